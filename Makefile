@@ -1,4 +1,5 @@
-# The commands for development. They install all dependencies, and start Kafka and the schema registry if needed.
+# The commands for development. They install all dependencies, and start Kafka and the schema
+# registry if needed.
 .DEFAULT_GOAL := help
 .PHONY: help setup demo dev test test-containers chaos bench image clean
 
@@ -41,7 +42,8 @@ image: ## build the container image; IMAGE=name:tag, DOCKER=podman, BUILD_IMAGE=
 	$(DOCKER) build --file deploy/image/Dockerfile --tag '$(IMAGE)' \
 	  $(foreach name,BUILD_IMAGE RUNTIME_IMAGE VERSION REVISION RUNTIME_NODE,$(if $($(name)),--build-arg '$(name)=$($(name))')) .
 
-# If Kafka ran in a container, its data is in a Docker volume. The file docker-volume has the name.
+# If Kafka ran in a container, its data is in a Docker volume. The file docker-volume has the name
+# of the volume.
 clean: DATA = $(or $(DATA_DIR),.hookline)
 clean: ## delete the data of `make dev` and all build output
 	@if [ -f '$(DATA)/kafka/docker-volume' ]; then docker volume rm --force "$$(cat '$(DATA)/kafka/docker-volume')" >/dev/null; fi

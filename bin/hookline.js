@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// A checkout runs the TypeScript sources directly. An installed package contains only dist.
+// Starts the CLI. A checkout runs the TypeScript sources directly. An installed package contains
+// only the compiled files in dist.
 import { existsSync } from 'node:fs'
 
 const [major = 0] = process.versions.node.split('.').map(Number)

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { generatedFiles } from './generated.ts'
+import { generatedFiles } from './generated-files.ts'
 
 // `npm run generate` writes the files that are generated from the code. `npm run check:generated`
 // (--check) writes nothing and lists the files that are out of date.

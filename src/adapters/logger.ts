@@ -1,6 +1,6 @@
 import pino from 'pino'
 import { loggable, withoutPaths } from '../core/logging/log-fields.ts'
-import type { AuditLog } from '../core/operator/operator-api.ts'
+import type { AuditLog } from '../core/operator/deletion-and-audience-api.ts'
 import type { Logger } from '../core/ports.ts'
 import { logLevels } from '../core/settings/schema.ts'
 
@@ -27,9 +27,9 @@ function createIsoTime(): () => string {
 }
 
 /**
- * Creates a logger that writes JSON lines to stderr; stdout is for the output of commands. Because
- * they may contain secrets, fields that are not on the allow-list in `log-fields.ts` have the value
- * `***`, and URLs are cut to their origin.
+ * Creates a logger that writes JSON lines to stderr; stdout is for the output of commands. Fields
+ * that are not on the allow-list in `log-fields.ts` have the value `***`, because they may contain
+ * secrets. For the same reason, URLs are cut to their origin.
  */
 export function createLogger(level: LogLevel): LeveledLogger {
   return createPino(level) as unknown as LeveledLogger

@@ -1,11 +1,11 @@
 import { createAudienceInputCodec, createMembershipCodec } from '../adapters/avro/audience-codecs.ts'
 import { createEventCodec } from '../adapters/avro/event-codec.ts'
 import { createRegistry } from '../adapters/avro/schema-registry.ts'
-import { systemClock as clock, systemTime } from '../adapters/clock/clock.ts'
+import { systemClock as clock, systemTime } from '../adapters/clock/system-clock.ts'
 import { createKafka } from '../adapters/kafka/kafkajs/client.ts'
 import { createLogPositions } from '../adapters/kafka/log/admin.ts'
-import { createFollower } from '../adapters/kafka/log/follower.ts'
-import { createReader } from '../adapters/kafka/log/reader.ts'
+import { createFollower } from '../adapters/kafka/log/topic-follower.ts'
+import { createReader } from '../adapters/kafka/log/topic-reader.ts'
 import { createProducer } from '../adapters/kafka/producer/producer.ts'
 import type { AudienceInput } from '../core/audience/input.ts'
 import type { MembershipRecord } from '../core/audience/membership-record.ts'
@@ -27,8 +27,8 @@ export interface CommandClients {
   readonly producer: LogProducer
   readonly positions: LogPositions
   /**
-   * A Kafka broker's time, or this process's time when no broker answers within 5 s. `clock.now()`
-   * follows the broker's time from then on.
+   * Asks a Kafka broker for its time. Resolves with this process's time when no broker answers
+   * within 5 s. After an answer, `clock.now()` follows the broker's time.
    */
   brokerTime(): Promise<EpochMs>
   /** @throws SchemaNotRegistered, RegistryUnavailable */
@@ -59,7 +59,8 @@ export const openCommandClients: OpenCommandClients = (settings, io) => {
   const { learnedAt } = systemTime
   const time = createBrokerTime({ ...deps, producer, topic: topics.deletions, learnedAt })
   const follower = createFollower({ ...deps, topic: topics.suppressions })
-  // Commands never remove expired suppressions, so they need not read the retention of the topics.
+  // How long suppressions are kept. The default is enough here, because a command never removes
+  // expired suppressions. The services calculate this time from the retention of the topics.
   const lasts = defaultSuppressionRetention
   const suppressions = createSuppressionList({ ...deps, follower, producer, topic: topics.suppressions, lasts })
   let isFollowing = false

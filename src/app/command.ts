@@ -78,7 +78,7 @@ export function print(io: CommandIo, line: string): void {
   io.stdout.write(`${line}\n`)
 }
 
-/** With `--json` prints `data` as one JSON document, otherwise `lines` as text. */
+/** Prints `data` as one JSON document with `--json`, and `lines` as text without it. */
 export function printData(io: CommandIo, options: { json?: boolean }, data: unknown, lines: readonly string[]): void {
   print(io, options.json === true ? JSON.stringify(data, null, 2) : lines.join('\n'))
 }
@@ -111,7 +111,10 @@ export function commandLogger(io: CommandIo): Logger {
 const ignore = (): void => {}
 const silent: Logger = { isLevelEnabled: () => false, debug: ignore, info: ignore, warn: ignore, error: ignore }
 
-/** Adds the command that solves the problem to the message of an error, if there is a command. */
+/**
+ * Adds the command that solves the problem to the message of an error. Returns other errors
+ * unchanged.
+ */
 export function withRemedy(error: unknown): unknown {
   const isMissing = error instanceof KafkaError && error.code === 'TOPIC_MISSING'
   if (!isMissing) return error

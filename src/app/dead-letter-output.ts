@@ -2,7 +2,7 @@ import { countWithNoun } from '../core/count-with-noun.ts'
 import { noDestination } from '../core/delivery/parse-dead-letter.ts'
 import { eventDocument } from '../core/message/event-document.ts'
 import { isoOf } from '../core/message/timestamp.ts'
-import type { DeadLetterList, ListedDeadLetter } from '../services/operator/read-dead-letters.ts'
+import type { DeadLetterList, ListedDeadLetter } from '../services/operator/list-dead-letters.ts'
 import { printable } from './terminal.ts'
 
 /** The column titles for the cells of `rowOf`. */
@@ -49,13 +49,13 @@ export function documentOf({ event, ...deadLetter }: ListedDeadLetter): object {
 const withNulls = (object: Record<string, unknown>): object =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, value ?? null]))
 
-/** The totals: `12 dead letters, 3 selected, newest 2 shown: http_4xx 2, undecodable 1` */
+/** The totals: `12 dead letters, 3 selected, only the newest 2 shown: http_4xx 2, undecodable 1` */
 export function countsOf({ total, selected, deadLetters, byReason }: DeadLetterList): string {
   const shown = deadLetters.length
   const parts = [
     total === 0 ? 'no dead letters' : countWithNoun(total, 'dead letter'),
     ...(selected < total ? [`${selected} selected`] : []),
-    ...(shown < selected ? [`newest ${shown} shown`] : []),
+    ...(shown < selected ? [`only the newest ${shown} shown`] : []),
   ].join(', ')
   const reasons = [...byReason]
     .sort(([a, countOfA], [b, countOfB]) => countOfB - countOfA || (a < b ? -1 : 1))

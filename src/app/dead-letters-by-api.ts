@@ -1,4 +1,4 @@
-import type { ListedByApi } from '../adapters/operator-client/log-client.ts'
+import type { ListedByApi } from '../adapters/operator-client/message-and-dead-letter-client.ts'
 import { countWithNoun } from '../core/count-with-noun.ts'
 import type { DeadLetterFilter } from '../core/delivery/dead-letter-filter.ts'
 import { isoOf } from '../core/message/timestamp.ts'
@@ -26,7 +26,7 @@ export async function listByApi(filter: DeadLetterFilter, options: Options, io: 
   if (json === true) for (const deadLetter of oldestFirst) print(io, JSON.stringify(deadLetter))
   else if (oldestFirst.length > 0) print(io, tableOf(deadLetterTitles, oldestFirst.map(rowOf)).join('\n'))
   const shown = found.length === 0 ? 'no dead letters' : countWithNoun(found.length, 'dead letter')
-  io.stderr.write(`${shown}${found.length >= limit ? ' shown, the newest' : ''}\n`)
+  io.stderr.write(`${shown}${found.length >= limit ? ' shown, because of --limit; older ones may exist' : ''}\n`)
 }
 
 const rowOf = ({ at, destination, reason, outcomes, messageId, type, attempts, position, key }: ListedByApi) => [

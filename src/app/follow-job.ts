@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
-import { systemClock } from '../adapters/clock/clock.ts'
+import { systemClock } from '../adapters/clock/system-clock.ts'
 import { createJobClient, type JobClient, type ShownJob } from '../adapters/operator-client/job-client.ts'
 import { OperatorApiFailed, type Refused } from '../adapters/operator-client/operator-request.ts'
 import type { JobKind } from '../core/jobs/job.ts'
-import { pause } from '../core/pause.ts'
 import type { Clock } from '../core/ports.ts'
+import { sleep } from '../core/sleep.ts'
 import { durationMs } from '../core/time.ts'
 import { CommandFailed, type CommandIo, printData, UsageError } from './command.ts'
-import { problemText } from './commands/config-objects/task.ts'
+import { problemText } from './commands/config-objects/refusal-text.ts'
 import { jobLines } from './job-output.ts'
 import { type OperatorOptions, operatorAddress } from './operator-options.ts'
 import { createProgressBar, printable } from './terminal.ts'
@@ -20,20 +20,23 @@ export interface JobOptions extends OperatorOptions {
 
 /** Time between two requests for the progress. */
 const pollEvery = durationMs(1_000)
-/** Number of failed requests in a row after which the command ends: the operator service may restart. */
+/**
+ * Number of failed requests in a row after which the command ends. The command polls once per
+ * second, so it waits about a minute for an operator service that restarts.
+ */
 const maxFailures = 60
-/** Codes of failures that may end by themselves. */
+/** The codes of temporary failures, after which the command polls again. */
 const passing: ReadonlySet<string> = new Set(['unreachable', 'timeout', 'unavailable'])
 
 /** Adds `--follow` and `--cancel`. */
 export const withJobOptions = (command: Command, kind: JobKind): Command =>
   command
-    .option('--follow <id>', `show the progress of a ${kind} of the operator API until it ends`)
-    .option('--cancel <id>', `cancel a ${kind} of the operator API`)
+    .option('--follow <id>', `show the progress of the ${kind} job with this id until the job ends`)
+    .option('--cancel <id>', `cancel the ${kind} job with this id`)
 
 /**
- * Creates a job through the operator API, or finds the one of `--follow` or `--cancel`, and shows its
- * progress until it ends. After a signal, the job continues.
+ * Creates a job through the operator API and shows its progress until it ends. With `--follow` or
+ * `--cancel` it shows an existing job. A signal ends only the command, and the job continues.
  * @throws CommandFailed when the job is refused, fails or is cancelled, or after a signal
  */
 export async function runJob(
@@ -49,7 +52,7 @@ export async function runJob(
   const client = createJobClient(address, signal)
   const first = accepted(await firstAnswer(kind, options, client, body), kind)
   if (options.follow === undefined && options.cancel === undefined)
-    io.stderr.write(`hookline: ${kind} ${first.id} created\n`)
+    io.stderr.write(`hookline: ${kind} ${first.id} created; the operator service runs it as a job\n`)
   const last = await followed(first, { client, io, options, clock, signal })
   const { kind: _, ...shown } = last
   printData(io, options, { kind, ...shown }, jobLines(last))
@@ -76,12 +79,12 @@ interface Following {
 
 async function followed(first: ShownJob, { client, io, options, clock, signal }: Following): Promise<ShownJob> {
   const { kind, id } = first
-  const bar = createProgressBar(io, options, '{bar} {percentage}% {value}/{total}, {done} {verb}, {state}')
+  const bar = createProgressBar(io, options, '{bar} {percentage}% {value}/{total} read, {done} {verb}, {state}')
   let job = first
   bar?.start(totalOf(job), fieldsOf(job))
   try {
     for (let failures = 0; job.state === 'waiting' || job.state === 'running'; ) {
-      await pause(clock, pollEvery, signal)
+      await sleep(clock, pollEvery, signal)
       if (signal.aborted) break
       try {
         job = accepted(await client.get(kind, id), kind)
@@ -99,7 +102,7 @@ async function followed(first: ShownJob, { client, io, options, clock, signal }:
   if (!signal.aborted) return job
   const command = `hookline ${kind}`
   throw new CommandFailed(
-    `${kind} ${id} continues in the operator service; follow it with: ${command} --follow ${id}; cancel it with: ${command} --cancel ${id}`,
+    `the command no longer follows ${kind} ${id}, which continues in the operator service; to follow it, run: ${command} --follow ${id}; to cancel it, run: ${command} --cancel ${id}`,
   )
 }
 
@@ -114,11 +117,15 @@ function accepted(answer: ShownJob | Refused, kind: JobKind): ShownJob {
   throw new CommandFailed(printable([`${kind}: ${message} (${code})`, ...problems.map(problemText)].join('; ')))
 }
 
-/** @throws CommandFailed when the job was not completed, or dead letters were not replayed */
+/**
+ * Checks the result of a job.
+ * @throws CommandFailed when the job was not completed, or when dead letters were not replayed
+ */
 function judge({ kind, id, state, error, progress, dryRun }: ShownJob, { cancel }: JobOptions): void {
-  if (state === 'failed') throw new CommandFailed(printable(`${kind} ${id} failed: ${error ?? 'unknown reason'}`))
+  if (state === 'failed')
+    throw new CommandFailed(printable(`${kind} ${id} failed: ${error ?? 'the operator service gave no reason'}`))
   if (state === 'cancelled' && cancel === undefined) throw new CommandFailed(`${kind} ${id} was cancelled`)
   const { refused = 0 } = progress
   if (refused > 0 && dryRun !== true)
-    throw new CommandFailed(`${refused} selected dead letters not replayed, see the REFUSAL column`)
+    throw new CommandFailed(`${refused} selected dead letters were not replayed; the column REFUSAL says why`)
 }

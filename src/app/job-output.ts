@@ -2,7 +2,10 @@ import type { ShownJob } from '../adapters/operator-client/job-client.ts'
 import { countWithNoun } from '../core/count-with-noun.ts'
 import { tableOf } from './terminal.ts'
 
-/** The result of a job: a table of its counts, what retention has removed, and the totals. */
+/**
+ * Formats the result of a job: a table of its counts, the partitions from which retention has
+ * removed events, and the totals.
+ */
 export function jobLines(job: ShownJob): readonly string[] {
   const { counts = [], missing = [] } = job
   const rows = counts.map(({ count, destination, reason, topic = '-', refusal = '-' }) => [
@@ -16,11 +19,18 @@ export function jobLines(job: ShownJob): readonly string[] {
 }
 
 const missingText = (partitions: readonly number[]): string =>
-  `Kafka has deleted events of this time span, or may have, in ${countWithNoun(partitions.length, 'partition')}: ${partitions.join(', ')}`
+  `Kafka has deleted, or may have deleted, events of this time span from these partitions, so Hookline cannot resend them: ${partitions.join(', ')}`
 
-function totalsOf({ kind, state, dryRun = false, progress }: ShownJob): string {
+function totalsOf({ kind, state, dryRun = false, progress, counts = [] }: ShownJob): string {
   const { seen = 0, replayed = 0, refused = 0, read = 0, sent = 0, skipped = 0 } = progress
-  if (kind === 'replay')
-    return `${countWithNoun(seen, 'dead letter')}, ${replayed} replayed, ${refused} not replayed: ${state}`
-  return `${countWithNoun(read, 'event')}, ${sent} ${dryRun ? 'would be resent' : 'resent'}, ${skipped} not for this destination or not selected: ${state}`
+  if (kind === 'replay') {
+    // The progress of a dry run has no results, because the job replays nothing.
+    const sum = (isRefused: boolean): number =>
+      counts.reduce((all, { count, refusal }) => ((refusal !== undefined) === isRefused ? all + count : all), 0)
+    const results = dryRun
+      ? `${sum(false)} would be replayed, ${sum(true)} could not be replayed`
+      : `${replayed} replayed, ${refused} not replayed`
+    return `${countWithNoun(seen, 'dead letter')} read; of those that match the filters, ${results}; state: ${state}`
+  }
+  return `${countWithNoun(read, 'event')} read, ${sent} ${dryRun ? 'would be resent' : 'resent'}, ${skipped} skipped (not for this destination, or not of the types and users of this job); state: ${state}`
 }

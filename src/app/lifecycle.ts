@@ -35,7 +35,10 @@ export class Lifecycle {
       try {
         await part.stop?.()
       } catch (error) {
-        this.#logger.error({ part: part.name, error: String(error) }, 'component failed to stop cleanly')
+        this.#logger.error(
+          { part: part.name, error: String(error) },
+          'a component of the process failed to stop; the process stops the other components nevertheless',
+        )
       }
     }
   }

@@ -5,7 +5,7 @@ import { broker, httpUrl } from '../core/settings/value-types.ts'
 import { type CommandIo, ConfigurationRefused, UsageError } from './command.ts'
 import { printable } from './terminal.ts'
 
-/** The path in `--config`, otherwise in HOOKLINE_CONFIG. @throws UsageError when neither is set */
+/** The path in `--config` or, without it, in HOOKLINE_CONFIG. @throws UsageError without both */
 export function configPath(options: { readonly config?: string }, io: CommandIo): string {
   const path = options.config ?? io.env['HOOKLINE_CONFIG'] ?? ''
   if (path === '') throw new UsageError('no configuration file: use --config <file> or set HOOKLINE_CONFIG')
@@ -13,8 +13,9 @@ export function configPath(options: { readonly config?: string }, io: CommandIo)
 }
 
 /**
- * What a command needs referenced files (such as secrets) for. Files for Kafka and the registry are
- * always read. Most commands need no other file.
+ * The services whose files a command reads, for example their files with secrets. The configuration
+ * names these files. The files for Kafka and the schema registry are always read, and most commands
+ * need no others.
  */
 export type ServicesNeeded = ReadonlySet<FileReader>
 
@@ -41,7 +42,9 @@ export async function readSettings(
 ): Promise<Settings> {
   const { settings, problems } = await readConfiguration(options, io, services)
   for (const problem of problems)
-    io.stderr.write(`hookline: excluded from the configuration: ${printable(formatProblem(problem))}\n`)
+    io.stderr.write(
+      `hookline: the command ignores an invalid entry of the configuration: ${printable(formatProblem(problem))}\n`,
+    )
   return settings
 }
 

@@ -1,7 +1,7 @@
-import { systemClock } from '../adapters/clock/clock.ts'
+import { systemClock } from '../adapters/clock/system-clock.ts'
 import { createKafka } from '../adapters/kafka/kafkajs/client.ts'
-import { createFollower } from '../adapters/kafka/log/follower.ts'
-import { type Merged, mergeObjects } from '../core/config-objects/merge.ts'
+import { createFollower } from '../adapters/kafka/log/topic-follower.ts'
+import { type Merged, mergeObjects } from '../core/config-objects/merge-objects.ts'
 import { objectKeyOf } from '../core/config-objects/object-record.ts'
 import type { ReadObject } from '../core/config-objects/read-object.ts'
 import type { Clock, TopicFollower } from '../core/ports.ts'
@@ -15,24 +15,24 @@ import { readingContextOf } from './compose/merged-settings.ts'
 import { loadSettings, type ServicesNeeded } from './load-settings.ts'
 import { printable } from './terminal.ts'
 
-/** How the config topic is read. Tests replace it. */
+/** The clock and the topic follower with which the config topic is read. Tests replace them. */
 export interface ConfigTopicAccess {
   open(settings: Settings, io: CommandIo): TopicFollower
   readonly clock: Clock
 }
 
 /**
- * Maximum time to read the config topic. 10,000 objects have about 30 MB, and the topic also has all
- * changes of the last 7 days.
+ * Maximum time to read the config topic. 10,000 objects have about 30 MB, and the topic also has
+ * all changes of the last 7 days.
  */
 const readLimit = durationMs(30_000)
 
 const readers: ServicesNeeded = new Set(['config_topic'])
 
 /**
- * The settings for a command that uses destinations or sources: those of the file together with the
- * objects of the config topic, by the rules of the services. Reads the topic once to its end. Without
- * `operator.encryptionKeyFile` there is no such topic, and Kafka is not used.
+ * Loads the settings for a command that uses destinations or sources. They are the settings of the
+ * file, merged with the objects of the config topic as in the services. The topic is read once to
+ * its end. Without `operator.encryptionKeyFile` the topic does not exist, and Kafka is not used.
  * @throws the errors of `loadSettings` and `mergeConfigTopic`
  */
 export async function loadMergedSettings(
@@ -44,8 +44,8 @@ export async function loadMergedSettings(
 }
 
 /**
- * Adds the objects of the config topic to the settings of the file. Writes a line to stderr for each
- * object that is excluded.
+ * Adds the objects of the config topic to the settings of the file. Writes a line to stderr for
+ * each object that is excluded.
  * @throws CommandFailed when the topic is missing, or cannot be read within `limit`; KafkaError
  */
 export async function mergeConfigTopic(
@@ -95,5 +95,5 @@ function excludedIn({ problems, conflicts }: Merged, objects: readonly ReadObjec
 
 function lineOf(key: string, { path, message, hint }: SettingsProblem): string {
   const subject = [key, formatPath(path)].filter(Boolean).join(': ')
-  return `hookline: excluded from the configuration: ${printable(`${subject}: ${message} (${hint})`)}`
+  return `hookline: the command ignores an invalid entry of the configuration: ${printable(`${subject}: ${message} (${hint})`)}`
 }

@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { createLogClient, type LogClient } from '../adapters/operator-client/log-client.ts'
-import { createOperatorClient, type OperatorClient } from '../adapters/operator-client/operator-client.ts'
+import {
+  createMessageAndDeadLetterClient,
+  type MessageAndDeadLetterClient,
+} from '../adapters/operator-client/message-and-dead-letter-client.ts'
+import { createObjectApiClient, type ObjectApiClient } from '../adapters/operator-client/object-api-client.ts'
 import type { OperatorAddress } from '../adapters/operator-client/operator-request.ts'
 import { Secret } from '../core/secret.ts'
 import { defaultListen } from '../core/settings/listeners.ts'
@@ -21,8 +24,9 @@ const defaultUrl = `http://${defaultListen.operator}`
 const operatorUrlText = `URL of the operator API (default: the value of HOOKLINE_OPERATOR_URL, otherwise ${defaultUrl})`
 
 /**
- * Adds `--operator-url` and `--operator-key-file`. A key is never on the command line. `urlText` is
- * the help of `--operator-url` for a command that can also work without the operator API.
+ * Adds `--operator-url` and `--operator-key-file`. There is no option with the key itself, so that
+ * the key is never on the command line.
+ * @param urlText the help of `--operator-url`, for a command that also works without the API
  */
 export function withOperatorOptions(command: Command, urlText = operatorUrlText): Command {
   return command
@@ -37,13 +41,17 @@ export function withOperatorOptions(command: Command, urlText = operatorUrlText)
  * A client of the operator API. The stop signal of the command cancels its requests.
  * @throws UsageError when the URL or the key file is missing or not usable
  */
-export async function openOperator(options: OperatorOptions, io: CommandIo): Promise<OperatorClient> {
-  return createOperatorClient(await operatorAddress(options, io), { signal: io.stopSignal() })
+export async function openOperator(options: OperatorOptions, io: CommandIo): Promise<ObjectApiClient> {
+  return createObjectApiClient(await operatorAddress(options, io), { signal: io.stopSignal() })
 }
 
-/** Like `openOperator`, for the calls that read messages and dead letters. */
-export async function openLogClient(options: OperatorOptions, io: CommandIo): Promise<LogClient> {
-  return createLogClient(await operatorAddress(options, io), { signal: io.stopSignal() })
+/**
+ * Creates a client for the routes of messages and dead letters. The stop signal of the command
+ * cancels its requests.
+ * @throws UsageError when the URL or the key file is missing or not usable
+ */
+export async function openLogClient(options: OperatorOptions, io: CommandIo): Promise<MessageAndDeadLetterClient> {
+  return createMessageAndDeadLetterClient(await operatorAddress(options, io), { signal: io.stopSignal() })
 }
 
 /**
@@ -68,7 +76,9 @@ async function keyIn(file: string): Promise<Secret> {
   } catch (error) {
     throw new UsageError(`--operator-key-file: ${(error as Error).message}`)
   }
-  // Other characters cannot be in an HTTP header. The message does not show the content.
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError(`--operator-key-file: ${file} must contain only a key`)
+  // A key has only printable ASCII characters, because it is sent in an HTTP header. The error
+  // message does not show the content of the file.
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new UsageError(`--operator-key-file: ${file} must contain one operator key and nothing else`)
   return new Secret(key)
 }

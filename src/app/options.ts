@@ -8,19 +8,20 @@ import { type EpochMs, epochMs, parseDuration } from '../core/time.ts'
 import { UsageError } from './command.ts'
 
 /**
- * Returns the value of an option as one of `names`. `note` ends the advice of the error.
+ * Returns the value of an option as one of `names`. `note` is appended to the advice of the error.
  * @throws UsageError that suggests the nearest name, lists all names, or says that there are none
  */
 export function choice<Name extends string>(option: string, typed: string, names: readonly Name[], note = ''): Name {
   const found = names.find(name => name === typed)
   if (found !== undefined) return found
   const near = nearestName(typed, names)
-  const possible = names.length === 0 ? 'no value is possible with this configuration' : `possible: ${names.join(', ')}`
+  const possible =
+    names.length === 0 ? 'the configuration defines no value for this option' : `possible: ${names.join(', ')}`
   const advice = near === undefined ? possible : `did you mean ${near}?`
   throw new UsageError(`${option}: unknown value '${typed}' (${advice}${note})`)
 }
 
-/** The note of `choice` in a command that does not read the config topic. */
+/** The `note` of `choice` for a command that does not read the config topic. */
 export const onlyFileNote = ({ configTopic }: Pick<Settings, 'configTopic'>): string =>
   configTopic === true ? '; this command does not know the destinations and sources of the operator API' : ''
 
@@ -53,7 +54,7 @@ export function closedOption(flag: string, description: string, names: readonly 
     .argParser(text => choice(flag, text, names))
 }
 
-/** Adds `--config`. Without it, HOOKLINE_CONFIG has the path. */
+/** Adds `--config`. Without this option, the command reads the path from HOOKLINE_CONFIG. */
 export function withConfigOption(command: Command): Command {
   return command.option('-c, --config <file>', 'configuration file (default: the value of HOOKLINE_CONFIG)')
 }
@@ -86,5 +87,5 @@ function parse(text: string): ReadonlySet<ServiceName> {
 export function userIdsOf(typed: readonly string[]): readonly string[] {
   const ids = typed.map(textOf)
   if (ids.every(id => id !== undefined)) return [...new Set(ids)]
-  throw new UsageError('--user must not be empty')
+  throw new UsageError('--user: the id of a user must not be empty')
 }

@@ -16,7 +16,8 @@ export function reloadHandlers(
 ): Pick<Parameters<typeof watchConfigFile>[0], 'onChange' | 'onAccepted' | 'onExcluded' | 'onRefused'> {
   const { configReloads, configReloadOk } = metrics
   return {
-    // Also called, without `onChange`, when an invalid file has its last valid content again.
+    // `onAccepted` also sets the gauge back to 1 when an invalid file gets its last valid content
+    // again. In this case `onChange` is not called, because no setting changes.
     onAccepted({ needRestart }) {
       configReloadOk.set({}, 1)
       noteFile({ kind: 'accepted', needRestart })
@@ -34,7 +35,10 @@ export function reloadHandlers(
       configReloads.inc({ result: 'refused' })
       configReloadOk.set({}, 0)
       noteFile({ kind: 'refused' })
-      logger.error({ problems: problems.map(formatProblem) }, 'configuration refused; the last valid one stays in use')
+      logger.error(
+        { problems: problems.map(formatProblem) },
+        'configuration refused; the last valid configuration stays in use until you correct the problems',
+      )
     },
   }
 }

@@ -8,7 +8,7 @@ type Report = ReplayReport & { readonly total: number }
 
 const titles = ['COUNT', 'DESTINATION', 'REASON', 'TARGET']
 
-/** A table with a row for each kind of dead letter and its replay target, and the totals. */
+/** A table with a row for each destination, reason and target, and a line with the totals. */
 export function linesOf(report: Report, dryRun: boolean): readonly string[] {
   const rows = report.rows.toSorted((a, b) => b.count - a.count || (textOf(a) < textOf(b) ? -1 : 1)).map(rowOf)
   return [...(rows.length === 0 ? [] : tableOf(titles, rows)), sumsOf(report, dryRun)]
@@ -21,7 +21,7 @@ const rowOf = ({ count, destination, reason, way }: ReplayRow): readonly string[
   'topic' in way ? way.topic : `not replayed: ${way.refusal}`,
 ]
 
-/** Breaks ties between equal counts, so that two runs print the same order. */
+/** The text by which rows with equal counts are sorted, so that two runs print the same order. */
 const textOf = (row: ReplayRow): string => rowOf(row).join(' ')
 
 /** The totals: `12 dead letters, 10 selected, 9 replayed` */
@@ -76,17 +76,17 @@ export function hintsOf({ rows }: ReplayReport): readonly string[] {
     const refused = rows.filter(({ way }) => 'refusal' in way && way.refusal === refusal)
     if (refused.length === 0) return []
     const destinations = new Set(refused.map(({ destination }) => destination ?? noDestination))
-    return printable(`${sum(refused)} not replayed: ${hints[refusal]([...destinations].sort().join(', '))}`)
+    return printable(`${sum(refused)} not replayed, because ${hints[refusal]([...destinations].sort().join(', '))}`)
   })
 }
 
 const hints: Readonly<Record<ReplayRefusal, (destinations: string) => string>> = {
   unknown_destination: destinations =>
-    `destination not in the configuration: ${destinations}; add it again to replay them`,
-  disabled: destinations => `destination disabled: ${destinations}; set enabled: true to replay them`,
+    `the destination is not in the configuration: ${destinations}; add it again, then run the replay again`,
+  disabled: destinations => `the destination is disabled: ${destinations}; enable it, then run the replay again`,
   not_connected: destinations =>
-    `source no longer connected to the destination: ${destinations}; use --even-disconnected to replay them anyway`,
+    `the source is no longer connected to the destination: ${destinations}; use --even-disconnected to replay anyway`,
   truncated: () =>
     'the dead-letter topic has only the first 64 KiB of these records; read the whole records at their ORIGIN in Kafka (see: hookline dead-letters)',
-  unreadable: () => 'invalid record headers; see: hookline dead-letters --json',
+  unreadable: () => 'the records have invalid headers; to see them, run: hookline dead-letters --json',
 }

@@ -40,8 +40,8 @@ export async function schemaStateOf(
     const needed = sufficientLevels.join(' or ')
     const detail =
       level === undefined
-        ? `the subject has no compatibility level of its own: it needs ${needed}`
-        : `compatibility is ${level}, but must be ${needed}`
+        ? `the subject has no compatibility level of its own, but needs ${needed}`
+        : `the compatibility level of the subject is ${level}, but must be ${needed}`
     return { state: 'unprotected', detail }
   }
   const verdict = await registry.checkCompatibility(subject, schema)

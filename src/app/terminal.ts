@@ -47,8 +47,8 @@ export function createProgressBar(
       stream: stderr,
       format,
       clearOnComplete: true,
-      // Progress comes in bursts. With a shorter buffer, one burst would decide the estimate of the
-      // remaining time.
+      // The number of updates from which the remaining time is estimated. Progress comes in bursts,
+      // and with a shorter buffer a single burst would determine the estimate.
       etaBuffer: 2_000,
       // The command handles signals itself, because it finishes work in progress first.
       gracefulExit: false,

@@ -4,9 +4,15 @@ import type { Secret } from './secret.ts'
 
 /** A key that seals secrets on the config topic. */
 export interface EncryptionKey {
-  /** The first 8 hex digits of a SHA-256. Each seal contains it. It does not reveal the key. */
+  /**
+   * Identifies the key: the first 8 hex digits of a SHA-256 of a fixed text and the key. Each seal
+   * contains the id, which does not reveal the key.
+   */
   readonly id: string
-  /** 32 bytes. Node needs three times as long for a cipher when the key is a buffer. */
+  /**
+   * The key of 32 bytes, as a `KeyObject`. With a Buffer, Node takes three times as long to create
+   * a cipher.
+   */
   readonly object: KeyObject
 }
 
@@ -28,7 +34,10 @@ export function parseEncryptionKey(
   return { kind: 'key', key: { id: idOf(bytes), object: createSecretKey(bytes) } }
 }
 
-/** The keys of the settings, in order. The first one seals. */
+/**
+ * Parses the keys of `operator.encryptionKeyFile`, in order. The first one encrypts; all of them
+ * decrypt.
+ */
 export const encryptionKeysOf = (secrets: readonly Secret[]): readonly EncryptionKey[] =>
   secrets.flatMap(secret => {
     const parsed = parseEncryptionKey(secret.reveal())
@@ -40,6 +49,6 @@ function bytesOf(text: string): Buffer | undefined {
   return /^[A-Za-z0-9+/_-]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined
 }
 
-/** The text before the key keeps this hash apart from every other use of the key. */
+/** Hashes the key after a fixed text, so that the id differs from any other hash of the key. */
 const idOf = (bytes: Buffer): string =>
   createHash('sha256').update('hookline encryption key id\0').update(bytes).digest('hex').slice(0, 8)

@@ -7,40 +7,52 @@ export interface Check {
 }
 
 /**
- * The checks behind /livez and /readyz. `live`: a restart helps when one of them fails. `ready`:
- * when one of them fails, a rolling update waits and Kubernetes sends no traffic to the process.
+ * The checks behind /livez and /readyz. If a check of `live` fails, a restart helps. While a check
+ * of `ready` fails, a rolling update waits and Kubernetes sends no traffic to the process.
  */
 export interface Health {
   readonly live: readonly Check[]
   readonly ready: readonly Check[]
 }
 
-/** When the consumers of one or more groups last had contact with the brokers. */
+/**
+ * The phase of the consumers of one or more groups, and the time since their last contact with the
+ * brokers.
+ */
 export interface ConsumerVitals {
   readonly phase: 'joining' | 'joined' | 'stopping'
-  /** Milliseconds since a broker last responded: the longest time of all consumers. */
+  /**
+   * Milliseconds since a broker last responded to a consumer. With several consumers, it is the
+   * longest of their times.
+   */
   readonly silenceMs: number
   /**
-   * Milliseconds since a consumer last got a response or tried to connect: the longest time of all
-   * consumers.
+   * Milliseconds since a consumer last got a response or tried to connect. With several consumers,
+   * it is the longest of their times.
    */
   readonly inactivityMs: number
 }
 
 export interface DispatcherVitals extends ConsumerVitals {
   /**
-   * Whether this process holds the session lease in all its groups. In a group without the lease,
-   * no attempt starts.
+   * Whether this process holds the session lease in all its groups: the group coordinator has
+   * confirmed its membership recently. In a group without the lease, no attempt starts.
    */
   readonly holdsLease: boolean
-  /** Milliseconds since the oldest record in progress was admitted; 0 when there is none. */
+  /**
+   * Milliseconds since the dispatcher began to process the oldest record in progress; 0 when no
+   * record is in progress.
+   */
   readonly oldestOpenMs: number
   /** Milliseconds since the last request to a webhook ended; `Infinity` before the first one. */
   readonly sinceCallEndMs: number
   /** Whether a partition waits for a schema from the registry. */
   readonly isSchemaMissing: boolean
   readonly unwritableTopics: readonly string[]
-  /** The age of the suppression list in milliseconds, and whether attempts may start with it. */
+  /**
+   * The age in milliseconds of the suppression list (the deletions of users, which stop deliveries
+   * about them), and whether the list is current enough for attempts to start.
+   */
   readonly suppressionList: { readonly isCurrent: boolean; readonly ageMs: number }
 }
 
@@ -53,8 +65,8 @@ const inactivityLimitMs = 60_000
 /** Milliseconds without a response from any broker after which the process is not ready. */
 const silenceLimitMs = 60_000
 /**
- * Milliseconds without the end of a request after which a process with records in progress counts
- * as stuck. An attempt takes only up to 5 s, and a wait in memory up to 10 s.
+ * If records are in progress but no webhook request ends for this time, in ms, the process counts
+ * as stuck. Normally an attempt takes up to 5 s, and a delivery waits in memory for up to 10 s.
  */
 const stallLimitMs = 15 * 60_000
 
@@ -65,7 +77,7 @@ export function dispatcherHealth(vitals: DispatcherVitals): Health {
   const awaited = awaitedBy(vitals)
   const state =
     awaited.length > 0
-      ? `waits for ${awaited.join(', ')}`
+      ? `the process waits for ${awaited.join(', ')}`
       : `no webhook request ended for ${secondsOf(stalledMs)} while a record was in progress (limit: ${secondsOf(stallLimitMs)})`
   return {
     live: [
@@ -73,7 +85,7 @@ export function dispatcherHealth(vitals: DispatcherVitals): Health {
       {
         name: 'progress',
         ok: stalledMs < stallLimitMs || awaited.length > 0,
-        detail: `oldest record in progress: ${secondsOf(oldestOpenMs)}; ${state}`,
+        detail: `the oldest record has been in progress for ${secondsOf(oldestOpenMs)}; ${state}`,
       },
     ],
     ready: [
@@ -83,7 +95,7 @@ export function dispatcherHealth(vitals: DispatcherVitals): Health {
         ok: isWritable,
         detail: isWritable
           ? 'writable'
-          : `writes fail: ${unwritableTopics.join(', ')}; Hookline repeats them, and until they succeed it does not commit the offsets of the records that it was processing`,
+          : `writes to ${unwritableTopics.join(', ')} fail; Hookline repeats the writes, and does not commit the offsets of the affected records until the writes succeed`,
       },
       {
         name: 'deletions',
@@ -95,16 +107,16 @@ export function dispatcherHealth(vitals: DispatcherVitals): Health {
 }
 
 function suppressionDetail({ isCurrent, ageMs }: DispatcherVitals['suppressionList']): string {
-  if (isCurrent) return 'suppression list is current'
+  if (isCurrent) return 'the suppression list is current'
   const state = Number.isFinite(ageMs) ? `is ${Math.round(ageMs)} ms old` : 'has not been read yet'
-  return `suppression list ${state}; no attempt starts until it is current`
+  return `the suppression list ${state}; no attempt starts until this process has read all deletions`
 }
 
 const secondsOf = (ms: number): string => `${Math.round(ms / 1_000)} s`
 
 /**
- * Lists what the records in progress wait for outside this process. While the list is not empty, a
- * restart does not help.
+ * Lists the external conditions that the records in progress wait for. While the list is not empty,
+ * a restart does not help.
  */
 const awaitedBy = ({
   holdsLease,
@@ -137,7 +149,7 @@ function groupCheck(name: string, { phase, silenceMs }: ConsumerVitals): Check {
 export interface AudiencesVitals extends ConsumerVitals {
   /** The number of assigned partitions. */
   readonly partitions: number
-  /** The number of assigned partitions whose memberships are loaded. */
+  /** The number of assigned partitions whose audience memberships are loaded from Kafka. */
   readonly restored: number
   readonly unwritableTopics: readonly string[]
 }
@@ -149,13 +161,17 @@ export function audiencesHealth(vitals: AudiencesVitals): Health {
     live: [activityCheck('audience consumer', vitals)],
     ready: [
       groupCheck('audience group', vitals),
-      { name: 'memberships', ok: restored === partitions, detail: `${restored} of ${partitions} partitions restored` },
+      {
+        name: 'memberships',
+        ok: restored === partitions,
+        detail: `this process has read the audience memberships of ${restored} of its ${partitions} partitions from Kafka`,
+      },
       {
         name: 'audience topics',
         ok: isWritable,
         detail: isWritable
           ? 'writable'
-          : `writes fail: ${unwritableTopics.join(', ')}; audience inputs wait until the writes succeed`,
+          : `writes to ${unwritableTopics.join(', ')} fail; Hookline repeats the writes, and audience inputs wait until the writes succeed`,
       },
     ],
   }
@@ -164,29 +180,31 @@ export function audiencesHealth(vitals: AudiencesVitals): Health {
 export interface CollectorVitals {
   readonly phase: 'starting' | 'listening' | 'draining' | 'stopping'
   /**
-   * How long Kafka has acknowledged no record, and how long ago the last append failed, both in
-   * milliseconds. `undefined` when appends succeed.
+   * `lastedMs`: milliseconds for which Kafka has acknowledged no record. `seenMsAgo`: milliseconds
+   * since the last failed append. `undefined` while appends succeed.
    */
   readonly outage: { readonly lastedMs: number; readonly seenMsAgo: number } | undefined
 }
 
 /**
- * Milliseconds of an outage after which the collector is not ready. The restart of a broker or the
- * change of a leader takes less time, in which the collector holds requests or asks clients to
- * retry.
+ * Duration of a Kafka outage, in ms, after which the collector is not ready. A broker restart or a
+ * change of the leader takes less time. During a shorter outage, the collector holds requests or
+ * asks clients to retry.
  */
 const outageLimitMs = 15_000
 /**
- * Milliseconds after the last failed append until the collector is ready again, even without an
- * acknowledgement. While it is not ready it gets no requests, and only these can show whether Kafka
- * accepts messages again.
+ * Time after the last failed append, in ms, after which the collector is ready again even without
+ * an acknowledgement. A collector that is not ready gets no requests. Without requests it appends
+ * nothing, so it cannot find out whether Kafka accepts records again.
  */
 const outageForgottenMs = 30_000
 
 export function collectorHealth({ phase, outage }: CollectorVitals): Health {
   const isOut = outage !== undefined && outage.lastedMs >= outageLimitMs && outage.seenMsAgo < outageForgottenMs
   const detail =
-    outage === undefined ? 'accepts messages' : `has acknowledged no message for ${Math.round(outage.lastedMs)} ms`
+    outage === undefined
+      ? 'Kafka accepts messages'
+      : `Kafka has acknowledged no message for ${Math.round(outage.lastedMs)} ms`
   return {
     live: [],
     ready: [
@@ -209,7 +227,7 @@ export const operatorHealth = (phase: OperatorPhase): Health => ({
     {
       name: 'operator',
       ok: phase === 'listening' || phase === 'off',
-      detail: phase === 'off' ? 'does not listen, because operator.keys has no key' : phase,
+      detail: phase === 'off' ? 'the operator API does not listen, because operator.keys has no key' : phase,
     },
   ],
 })
@@ -220,8 +238,9 @@ export type ReloadState =
   | { readonly kind: 'refused' }
 
 /**
- * Reports since when the configuration has been in use. The check never fails: with a refused file
- * the process continues with the last valid configuration, and an alert reports the file.
+ * Reports the time since which the configuration has been in use. The check never fails: if
+ * Hookline refuses a changed file, the process continues with the last valid configuration, and an
+ * alert reports the file.
  */
 export function configurationHealth(file: ReloadState, inUseSince: EpochMs): Health {
   const since = `in use since ${new Date(inUseSince).toISOString()}`
@@ -229,7 +248,8 @@ export function configurationHealth(file: ReloadState, inUseSince: EpochMs): Hea
 }
 
 function remarkOn(file: ReloadState): string {
-  if (file.kind === 'refused') return '; Hookline refused the changed file, see the log'
+  if (file.kind === 'refused')
+    return '; Hookline refused the changed configuration file: correct the problems in the log'
   return file.needRestart.length === 0 ? '' : `; changes that need a restart: ${file.needRestart.join(', ')}`
 }
 

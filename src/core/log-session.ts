@@ -1,13 +1,18 @@
 import type { LogRecord, TopicPartition } from './ports.ts'
 import type { EpochMs } from './time.ts'
 
-/** The offsets of a partition: the first record, and one beyond the last. */
+/**
+ * The offset of the first record in a partition, and the end offset: one beyond the last record.
+ */
 export interface OffsetRange {
   readonly beginning: number
   readonly end: number
 }
 
-/** What a group has committed in a partition: -1 and an empty text when it is nothing. */
+/**
+ * The committed offset of a consumer group in a partition, and its metadata. Without a commit, they
+ * are -1 and an empty text.
+ */
 export interface Commit {
   readonly offset: number
   readonly metadata: string
@@ -19,15 +24,19 @@ export interface Commit {
  */
 export interface LogSession {
   ranges(topic: string): Promise<readonly OffsetRange[]>
-  /** The first offset appended at this time or later; the end offset when there is none. */
+  /**
+   * The offset of the first record in each partition that was appended at this time or later. The
+   * end offset if there is none.
+   */
   offsetsSince(topic: string, at: EpochMs): Promise<readonly number[]>
   /**
-   * Reads the records from the first offset to the one before `to`, which must not be beyond the
-   * end. `onRecord` must copy a key or value that it keeps.
+   * Reads the records from the offset `from` to the one before `to`, which must not be beyond the
+   * end offset. `onRecord` must copy a key or value that it keeps, because both are views of the
+   * fetch response.
    */
   read(of: TopicPartition, from: number, to: number, onRecord: (record: LogRecord) => void): Promise<void>
   commits(groupId: string, topic: string): Promise<readonly Commit[]>
 }
 
-/** Opens sessions, and closes each when `use` has settled. */
+/** Opens a session, passes it to `use`, and closes it when `use` has settled. */
 export type WithLogSession = <T>(use: (session: LogSession) => Promise<T>) => Promise<T>

@@ -14,8 +14,9 @@ export interface OffsetSpan extends TopicPartition {
 /** Finds offsets by time. */
 export interface OffsetsByTime {
   /**
-   * The span of each partition, in partition order: records that were appended from `since` until
-   * before `until`. By default, from the beginning to the current end.
+   * Returns the offsets of the records that were appended at or after `since` and before `until`,
+   * for each partition in partition order. Without `since`, the span starts at the beginning of the
+   * partition. Without `until`, it ends at the current end.
    */
   spans(
     topic: string,

@@ -11,7 +11,10 @@ export interface Clock {
   now(): EpochMs
   /** Milliseconds of a monotonic clock, for deadlines and measurements. */
   monotonic(): number
-  /** Like `monotonic`, but it continues while the machine is suspended, so that leases expire. */
+  /**
+   * Milliseconds of a clock that also runs while the machine is suspended, unlike `monotonic`.
+   * Leases use it, so that they expire during a suspension.
+   */
   boottime(): number
   after(delay: DurationMs, run: () => void): Cancel
   /** Calls `run` after the I/O callbacks of this event loop iteration, as `setImmediate` does. */
@@ -41,7 +44,9 @@ export interface LogRecord extends TopicPartition {
   readonly unreadBatch?: UnreadBatch
 }
 
-/** A batch that is too large when decompressed, or not decodable: see `patch-fetched-batches.ts`. */
+/**
+ * A batch that cannot be decoded, or is too large when decompressed (`patch-fetched-batches.ts`).
+ */
 export interface UnreadBatch {
   readonly firstOffset: number
   /** Length of the compressed batch in bytes. */
@@ -58,7 +63,10 @@ export interface UnreadBatch {
  */
 export interface RecordBatch extends TopicPartition {
   readonly records: readonly LogRecord[]
-  /** The offset of the next fetch. After a gap it is more than one beyond the last record. */
+  /**
+   * The offset of the next fetch. After a gap, it is more than 1 above the offset of the last
+   * record.
+   */
   readonly nextOffset: number
   /** The end offset of the partition at this fetch. The lag is computed from it. */
   readonly highWatermark: number
@@ -82,11 +90,11 @@ export interface LogConsumerHandlers {
   onRevoked(partitions: readonly TopicPartition[]): void
   /**
    * Called after every join with all partitions that will be revoked, or with an empty list. Start
-   * nothing more for them, and resolve when none of their work is in progress. Work of partitions
-   * that are no longer in the list may start again.
+   * no deliveries or other work for these partitions, and resolve when no work for them is in
+   * progress. If a later call does not list a partition, its work may start again.
    */
   onRevoking(partitions: readonly TopicPartition[]): Promise<void>
-  /** Called when `holdsLease` returns true again. */
+  /** Called when the member holds the session lease again after it had lost it (`holdsLease`). */
   onLeaseRegained(): void
   /** Returns the positions to commit. Called by a timer, before a rejoin and at the stop. */
   positions(): readonly Position[]
@@ -102,12 +110,16 @@ export interface LogConsumer {
   seek(partition: TopicPartition, offset: number): void
   /** Commits the positions and leaves the group. Call it when no work is in progress. */
   stop(): Promise<void>
-  /** Whether the coordinator confirmed this membership recently. If not, start no work. */
+  /**
+   * Whether this member holds the session lease: the group coordinator confirmed its membership
+   * recently. Start no attempt and no write without the lease.
+   */
   holdsLease(): boolean
   /** Milliseconds since a broker last responded to a Fetch, Heartbeat or SyncGroup request. */
   timeSinceContact(): DurationMs
   /**
-   * Milliseconds since the last response or attempt to connect. High when the consumer is stuck.
+   * Milliseconds since a broker last responded or the consumer last tried to connect. A high value
+   * shows that the consumer is stuck.
    */
   inactivity(): DurationMs
 }
@@ -116,9 +128,12 @@ export interface OutgoingRecord {
   readonly key: Buffer | null
   readonly value: Buffer | null
   readonly headers: RecordHeaders
-  /** The partition. By default, murmur2 of the key decides; in retry topics, the producer does. */
+  /**
+   * The partition. By default, the producer hashes the key with murmur2. In retry topics it ignores
+   * the key, so that batches are larger.
+   */
   readonly partition?: number
-  /** The partition is chosen by this key instead of the record's own key. */
+  /** The producer hashes this key instead of the record's own key to choose the partition. */
   readonly partitionKey?: Buffer
   /** Called before each try to send. When it returns false, the record fails with an error. */
   readonly maySend?: () => boolean
@@ -129,8 +144,8 @@ export type OnAck = (error: Error | undefined, offset?: number, appended?: Epoch
 
 export interface LogProducer {
   /**
-   * Queues a record. `onAck` is called once, without an error only when all in-sync replicas have
-   * the record. The error `MESSAGE_TOO_LARGE` refers to this record, not to its batch.
+   * Queues a record and calls `onAck` once. A call without an error means that all in-sync replicas
+   * have the record. The error `MESSAGE_TOO_LARGE` refers to this record, not to its batch.
    */
   append(topic: string, record: OutgoingRecord, onAck: OnAck): void
   /** Sends the queued records. Resolves when all of them are acknowledged or failed. */
@@ -166,8 +181,9 @@ export interface TopicFollowerHandlers {
   /** Called with the records of each partition in offset order. It must not block or throw. */
   onRecord(record: LogRecord): void
   /**
-   * Called about every 0.5 s while the follower is up to date. `onRecord` was called with all
-   * records that were acknowledged before `asOf`, a time of `Clock.boottime`.
+   * Called about every 0.5 s while the follower is up to date. `asOf` is a time of
+   * `Clock.boottime`. `onRecord` has already been called with all records that Kafka acknowledged
+   * before this time.
    */
   onCurrent(asOf: number): void
 }
@@ -177,7 +193,10 @@ export interface TopicFollowerHandlers {
  * was truncated, it reads the partition again from the beginning.
  */
 export interface TopicFollower {
-  /** Resolves at the first `onCurrent`. Rejects when the last retry fails before that. */
+  /**
+   * Resolves at the first call of `onCurrent`. Rejects when the topic cannot be read, after the
+   * last retry.
+   */
   start(handlers: TopicFollowerHandlers): Promise<void>
   stop(): Promise<void>
 }
@@ -220,12 +239,16 @@ export type Decoded = { readonly kind: 'event'; readonly event: Event } | Undeco
 export interface EventCodec {
   encode(event: Event): Buffer
   /**
-   * `receivedAt` replaces a missing receive time, and the receive time replaces a missing
-   * timestamp: other producers may omit both. Pass the timestamp of the event's own record, even
-   * when the value is in a copy of that record: all copies then have the same times.
+   * Decodes an event. Other producers may omit its receive time and timestamp. `receivedAt` then
+   * replaces the receive time, and the receive time replaces the timestamp. When the value comes
+   * from a retry record or a dead letter, pass the timestamp of the original record of the event.
+   * The event then has the same times in every topic.
    */
   decode(value: Buffer, receivedAt: EpochMs): Decoded
-  /** Resolves with false for an unknown id. Rejects while the schema registry is unreachable. */
+  /**
+   * Reads a schema from the registry. Resolves with false if the id is unknown, rejects while the
+   * registry is unreachable.
+   */
   learn(schemaId: number): Promise<boolean>
 }
 
@@ -235,7 +258,10 @@ export type DecodedValue<Value> = { readonly kind: 'value'; readonly value: Valu
 export interface ValueCodec<Value> {
   encode(value: Value): Buffer
   decode(value: Buffer): DecodedValue<Value>
-  /** Resolves with false for an unknown id. Rejects while the schema registry is unreachable. */
+  /**
+   * Reads a schema from the registry. Resolves with false if the id is unknown, rejects while the
+   * registry is unreachable.
+   */
   learn(schemaId: number): Promise<boolean>
 }
 
@@ -270,6 +296,6 @@ export interface Portion {
   readonly from?: readonly number[]
   /** Reads only records before this offset of each partition. Absent: up to the current end. */
   readonly to?: readonly number[]
-  /** Checked at least before each record. When it returns true, reading stops. */
+  /** Called before each record, and possibly more often. When it returns true, reading stops. */
   readonly isEnough?: () => boolean
 }

@@ -42,7 +42,7 @@ export interface TopicNames {
   readonly dispatcherGroup: string
   readonly retriesGroup: string
   readonly audiencesGroup: string
-  /** For example `hookline.retry.30s`. */
+  /** The name of the retry topic of a tier, for example `hookline.retry.30s`. */
   retry(tier: DurationMs): string
   /**
    * The tier of a retry topic; `undefined` when the topic is not a retry topic of this
@@ -92,9 +92,9 @@ export interface TopicSpec {
   /** The largest accepted batch in bytes; `undefined` for the broker's default of 1 MiB. */
   readonly maxRecordBytes: number | undefined
   /**
-   * The topic that must have the same number of partitions, because records keep their partition
-   * number or because each process must get partitions of both topics. `undefined` when any number
-   * is allowed.
+   * The name of the topic whose number of partitions this topic must have. The reason is that
+   * records keep their partition number from topic to topic, or that each process must get
+   * partitions of both topics. `undefined` when any number is allowed.
    */
   readonly partitionsAs: string | undefined
   /** The services that do not start without this topic. */
@@ -103,33 +103,37 @@ export interface TopicSpec {
 
 const day = 24 * 3_600_000
 /**
- * A stale record of an earlier owner, or of a writer that has not read the last record, may replace
- * a valid one. Within minutes, a process notices this and writes the valid state again. Compaction
+ * Compaction lag of the topics in which a stale record can replace a valid one, 6 h. A stale record
+ * comes from an earlier owner of the partition, or from a writer that has not read the last record.
+ * Within minutes, a process notices the stale record and writes the valid state again. Compaction
  * must not remove the valid record before that.
  */
 const compactionLag = durationMs(6 * 3_600_000)
 
 /**
- * For the config topic: the time in which the copy that follows an ignored record must be written
- * (`core/config-objects/fold.ts`), and for which the operator API can show past changes.
+ * Compaction lag of the config topic, 7 days. When two processes write the same version of an
+ * object, all processes ignore the second record. Compaction keeps only the last record of a key,
+ * which would be the ignored one. So a process must write the first record again within this time
+ * (`core/config-objects/fold.ts`). The operator API can show past changes for this time.
  */
 const configCompactionLag = durationMs(7 * day)
 
 /**
- * For the config topic: 10 years. A process that does not know the version of a deletion would begin
- * with version 1 again, which all processes that know it ignore.
+ * Retention of tombstones in the config topic, 10 years. A tombstone has the version of the
+ * deletion. A process that does not know this version would create the object again with version 1,
+ * and the processes that know the version of the deletion would ignore that record.
  */
 const configTombstoneRetention = durationMs(3_650 * day)
 
 /**
- * For the status topic: 50 MiB. Compaction leaves the last segment as it is, and an operator process
- * reads it when it starts.
+ * Segment size of the status topic, 50 MiB. Compaction does not clean the newest segment, and an
+ * operator process reads all of that segment when it starts. A small segment limits this read.
  */
 const statusSegmentBytes = 50 * 1024 * 1024
 
 /**
- * For topics with copies of events: twice the broker's default, because a copy also has Hookline's
- * headers.
+ * Maximum record size in the topics to which Hookline writes events again: the retry topics and the
+ * dead-letter topic. It is twice the broker's default, because Hookline adds headers to the event.
  */
 const maxRecordBytes = 2 * 1024 * 1024
 
@@ -188,7 +192,7 @@ export function topicSpecs(
       segmentBytes: statusSegmentBytes,
       usedBy: ['collector', 'dispatcher', 'audiences', 'operator'],
     }),
-    // As long as the events topic, so that both parts of a timeline reach equally far back.
+    // The same retention as the events topic, because a timeline shows records of both.
     ...(attemptsTopic === 'off' ? [] : [spec(names.attempts, { days: 7, usedBy: ['dispatcher'] })]),
     ...(configTopic
       ? [
@@ -252,16 +256,16 @@ export function topicToCreate(spec: TopicSpec, existing: readonly TopicDescripti
 }
 
 /**
- * Kafka deletes a log segment only when all of its records are older than the retention time. So a
- * record can stay longer, by the time until Kafka starts a new segment: a week by default.
+ * The default of `segment.ms`, 7 days. Kafka deletes a log segment only when all of its records are
+ * older than the retention time. So a record can stay for up to 7 days beyond its retention time.
  */
 const usualSegmentMs = 7 * day
 
 /**
- * The maximum time between the receipt of a message and its delivery. A dead letter can be replayed
- * just before Kafka deletes it, and its copy then waits in the events topic or in a retry topic. A
- * pause that keeps the retry window can add two days. The result uses the retention of the existing
- * topics, or that of their specs when it is longer.
+ * The maximum time between the receipt of a message and its delivery. An operator can replay a dead
+ * letter just before Kafka deletes it. The replayed event then waits in the events topic or in a
+ * retry topic. A pause that keeps the retry window can add two days. The result uses the retention
+ * of the existing topics, or that of their specs when it is longer.
  */
 export function maxDeliveryAge(
   names: TopicNames,

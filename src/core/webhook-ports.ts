@@ -1,42 +1,50 @@
 import type { TlsIdentity } from './network/tls-identity.ts'
 import type { DurationMs } from './time.ts'
 
-/* The interfaces of what sends requests to webhooks and authorization servers. */
+/* The interfaces of the HTTP clients for webhooks and authorization servers. */
 
 /** One POST request to a webhook, ready to send. */
 export interface WebhookCall {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** All requests for one record share this Buffer. */
+  /** The request body. All requests for one Kafka record share this Buffer. */
   readonly body: Buffer
-  /** The time limit of this request. Absent: the time limit of the transport. */
+  /** The time limit of this request. Absent means the time limit of the transport. */
   readonly timeoutMs?: DurationMs | undefined
-  /** The client certificate and trusted CAs; `undefined` for those of the network settings. */
+  /**
+   * The client certificate and trusted CAs of the destination. `undefined` means those of the
+   * network settings.
+   */
   readonly tlsIdentity?: TlsIdentity | undefined
-  /** How many bytes of the response's body the result has. Absent: none, as for deliveries. */
+  /**
+   * Maximum bytes of the response's body that the result keeps. Absent means none, as for
+   * deliveries.
+   */
   readonly keepBodyBytes?: number | undefined
 }
 
-/** The beginning of a response's body, as it was sent: it is not decompressed. */
+/** The beginning of a response's body, as the endpoint sent it: it is not decompressed. */
 export interface ResponseBody {
   readonly bytes: Buffer
-  /** Whether the body is longer, or did not arrive completely. */
+  /** Whether the body is longer than `bytes`, or did not arrive completely. */
   readonly isTruncated: boolean
   /** The header `Content-Encoding`, for example `gzip`. */
   readonly contentEncoding: string | undefined
 }
 
 /**
- * The step at which a request failed. `auth`: no access token, so nothing was sent. `address`: the
- * address is not allowed, so nothing was sent. `proxy`: the proxy failed or refused, so nothing was
- * sent to the endpoint. `exchange`: the request and the response on an open connection. `deadline`:
- * the time limit.
+ * The step at which a request failed.
+ * - `auth`: there was no access token, so nothing was sent.
+ * - `address`: the address is not allowed, so nothing was sent.
+ * - `proxy`: the proxy failed or refused, so nothing was sent to the endpoint.
+ * - `exchange`: sending the request or receiving the response on an open connection.
+ * - `deadline`: the time limit was exceeded.
  */
 export type CallPhase = 'auth' | 'address' | 'dns' | 'proxy' | 'connect' | 'tls' | 'exchange' | 'deadline'
 
 /**
- * The result of a request: `answered` when a response head is complete. The body is ignored, except
- * with `keepBodyBytes`.
+ * The result of a request. It is `answered` as soon as the head of a response is complete. The body
+ * is ignored, except with `keepBodyBytes`.
  */
 export type CallResult =
   | {
@@ -60,7 +68,10 @@ export type TokenAnswer =
   | (Omit<Extract<CallResult, { kind: 'answered' }>, 'body'> & { readonly body: string })
   | Extract<CallResult, { kind: 'failed' }>
 
-/** Sends token requests under the rules for webhooks: the same addresses, ports, CAs and proxy. */
+/**
+ * Sends token requests under the same rules as requests to webhooks: addresses, ports, CAs and
+ * proxy.
+ */
 export interface TokenClient {
   /** Sends one request with a time limit. Calls `onEnd` exactly once, after `post` has returned. */
   post(call: WebhookCall, onEnd: (answer: TokenAnswer) => void): void

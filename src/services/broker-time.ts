@@ -3,16 +3,19 @@ import { durationMs, type EpochMs } from '../core/time.ts'
 import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 
 /**
- * A broker returns its time with each record that it stores. When the process has written no record
- * for this time, it writes one to learn the broker's time.
+ * Maximum time without a write to a broker. After it, the process writes a record to learn the
+ * broker's time, which a broker returns with each record that it stores.
  */
 const askEvery = durationMs(30_000)
-/** Maximum wait for an answer. When it ends, `now` uses this process's clock. */
+/** Maximum wait for a broker's time. After it, `now` returns the time of this process's clock. */
 const answerLimit = durationMs(5_000)
 
 interface Deps {
   readonly producer: LogProducer
-  /** A compacted topic, in which a record without a value is a tombstone and is removed. */
+  /**
+   * The compacted topic to which the process writes a record to learn a broker's time. The record
+   * has no value, so Kafka treats it as a tombstone and removes it.
+   */
   readonly topic: string
   readonly clock: Clock
   /** Returns when a broker last returned its time, in monotonic milliseconds. */
@@ -22,14 +25,14 @@ interface Deps {
 
 export interface BrokerTime extends PeriodicTask {
   /**
-   * Resolves with a broker's time; with `undefined` when the write of the record fails or takes
-   * more than 5 s, or when the topic does not keep the broker's time.
+   * Writes a record, and resolves with the broker's time. Resolves with `undefined` when the write
+   * fails or takes more than 5 s, or when the topic keeps the producer's timestamps.
    */
   ask(): Promise<EpochMs | undefined>
   /**
    * Resolves with a broker's time, or with this process's time when `ask` gets none. All processes
-   * ask the leader of the same partition, so its times never decrease from call to call, in any
-   * process, until another broker becomes the leader.
+   * ask the leader of the same partition. So the broker's times never decrease, in any process,
+   * until another broker becomes the leader.
    */
   now(): Promise<EpochMs>
 }
@@ -41,8 +44,8 @@ export interface BrokerTime extends PeriodicTask {
 const record = { key: Buffer.from('-/clock'), value: null, headers: {} }
 
 /**
- * Keeps this process's clock aligned with the brokers' clock, also while the process writes
- * nothing.
+ * Keeps this process's clock aligned with the brokers' clock, even while the process writes no
+ * other records.
  */
 export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: Deps): BrokerTime {
   let isAsking = false
@@ -57,7 +60,7 @@ export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: 
     const cancel = clock.after(answerLimit, () => {
       logger.warn(
         { topic },
-        "no broker reported its time within 5 s; the process continues from the last report, or with the machine's clock if there was none",
+        "no broker reported its time within 5 s; until one does, the process calculates the time from the last report, or uses the machine's clock if it has no report",
       )
       resolve(undefined)
     })

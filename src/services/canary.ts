@@ -25,8 +25,8 @@ interface Deps {
 
 /**
  * Sends canary messages: track messages of Hookline's own source for one destination. Each has a
- * new anonymous id, so that the messages reach all partitions, and takes the same path as any other
- * event. `result-metrics.ts` counts their results.
+ * new anonymous id, so that the messages reach all partitions. They take the same path as all other
+ * events. `result-metrics.ts` counts their results.
  */
 export function createCanary(deps: Deps): PeriodicTask {
   const { canary, isOurs, clock } = deps
@@ -50,7 +50,7 @@ function send({ codec, producer, topics, clock, metrics, logger }: Deps, { desti
     metrics.canaryLost.inc({ reason: 'not_stored' })
     logger.warn(
       { topic: topics.events, destination, error: error.message },
-      'canary message not stored; it counts as lost',
+      'Kafka did not store a canary message (see error); hookline_canary_lost_total counts it, and hookline sends the next one after the interval canary.every',
     )
   })
 }

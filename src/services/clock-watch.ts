@@ -28,7 +28,7 @@ export function createClockWatch({ clock, offset, logger }: Deps): PeriodicTask 
     } else if (seconds !== 0 && (loggedSeconds === 0 || Math.abs(seconds - loggedSeconds) > repeatAfterSeconds)) {
       logger.warn(
         { seconds },
-        "the machine's clock differs from the brokers' clock, which the process uses; check the machine's time service",
+        "the machine's clock differs from the brokers' clock (positive seconds: the machine is ahead); hookline uses the brokers' clock; check the time service of the machine and of the brokers",
       )
       loggedSeconds = seconds
     }

@@ -1,17 +1,18 @@
 import { RateLimiter } from '../core/flow/rate-limiter.ts'
-import { pause } from '../core/pause.ts'
 import type { Clock } from '../core/ports.ts'
+import { sleep } from '../core/sleep.ts'
 import { durationMs } from '../core/time.ts'
 
 /**
- * The pacer makes up for at most this lost time, in milliseconds. Timers are late by milliseconds,
- * but a long pause must not cause a burst.
+ * Maximum delay, in ms, that the pacer compensates by resolving the next promises earlier. Timers
+ * fire some milliseconds late, which it compensates. After a long pause it must not cause a burst.
  */
 const maxBurstMs = 100
 
 /**
- * Returns a function that paces work: its promises resolve `perSecond` times a second, evenly
- * spaced. They resolve immediately when `perSecond` is `undefined` or `stop` is aborted.
+ * Returns a function that limits the rate of its callers: its promises resolve `perSecond` times a
+ * second, evenly spaced. They resolve immediately when `perSecond` is `undefined` or `stop` is
+ * aborted.
  */
 export function createPacer(clock: Clock, perSecond: number | undefined, stop: AbortSignal): () => Promise<void> {
   if (perSecond === undefined) return async () => {}
@@ -20,14 +21,14 @@ export function createPacer(clock: Clock, perSecond: number | undefined, stop: A
     const now = clock.monotonic()
     const wait = limiter.msToWait(now)
     limiter.spend(1, perSecond, now)
-    if (wait > 0) await pause(clock, durationMs(wait), stop)
+    if (wait > 0) await sleep(clock, durationMs(wait), stop)
   }
 }
 
 /**
- * Yields the numbers from 0 to `count - 1`, `perSecond` a second, evenly spaced from the start. It
- * makes up for all lost time, does not wait when `perSecond` is `undefined`, and ends early when
- * `signal` is aborted.
+ * Yields the numbers from 0 to `count - 1`, `perSecond` a second. The due time of each number is
+ * computed from the start, so after any delay the next numbers follow faster. It does not wait when
+ * `perSecond` is `undefined`, and ends early when `signal` is aborted.
  */
 export async function* paced(
   { count, perSecond }: { readonly count: number; readonly perSecond: number | undefined },
@@ -39,7 +40,7 @@ export async function* paced(
     const now = clock.monotonic()
     const wait = limiter.msToWait(now)
     if (perSecond !== undefined) limiter.spend(1, perSecond, now)
-    if (wait > 0) await pause(clock, durationMs(wait), signal)
+    if (wait > 0) await sleep(clock, durationMs(wait), signal)
     if (!signal.aborted) yield number
   }
 }

@@ -8,11 +8,14 @@ import { builtConsole } from '../support/console/built-console.ts'
 import { type ConsolePage, withConsoleBrowser } from '../support/console/console-browser.ts'
 import { failedMessage, failingId } from '../support/console/fake-installation.ts'
 
-/* What holds for every page of the console. */
+/* Tests that apply to every page of the console. */
 
 const console = withConsoleBrowser()
 
-/** Each page with a text that it shows when its data has arrived, and the name of its picture in the docs. */
+/**
+ * Each page: its name, its path, a text that it shows when its data has arrived, and the name of
+ * its picture in the docs.
+ */
 const pages: readonly (readonly [page: string, path: string, text: string, picture: string | undefined])[] = [
   ['the overview', '/', 'hookline-dispatcher-0', 'overview'],
   ['the destinations', '/destinations', 'customer-00000', 'destinations'],
@@ -55,7 +58,7 @@ describe.each([
     const { page, show } = opened
     await show(`/destinations/${failingId}`)
     for (const [button, text] of [
-      ['Send test message', 'A webhook accepted the test message.'],
+      ['Send test message', 'At least one webhook accepted the test message.'],
       ['Pause', 'Hookline sends no requests to this destination'],
       ['Rotate secret', 'Overlap'],
       ['Delete', `Type ${failingId} to confirm`],
@@ -83,7 +86,7 @@ describe('with the role read', () => {
     }
     expect(buttons).toEqual([])
     await show('/dead-letters/2-1041')
-    await page.getByText('Only keys with the role operate see them.').waitFor()
+    await page.getByText('To see them, sign in with a key that has the role "operate".').waitFor()
     expect(await page.getByText('Order Completed').count()).toBe(0)
   })
 })

@@ -3,7 +3,7 @@ import { accessibilityViolations } from '../support/browser/accessibility.ts'
 import { withConsoleBrowser } from '../support/console/console-browser.ts'
 import { disabledId, failedMessage, failingId, oddMessage } from '../support/console/fake-installation.ts'
 
-/* What an operator does with the console, from page to page. */
+/* Tests of what an operator does with the console, across several pages. */
 
 const console = withConsoleBrowser()
 
@@ -31,7 +31,7 @@ describe('an operator', () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByText('3 dead letters can be replayed.').waitFor()
     await dialog.getByRole('button', { name: 'Replay' }).click()
-    await page.getByText('3 of 3 dead letters read, 3 replayed, 0 refused').waitFor()
+    await page.getByText('3 of 3 dead letters read, 3 replayed, 0 not replayed').waitFor()
     await page.getByText('No dead letter matches the filters.').waitFor()
     expect(operator.deadLetters).toEqual([])
   })
@@ -129,7 +129,7 @@ describe('the settings', () => {
     })()`)
     expect(selected).toBe('"timeout": "soon"')
     await page.keyboard.insertText('"timeout": "2s"')
-    await page.getByText('The document is valid. Changed fields: policy.').waitFor()
+    await page.getByText('The document is valid. Saving it changes these fields: policy.').waitFor()
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('button', { name: 'Edit' }).waitFor()
     expect(operator.destinations.get(failingId)?.document['policy']).toEqual({ ratePerSecond: 50, timeout: '2s' })

@@ -1,16 +1,17 @@
 import { describe, expect, it } from '@jest/globals'
-import type { RunningService } from '../../deploy/tools/local/service-process.ts'
+import type { RunningService } from '../../deploy/tools/local/hookline-process.ts'
 import { startAudienceInstallation, users } from '../support/audience/installation.ts'
 import type { AudienceReceiver } from '../support/audience/receiver.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 
 const closing = closingAfterEach()
-/** Number of members. For a long run: AUDIENCE_MEMBERS=200000 AUDIENCE_KILLS=10 */
+/** Number of members. A long run uses AUDIENCE_MEMBERS=200000 and AUDIENCE_KILLS=10. */
 const size = Number(process.env['AUDIENCE_MEMBERS'] || 12_000)
 const kills = Number(process.env['AUDIENCE_KILLS'] || 3)
 const changed = size / 100
 /**
- * Time limit in milliseconds. Even a busy machine delivers 300 members per second, kills included.
+ * Time limit of the test, in ms. Even a busy machine delivers 300 members per second, including the
+ * time of the kills.
  */
 const timeLimit = 120_000 + size * 6
 
@@ -22,7 +23,7 @@ describe('syncs of an audience', () => {
       const crm = installation.receivers.get('crm') as AudienceReceiver
       let service: RunningService = await installation.run()
 
-      /** Kills the process several times, at even distances between these numbers of messages. */
+      /** Kills the process several times, at equal intervals between these numbers of messages. */
       async function killInBetween(from: number, to: number): Promise<void> {
         for (let kill = 1; kill <= kills; kill++) {
           const next = from + Math.floor(((to - from) * kill) / (kills + 1))

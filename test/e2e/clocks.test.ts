@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
-import { hookline } from '../../deploy/tools/local/service-process.ts'
+import { hookline } from '../../deploy/tools/local/hookline-process.ts'
 import { syncBegan } from '../../src/core/audience/sync-id.ts'
 import { durationMs } from '../../src/core/time.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
@@ -14,7 +14,10 @@ const setsClock = new URL('alerts/sets-clock.mjs', import.meta.url).href
 const minute = 60_000
 const hour = 60 * minute
 const skews = [minute, -minute, hour, -hour]
-/** Too few for a circuit breaker to open, even if one process owns all partitions. */
+/**
+ * Number of events. A circuit breaker does not open with fewer than ten results, so it stays closed
+ * even if one process owns all partitions.
+ */
 const count = 9
 
 it('processes with clocks that are a minute and an hour off retry each delivery once, on schedule and in its window', async () => {

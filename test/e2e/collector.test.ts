@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { type Broker, startBroker } from '../../deploy/tools/local/broker.ts'
+import type { RunningService } from '../../deploy/tools/local/hookline-process.ts'
 import { freePorts } from '../../deploy/tools/local/ports.ts'
-import type { RunningService } from '../../deploy/tools/local/service-process.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
 import { basic, request } from '../support/network/http-bytes.ts'
@@ -48,8 +48,8 @@ async function idsOn({ topics, codec, read }: TestInstallation): Promise<Readonl
 }
 
 /**
- * Sends small batches one after another until it is stopped or gets no response. Records the result
- * of each message.
+ * Sends small batches one after another. It ends when `end` is called, or when a batch gets no
+ * response. Records the ids of accepted and unanswered messages, and the status of each batch.
  */
 function steadyLoad(service: RunningService, name = 'load') {
   const accepted: string[] = []
@@ -59,12 +59,12 @@ function steadyLoad(service: RunningService, name = 'load') {
   const running = (async () => {
     for (let count = 0; !isEnded && unanswered.length === 0; count += 10) {
       const ids = Array.from({ length: 10 }, (_, index) => `${name}-${count + index}`)
-      // After a broken connection it is unknown what the collector accepted.
+      // If the connection breaks, it is unknown which messages the collector accepted.
       const posted = await post(service, pages(ids)).catch(() => undefined)
       answers.push(posted?.status ?? 0)
       if (posted === undefined) unanswered.push(...ids)
       if (posted?.status === 200) accepted.push(...ids)
-      // Without this wait, immediate rejections would cause ten thousand requests.
+      // Without this wait, immediate rejections would cause thousands of requests.
       else await new Promise(resolve => setTimeout(resolve, 50))
     }
   })()
@@ -81,8 +81,8 @@ function steadyLoad(service: RunningService, name = 'load') {
 }
 
 /**
- * Starts eight senders. Resolves when a hundred messages of each are accepted; the senders then
- * continue.
+ * Starts eight senders. Resolves when each has a hundred accepted messages. The senders continue
+ * after that.
  */
 async function heavyLoad(service: RunningService) {
   const loads = Array.from({ length: 8 }, (_, index) => steadyLoad(service, `load-${index}`))
@@ -110,7 +110,7 @@ describe('a batch sent to the collector', () => {
     expect(metrics.get('hookline_collector_messages_total{source="web",result="accepted"}')).toBe(2)
     expect(metrics.get('hookline_collector_messages_total{source="web",result="rejected"}')).toBe(1)
     expect(metrics.get('hookline_collector_store_seconds_count')).toBe(1)
-    // The response does not wait for the rejected message to be written.
+    // The collector responds without waiting until the rejected message is written.
     await until(async () =>
       (await service.metrics()).get('hookline_collector_held_bytes{what="records"}') === 0 ? true : undefined,
     )
@@ -120,10 +120,10 @@ describe('a batch sent to the collector', () => {
   it('is accepted by a process with only the collector; a new write key works without a restart', async () => {
     const installation = closing(await startInstallation({}))
     const collector = await installation.run({}, alone)
-    // After the two checks of the collector come those that every process has.
+    // The first two checks are those of the collector. The checks that every process has follow.
     expect(await collector.ask('/readyz?verbose')).toEqual({
       status: 200,
-      text: expect.stringMatching(/^\+ collector: listening\n\+ kafka: accepts messages\n(\+ .*\n)*ok\n$/),
+      text: expect.stringMatching(/^\+ collector: listening\n\+ kafka: Kafka accepts messages\n(\+ .*\n)*ok\n$/),
     })
     expect(await post(collector, pages(['a']), 'new-key')).toMatchObject({
       status: 401,

@@ -20,7 +20,7 @@ import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 
-/** The record of a destination that one receiver gets. */
+/** The record of a destination that sends to one receiver. */
 function created(id: string, { url }: RecordingReceiver, key: EncryptionKey) {
   const webhooks = [{ url, headers: { Authorization: 'Bearer token-of-the-crm' } }]
   const document = destinationDocument({ webhooks })
@@ -48,7 +48,7 @@ it('objects of the config topic are in force within a second, and one that a pro
   await first.untilDelivered(10)
   expect(second.requests).toEqual([])
 
-  // The configuration is reloaded when the second file gets the missing key.
+  // The second key file gets the missing key, which makes the process reload its configuration.
   await writeFile(encryptionKeyFile[1]!, keyFile('second'))
   await second.untilDelivered(5)
   expect([await objects('used'), await objects('excluded')]).toEqual([2, 0])

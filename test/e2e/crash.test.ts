@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { RunningService } from '../../deploy/tools/local/service-process.ts'
+import type { RunningService } from '../../deploy/tools/local/hookline-process.ts'
 import { durationMs } from '../../src/core/time.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { createAdminClient, until } from '../support/kafka/admin.ts'
@@ -30,11 +30,11 @@ describe('SIGKILL', () => {
     expect(new Set(receiver.successes.keys())).toEqual(
       new Set(trackEvents(events).map(event => event.message.messageId)),
     )
-    // Each kill repeats at most the deliveries in progress and those since the last commit, 250 ms
-    // earlier.
+    // Each kill repeats only deliveries in progress, and deliveries after the last commit, which
+    // was at most 250 ms earlier.
     expect(receiver.duplicates).toBeLessThan(kills * 1_000)
-    // Wait for the commit of all records, because repeated deliveries may still be in progress. A
-    // new process must then deliver nothing.
+    // Repeated deliveries may still be in progress, so wait until all records are committed. After
+    // that, a new process must deliver nothing.
     const { events: topic, dispatcherGroup } = installation.topics
     await until(async () => ((await admin.committed(dispatcherGroup, topic)) === events ? true : undefined))
     expect(await service.stop()).toBe(0)

@@ -1,6 +1,6 @@
 import { json } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
-import type { RunningService } from '../../deploy/tools/local/service-process.ts'
+import type { RunningService } from '../../deploy/tools/local/hookline-process.ts'
 import { deletionRequestedAt } from '../../src/core/deletion/deletion-request.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
@@ -16,7 +16,9 @@ interface Call {
   readonly userId: string
 }
 
-/** Starts an endpoint that responds with 503, except to the second attempt of a delete. */
+/**
+ * Starts an endpoint that responds with 503 to all requests except repeated attempts of a delete.
+ */
 async function startReceiver() {
   const calls: Call[] = []
   const endpoint = new HttpEndpoint(async (request, response) => {
@@ -39,7 +41,8 @@ it('a deleted user: retries are dropped, the delete arrives, and later events ar
   const receiver = closing(await startReceiver())
   const installation = closing(
     await startInstallation({
-      // One minute of retries: even on a slow machine, deliveries still wait when the command ends.
+      // The schedule has one minute of retries. So even on a slow machine, deliveries are still
+      // waiting when the command ends.
       delivery: { schedule: Array<string>(20).fill('3s') },
       destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url }] }],
     }),
@@ -51,7 +54,7 @@ it('a deleted user: retries are dropped, the delete arrives, and later events ar
   const accepted = JSON.parse(await installation.command('delete-user', '--user', 'ada', '--suppress', '--json'))
   const acceptedAt = performance.now()
   await untilCounted(service, 'hookline_drops_total{reason="user_deleted"}', 3)
-  // The id contains the time, so that a status request knows from when to read the topic.
+  // The id contains the time of the request, from which a status request starts to read the topic.
   expect(Math.abs((deletionRequestedAt(accepted.id) ?? 0) - Date.parse(accepted.createdAt))).toBeLessThan(1_000)
   const status = async () => JSON.parse(await installation.command('delete-user', '--status', accepted.id, '--json'))
   await until(async () => ((await status()).status === 'finished' ? true : undefined))
@@ -77,8 +80,8 @@ it('a deleted user: retries are dropped, the delete arrives, and later events ar
   expect((await service.metrics()).get(suppressed)).toBe(1)
   await service.kill()
 
-  // The collector does not check a producer that writes directly to Kafka. A new process reads all
-  // suppressions before its first record.
+  // These events do not pass a collector, which would drop them. The new process must read all
+  // suppressions before its first event.
   await installation.send(of('ada', trackEvents(2, 'straight')))
   const next = await installation.run()
   await untilCounted(next, 'hookline_drops_total{reason="suppressed"}', 2)

@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, it } from '@jest/globals'
 
 /*
- * `make demo` is the first command of the README. It compares its figures with those that the
- * scenario expects.
+ * Runs `make demo`, the first command of the README. The demo compares its figures with those that
+ * its scenario expects.
  */
 
 const demo = new URL('../../deploy/tools/local/demo.ts', import.meta.url).pathname

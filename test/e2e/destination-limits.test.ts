@@ -47,7 +47,7 @@ it('a rate holds for one, two and three processes and through rebalances, and a 
 
   const first = await installation.run()
   await send(2_000)
-  // The backlog of the limited destination delays no other one.
+  // The backlog of the limited destination does not delay the other destination.
   await other.accepts(2_000 - other.accepted.length)
   expect(limited.accepted.length).toBeLessThan(1_000)
   mark('one')
@@ -76,15 +76,18 @@ it('a rate holds for one, two and three processes and through rebalances, and a 
   const between = (receiver: LimitedReceiver, from: Mark, until: Mark): Arrivals =>
     receiver.arrivals(marks.get(from) ?? 0, marks.get(until) ?? 0)
   const whole = between(limited, 'one', 'end')
-  // By the time of the sender: requests that waited in the sockets of the receiver arrive together.
+  // Counts requests by the second in which they were sent. By arrival, requests that waited in the
+  // receiver's sockets would seem to come together.
   expect(whole.maxSentInOneSecond).toBeLessThanOrEqual(60)
-  // On a machine without idle cores the processes lack CPU time. The property tests have exact limits.
+  // The bounds are wide, because the processes lack CPU time on a machine without idle cores. The
+  // property tests have exact limits.
   expect(whole.medianPerSecond).toBeGreaterThanOrEqual(43)
   expect(whole.medianPerSecond).toBeLessThanOrEqual(52)
-  // Processes without CPU time pause while another one starts.
+  // The mean includes pauses: without idle cores, the processes pause while another one starts.
   expect(between(limited, 'one', 'first stops').perSecond).toBeGreaterThan(35)
   expect(between(limited, 'one', 'first stops').perSecond).toBeLessThan(52)
-  // The first requests empty the token bucket of the endpoint, which is not part of its rate.
+  // The token bucket of the endpoint is full at first. The median leaves out the requests that
+  // empty it.
   expect(between(busy, 'two', 'first stops').medianPerSecond).toBeGreaterThanOrEqual(15)
   expect(busy.refused.length).toBeLessThan(500)
   for (const each of metrics) expect(each.get('hookline_breaker_open{destination="busy"}') ?? 0).toBe(0)

@@ -48,7 +48,7 @@ it('a destination is added, paused, changed, rotated and deleted by commands whi
     await installation.send(trackEvents(10, `m-${sent}`))
     sent += 10
   }
-  /** Sends messages until a condition about the receiver is true. */
+  /** Sends messages until the condition is true. */
   const sendUntil = (condition: () => boolean): Promise<unknown> =>
     until(async () => {
       await send()
@@ -56,7 +56,7 @@ it('a destination is added, paused, changed, rotated and deleted by commands whi
     })
 
   expect(await run('destinations apply -f -', file())).toMatch(/^\+ destination crm\n/)
-  expect(await run('destinations test crm')).toMatch(/^0: delivered \(200\) /)
+  expect(await run('destinations test crm')).toMatch(/^webhook 0: delivered \(status 200\) /)
   await sendUntil(() => crm.requests.length > 20)
 
   expect(await run('destinations apply -f -', file())).toBe('1 unchanged\n')
@@ -68,7 +68,8 @@ it('a destination is added, paused, changed, rotated and deleted by commands whi
     /^stdin:1:\d+: sources\[0\]: no source has this id \(did you mean web\?\)/,
   )
 
-  // The receiver accepts both secrets in the overlap. Afterwards it verifies with the new one only.
+  // The receiver accepts both secrets. After the overlap, requests are signed with the new secret
+  // only.
   const rotated = (await run('destinations rotate-secret crm --overlap 3s')).trim()
   accepted.push(new Secret(rotated))
   const isSignedAnew = ({ body, headers }: SinkRequest): boolean =>

@@ -10,8 +10,8 @@ import { blocksIn, outputLike, Terminals } from '../support/docs/tutorial-comman
 import { until } from '../support/kafka/admin.ts'
 
 /*
- * Runs docs/tutorial/destinations-by-command.md command by command. Only the ports, the directory,
- * the topic prefix and the time of the overlap differ.
+ * Runs docs/tutorial/destinations-by-command.md command by command. The test replaces only the
+ * ports, the directory, the topic prefix and the overlap of the rotation.
  */
 
 const page = readFileSync(join(checkout, 'docs/tutorial/destinations-by-command.md'), 'utf8')
@@ -43,7 +43,7 @@ const withPorts = (text: string): string =>
     text,
   )
 
-/** Replaces the ports, the directory and the time of a command with those of this run. */
+/** Replaces the ports, the directory and the overlap in a command with those of this run. */
 function adapted(command: string): string {
   const node = `'${process.execPath}'`
   return withPorts(command)
@@ -70,7 +70,7 @@ it('every command of the page works as described', async () => {
     out: expect.stringMatching(outputLike(`${added}\n`)),
     err: '',
   })
-  // In the tutorial's terminal the variables are exported.
+  // The reader of the tutorial exports these variables in the terminal.
   const own = {
     HOOKLINE_CONFIG: join(directory, 'hookline.yaml'),
     HOOKLINE_OPERATOR_KEY_FILE: join(directory, 'operator.key'),

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
-import type { RunningService } from '../../deploy/tools/local/service-process.ts'
+import type { RunningService } from '../../deploy/tools/local/hookline-process.ts'
 import { decodeValue } from '../../src/core/config-objects/object-record.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { configFolder } from '../support/config/folder.ts'
@@ -55,7 +55,8 @@ it('a destination that fails at two processes is disabled, although one is kille
   const failingSince = await until(async () => {
     await sendSome()
     const records = await installation.read(installation.topics.config)
-    // Both processes may write the first record. The earlier one counts.
+    // Both processes may have written a record of the first failure. The earlier record is the
+    // valid one.
     const first = records.find(record => record.key?.toString() === 'failures/crm')
     const decoded = first && decodeValue(String(first.value))
     return decoded?.kind === 'document' ? Number(decoded.document['failingSince']) : undefined
@@ -67,7 +68,8 @@ it('a destination that fails at two processes is disabled, although one is kille
     const found = await stateOf(started, 'crm')
     return found['state'] === 'disabled' ? found : undefined
   })
-  // The time before the process was killed counts.
+  // `failingSince` is from before the kill, so the new process continues the count of the killed
+  // one.
   expect(disabled).toMatchObject({
     version: 0,
     disabledAutomatically: { reason: 'failing', failingSince: new Date(failingSince).toISOString() },

@@ -15,7 +15,10 @@ const authority = createAuthority()
 const clients = createAuthority('authority of clients')
 const clientNamed = (name: string): Leaf => clients.issue({ names: [name], usage: 'client' })
 
-/** An endpoint that requires a client certificate, with the name in the certificate of each request. */
+/**
+ * An endpoint that requires a client certificate. `names` are the names in the certificates, one
+ * for each request.
+ */
 async function startBank() {
   const names: string[] = []
   const server = closing(
@@ -35,7 +38,7 @@ async function startBank() {
 const calls = (outcome: string): string =>
   `hookline_webhook_calls_total{destination="bank",webhook="0",outcome="${outcome}"}`
 
-/** A proxy that accepts the passwords in the set. */
+/** Starts a proxy that accepts only requests with one of these passwords. */
 async function startProxy(passwords: ReadonlySet<string>) {
   return closing(
     await startConnectProxy({
@@ -95,7 +98,7 @@ describe('through a proxy and with a client certificate', () => {
     await until(async () => ((await metric(calls('delivered'))) === sent ? true : undefined))
     expect((await service.metrics()).get(calls('proxy'))).toBeUndefined()
 
-    // The proxy refuses every request until it accepts the password again.
+    // The proxy refuses all requests until the set of passwords has the password again.
     passwords.clear()
     proxy.cut()
     await send(30)

@@ -10,8 +10,8 @@ import { checkout } from '../support/docs/pages.ts'
 import { blocksIn, outputLike, Terminals } from '../support/docs/tutorial-commands.ts'
 
 /*
- * Runs docs/tutorial/first-delivery.md command by command. Only the ports, the topic prefix and the
- * retry waits differ.
+ * Runs docs/tutorial/first-delivery.md command by command. The test replaces only the ports, the
+ * topic prefix and the retry waits.
  */
 
 const page = readFileSync(join(checkout, 'docs/tutorial/first-delivery.md'), 'utf8')
@@ -21,7 +21,10 @@ const [dev, sink, send, preview, curl, failingSink, sendAgain, ...others] = bloc
 ]
 const [ready, listening, sent, arrived, success, twice] = blocksIn(page, 'text') as [string, ...string[]]
 
-/** Small images have no curl. The tutorial works without this step. */
+/**
+ * Whether this machine has curl. Small images do not have it, and the tutorial works without this
+ * step.
+ */
 const hasCurl = spawnSync('curl', ['--version']).error === undefined
 
 let directory: string
@@ -49,7 +52,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true })
 })
 
-/** Replaces the ports and paths of a command with those of this run. */
+/** Replaces the ports and paths in a command with those of this run. */
 function adapted(command: string): string {
   const node = `'${process.execPath}'`
   return command
@@ -75,7 +78,7 @@ it('every command of the page works as described', async () => {
   expect(line).toMatch(outputLike(arrived as string))
   expect(line).toContain(messageId)
 
-  // In the tutorial's terminal the variable is exported.
+  // The reader of the tutorial exports this variable in the terminal.
   terminals.env = { ...terminals.env, HOOKLINE_CONFIG: terminals.env['CONFIG'] }
   const shown = await terminals.run(preview as string)
   expect(shown).toMatchObject({ code: 0, err: '' })

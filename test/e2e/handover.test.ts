@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { RunningService } from '../../deploy/tools/local/service-process.ts'
+import type { RunningService } from '../../deploy/tools/local/hookline-process.ts'
 import { durationMs } from '../../src/core/time.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { trackMessage } from '../support/collector/track-message.ts'
@@ -14,7 +14,7 @@ const count = users * each
 const partitions = 4
 const timeout = 180_000
 
-/** Message `n` is of user `n % users`. The messages of one user are in order. */
+/** Events of ten users in turn. The events of one user must stay in order. */
 const events = trackEvents(count).map((event, index) => ({
   ...event,
   message: trackMessage(`m-${String(index).padStart(4, '0')}`, { userId: `u-${index % users}` }),
@@ -26,7 +26,7 @@ interface Receivers {
   readonly slower: RecordingReceiver
 }
 
-/** Three destinations of one source; two of them are slower than the input. */
+/** Starts three destinations of one source. Two of them are slower than the events arrive. */
 async function setUp() {
   const [fast, slow, slower] = await Promise.all(
     [5, 150, 400].map(async ms => closing(await RecordingReceiver.started({ latency: durationMs(ms) }))),
@@ -43,13 +43,16 @@ async function setUp() {
   return { receivers, installation }
 }
 
-/** Resolves when the fast destination has nearly all messages, and the slowest `atLeast`. */
+/**
+ * Resolves when the fast destination has nearly all messages and the slowest one has `atLeast`
+ * messages.
+ */
 async function untilSpread({ fast, slower }: Receivers, atLeast: number): Promise<void> {
   await fast.untilDelivered(count - users)
   await slower.untilDelivered(atLeast)
 }
 
-/** Expects each message once at each destination, in order for each user. */
+/** Checks that each destination got each message once, and the messages of each user in order. */
 function expectEachOnceInOrder(receivers: Receivers): void {
   for (const [name, { successes, requests }] of Object.entries<RecordingReceiver>({ ...receivers })) {
     const wrong = [...successes].filter(([, times]) => times !== 1)
@@ -66,7 +69,7 @@ async function untilAll(receivers: Receivers): Promise<void> {
   for (const receiver of Object.values(receivers) as RecordingReceiver[]) await receiver.untilDelivered(count)
 }
 
-/** Resolves when `members` members share the partitions. */
+/** Resolves when the partitions are divided among `members` members. */
 async function shared(installation: TestInstallation, members: number): Promise<void> {
   const admin = closing(await createAdminClient())
   const { dispatcherGroup, events: topic } = installation.topics

@@ -10,12 +10,12 @@ import { blockedSince } from '../support/process/blocked-time.ts'
 
 const closing = closingAfterEach()
 
-/** Number of requests. SEED=n gives other requests. */
+/** Number of requests. Another SEED gives other requests. */
 const count = Number(process.env['HOSTILE_REQUESTS'] ?? 1_000)
 const seed = Number(process.env['SEED'] ?? 1)
-/** The heap limit of the chart: 60 % of 512 MiB. */
+/** Heap limit in MiB, as in the chart: 60 % of 512 MiB. */
 const heapMiB = 307
-/** Maximum CPU milliseconds for which the event loop may be blocked. */
+/** Maximum time for which the event loop may be blocked, in ms of CPU time. */
 const longestBlock = 250
 
 it(`an operator listener with the heap of the chart survives ${count} hostile requests, and none blocks its event loop`, async () => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
-import type { RunningService } from '../../deploy/tools/local/service-process.ts'
+import type { RunningService } from '../../deploy/tools/local/hookline-process.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { hostileRequests, sendHostile } from '../support/collector/hostile-requests.ts'
 import { basic } from '../support/network/http-bytes.ts'
@@ -11,12 +11,12 @@ import { startInstallation, webKey } from '../support/process/test-installation.
 
 const closing = closingAfterEach()
 
-/** Number of requests. For a long run use 10,000; SEED=n gives other requests. */
+/** Number of requests. Use 10,000 for a long run. Another SEED gives other requests. */
 const count = Number(process.env['HOSTILE_REQUESTS'] ?? 120)
 const seed = Number(process.env['SEED'] ?? 1)
-/** The heap limit of the chart: 60 % of 512 MiB. */
+/** Heap limit in MiB, as in the chart: 60 % of 512 MiB. */
 const heapMiB = 307
-/** Maximum CPU milliseconds for which the event loop may be blocked. */
+/** Maximum time for which the event loop may be blocked, in ms of CPU time. */
 const longestBlock = 250
 
 async function postPage({ collector }: RunningService, messageId: string): Promise<number> {

@@ -4,12 +4,15 @@ import { ask, createJob, hasEnded, startJobsInstallation, untilJob } from '../su
 import { trackEvents } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
-/* A resend whose process is stopped for longer than its lease, and then continues. */
+/* Tests a resend whose process is stopped for longer than its lease and then continues. */
 
 const closing = closingAfterEach()
 const count = 320
 const rate = 80
-/** A process records its position every second, or after 256 copies. The margin is for a slow machine. */
+/**
+ * Maximum number of events that the process has resent but not recorded as resent. It records its
+ * position every second, or after 256 events. The factor 2 is a margin for a slow machine.
+ */
 const inProgress = 2 * rate
 
 it('SIGSTOP of the process that runs a resend: another one finishes it, and the first one sends nothing more', async () => {
@@ -35,7 +38,7 @@ it('SIGSTOP of the process that runs a resend: another one finishes it, and the 
   await shop.until(() => [...shop.successes.values()].every(times => times >= 2))
   process.kill(first.pid, 'SIGCONT')
   expect(await untilJob(first, resend, hasEnded)).toMatchObject({ state: 'done', progress: { sent: count } })
-  // The process that was stopped has lost only this job.
+  // The process that was stopped lost only this job. It still accepts new ones.
   const next = await createJob(first, '/v1/resends', { ...body, userIds: ['user-7'] })
   expect(await untilJob(second, next, hasEnded)).toMatchObject({
     state: 'done',

@@ -12,7 +12,7 @@ import { until } from '../support/kafka/admin.ts'
 import { trackEvents } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
-/* A large resend to a new destination, beside the live traffic of another destination. */
+/* Tests a large resend to a new destination during the live traffic of another destination. */
 
 const closing = closingAfterEach()
 const count = 5_000
@@ -28,7 +28,7 @@ it('a resend of 5,000 events and the live traffic beside it: each delivers every
   const [operator, dispatcher] = await Promise.all([
     installation.operator(),
     installation.dispatcher(),
-    // No destination gets these events when they arrive.
+    // No destination has the source `old` yet, so these events are dropped.
     installation.send(old),
   ])
   const drops = 'hookline_drops_total{reason="no_destination"}'

@@ -4,12 +4,16 @@ import { createJob, hasEnded, startJobsInstallation, untilJob } from '../support
 import { trackEvents } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
-/* A replay and a resend whose process is killed. Another operator process takes them over. */
+/* Tests a replay and a resend whose process is killed. Another operator process takes them over. */
 
 const closing = closingAfterEach()
 const count = 400
 const rate = 80
-/** A process records its position every second, or after 256 copies. The margin is for a slow machine. */
+/**
+ * Maximum number of records that the process has replayed or resent but not recorded as done. It
+ * records its position every second, or after 256 records. The factor 2 is a margin for a slow
+ * machine.
+ */
 const inProgress = 2 * rate
 
 it('SIGKILL of the process that runs a replay and a resend: another one continues both', async () => {
@@ -24,7 +28,7 @@ it('SIGKILL of the process that runs a replay and a resend: another one continue
     installation.operator(),
     installation.dispatcher(),
   ])
-  // Until the first process runs both jobs.
+  // Stops the second process, so that the first one runs both jobs.
   process.kill(second.pid, 'SIGSTOP')
   await installation.send(trackEvents(count))
   await shop.untilDelivered(count)
@@ -42,7 +46,7 @@ it('SIGKILL of the process that runs a replay and a resend: another one continue
     { state: 'done', createdBy: 'ada', progress: { read: count, total: count, sent: count, skipped: 0 } },
     { state: 'done', progress: { refused: 0 } },
   ])
-  // A killed process may have replayed some dead letters without recording it.
+  // The killed process may have replayed some dead letters without recording them.
   expect(done[1].progress.replayed).toBeGreaterThan(count - inProgress)
   await crm.untilDelivered(count)
   await shop.until(() => [...shop.successes.values()].every(times => times >= 2))

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
-import type { RunningService } from '../../deploy/tools/local/service-process.ts'
+import type { RunningService } from '../../deploy/tools/local/hookline-process.ts'
 import {
   ask,
   createJob,
@@ -18,7 +18,7 @@ import { operatorKey } from '../support/operator/scripted-operator-api.ts'
 import { trackEvents } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
-/* Replays and resends by one operator process and by commands. */
+/* Tests of replays and resends in one operator process, through the API and by commands. */
 
 const count = 40
 const span = { since: '1h', until: '0s' }
@@ -50,7 +50,7 @@ afterAll(async () => {
   await Promise.all([crm?.close(), shop?.close()])
 })
 
-/** Runs a command through the operator API, without a configuration file. */
+/** Runs a command that uses the operator API and has no configuration file. */
 async function command(...words: readonly string[]) {
   const options = ['--operator-url', operator.operator!, '--operator-key-file', keyFile]
   const child = spawn(process.execPath, [program, ...words, ...options], { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -86,7 +86,7 @@ it('hookline resend counts with --dry-run, and shows the result', async () => {
   await shop.until(() => shop.requests.length === before + 2)
   expect(await command('resend', '--destination', 'nowhere', '--since', '1h', '--until', '0s')).toMatchObject({
     code: 1,
-    err: expect.stringContaining('destination: names a destination that does not exist or is excluded'),
+    err: expect.stringContaining('destination: names a destination that does not exist, or that Hookline cannot use'),
   })
 })
 
@@ -100,10 +100,10 @@ it('hookline replay with --operator-url replays as a job, and continues after Ct
   const said = text(child.stderr)
   child.kill('SIGINT')
   expect((await once(child, 'exit'))[0]).toBe(1)
-  expect(await said).toContain(`follow it with: hookline replay --follow ${id}; cancel it with`)
+  expect(await said).toContain(`to follow it, run: hookline replay --follow ${id}; to cancel it, run`)
   expect(await command('replay', '--follow', id)).toMatchObject({
     code: 0,
-    out: '40 dead letters, 40 replayed, 0 not replayed: done\n',
+    out: '40 dead letters read; of those that match the filters, 40 replayed, 0 not replayed; state: done\n',
   })
   await crm.untilDelivered(count)
   expect(crm.duplicates).toBe(0)

@@ -7,12 +7,12 @@ import { join, resolve } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { Kafka, logLevel } from 'kafkajs'
 import { freePorts, isFree } from '../../deploy/tools/local/ports.ts'
-import { systemClock as clock } from '../../src/adapters/clock/clock.ts'
+import { systemClock as clock } from '../../src/adapters/clock/system-clock.ts'
 import { createKafka } from '../../src/adapters/kafka/kafkajs/client.ts'
-import { createReader } from '../../src/adapters/kafka/log/reader.ts'
+import { createReader } from '../../src/adapters/kafka/log/topic-reader.ts'
 import { silent } from '../support/telemetry/silent-logger.ts'
 
-// The program behind `make dev`, without make's installation step.
+// The program that `make dev` runs after its installation step.
 const dev = resolve(import.meta.dirname, '../../deploy/tools/local/dev.ts')
 
 let dir: string
@@ -54,7 +54,10 @@ async function startDev(config: string): Promise<Run> {
   return { process: child, stdout: () => text.stdout, stderr: () => text.stderr, ended }
 }
 
-/** Resolves with the only line on stdout. An earlier exit fails the test with the output. */
+/**
+ * Resolves with the only line on stdout. If the program ends before, the test fails with its
+ * output.
+ */
 async function ready(run: Run): Promise<string> {
   while (!run.stdout().includes('\n')) {
     const next = await Promise.race([once(run.process.stdout!, 'data'), run.ended])
@@ -74,8 +77,8 @@ async function writeDeadLetter(): Promise<void> {
 }
 
 /**
- * Counts records with a value. Dispatchers also write records without one, to learn the brokers'
- * time.
+ * Counts the records that have a value. Dispatchers also write records without a value, to read the
+ * brokers' time.
  */
 async function countDeadLetters(): Promise<number> {
   const client = createKafka(
@@ -134,10 +137,10 @@ describe('make dev', () => {
     await ready(second)
     expect(await countDeadLetters()).toBe(1)
 
-    // When one part dies, all others must stop.
+    // If one process of `make dev` dies, all others must stop.
     process.kill(Number(await readFile(join(dir, 'data/kafka/server.pid'), 'utf8')), 'SIGKILL')
     expect(await second.ended).toBe(1)
-    expect(second.stderr()).toContain('make dev: Kafka ended with signal SIGKILL')
+    expect(second.stderr()).toContain('make dev stops, because Kafka ended with signal SIGKILL')
     expect(await freeAgain()).toEqual([true, true, true, true])
   })
 })

@@ -8,7 +8,7 @@ import type { Findings, Limits } from '../tools/chaos/delivery-verdict.ts'
 import { createChance } from '../tools/chaos/seeded-random.ts'
 
 const closing = closingAfterEach()
-/** Rounds of restarts and kills; a long run uses more. */
+/** Number of restarts and of kills. A long run uses more. */
 const rounds = Number(process.env['HOOKLINE_TEST_ROUNDS'] ?? 2)
 const chance = createChance(Number(process.env['SEED'] ?? 1), 'many-processes')
 const timeout = 180_000 + rounds * 60_000
@@ -18,14 +18,18 @@ afterEach(() => {
   if (process.env['HOOKLINE_TEST_ROUNDS'] !== undefined) process.stderr.write(`${report}\n`)
 })
 
-/** The session of a dead process ends after 6 s. Soon after, others own its partitions. */
+/**
+ * Time limit until other processes own the partitions of a dead one, in ms. Its session times out
+ * after 6 s.
+ */
 const recoveryMs = 10_000
 const noneTwice: Limits = { duplicates: 0, recoveryMs, latestMs: 60_000 }
 const withoutPause: Limits = { ...noneTwice, pauseMs: 1_000 }
 
 /**
- * Ends the load. Expects that everything sent was delivered with a response and is committed, and
- * that no commit went back or ahead.
+ * Ends the load. Checks that every sent message was delivered with a response and is committed.
+ * Also checks that no committed offset decreased, and that no message was committed before it was
+ * delivered.
  */
 async function expectWhole(fleet: Fleet): Promise<void> {
   const codes = await fleet.settled()
@@ -76,7 +80,7 @@ describe('three processes, twelve partitions, 500 records a second', () => {
         const wasCommitted = isCommitted(await fleet.progress())
         kills.push({ what: 'SIGKILL', name: victim.name, at: performance.now(), wasCommitted })
         await victim.service.kill()
-        // The two others own all partitions before the third is replaced.
+        // The two other processes must own all partitions before the third one is replaced.
         await fleet.balanced()
         await fleet.eachPartitionDelivers()
         await fleet.start()
@@ -117,8 +121,8 @@ describe('three processes, twelve partitions, 500 records a second', () => {
       await expectWhole(fleet)
       expect(inHand.length).toBeGreaterThan(0)
       const { sent, seen } = fleet.observed
-      // A request that began before the pause may end. Records that waited in the sockets of the
-      // paused process must not be delivered.
+      // A request that began before the pause may still end. But the paused process must not
+      // deliver records that waited in its sockets.
       const ended = (each: Seen): boolean =>
         isBy(sleeper)(each) && each.at > wokenAt && (sent.get(each.id) ?? 0) < frozenAt
       const others: Observed = { sent, seen: seen.filter(each => !ended(each)) }
@@ -135,8 +139,8 @@ describe('three processes, twelve partitions, 500 records a second', () => {
   it(
     'a fourth process joins: no message is lost or duplicated, and partitions that stay do not pause while the others are drained',
     async () => {
-      // At any time, each partition has a request that takes three seconds. Moving a partition
-      // takes as long.
+      // At any time, each partition has a request that takes three seconds. So it takes three
+      // seconds to move a partition.
       const fleet = closing(await Fleet.started(3, count => (count % 30 === 0 ? 3_000 : 20 + ((count * 37) % 180))))
       const before = await fleet.balanced()
       const at = performance.now()
@@ -146,7 +150,7 @@ describe('three processes, twelve partitions, 500 records a second', () => {
       await expectWhole(fleet)
       const staying = [...after].flatMap(([member, all]) => all.filter(each => before.get(member)?.includes(each)))
       expect(staying).toHaveLength(9)
-      // The fourth process gets no partition before the others have drained it.
+      // The fourth process gets a partition only after the previous owner has drained it.
       const recoveredAt = fleet.receiver.seen.find(isBy(fourth))?.at
       const join = { what: `join of ${fourth.name}`, at, from: at, recoveredAt, victims: [] }
       const findings = findingsOf(fleet.observed, withoutPause, [join])

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
-import { systemClock } from '../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../src/adapters/clock/system-clock.ts'
 import type { ObjectChange } from '../../src/core/config-objects/config-objects.ts'
 import { encodeRecord, encodeValue } from '../../src/core/config-objects/object-record.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
@@ -60,7 +60,8 @@ it('notices about an outage that two processes see are signed, and each arrives 
     expect.objectContaining({ ...name, action: 'created', changedBy: 'ada', fields: ['webhooks[0].url'] }),
   ])
   await Promise.all(services.map(service => service.stop()))
-  // Only notices arrive there: no destination facts, and no event of a source.
+  // The destination `ops` gets only notices. It does not get events of a source, or the internal
+  // events (destination facts) from which Hookline makes notices.
   expect(new Set(notices().map(({ event }) => event))).toEqual(
     new Set(['Destination Gone', 'Deliveries Dead-Lettered', 'Destination Disabled', 'Configuration Changed']),
   )

@@ -5,7 +5,7 @@ import { nameOf, recordings } from '../support/prometheus/rules.ts'
 import { type LivePrometheus, startPrometheus } from '../support/prometheus/server.ts'
 import { type ObservedService, startObserved } from '../support/prometheus/service-with-every-metric.ts'
 
-/** After this time the test lists the queries without data. */
+/** Time limit in ms, after which the test lists the queries that still have no data. */
 const patienceMs = 45_000
 
 let observed: ObservedService
@@ -21,10 +21,10 @@ afterAll(async () => {
   await observed?.close()
 })
 
-/** Replaces Grafana's variables in an expression. */
+/** Replaces the variables of Grafana in an expression. */
 const filledIn = (expr: string): string => expr.replaceAll('$__rate_interval', '10s').replaceAll(/\$[a-z]+/g, '.*')
 
-/** Sends a round of load per scrape until `look` returns a result. */
+/** Sends messages once per scrape until `look` returns a result. */
 async function underLoad(look: () => Promise<true | undefined>): Promise<void> {
   let isFound = false
   const found = until(look).then(() => {
@@ -45,7 +45,7 @@ interface Asked {
   readonly expr: string
 }
 
-/** The expressions without data: no series, or only NaN. */
+/** Returns the expressions without data. Their result has no series or only NaN. */
 async function without(asked: readonly Asked[]): Promise<readonly Asked[]> {
   const empty: Asked[] = []
   for (const each of asked) {
@@ -69,8 +69,8 @@ describe('a real Prometheus that scrapes the real service', () => {
       ...recordings.map(rule => ({ name: nameOf(rule), expr: nameOf(rule) })),
     ]
     const giveUpAt = Date.now() + patienceMs
-    // Each query needs data at some time, not at the same time. For example, an open circuit
-    // breaker closes before other series start.
+    // Each query must have data at some time, but not all at the same time. For example, an open
+    // circuit breaker closes before other series exist.
     let waiting: readonly Asked[] = queries
     await underLoad(async () => {
       waiting = await without(waiting)

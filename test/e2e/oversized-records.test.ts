@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { loadKafkajs } from '../../src/adapters/kafka/kafkajs/kafkajs.ts'
+import { loadKafkajs } from '../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import type { JsonText } from '../../src/core/message/json-text.ts'
 import { epochMs } from '../../src/core/time.ts'
@@ -11,7 +11,7 @@ import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 const closing = closingAfterEach()
 const mebibyte = 1024 * 1024
 
-/** Writes one compressed record to the first partition, like another producer. */
+/** Writes one compressed record to the first partition with a producer that is not Hookline's. */
 async function sendPacked(topic: string, compression: 'None' | 'GZIP' | 'ZSTD', value: Buffer): Promise<void> {
   const { CompressionTypes, Kafka, logLevel } = loadKafkajs()
   const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',')

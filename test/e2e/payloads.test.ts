@@ -18,7 +18,8 @@ describe.each(['got', 'undici'])('every golden payload, with %s', transport => {
     )
     const service = await installation.run()
     const [event] = trackEvents(1)
-    // A `delete` without a deletion request would be dead-lettered; see e2e/deletions.test.ts.
+    // A `delete` without a deletion request would be dead-lettered. e2e/deletions.test.ts tests
+    // this type.
     const golden = goldenPayloads.filter(
       ({ name, message }) => name.startsWith('default/') && message.type !== 'delete',
     )
@@ -36,7 +37,7 @@ describe.each(['got', 'undici'])('every golden payload, with %s', transport => {
         signature: goldenSignatures.get(name),
       })
     }
-    // A receiver that parses and re-serialises the body gets the same signature.
+    // The receiver computes the signature after it has parsed the body and serialised it again.
     expect(receiver.requests.every(request => request.signatureValid === true)).toBe(true)
     expect(Object.keys(receiver.requests[0]!.headers).sort()).toEqual([
       ...['accept', 'accept-encoding', 'authorization', 'connection', 'content-length', 'content-type', 'host'],

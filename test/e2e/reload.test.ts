@@ -59,7 +59,13 @@ describe('a changed configuration', () => {
     expect(metrics.get('hookline_deliveries_total{destination="crm",result="retried"}') ?? 0).toBe(0)
     expect(receiver.successes.size).toBe(sent)
     const lines = await installation.log()
-    expect(lines.some(line => line['msg'] === 'configuration refused; the last valid one stays in use')).toBe(true)
+    expect(
+      lines.some(
+        line =>
+          line['msg'] ===
+          'configuration refused; the last valid configuration stays in use until you correct the problems',
+      ),
+    ).toBe(true)
     expect(JSON.stringify(lines)).not.toContain(testSecret('new-secret'))
     expect(await service.stop()).toBe(0)
   })

@@ -14,7 +14,10 @@ const closing = closingAfterEach()
 const program = new URL('../../bin/hookline.js', import.meta.url).pathname
 const tier = durationMs(1_000)
 
-/** `crm` responds to each attempt as scripted; `shop` accepts everything. */
+/**
+ * Starts an installation. `crm` responds to each attempt as scripted, and `shop` accepts
+ * everything.
+ */
 async function started(answers: readonly SinkAnswer[]) {
   const crm = closing(await RecordingReceiver.started({ answers }))
   const shop = closing(await RecordingReceiver.started())
@@ -27,7 +30,7 @@ async function started(answers: readonly SinkAnswer[]) {
   return { crm, shop, installation, service: await installation.run() }
 }
 
-/** Dead letters that are not replayed yet. */
+/** The live dead letters: those that were not replayed yet. */
 async function standing({ read, topics }: TestInstallation): Promise<readonly LogRecord[]> {
   const records = await read(topics.deadLetter)
   const last = new LiveDeadLetters()
@@ -35,7 +38,10 @@ async function standing({ read, topics }: TestInstallation): Promise<readonly Lo
   return records.filter(record => last.has(record))
 }
 
-/** Resolves when `count` deliveries of this replay round are dead-lettered. */
+/**
+ * Resolves when there are `count` live dead letters and all of them have been replayed `round`
+ * times.
+ */
 const untilGivenUp = (installation: TestInstallation, count: number, round = 0): Promise<true> =>
   until(async () => {
     const rounds = (await standing(installation)).map(({ headers }) => Number(headers['round']))
@@ -106,8 +112,8 @@ describe('replay with the real dispatcher', () => {
       const delivered = (await service.metrics()).get('hookline_deliveries_total{destination="crm",result="delivered"}')
       return delivered === (await installation.read(installation.topics.retry(tier))).length ? true : undefined
     })
-    // Only replays in progress at the kill are repeated: one at this rate, or a few when Kafka is
-    // slow.
+    // Only replays in progress at the time of the kill are repeated. At this rate it is one, or a
+    // few if Kafka is slow.
     expect(crm.duplicates).toBeLessThanOrEqual(exitCode === 1 ? 0 : 3)
     expect([...crm.successes.keys()].toSorted()).toEqual(
       trackEvents(60)

@@ -6,7 +6,7 @@ import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 
-/** Milliseconds between the attempts of each message, in order. */
+/** The times between consecutive attempts of each message, in ms. */
 function waitsOf(receiver: RecordingReceiver): readonly (readonly number[])[] {
   const tries = Map.groupBy(receiver.requests, request => request.messageId)
   return [...tries.values()].map(requests => requests.slice(1).map(({ at }, index) => at - requests[index]!.at))
@@ -26,7 +26,7 @@ describe('retries on a real broker', () => {
       }),
     )
     const service = await installation.run()
-    // Fewer than ten results do not open a circuit breaker.
+    // With fewer than ten results, a circuit breaker cannot open and defer deliveries.
     const count = 3
     await installation.send(trackEvents(count))
     await heals.untilDelivered(count)
@@ -46,8 +46,8 @@ describe('retries on a real broker', () => {
       for (const requests of bodies) expect(new Set(requests.map(({ body }) => body)).size).toBe(1)
     }
     expect(new Set(deadLetters.map(({ headers }) => headers['reason']))).toEqual(new Set(['retries_exhausted']))
-    // Each message has two retries per destination. On an idle machine they start within a second
-    // of their time. On a busy one, more than half must start within five seconds.
+    // Each message has two retries for each destination. On an idle machine, retries start within a
+    // second of their time. A busy machine must start more than half of them within five seconds.
     const metrics = await service.metrics()
     expect(metrics.get('hookline_retry_lateness_seconds_count')).toBe(2 * 2 * count)
     expect(metrics.get('hookline_retry_lateness_seconds_bucket{le="5"}')).toBeGreaterThan(2 * count)

@@ -24,7 +24,7 @@ const signedBy = ({ body, headers }: SinkRequest): string => {
 it('a secret is replaced in its file under load: no delivery fails, and every later attempt uses the new one', async () => {
   const folder = await configFolder({ 'crm.secret': `${secrets.old}\n` })
   const file = join(folder, 'crm.secret')
-  // During the rotation the endpoint accepts both secrets.
+  // The endpoints accept both secrets, because requests with the old one may still be in progress.
   const both = Object.values(secrets).map(secret => new Secret(secret))
   const steady = closing(await RecordingReceiver.started({ secrets: both }))
   const failingOnce = closing(await RecordingReceiver.started({ secrets: both, answers: [503, 200] }))
@@ -47,10 +47,11 @@ it('a secret is replaced in its file under load: no delivery fails, and every la
   }
 
   await send('before')
-  // Fewer than ten results do not open a circuit breaker.
+  // With fewer than ten results, a circuit breaker cannot open and defer deliveries.
   await installation.send(trackEvents(5, 'few').map(event => ({ ...event, sourceId: 'few' })))
   await Promise.all([steady.untilDelivered(25), failingOnce.until(() => failingOnce.requests.length === 5)])
-  // Replaces the file by rename while requests are in progress, like a mounted secret.
+  // Replaces the file by a rename, as Kubernetes does with a mounted secret. Requests are in
+  // progress.
   await writeFile(`${file}.next`, secrets.new)
   await rename(`${file}.next`, file)
   const reloads = 'hookline_config_reloads_total{result="applied"}'

@@ -35,9 +35,10 @@ it('more slow destinations than permits of a host: all get requests, a fast one 
     await delay(200)
   }
   await delay(1_000)
-  // Without a share for fast destinations, `quick` would get a permit only as often as each slow
-  // one, about 15 times. Events that were deferred before the host counted as crowded may still
-  // wait in a retry topic.
+  // Fast destinations have their own share of the permits (slots for concurrent requests) of the
+  // host. Without it, `quick` would get a permit only as often as each slow destination, about 15
+  // times. Some events of `quick` may still wait in a retry topic: they were deferred before
+  // Hookline noticed that the host has too few permits.
   expect(calls.get('quick') ?? 0).toBeGreaterThan(0.6 * batches * each)
   for (const { id } of slow) expect(calls.get(id) ?? 0).toBeGreaterThan(3)
 })

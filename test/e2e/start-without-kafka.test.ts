@@ -14,8 +14,8 @@ const program = new URL('../../bin/hookline.js', import.meta.url).pathname
 const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: 'http://127.0.0.1:39099/' }] }]
 
 /**
- * Starts `hookline run` with brokers at this port, and resolves when it has logged that it waits
- * for them.
+ * Starts `hookline run` with brokers at this port. Resolves when the process has logged that it
+ * waits for them.
  */
 async function waiting(brokerPort: number, services: string) {
   const installation = closing(await startInstallation({ destinations }))
@@ -33,7 +33,7 @@ async function waiting(brokerPort: number, services: string) {
   }
   const ready = says(child.stdout, 'hookline ready')
   ready.catch(() => undefined)
-  await says(child.stderr, 'retrying every 2 s')
+  await says(child.stderr, 'tries again every 2 s')
   child.stderr.resume()
   const status = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${ops}${path}`)).status
   return { child, exited, ready, status }

@@ -6,7 +6,7 @@ import { startInstallation } from '../support/process/test-installation.ts'
 
 const closing = closingAfterEach()
 
-/** Joins the group with a foreign protocol as soon as it has no other members. */
+/** Joins the group with another protocol than Hookline's, when the group has no other members. */
 async function occupy(groupId: string, topic: string): Promise<{ close(): Promise<void> }> {
   const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',')
   const kafka = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING })

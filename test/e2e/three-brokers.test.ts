@@ -26,9 +26,9 @@ it('a leader and the coordinator are killed under load with retries: every ackno
     'coordinator killed broker n',
   ])
   expect(row.recoveryMs).toBeGreaterThan(0)
-  // No process should lose a partition. Then duplicates come only from producer retries of the
-  // load, or from a lease that expired during a delivery.
+  // The kills should not make a process lose a partition. Then duplicates have only two causes:
+  // retries of the producer of the load, and a lease that expired during a delivery.
   expect(row.duplicates).toBeLessThan(row.sent / 20)
-  // There were more requests than successes, so there were retries.
+  // There must be more requests than successes, because the load causes retries.
   expect(row.calls).toBeGreaterThan(row.delivered + row.duplicates)
 }, 480_000)

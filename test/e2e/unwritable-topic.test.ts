@@ -19,10 +19,11 @@ describe('a retry topic that rejects records', () => {
     const retry = `${installation.topics.events.replace('.events', '')}.retry.1s`
     const service = await installation.run()
     await admin.deleteTopic(retry)
-    // Fewer than ten results do not open a circuit breaker.
+    // With fewer than ten results, a circuit breaker cannot open and defer deliveries.
     const count = 8
     await installation.send(trackEvents(count))
-    // A process that has just started can be unready for other reasons.
+    // A process that has just started can be unready for other reasons, so wait for a response that
+    // names the topic.
     await until(async () => {
       const ready = await service.ask('/readyz')
       return ready.status === 503 && ready.text.includes(retry) ? true : undefined

@@ -1,11 +1,11 @@
 import { connect } from 'node:net'
 import { expect, it } from '@jest/globals'
 import type { KafkaConfig } from 'kafkajs'
-import { systemClock } from '../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../src/adapters/clock/system-clock.ts'
 import { createConsumer } from '../../src/adapters/kafka/group/consumer.ts'
 import { consumerRetry, type KafkaClient } from '../../src/adapters/kafka/kafkajs/client.ts'
-import { loadKafkajs } from '../../src/adapters/kafka/kafkajs/kafkajs.ts'
-import { createReader } from '../../src/adapters/kafka/log/reader.ts'
+import { loadKafkajs } from '../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
+import { createReader } from '../../src/adapters/kafka/log/topic-reader.ts'
 import { createProducer } from '../../src/adapters/kafka/producer/producer.ts'
 import type { AudienceInput } from '../../src/core/audience/input.ts'
 import { type MembershipRecord, parseMembershipKey } from '../../src/core/audience/membership-record.ts'
@@ -14,7 +14,7 @@ import type { EventCodec, LogProducer, LogRecord } from '../../src/core/ports.ts
 import { durationMs } from '../../src/core/time.ts'
 import { topicConfig, topicNames, topicSpecs } from '../../src/core/topics.ts'
 import { createAudiencesService } from '../../src/services/audiences/audiences.ts'
-import { reportOf } from '../../src/services/dispatcher/result-report.ts'
+import { reportOf } from '../../src/services/dispatcher/origin-report.ts'
 import { brokers, eventually, kafka, plainAdmin, uniqueName } from '../contract/kafka/support.ts'
 import { directoryWith, ended, observed } from '../support/audience/partition-harness.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
@@ -51,8 +51,8 @@ function behind({ port }: TcpProxy): KafkaClient {
 }
 
 /**
- * Creates the topics of an installation. `run` starts an audiences service; `deliver` delivers
- * everything in place of a dispatcher.
+ * Creates the topics of an installation. `run` starts an audiences service. There is no dispatcher:
+ * `deliver` delivers all new events instead.
  */
 async function installation() {
   const prefix = uniqueName()
@@ -89,7 +89,7 @@ async function installation() {
     topics,
     told,
     write,
-    /** Delivers the new records of the events topic. */
+    /** Reports all new records of the events topic as delivered. */
     async deliver(): Promise<void> {
       const all = await read(topics.events)
       const fresh = all.filter(({ partition, offset }) => offset >= (delivered.get(partition) ?? 0))
@@ -167,7 +167,8 @@ it('a link cut during a sync: states that arrive after the revocation change not
   let states = 0
   const cut = Promise.withResolvers<void>()
   await place.run(behind(proxy), topic => {
-    // After 200 states the proxy holds all bytes, so the next writes stay in transit.
+    // After 200 membership records, the proxy holds all bytes. So the next writes stay between the
+    // service and Kafka.
     if (topic !== place.topics.memberships || ++states !== 200) return
     proxy.set({ kind: 'held' })
     cut.resolve()
@@ -182,7 +183,7 @@ it('a link cut during a sync: states that arrive after the revocation change not
   }
   await eventually(settled, count => count === size)
 
-  // The link recovers, and the writes that the first process had sent arrive.
+  // The link works again, and the held writes of the first process arrive.
   const before = await place.records()
   proxy.set({ kind: 'open' })
   await eventually(place.records, count => count > before)
@@ -194,7 +195,8 @@ it('a link cut during a sync: states that arrive after the revocation change not
   await place.write(...[...users, 'user-new', 'user-also'].map(userId => observed(userId, 2)), ended(2))
   await place.write(observed('last-0', 3, 'true', 'partial'), observed('last-1', 3, 'true', 'partial'))
   await eventually(settled, count => count === size + 4)
-  // A sync without changes sends nothing again. Only changes in progress at the cut are sent twice.
+  // A sync without changes sends nothing. Only changes that were in progress at the cut are sent
+  // twice.
   for (const userId of users) expect(place.told.get(userId)).toBeLessThanOrEqual(2)
   expect(place.told.get('user-new')).toBe(1)
   await third.stop()

@@ -30,12 +30,12 @@ describe('memberships on a compacted topic', () => {
     expect([crm.members().size, crm.taken.size]).toEqual([size, size])
     await first.kill()
 
-    // Write the last record of each partition again, because the log cleaner skips the active
-    // segment.
+    // Appends the last record of each partition again. The log cleaner skips the active segment, so
+    // without this record it would not compact the latest states.
     const last = new Map((await installation.read(memberships)).map(record => [record.partition, record]))
     await installation.write(memberships, [...last.values()])
-    // Wait until the log cleaner has removed the states of changes in progress, so that only the
-    // last state of each user is left.
+    // Waits until compaction has removed the intermediate states of changes. Then only the last
+    // state of each user is left.
     await until(async () => (await installation.read(memberships)).length < size * 1.1 || undefined)
     const second = await audienceInstallation.run()
     await audienceInstallation.sync(users(changed, size + changed), { wait: true })

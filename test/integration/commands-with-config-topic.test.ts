@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
-import type { RunningService } from '../../deploy/tools/local/service-process.ts'
+import type { RunningService } from '../../deploy/tools/local/hookline-process.ts'
 import { configFolder } from '../support/config/folder.ts'
 import { until } from '../support/kafka/admin.ts'
 import { askObjects } from '../support/operator/object-requests.ts'
@@ -10,7 +10,7 @@ import { startInstallation, type TestInstallation, trackEvents } from '../suppor
 import { testSecret } from '../support/secret-scan/find-secret.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
-/* Commands that use a destination and a source of the operator API, on a real broker. */
+/* Tests of commands that use a destination and a source of the operator API, on a real broker. */
 
 let installation: TestInstallation
 let service: RunningService
@@ -92,5 +92,5 @@ it('a command that cannot reach Kafka says that the config topic cannot be read'
 it('hookline doctor reports that the config topic cannot be read', async () => {
   const { code, out } = await hookline(['doctor'], { KAFKA_BROKERS: '127.0.0.1:1' })
   expect(code).toBe(1)
-  expect(out).toMatch(/^fail {2}configuration: .+; destinations and sources of the operator API are not checked/m)
+  expect(out).toMatch(/^fail {2}configuration: .+; so doctor did not check the destinations and sources that/m)
 }, 60_000)

@@ -50,23 +50,23 @@ it('examines a whole installation: passed checks, warnings and failures', async 
   const starts = [
     'ok    configuration: 1 source, 6 destinations, 6 webhooks',
     'ok    kafka: 1 broker, reachable at its advertised address',
-    'ok    access: may read 15 topics, write 16 and join 3 groups',
-    'ok    topics: 16 topics ready',
+    'ok    access: this client may read 15 topics, write to 16 topics and join 3 consumer groups',
+    'ok    topics: 16 topics with the required settings',
     'warn  topics: topics.replicationFactor is 1',
     'ok    registry: 3 schemas registered',
-    "ok    clock: equal to the broker's clock",
+    "ok    clock: this machine's clock agrees with the broker's clock",
     `ok    endpoint good/0 ${new URL(good.url()).origin}: connected to 127.0.0.1 in `,
     `warn  endpoint soonOver/0 ${new URL(soonOver.url()).origin}: connected to 127.0.0.1 in `,
     `fail  endpoint expired/0 ${new URL(expired.url()).origin}: tls_untrusted: certificate has expired`,
     `fail  endpoint untrusted/0 ${new URL(untrusted.url()).origin}: tls_untrusted: self-signed certificate`,
     `fail  endpoint gone/0 ${new URL(gone.url()).origin}: connect: `,
     'fail  endpoint inside/0 https://localhost.localhost:22222: blocked_address: ',
-    'ok    transport: got takes ',
+    'ok    transport: the HTTP client "got" takes ',
   ]
   expect(lines.map((line, index) => line.slice(0, starts[index]?.length))).toEqual(starts)
   expect(lines.join('\n')).not.toContain('secret')
   expect([good, soonOver].map(({ bytes }) => bytes())).toEqual([0, 0])
-  // The doctor writes only tombstones, which have no effect.
+  // `hookline doctor` writes only tombstones (records without a value). They have no effect.
   expect(await installation.read(installation.topics.deadLetter)).toMatchObject([{ value: null }, { value: null }])
   const { out } = await runCommand(['dead-letters', '--json', '--config', installation.configFile], {
     env: process.env as Record<string, string>,

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
-import type { RunningService } from '../../deploy/tools/local/service-process.ts'
+import type { RunningService } from '../../deploy/tools/local/hookline-process.ts'
 import { until } from '../support/kafka/admin.ts'
 import { HttpEndpoint } from '../support/network/http-endpoint.ts'
 import { askObjects } from '../support/operator/object-requests.ts'
 import { operatorKey } from '../support/operator/scripted-operator-api.ts'
 import { startInstallation, type TestInstallation, trackEvents } from '../support/process/test-installation.ts'
 
-/* The status that two dispatchers and an operator process report, on a real broker. */
+/* Tests of the status that two dispatchers and an operator process report, on a real broker. */
 
 const events = 40
 let installation: TestInstallation
@@ -41,7 +41,7 @@ afterAll(async () => {
 })
 
 const ask = async (path: string, of = operator) => (await askObjects({ url: of.operator! }, `GET ${path}`)).body
-/** Asks until the answer is as expected. */
+/** Repeats a request until its response is as expected. */
 const untilAsked = (path: string, isExpected: (body: Awaited<ReturnType<typeof ask>>) => boolean, of = operator) =>
   until(async () => {
     const body = await ask(path, of)
@@ -53,7 +53,7 @@ const partitionsOf = ({ services }: { services: { partitions: number }[] }) =>
   services.map(({ partitions }) => partitions).sort()
 
 it('shows all processes with their services and partitions', async () => {
-  // Each dispatcher owns two of the four partitions.
+  // Waits until each of the two dispatchers owns two of the four partitions.
   const { services, partial } = await untilAsked('/v1/status', body => partitionsOf(body).join() === '0,2,2')
   expect(partial).toBeUndefined()
   expect(namesOf({ services })).toEqual(['dispatcher', 'dispatcher', 'operator'])
@@ -81,7 +81,7 @@ it('an operator process that starts late shows the same, also when dispatchers w
   const late = await installation.run({}, ['--services', 'operator'])
   const { results } = await untilAsked('/v1/destinations/works/status', body => body.partial === undefined, late)
   expect(results.lastHour).toMatchObject({ delivered: events, failed: 0 })
-  // The stopped process has removed itself. The killed one disappears after 30 s.
+  // The stopped process has removed itself from the status. The killed one disappears after 30 s.
   const isExpected = (names: readonly unknown[]) =>
     names.filter(name => name === 'operator').length === 2 && names.length <= 3
   await untilAsked('/v1/status', body => isExpected(namesOf(body)), late)

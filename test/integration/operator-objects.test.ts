@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
-import type { RunningService } from '../../deploy/tools/local/service-process.ts'
+import type { RunningService } from '../../deploy/tools/local/hookline-process.ts'
 import { configFolder } from '../support/config/folder.ts'
 import { until } from '../support/kafka/admin.ts'
 import { HttpEndpoint } from '../support/network/http-endpoint.ts'
@@ -15,7 +15,9 @@ import { startInstallation, type TestInstallation, trackEvents } from '../suppor
 import { testSecret } from '../support/secret-scan/find-secret.ts'
 import { TokenServer } from '../support/webhook/token-server.ts'
 
-/* Destinations and sources through two operator processes and a dispatcher on a real broker. */
+/*
+ * Tests of destinations and sources with two operator processes and a dispatcher, on a real broker.
+ */
 
 const secret = testSecret('shared-by-crm')
 let installation: TestInstallation

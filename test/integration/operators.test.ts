@@ -1,15 +1,15 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import type { RunningService } from '../../deploy/tools/local/service-process.ts'
+import type { RunningService } from '../../deploy/tools/local/hookline-process.ts'
 import { AudienceReceiver } from '../support/audience/receiver.ts'
 import { until } from '../support/kafka/admin.ts'
 import { runCommand } from '../support/process/in-process-command.ts'
 import { startInstallation, type TestInstallation } from '../support/process/test-installation.ts'
 
-/** Number of members of the large list. For a long run: SYNC_MEMBERS=1000000 */
+/** Number of members of the large list. A long run uses SYNC_MEMBERS=1000000. */
 const size = Number(process.env['SYNC_MEMBERS'] || 60_000)
 
-/** One installation in one process. Each test has its own audience and users. */
+/** One installation with one process for all tests. Each test has its own audience and users. */
 let receiver: AudienceReceiver
 let installation: TestInstallation
 let service: RunningService
@@ -50,7 +50,7 @@ async function hookline(...words: readonly string[]) {
   return { code, out, err }
 }
 const json = async (...words: readonly string[]) => JSON.parse((await hookline(...words, '--json')).out)
-/** Resolves when the receiver has exactly these values of these users. */
+/** Resolves when the receiver has exactly these values for these users. */
 const untilTold = (values: Readonly<Record<string, unknown>>): Promise<void> =>
   receiver.until(() => Object.entries(values).every(([user, value]) => receiver.values.get(user) === value))
 const untilSettled = (name: string): Promise<true> =>
@@ -84,7 +84,7 @@ describe('audiences over HTTP', () => {
     const name = 'Cut short'
     await sync(name, ['c-1', 'c-2'])
     await untilTold({ 'c-1': true, 'c-2': true })
-    // Records about a whole audience have no key.
+    // Records that concern a whole audience, such as the end of a sync, have no key.
     const ends = async () =>
       (await installation.read(installation.topics.audienceInput)).filter(({ key }) => key === null).length
     const before = await ends()
@@ -99,7 +99,7 @@ describe('audiences over HTTP', () => {
         ? true
         : undefined,
     )
-    // Only two members were accepted, because the third line is incomplete.
+    // Only two members were accepted. The third line has no line end, so it is incomplete.
     expect(receiver.values.get('c-4')).toBeUndefined()
     expect(await ends()).toBe(before)
     expect(receiver.values.get('c-2')).toBe(true)
@@ -112,8 +112,8 @@ describe('audiences over HTTP', () => {
   it(
     'the memory for a list does not depend on its length',
     async () => {
-      // The operator service runs alone, so that the memory of the audiences service, which reads the list
-      // again, is not measured.
+      // The operator service runs in a process of its own. Otherwise this would also measure the
+      // memory of the audiences service, which reads the list again.
       const operators = await installation.run({}, ['--services', 'operator'])
       const resident = async () => (await operators.metrics()).get('process_resident_memory_bytes') as number
       const before = await resident()
@@ -133,8 +133,8 @@ describe('audiences over HTTP', () => {
       }
       sending.end()
       expect(JSON.parse(await answered)).toMatchObject({ received: size })
-      // Memory grows by about 100 MiB with a list of any size: uncollected garbage and 8 MiB in
-      // transit. A list of a million users has 500 MB, and 1 GB in Kafka.
+      // Memory grows by about 100 MiB for a list of any size. This is uncollected garbage, and 8
+      // MiB of data in transit. A list of a million users has 500 MB, and takes 1 GB in Kafka.
       expect(most - before).toBeLessThan(256 * 1_048_576)
       expect(await operators.stop()).toBe(0)
     },
@@ -152,7 +152,7 @@ describe('audiences by commands', () => {
     expect([receiver.values.get('b-1'), receiver.values.get('b-2')]).toEqual([true, true])
     const before = receiver.taken.size
     const again = await run('b-1\nb-2')
-    expect(again.out).toMatch(/2 members in .* s\n2 delivered\n$/)
+    expect(again.out).toMatch(/2 members uploaded in .* s\nchanges: 2 delivered\n$/)
     expect(receiver.taken.size).toBe(before)
 
     expect((await hookline('audience', 'reset', '--name', name)).code).toBe(0)
@@ -192,7 +192,8 @@ describe('deletions over HTTP', () => {
     })
     const { destinations } = await json('audience', 'show', '--name', 'Deleted', '--user', 'd-1')
     expect(destinations).toEqual([])
-    // The user was removed from the state without a last message, so the receiver keeps the value.
+    // The user was removed from the stored memberships without a last message, so the receiver
+    // keeps the value.
     expect(receiver.values.get('d-1')).toBe(true)
     expect((await json('unsuppress-user', '--user', 'd-1', 'd-2')).lifted).toEqual(['d-1'])
     expect(await api('/v1/regulations/d-0')).toMatchObject({ code: 'not_found' })

@@ -10,7 +10,7 @@ import { startInstallation } from '../support/process/test-installation.ts'
 import { findSecrets, testSecret } from '../support/secret-scan/find-secret.ts'
 import { scanBroker } from '../support/secret-scan/scan-broker.ts'
 
-/* The scan at the end of a run, with a broker whose topics have secrets. */
+/* Tests of the scan at the end of a run, with a broker whose topics contain secrets. */
 
 const closing = closingAfterEach()
 const secret = testSecret('scan')

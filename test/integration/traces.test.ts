@@ -8,14 +8,15 @@ import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 const kinds = { server: 2, client: 3, producer: 4, consumer: 5 } as const
-/** Headers that the instrumentation of a sender can add. */
+/** Headers that the tracing instrumentation of a sender can add. */
 const everything = {
   ...{ traceparent: traceparent('a'), tracestate: 'vendor=1', baggage: 'user=somebody' },
   ...{ b3: `${'a'.repeat(32)}-${'a'.repeat(16)}-1`, 'x-b3-traceid': 'a'.repeat(32), 'uber-trace-id': 'a:b:0:1' },
 }
 
 /**
- * Two endpoints: only one gets trace headers. Each responds to a message with 503, then with 200.
+ * Two endpoints, of which only one gets trace headers. Each responds to a message first with 503
+ * and then with 200.
  */
 async function endpoints() {
   const [asks, other] = await Promise.all([1, 2].map(() => RecordingReceiver.started({ answers: [503, 200] })))
@@ -55,7 +56,7 @@ it('a trace follows a message from its request to each webhook request, over a r
   const configuration = {
     delivery: { schedule: ['1s'] },
     destinations: destinations(webhookReceivers),
-    // Keeps only traces that the sender has sampled.
+    // With 0, Hookline keeps only traces that the sender has sampled.
     traces: { endpoint: receiver.url, sample: 0 },
   }
   const installation = closing(await startInstallation(configuration))
@@ -66,8 +67,8 @@ it('a trace follows a message from its request to each webhook request, over a r
   const service = await installation.run(environment)
   await send(installation, service.collector, everything)
   await Promise.all([webhookReceivers.asks.untilDelivered(1), webhookReceivers.other.untilDelivered(1)])
-  // A request, its append, and for each of two destinations two attempts with one webhook request
-  // each.
+  // The 10 spans are the request, its append, and two attempts with one webhook request each for
+  // each of the two destinations.
   await receiver.until(() => receiver.spans.length >= 10)
 
   const of = (kind: keyof typeof kinds) => receiver.spans.filter(span => span.kind === kinds[kind])
@@ -123,7 +124,7 @@ it('a trace follows a sync and a deletion to each webhook request', async () => 
   const observations = () => named(input).filter(({ attributes }) => attributes['hookline.input'] === 'observed')
 
   await ask('/v1/audiences/Shoppers/syncs', 'a', 'somebody\nelse-body')
-  // The span of an attempt or an input ends after its children, and can arrive later.
+  // The span of an attempt or of an input ends after its child spans, so it can arrive later.
   await receiver.until(
     () => named('deliver crm').length === 2 && named('POST').length === 2 && observations().length === 2,
   )

@@ -1,4 +1,4 @@
-/** Conditions that tests wait for. Each is checked after every change. */
+/** Conditions for which tests wait. After each change, all of them are checked. */
 export class Conditions {
   readonly #waiting = new Set<() => void>()
 

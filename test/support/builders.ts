@@ -9,7 +9,10 @@ import type { Destination, OAuth2Settings, PayloadSettings, Source, Webhook } fr
 import { type DurationMs, epochMs, parseDuration } from '../../src/core/time.ts'
 import { tiersOf } from '../../src/core/topics.ts'
 
-/* Values of the domain with defaults, for tests that set only the fields that they are about. */
+/*
+ * Builders of settings and messages with default values. A test sets only the fields that matter to
+ * it.
+ */
 
 export const start = epochMs(Date.parse('2026-11-21T08:00:00.000Z'))
 

@@ -20,8 +20,7 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Sets the wall clock forward, or back when `ms` is negative. The monotonic clock does not
-   * change.
+   * Sets the wall clock forward, or back if `ms` is negative. The monotonic clock does not change.
    */
   step(ms: number): void {
     this.#wallAhead += ms
@@ -35,7 +34,10 @@ export class ManualClock implements Clock {
     return this.monotonic() + this.#suspended
   }
 
-  /** Suspends the machine for this time: its timers and its monotonic clock stop. */
+  /**
+   * Suspends the machine for this time. Its timers and its monotonic clock stop, and its wall clock
+   * continues.
+   */
   suspend(ms: number): void {
     this.#suspended += ms
     this.#wallAhead += ms
@@ -49,7 +51,7 @@ export class ManualClock implements Clock {
     }
   }
 
-  /** Runs `run` soon. The clock need not move. */
+  /** Calls `run` in the next iteration of the event loop, even if the clock does not move. */
   soon(run: () => void): () => void {
     const immediate = setImmediate(run)
     return () => clearImmediate(immediate)
@@ -65,8 +67,8 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Advances the clock and runs every due timer at its own time. `settle` is awaited before the
-   * first timer and after each one; it resolves when nothing is left to do.
+   * Advances the clock and runs each due timer at its own time. `settle` is awaited before the
+   * first timer and after each timer, and resolves when all other work is done.
    */
   async advance(ms: number, settle: () => Promise<void> = async () => {}): Promise<void> {
     const end = this.#now + ms

@@ -5,7 +5,10 @@ import { describe, expect, it } from '@jest/globals'
 
 const root = resolve(import.meta.dirname, '../..')
 const sources = ['src', 'packages/client/src', 'packages/client-kafka/src']
-/** Paths relative to `src`, such as `core/topics.ts`; those of packages begin with `packages/`. */
+/**
+ * Paths relative to `src`, such as `core/topics.ts`. Paths of other packages begin with
+ * `packages/`.
+ */
 const files = (
   await Promise.all(
     sources.map(async source =>
@@ -20,7 +23,7 @@ function named(path: string): string {
 }
 const pathOf = (file: string): string => join(root, file.startsWith('packages/') ? '' : 'src', file)
 const text = (file: string): string => readFileSync(pathOf(file), 'utf8')
-/** Static imports, re-exports and dynamic imports. */
+/** The modules that a file imports: by static imports, re-exports and dynamic imports. */
 const importsOf = (file: string): string[] =>
   [...text(file).matchAll(/(?:from\s+|import\s+|import\()'([^']+)'/g)].map(match => match[1] as string)
 
@@ -52,14 +55,20 @@ describe('a file imports only permitted layers', () => {
   })
 })
 
-/** The files that a file imports, types included. Their paths are like those in `files`. */
+/**
+ * The files that a file imports, including imports of types. Their paths have the form of those in
+ * `files`.
+ */
 const targetsOf = (file: string): string[] =>
   importsOf(file)
     .filter(target => target.startsWith('.'))
     .map(target => targetOf(file, target))
     .filter(target => files.includes(target))
 
-/** The groups of nodes that reach each other (Tarjan's algorithm); none without a cycle. */
+/**
+ * The groups of nodes that reach each other, by Tarjan's algorithm. There are none if the graph has
+ * no cycle.
+ */
 function cyclesOf(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const index = new Map<string, number>()
   const low = new Map<string, number>()
@@ -81,7 +90,7 @@ function cyclesOf(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   return found
 }
 
-/** The graph of imports between nodes. `nodeOf` gives the node of a file. */
+/** The graph of the imports between nodes. `nodeOf` returns the node of a file. */
 function graphOf(nodeOf: (file: string) => string): Map<string, Set<string>> {
   const graph = new Map<string, Set<string>>()
   for (const file of files) {
@@ -92,7 +101,7 @@ function graphOf(nodeOf: (file: string) => string): Map<string, Set<string>> {
   }
   return graph
 }
-/** The folder of a file; for a file directly in a layer, the file. */
+/** The folder of a file. For a file that is directly in a layer, it is the file itself. */
 const folderOf = (file: string): string => (file.split('/').length > 2 ? dirname(file) : file)
 
 describe('there is no import cycle', () => {
@@ -117,8 +126,8 @@ describe('names of files are unambiguous', () => {
   })
 
   /**
-   * Exempt are packages, commands, which have the names that users type, and the main file of a
-   * folder, which has the name of the folder.
+   * Three kinds of files may have equal names: files of packages, commands (their names are those
+   * that users type), and main files of folders (they have the name of their folder).
    */
   it('no two files have the same name', () => {
     const isExempt = (file: string): boolean =>

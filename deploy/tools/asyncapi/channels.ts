@@ -18,7 +18,10 @@ interface Channel {
   readonly title: string
   readonly description: string
   readonly messages: readonly MessageName[]
-  /** Summaries of the operations: what Hookline writes to the topic and what it reads. */
+  /**
+   * A summary of what Hookline writes to the topic (`sends`), and of what it reads from it
+   * (`receives`).
+   */
   readonly sends: string
   readonly receives?: string
 }
@@ -27,7 +30,7 @@ const channels = {
   events: {
     topic: names.events,
     title: 'Events',
-    description: 'All accepted messages. Your own applications may write to it.',
+    description: 'All accepted messages. Your own applications may write to this topic.',
     messages: ['event'],
     sends: 'The collector, the client library, syncs, deletions and replays write events.',
     receives: 'The dispatcher reads events and delivers them.',
@@ -37,7 +40,8 @@ const channels = {
     title: 'Retries',
     description: 'Deliveries that wait for their next attempt, one topic for each delay.',
     messages: ['retry'],
-    sends: 'The dispatcher writes deliveries to retry or defer. Replays write dead letters for one destination.',
+    sends:
+      'The dispatcher writes the deliveries that it retries or defers. Replays write the dead letters that they deliver again to one destination.',
     receives: 'The dispatcher reads a record when it is due.',
   },
   deadLetter: {
@@ -59,15 +63,16 @@ const channels = {
     topic: names.audienceInput,
     title: 'Audience inputs',
     description:
-      'All inputs from which memberships are computed, in order within a partition. Only Hookline writes it.',
+      'All inputs from which Hookline computes memberships, in order within a partition. Only Hookline writes this topic.',
     messages: ['audienceInput'],
-    sends: 'Syncs, replays, resets, deletions and the results of membership updates write inputs.',
+    sends:
+      'Syncs, replays, resets and deletions write inputs. The dispatcher writes the results of membership updates.',
     receives: 'The audiences service computes the membership updates for each destination.',
   },
   memberships: {
     topic: names.memberships,
     title: 'Memberships',
-    description: 'The membership state of each user at each destination. Only Hookline writes it.',
+    description: 'The membership state of each user at each destination. Only Hookline writes this topic.',
     messages: ['membership'],
     sends: 'The audiences service writes each change.',
     receives: 'The audiences service reads a partition to its end before it processes inputs of it.',
@@ -75,7 +80,7 @@ const channels = {
   suppressions: {
     topic: names.suppressions,
     title: 'Deleted and suppressed users',
-    description: 'Only Hookline writes it.',
+    description: 'Only Hookline writes this topic.',
     messages: ['suppression'],
     sends: 'Deletions write suppressions, and operators remove them.',
     receives: 'Every process reads it to its end before its services start, and then reads new records.',
@@ -83,7 +88,7 @@ const channels = {
   deletions: {
     topic: names.deletions,
     title: 'Deletions',
-    description: 'The progress of deletions. Only Hookline writes it.',
+    description: 'The progress of deletions. Only Hookline writes this topic.',
     messages: ['deletion', 'deletionOutcome'],
     sends: 'Deletions write their users, and the dispatcher writes the result of each delete message.',
     receives: 'The operator API and `hookline delete-user --status` read the status of deletions.',
@@ -92,7 +97,7 @@ const channels = {
     topic: names.status,
     title: 'Status of the processes',
     description:
-      'What each process knows about itself and its destinations. Best effort: a record may be missing. Only Hookline writes it.',
+      'The status of each process and of its destinations. Best effort: a record may be missing. Only Hookline writes this topic.',
     messages: ['processStatus', 'activity', 'results'],
     sends: 'Every process writes its status every 5 seconds, and the results of destinations every 10 seconds.',
     receives: 'The operator service reads it and shows the sums in the operator API.',
@@ -101,7 +106,7 @@ const channels = {
     topic: names.attempts,
     title: 'Attempts',
     description:
-      'Failed attempts, successes after a failure, and ends of deliveries without an attempt; with `delivery.attemptsTopic: all`, every attempt. Does not exist with `off`. Best effort: a record may be missing.',
+      'Failed attempts, successes after a failure, and ends of deliveries without an attempt; with `delivery.attemptsTopic: all`, every attempt. With `delivery.attemptsTopic: off`, the topic does not exist. Best effort: a record may be missing.',
     messages: ['attempt'],
     sends: 'The dispatcher writes finished attempts.',
     receives: 'The operator API and `hookline tail` read it.',
@@ -110,7 +115,7 @@ const channels = {
     topic: names.config,
     title: 'Configuration objects',
     description:
-      'Destinations and sources that the operator API creates. Exists only with `operator.encryptionKeyFile`. Only Hookline writes it.',
+      'Destinations and sources that the operator API creates. Exists only with `operator.encryptionKeyFile`. Only Hookline writes this topic.',
     messages: ['configObject'],
     sends: 'The operator API writes each change.',
     receives: 'Every process reads it to its end before its services start, and then reads new records.',
@@ -119,7 +124,7 @@ const channels = {
     topic: names.jobs,
     title: 'Replays and resends',
     description:
-      'The jobs that the operator API starts, with their progress. Exists only with `operator.keys`. Only Hookline writes it.',
+      'The jobs that the operator API starts, with their progress. Exists only with `operator.keys`. Only Hookline writes this topic.',
     messages: ['job'],
     sends: 'The operator API writes new and cancelled jobs, and the process that runs a job writes its progress.',
     receives: 'Every operator process reads it to its end before it starts, and then reads new records.',

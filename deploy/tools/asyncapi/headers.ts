@@ -14,7 +14,7 @@ const count = '^\\d{1,16}$'
 /** Headers that keep the state of a delivery in retry and dead-letter topics. */
 export const deliveryStateHeaders: Readonly<Record<string, Header>> = {
   destination: { description: 'The destination of the delivery.', examples: ['crm'] },
-  attempt: { description: 'Attempts made so far.', pattern: count, examples: ['2'] },
+  attempt: { description: 'Number of attempts that were made so far.', pattern: count, examples: ['2'] },
   deferrals: { description: 'Number of deferrals without an attempt.', pattern: count, examples: ['0'] },
   'started-at': {
     description: 'When the dispatcher first admitted the event, in milliseconds since 1970.',
@@ -37,7 +37,7 @@ export const deliveryStateHeaders: Readonly<Record<string, Header>> = {
   },
   outcomes: {
     description:
-      'The last outcome of every webhook that received a request, separated by commas, in the order of the configuration. For invalid_message, the rejection code.',
+      'The last outcome of every webhook that received a request, separated by commas, in the order of the configuration. If the reason is `invalid_message`: the rejection code.',
     examples: ['http_4xx,http_5xx'],
   },
   'refused-webhooks': {
@@ -54,7 +54,11 @@ export const deliveryStateHeaders: Readonly<Record<string, Header>> = {
     pattern: time,
     examples: ['1795248000000'],
   },
-  round: { description: 'Number of replays.', pattern: count, examples: ['0'] },
+  round: {
+    description: 'How often the delivery was replayed. A delivery of a resend starts with 1.',
+    pattern: count,
+    examples: ['0'],
+  },
   'message-id': { description: 'The message id, which receivers use to drop duplicates.', examples: ['m-1'] },
 }
 
@@ -66,7 +70,10 @@ const attemptTrace: Readonly<Record<string, Header>> = {
   },
 }
 
-/** Header of retry records and dead letters, present only after a pause that kept the window. */
+/**
+ * Header of retry records and dead letters, present only after the destination was paused with
+ * `lifecycle.pauseKeepsWindow`.
+ */
 const pausedTotal: Readonly<Record<string, Header>> = {
   'paused-for': {
     description:
@@ -82,13 +89,13 @@ export const retryHeaders: Readonly<Record<string, Header>> = {
   ...deliveryHeaders,
   'paused-at': {
     description:
-      'Since when the delivery waits because its destination is paused, in milliseconds since 1970. Only with the reason `paused`, while the pause keeps the retry window.',
+      'Time since which the delivery waits because its destination is paused, in milliseconds since 1970. Present only with the reason `paused`, while the pause extends the retry window (`lifecycle.pauseKeepsWindow`).',
     pattern: count,
     examples: ['1795248070000'],
   },
 }
 
-/** Headers that every dead letter has, also that of an event that never became a delivery. */
+/** Headers that every dead letter has, even one of an event that never became a delivery. */
 export const requiredDeadLetterHeaders = [
   'reason',
   'outcomes',
@@ -127,7 +134,7 @@ export const deadLetterHeaders: Readonly<Record<string, Header>> = {
 export const eventHeaders: Readonly<Record<string, Header>> = {
   'replay-of': {
     description:
-      'On a replayed event: topic/partition/offset/timestamp of its original record, from which a missing id and time are derived.',
+      'Only on a replayed event: topic/partition/offset/timestamp of its original record. Hookline derives a missing message id and a missing time from them.',
     pattern: '^[\\w.-]{1,249}/\\d{1,10}/\\d{1,15}/(-1|\\d{1,15})$',
     examples: ['hookline.events/3/41/1795248000000'],
   },
@@ -152,12 +159,12 @@ export const inputHeaders: Readonly<Record<string, Header>> = {
 export const suppressionHeaders: Readonly<Record<string, Header>> = {
   write: {
     description:
-      'Id of the process that wrote the record, by which it recognises its own records when it reads the topic.',
+      'Id of the process that wrote the record. A process recognises its own records by this id when it reads the topic.',
     examples: ['4f1c6e0a'],
   },
   'made-of': {
     description:
-      'Offset of the last record of this user that the writer had read, or `-1`. If another process wrote a record in between, readers apply both.',
+      'Offset of the last record of this user that the writer had read, or `-1`. If another process wrote a record between that one and this one, readers apply both.',
     examples: ['17', '-1'],
   },
 }
@@ -166,11 +173,11 @@ export const suppressionHeaders: Readonly<Record<string, Header>> = {
 export const configObjectHeaders: Readonly<Record<string, Header>> = {
   version: {
     description:
-      'The version of the object. A record counts only if its version follows the one in force (`src/core/config-objects/fold.ts`).',
+      'The version of the object. Readers apply a record only if its version is the next one after the version in force (`src/core/config-objects/object-log.ts`).',
     pattern: count,
     examples: ['3'],
   },
-  'changed-by': { description: 'The name of the operator key.', examples: ['ada'] },
+  'changed-by': { description: 'Name of the operator key that made the change.', examples: ['ada'] },
   'changed-at': { description: 'When the change was made, in ISO 8601.', examples: ['2026-11-21T08:00:00.000Z'] },
   action: { description: '`created`, `updated` or `deleted`.', examples: ['updated'] },
   fields: { description: 'JSON list of the paths of the changed fields.', examples: ['["webhooks[0].url"]'] },
@@ -179,13 +186,16 @@ export const configObjectHeaders: Readonly<Record<string, Header>> = {
     examples: ['4f1c6e0a-6f0c-4f3e-9d0d-1d8d1c3c2b10'],
   },
   copy: {
-    description: 'Number of the copy of this version, which follows a record that does not count. Absent for a change.',
+    description:
+      'Number of the copy of this version. Hookline writes a copy after a record that readers ignore, so that compaction keeps this version. Absent for a change.',
     pattern: count,
     examples: ['1'],
   },
 }
 
-/** The headers without which a record of the config topic is damaged. */
+/**
+ * Headers that every record of the config topic must have. A record without one of them is damaged.
+ */
 export const requiredConfigObjectHeaders = ['version', 'changed-at', 'action', 'write'] as const
 
 /** The headers of a message as JSON Schema. Other headers, such as those of traces, are allowed. */

@@ -104,7 +104,7 @@ export const messages = {
   deadLetter: avro(eventSchema, {
     title: 'A dead letter',
     summary: 'A delivery that failed permanently, or an event that could not become a delivery.',
-    description: `The value is the original bytes of the event; with the reason \`undecodable\` it may be anything. ${tombstone} It means that the dead letter was replayed.`,
+    description: `The value is the original bytes of the event; with the reason \`undecodable\` it may be anything. ${tombstone} Hookline writes it when the dead letter was replayed.`,
     key: {
       description: '`<destination, or ->/<origin topic>/<origin partition>/<origin offset>/<origin timestamp>/<round>`',
       examples: ['crm/hookline.events/3/41/1795248000000/0'],
@@ -119,7 +119,7 @@ export const messages = {
   audienceInput: avro('hookline.audience-input-value', {
     title: 'An audience input',
     summary:
-      'A user in a sync, the end of a sync, the result of a membership update, a resend, a reset, or a deletion.',
+      'A user in a sync, the end of a sync, the result of a membership update, a replay of one, a reset, or a deletion.',
     key: {
       description: 'The user id. Null for an input about a whole audience, which is written to every partition.',
       examples: ['u-17'],
@@ -140,7 +140,8 @@ export const messages = {
   }),
   suppression: json(suppressionsValue, {
     title: 'The suppressions of a deleted user',
-    summary: 'The time up to which received events are not delivered, and whether new events are suppressed too.',
+    summary:
+      'The time of the deletion: Hookline does not deliver events that it received until then. Also whether Hookline suppresses new events.',
     description: tombstone,
     key: { description: 'The user id.', examples: ['u-17'] },
     headers: headersSchema(suppressionHeaders),
@@ -165,13 +166,14 @@ export const messages = {
   }),
   processStatus: json(processStatusValue, {
     title: 'A process',
-    summary: 'What a process says about itself, every 5 seconds. It counts for 30 seconds.',
+    summary: 'The status that a process writes every 5 seconds. It is valid for 30 seconds.',
     description: 'A null value (tombstone) means that the process has ended.',
     key: { description: '`process/<instance>`', examples: ['process/hookline-dispatcher-0-1f6b2c3d'] },
   }),
   activity: json(activityValue, {
-    title: 'Destinations that are not at rest',
-    summary: 'Open circuit breakers, requests in progress, queues and paces of the destinations of a shard.',
+    title: 'Current activity of destinations',
+    summary:
+      'For each destination of a shard: an open circuit breaker, requests in progress, deliveries in the queue, and the rate limit that Hookline set because of a 429.',
     description: tombstone,
     key: {
       description: '`activity/<instance>/<shard>`. The shard is the murmur2 of the destination, unsigned, modulo 64.',
@@ -197,7 +199,7 @@ export const messages = {
     title: 'A replay or a resend',
     summary: 'A job of the operator API with its progress.',
     description:
-      'The first record of a version counts, and later ones with the same version are ignored. All records are in partition 0.',
+      'Readers apply the first record of each version, and ignore later records with the same version. All records are in partition 0.',
     key: { description: '`replay/<id>` or `resend/<id>`', examples: ['replay/01a1fd7c-3123-7c3e-9d4e-7a1f0b6c2d11'] },
   }),
 } as const satisfies Readonly<Record<string, object>>

@@ -46,7 +46,9 @@ export const suppressionsValue = {
         additionalProperties: false,
         properties: {
           source: text('The source whose events are suppressed. Absent for all sources.'),
-          deletedAt: milliseconds('When the deletion was accepted. Events received until then are not delivered'),
+          deletedAt: milliseconds(
+            'When the deletion was accepted (Hookline does not deliver events that it received until then)',
+          ),
           suppressed: { type: 'boolean', description: 'Whether events received later are suppressed too.' },
         },
       },
@@ -60,7 +62,7 @@ export const deletionValue = {
   required: ['createdAt', 'users', 'suppressed', 'sources'],
   additionalProperties: false,
   properties: {
-    createdAt: milliseconds('When it was accepted'),
+    createdAt: milliseconds('When the deletion was accepted'),
     users: integer('Number of users in the deletion.'),
     suppressed: { type: 'boolean', description: 'Whether events received later are suppressed too.' },
     sources: {
@@ -121,7 +123,11 @@ export const attemptValue = {
       additionalProperties: { type: 'string', enum: [...outcomes] },
     },
     elapsedMs: integer('Duration of the attempt in milliseconds.'),
-    kind: { type: 'string', enum: ['result'], description: 'The delivery ended without an attempt. Absent otherwise.' },
+    kind: {
+      type: 'string',
+      enum: ['result'],
+      description: '`result`: the delivery ended without an attempt. Absent for an attempt.',
+    },
     statuses: {
       type: 'object',
       description: 'The HTTP status of each response, by the id or position of its webhook.',
@@ -131,7 +137,7 @@ export const attemptValue = {
     tierMs: integer('The wait of the retry topic in which the delivery waits, in milliseconds.'),
     origin: {
       type: 'object',
-      description: 'The place and the timestamp of the event.',
+      description: 'Topic, partition, offset and timestamp of the event.',
       required: ['topic', 'partition', 'offset', 'timestamp'],
       additionalProperties: false,
       properties: {
@@ -141,13 +147,13 @@ export const attemptValue = {
         timestamp: milliseconds('The timestamp of the record of the event'),
       },
     },
-    round: integer('How often the delivery, or before that its event, was replayed.'),
+    round: integer('Number of replays of the delivery. Replays of the event before it became a delivery count too.'),
   },
 }
 
 const number = (description: string): object => ({ type: 'number', description })
 
-/** What a process says about itself, as `encodeProcess` writes it. */
+/** The status of a process, as `encodeProcess` writes it. */
 export const processStatusValue = {
   type: ['object', 'null'],
   required: ['services', 'version', 'startedAt', 'partitions', 'rates'],
@@ -158,7 +164,7 @@ export const processStatusValue = {
     partitions: integer('Number of partitions of the events topic that the process owns.'),
     rates: {
       type: 'object',
-      description: 'Per second, over the last 5 seconds.',
+      description: 'Rates per second, measured over the last 5 seconds.',
       required: ['admitted', 'delivered', 'failed'],
       properties: {
         admitted: number('Deliveries of new events, without retries.'),
@@ -169,10 +175,11 @@ export const processStatusValue = {
   },
 }
 
-/** What a process knows about destinations, as `encodeActivity` writes it. */
+/** The activity of destinations in a process, as `encodeActivity` writes it. */
 export const activityValue = {
   type: ['object', 'null'],
-  description: 'The destinations by their ids. A destination that is at rest is absent, and so are values of 0.',
+  description:
+    'The destinations by their ids. A destination with none of these values is absent. Values of 0 are absent too.',
   additionalProperties: {
     type: 'object',
     properties: {
@@ -184,18 +191,18 @@ export const activityValue = {
       nextProbeAt: milliseconds('When the next attempt may be made'),
       requestsInProgress: integer('Requests in progress.'),
       inMemory: integer('Deliveries in the destination queue.'),
-      pace: number('Maximum number of attempts per second after a 429.'),
+      pace: number('Attempts per second to which the process now limits the destination, because of a 429.'),
     },
   },
 }
 
-/** Results of destinations, as `encodeResults` writes it. */
+/** Results of destinations, as `encodeResults` writes them. */
 export const resultsValue = {
   type: 'object',
   description: 'The destinations by their ids.',
   additionalProperties: {
     type: 'array',
-    description: 'Delivered, failed attempts, dead-lettered, dropped.',
+    description: 'Four numbers: successful deliveries, failed attempts, dead-lettered deliveries, dropped deliveries.',
     items: { type: 'integer' },
     minItems: 4,
     maxItems: 4,

@@ -51,15 +51,18 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
   const delivery = [0, 20, 200].map(answerMs => ({ answerMs, micros: 1e6 / delivered(answerMs, 'deliveries') }))
   const [few, many] = [delivered(20, 'peak memory'), delivered(200, 'peak memory')]
   const eachCall = (many - few) / (callsAt200ms - callsAt20ms)
-  // A retry record needs no request, so its cost does not depend on the HTTP client. The
-  // measurement with the cheapest client shows this cost best.
+  // A retry record needs no request, so its cost does not depend on the HTTP client. It is measured
+  // with the cheapest client, because the requests then have the smallest share in the measured CPU
+  // time.
   const [cheapest, parked] = ['hookline undici, 20 ms', 'hookline undici, 1 of 3 parked']
   const ofBare = measured('retries', parked, 'park and release, of a bare delivery')
   const coefficients: Coefficients = {
     delivery,
     memory: { base: few - eachCall * callsAt20ms, eachCall },
-    // `ofBare` is relative to a delivery of the reference loop. It is multiplied by the cost of
-    // that delivery in the row `delivery`, so that all costs refer to one machine.
+    // `ofBare` is the CPU time of a retry record, as a multiple of the CPU time of a delivery of
+    // the reference loop (the minimal program that `make bench` measures beside Hookline). It is
+    // multiplied by the CPU time of that delivery in the row `delivery`, so that all costs are of
+    // the same machine.
     retryWriteMicros: (ofBare * 1e6) / beside('delivery', cheapest, 'deliveries'),
     eventBytes: beside('retries', parked, 'parked record'),
     retryRecordBytes: measured('retries', parked, 'parked record'),

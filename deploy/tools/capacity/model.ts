@@ -14,7 +14,7 @@ export interface Load {
   readonly outage: { readonly share: number; readonly hours: number }
 }
 
-/** Assumptions. They are chosen, not measured. */
+/** The assumptions of the model, which are chosen and not measured. */
 export interface Assumptions {
   /**
    * Average share of a CPU core that a process may use. The rest is for peaks and for the
@@ -24,8 +24,8 @@ export interface Assumptions {
   readonly replicas: number
   readonly retentionDays: number
   /**
-   * Candidates for `delivery.maxInFlight`, in ascending order. The plan uses the smallest that
-   * needs no additional processes, otherwise the last.
+   * Candidates for `delivery.maxInFlight`, in ascending order. The plan uses the smallest one that
+   * needs no additional processes. If all of them need additional processes, it uses the last one.
    */
   readonly inFlight: readonly number[]
   /** MB per second that one broker can receive, including replication. This was not measured. */
@@ -61,8 +61,8 @@ export interface Plan {
   readonly partitions: number
   readonly brokers: {
     /**
-     * MB per second that are written to the brokers without an outage, including replication. The
-     * brokers send the same amount: once to the dispatchers, and once to each replica beyond the
+     * MB per second that are written to the brokers while no endpoint fails, including replication.
+     * The brokers send the same amount: once to the dispatchers, and once to each replica beyond the
      * first.
      */
     readonly inMb: number
@@ -135,8 +135,9 @@ export function planFor(load: Load, coefficients: Coefficients, choices: Assumpt
 const atLeastTwo = (processes: number): number => Math.max(2, Math.ceil(processes))
 
 /**
- * Number of dispatchers. A process uses at most one core. A destination gets only a part of the
- * permits, so the model counts half of them.
+ * Number of dispatchers. A process uses at most one core. A process has one permit for each
+ * concurrent request. One destination gets only a part of the permits, so the model counts half of
+ * them as usable.
  */
 function dispatchersFor(
   { cores, outageCores, calls }: { readonly cores: number; readonly outageCores: number; readonly calls: number },

@@ -24,21 +24,22 @@ export interface OutageEffect {
    * averaged over a minute. New deliveries are not included.
    */
   readonly maxReleasedPerSecond: number
-  /** Minutes from the end of the outage until the last of these deliveries is due. */
+  /** Minutes from the end of the outage until all deliveries that waited at its end are due. */
   readonly lastAfterMinutes: number
   /** Number of deliveries whose retry window ended during the outage. */
   readonly deadLettered: number
 }
 
 const minute = 60_000
-/** The records of this time span are simulated together. */
+/** Time span in ms. The simulation handles all records that arrive in one span as a group. */
 const cohortMs = 1_000
 
 /**
- * Simulates the path of all records through the retry topics, with the dispatcher's own rule for
- * deferrals. All requests fail, so the circuit breakers are open. Each delivery is deferred without
- * an attempt for 10 s, 30 s, 1 min, and then 5 min repeatedly, until it is due after the outage or
- * its window ends. The model ignores the few probes and the attempt at the end of a window.
+ * Simulates the path of all records through the retry topics. The deferrals follow the same rule as
+ * in the dispatcher (`deferralTier`). All requests fail, so the circuit breakers are open. Each
+ * delivery is deferred without an attempt for 10 s, 30 s, 1 min, and then 5 min repeatedly, until
+ * it is due after the outage or its window ends. The model ignores the few probes of the circuit
+ * breakers, and the attempt at the end of a window.
  */
 export function simulateOutage({ perSecond, hours, windowHours }: Outage): OutageEffect {
   const [end, window] = [hours, windowHours].map(each => Math.round(each * 60 * minute)) as [number, number]

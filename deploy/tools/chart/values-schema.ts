@@ -30,7 +30,10 @@ const resources = closedObject(
   ['requests', 'limits'],
 )
 
-/** The Secret of one part. Without a name, the part uses the common Secret. */
+/**
+ * The Kubernetes Secret of one service or of the Job `prepare`. If it has no name, the service or
+ * Job uses the Secret that all services share.
+ */
 const ownSecret = closedObject({ name, key: text })
 
 const service = (more: Readonly<Record<string, Schema>> = {}): Schema =>
@@ -125,7 +128,8 @@ interface ConfigurationSchema {
 }
 
 /**
- * Helm's regular expressions have no look-ahead, so a forbidden beginning becomes a separate `not`.
+ * Replaces look-aheads in the patterns of a schema, because Helm's regular expressions do not
+ * support them. A forbidden beginning becomes a separate `not`.
  */
 function withoutLookAhead(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutLookAhead)

@@ -2,7 +2,10 @@ import type { Outcome } from '../../../src/core/delivery/classify-outcome.ts'
 
 /* Names of Grafana's colours by series. Only good results are green. */
 
-/** Outcomes from yellow to violet are retried; red ones are permanent failures. */
+/**
+ * The colour of each outcome of a request. Outcomes from yellow to violet are retried. Outcomes in
+ * red are permanent failures.
+ */
 export const outcomeColours: Readonly<Record<Outcome, string>> = {
   delivered: 'green',
   http_408: 'light-yellow',

@@ -1,4 +1,11 @@
-import type { Annotation, DashboardModel, Link, PanelModel, RowModel, Variable as VariableModel } from './grafana.ts'
+import type {
+  Annotation,
+  DashboardModel,
+  Link,
+  PanelModel,
+  RowModel,
+  Variable as VariableModel,
+} from './grafana-types.ts'
 import { datasource, heights, type Panel, panelJson, type Row } from './panel.ts'
 
 /** A dashboard variable that selects values of one label. */
@@ -18,7 +25,9 @@ export interface Dashboard {
   readonly rows: readonly Row[]
 }
 
-/** The variables of every dashboard. They also match series without the label. */
+/**
+ * The variables of every dashboard. Each of them also matches series that do not have its label.
+ */
 export const installation: readonly Variable[] = [
   { name: 'namespace', label: 'Namespace', of: 'hookline_build_info' },
   { name: 'job', label: 'Job', of: 'hookline_build_info' },

@@ -35,7 +35,7 @@ const worstDestinations: Row = {
     {
       title: 'Circuit breakers',
       description:
-        '1 while the circuit breaker is open. It opens when at least 70 % of the attempts in one minute fail. While it is open, deliveries are deferred, and every 30 s one delivery tests the endpoint.',
+        '1 while the circuit breaker of a destination is open. It opens when at least 70 % of the attempts in one minute fail. While it is open, Hookline defers the deliveries, except one probe every 30 s. A successful probe closes it.',
       unit: 'short',
       as: 'lines',
       width: 12,
@@ -121,7 +121,7 @@ const selectedDestinations: Row = {
     {
       title: 'Endpoints with 410 Gone',
       description:
-        'Requests to which the endpoint responded with 410 Gone, by webhook. Remove the webhooks shown here from the configuration.',
+        'Requests to which the endpoint responded with 410 Gone, by webhook. Ask the owners whether these endpoints were removed permanently. If so, remove the webhooks from the configuration.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -141,7 +141,7 @@ const allDestinations: Row = {
     {
       title: 'Deferred without an attempt',
       description:
-        'lane_full: the queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process without a part of policy.ratePerSecond or policy.maxConcurrency. breaker_open: the circuit breaker is open. not_before: the wait of the retry topic has ended, but the delivery must wait longer, for example because of Retry-After. paused: the destination is paused. handover: the partition moved to another process. unconfigured: the process does not know the source or destination. auth: an attempt got no access token, so the endpoints got no request.',
+        'lane_full: the queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process whose share of policy.ratePerSecond or policy.maxConcurrency is zero. breaker_open: the circuit breaker is open. not_before: the wait of the retry topic has ended, but the delivery must wait longer, for example because of Retry-After. paused: the destination is paused. handover: the partition moved to another process. unconfigured: the process does not know the source or destination. auth: an attempt got no access token, so the endpoints got no request.',
       unit: 'cps',
       as: 'lines',
       width: 12,

@@ -62,7 +62,7 @@ const backlog: Row = {
     },
     {
       title: 'Records in progress',
-      description: 'Records that are read but not finished, by process.',
+      description: 'Records that each process has read and not yet finished.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -119,7 +119,8 @@ const groups: Row = {
   panels: [
     {
       title: 'Partitions by process',
-      description: 'Assigned partitions. They should be evenly distributed, and every partition should be assigned.',
+      description:
+        'Partitions that each process owns. Each partition should have an owner, and all processes of a group about the same number.',
       unit: 'short',
       as: 'lines',
       width: 8,

@@ -7,7 +7,7 @@ import { collector, configuration } from './rows/collector-and-configuration.ts'
 const small: readonly Panel[] = [
   {
     title: 'Processes',
-    description: 'Processes that Prometheus can scrape. If there are fewer than expected, check the pods.',
+    description: 'Hookline processes that Prometheus can scrape. If there are fewer than you deployed, check the pods.',
     unit: 'short',
     as: 'number',
     width: 4,

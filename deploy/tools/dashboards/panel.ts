@@ -7,7 +7,7 @@ import type {
   Query as QueryModel,
   Threshold,
   Transformation,
-} from './grafana.ts'
+} from './grafana-types.ts'
 
 /** Units of the panels, named as in Grafana. */
 export type Unit = 'short' | 's' | 'bytes' | 'percentunit' | 'cps' | 'none' | 'dateTimeFromNow'
@@ -26,8 +26,8 @@ export interface Panel {
   readonly description: string
   readonly unit: Unit
   /**
-   * `number`: the last value in large type. `lines`: over time. `table`: the last values by their
-   * labels.
+   * How the panel shows its values. `number`: the last value in large type. `lines`: lines over
+   * time. `table`: the last values, by their labels.
    */
   readonly as: 'number' | 'lines' | 'table'
   readonly queries: readonly Query[]
@@ -37,7 +37,7 @@ export interface Panel {
   readonly bad?: { readonly from: number; readonly when?: 'above' | 'below' }
   /** Whether the lines are stacked, for series whose sum is meaningful. */
   readonly isStacked?: boolean
-  /** End of the axis for values with a maximum; otherwise Grafana chooses it. */
+  /** Upper end of the axis. If undefined, Grafana chooses it. */
   readonly max?: number
   /** Colours of some series by name. The others use Grafana's palette. */
   readonly colours?: Readonly<Record<string, string>>

@@ -24,7 +24,7 @@ const load: Row = {
     {
       title: 'Event loop',
       description:
-        'Delay of the event loop. A 99th percentile above half a second is too high. At six seconds the process loses its partitions.',
+        'Delay of the event loop of each process. A 99th percentile above half a second is too high. After a delay of six seconds, Kafka assigns the partitions of the process to other processes.',
       unit: 's',
       as: 'lines',
       width: 8,
@@ -36,7 +36,8 @@ const load: Row = {
     },
     {
       title: 'Garbage collector',
-      description: 'Share of time spent in pauses. Above 10 % the heap is too small.',
+      description:
+        'Share of time that the process spends in pauses of the garbage collector. Above 10 %, the V8 heap is too small: give the process more memory.',
       unit: 'percentunit',
       as: 'lines',
       width: 8,
@@ -47,7 +48,8 @@ const load: Row = {
     },
     {
       title: 'Memory',
-      description: 'Resident memory, which counts towards the container’s limit. It must level off.',
+      description:
+        'Resident memory of each process, which counts towards the container’s limit. If it never stops growing, the process has a memory leak.',
       unit: 'bytes',
       as: 'lines',
       width: 8,
@@ -108,7 +110,8 @@ const state: Row = {
     },
     {
       title: 'Uptime',
-      description: 'Time since the start of the process. A saw-tooth means a crash loop.',
+      description:
+        'Time since the start of each process. Repeated drops to zero mean that the process crashes and restarts.',
       unit: 's',
       as: 'lines',
       width: 6,
@@ -130,7 +133,8 @@ const state: Row = {
     },
     {
       title: 'Open handles',
-      description: 'Open sockets, timers and other handles of Node. The number must level off.',
+      description:
+        'Open sockets, timers and other handles of Node. If the number never stops growing, the process has a leak.',
       unit: 'short',
       as: 'lines',
       width: 6,
@@ -139,7 +143,7 @@ const state: Row = {
     {
       title: 'Exposed series',
       description:
-        'Time series with ids from the configuration as labels. A process with 6,000 of them counts new webhooks under the label value _other; with 8,000, new destinations and sources too. The lines that end in folded show how many label combinations a process began to count there in each interval.',
+        'Time series with ids from the configuration as labels. A process with 6,000 of them counts new webhooks under the label value _other; with 8,000, new destinations and sources too. The lines that end in "folded" show how many label combinations a process began to count there in each interval.',
       unit: 'short',
       as: 'lines',
       width: 6,

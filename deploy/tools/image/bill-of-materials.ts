@@ -33,8 +33,8 @@ export interface Component {
 /**
  * Creates the CycloneDX 1.5 document of all packages that are installed without development
  * packages. The same lockfile gives the same bytes, because the document contains no time and no
- * random value. `npm sbom` is not used, because it omits packages of which a development package
- * uses another version.
+ * random value. `npm sbom` is not used: it omits a package if a development package uses another
+ * version of it.
  */
 export function billOfMaterials({ packages }: Lockfile) {
   const installed = Object.entries(packages).filter(([path, { dev, link }]) => isThirdParty(path) && !dev && !link)
@@ -59,7 +59,10 @@ export function billOfMaterials({ packages }: Lockfile) {
   }
 }
 
-/** The project itself is at `''`; the other packages of the repository are in `packages/`. */
+/**
+ * Whether a path in the lockfile is a package from npm. The project itself is at `''`, and the
+ * other packages of the repository are in `packages/`.
+ */
 const isThirdParty = (path: string): boolean => path.startsWith('node_modules/')
 
 const nameOf = (path: string, { name }: LockedPackage): string =>
@@ -95,7 +98,7 @@ function dependenciesOf(path: string, locked: LockedPackage, components: Readonl
     for (let folder = path; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
       const found = components.get(`${folder === '' ? '' : `${folder}/`}node_modules/${name}`)
       if (found !== undefined) return [found['bom-ref']]
-      // An optional dependency for another system is not installed.
+      // No installed package has this name. It is an optional dependency for another platform.
       if (folder === '') return []
     }
   })

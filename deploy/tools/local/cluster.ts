@@ -7,8 +7,8 @@ import { freePorts } from './ports.ts'
 import { newId } from './server-properties.ts'
 
 /**
- * Time limit for a start. Three nodes need 3 s on an idle machine. A restarted node must also wait
- * until its old session has expired.
+ * Time limit for a start. Three nodes need 3 s on an idle machine. A restarted node waits longer:
+ * the controller accepts it only when the session from before the restart has expired.
  */
 const readyTimeoutMs = 180_000
 
@@ -151,7 +151,10 @@ function nodeProperties(
   }
 }
 
-/** Replicated internal topics, and short timeouts: a new leader is elected after about 3 s. */
+/**
+ * Server properties of three nodes: replicated internal topics, and short timeouts. A new leader is
+ * elected after about 3 s.
+ */
 const ofThree: Readonly<Record<string, string>> = {
   'default.replication.factor': '3',
   'min.insync.replicas': '2',

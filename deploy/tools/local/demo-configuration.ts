@@ -1,13 +1,14 @@
 import { type CallType, messageTypes } from '../../../src/core/message/message.ts'
 
 /**
- * Number of messages of each type from the source `web`. The destinations of `web` show all results
- * of a first attempt.
+ * Number of messages of each type from the source `web`. Its destinations cover all kinds of
+ * results of a first attempt.
  */
 export const webMessagesOfEachType = 50
 /**
- * Types of the messages from the source `app`, one message of each. They are few enough that two
- * failures of each do not open the circuit breaker.
+ * Types of the messages from the source `app`, one message of each type. The `flaky` destination
+ * fails each of them twice. With only four messages, these failures do not open its circuit
+ * breaker.
  */
 export const appTypes: readonly CallType[] = ['identify', 'track', 'page', 'screen']
 
@@ -41,9 +42,12 @@ export interface DemoDestination {
   readonly endpoints: readonly ('ok' | 'not-found' | 'fails-twice' | 'nobody-listens' | 'self-signed')[]
   readonly expect: {
     readonly becomes: 'delivered' | 'dead_lettered'
-    /** The expected reason of its dead letters. */
+    /** The expected reason of the destination's dead letters. */
     readonly reason: string
-    /** `undefined` when the number of retries depends on when the circuit breaker opens. */
+    /**
+     * The number of retries of each message. `undefined` if the number depends on when the circuit
+     * breaker opens.
+     */
     readonly retriesOfEach: number | undefined
   }
 }

@@ -8,7 +8,10 @@ import { freePorts } from './ports.ts'
 export interface DemoEndpoints {
   /** The URLs of each destination, in the order of its webhooks. */
   readonly urls: ReadonlyMap<string, readonly string[]>
-  /** The same URLs, except that `self-signed` has a working endpoint. */
+  /**
+   * The URLs after the repair: the same as `urls`, except that `self-signed` has a working
+   * endpoint.
+   */
   readonly repaired: ReadonlyMap<string, readonly string[]>
   stop(): Promise<void>
 }

@@ -8,12 +8,12 @@ export interface Seen {
   /** Number of webhook requests made, including failed connections. */
   readonly calls: number
   readonly deadLettered: number
-  /** The distinct reasons of its dead letters. */
+  /** The distinct reasons of the destination's dead letters. */
   readonly reasons: readonly string[]
-  /** Requests that its endpoints received. */
+  /** Number of requests that the destination's endpoints received. */
   readonly requests: number
   readonly badSignatures: number
-  /** Distinct messages with a successful response. */
+  /** Number of distinct messages with a successful response. */
   readonly messages: number
 }
 

@@ -3,7 +3,7 @@ import { kafkaTransport } from '../../../packages/client-kafka/src/index.ts'
 import { callTypes } from '../../../src/core/message/message.ts'
 import { app, web } from './demo-configuration.ts'
 import { type DemoCall, deletedUsers, demoCalls, type Way } from './demo-messages.ts'
-import { hookline } from './service-process.ts'
+import { hookline } from './hookline-process.ts'
 
 /** The addresses and settings with which the demo sends messages. */
 export interface Entrances {
@@ -19,8 +19,8 @@ export interface Entrances {
 export type Entered = Readonly<Record<Way, number>>
 
 /**
- * Sends all messages of the demo and prints a line for each type. Resolves with the senders'
- * counts.
+ * Sends all messages of the demo and prints a line for each type. Resolves with the number of
+ * messages that were sent in each way.
  * @throws when a message was not accepted
  */
 export async function sendAll(to: Entrances, print: (line: string) => void): Promise<Entered> {
@@ -36,11 +36,11 @@ export async function sendAll(to: Entrances, print: (line: string) => void): Pro
     }
     await Promise.all(all.map(client => client.flush()))
     const straight = calls.filter(({ way }) => way === 'kafka').length
-    print(`${calls.length - straight} ${type} to the collector, ${straight} directly to Kafka`)
+    print(`${calls.length - straight} ${type} messages to the collector, ${straight} directly to Kafka`)
   }
   await Promise.all(all.map(client => client.close()))
   const deletion = await requestDeletion(to)
-  print(`${deletion} delete, from a deletion request`)
+  print(`${deletion} delete messages, from a deletion request`)
   const sent = (client: Analytics): number => client.counts.sent
   return { collector: sent(clients.web) + sent(clients.app), kafka: sent(clients.straight), deletion }
 }
@@ -58,7 +58,10 @@ function createClients({ collector: endpoint, brokers, registry, topicPrefix }: 
   }
 }
 
-/** Requests a deletion. Delete messages that no deletion created would be dead-lettered. */
+/**
+ * Requests a deletion, which creates the delete messages. Delete messages from another producer
+ * would be dead-lettered.
+ */
 async function requestDeletion({ config }: Entrances): Promise<number> {
   await hookline(config, ['delete-user', '--source', web.id, '--user', ...deletedUsers])
   return deletedUsers.length

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Presets, SingleBar } from 'cli-progress'
-import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
 import type { SinkRequest } from '../../../src/adapters/http/sink-server.ts'
 import { messageTypes } from '../../../src/core/message/message.ts'
 import { deliveryCount, demoConfiguration, destinations, messageCount, operatorKey } from './demo-configuration.ts'
 import { type DemoEndpoints, startEndpoints } from './demo-endpoints.ts'
 import { deletedUsers, wayOf } from './demo-messages.ts'
 import { report, type Seen } from './demo-report.ts'
+import { playSequel } from './demo-second-part.ts'
 import { type Entered, type Entrances, sendAll } from './demo-senders.ts'
-import { playSequel } from './demo-sequel.ts'
+import { hookline, type RunningService, startService } from './hookline-process.ts'
 import { findOrStartKafka, findOrStartRegistry } from './infrastructure.ts'
-import { hookline, type RunningService, startService } from './service-process.ts'
 
 /*
  * `make demo`: runs the services against real Kafka and endpoints. Exits with 0 only if all figures
@@ -79,7 +79,8 @@ async function untilAllEnded(service: RunningService): Promise<void> {
       0,
     )
     bar?.update(ended)
-    if (bar === undefined && ended !== printed) step('finished', `${ended} of ${total} deliveries`)
+    if (bar === undefined && ended !== printed)
+      step('finished', `${ended} of ${total} deliveries are delivered or dead-lettered`)
     printed = ended
     if (ended < total) await setTimeout(500)
   }

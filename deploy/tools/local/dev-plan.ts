@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Settings } from '../../../src/core/settings/settings.ts'
-import { registryPath } from './registry.ts'
+import { registryPath } from './schema-registry.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 export interface DevPlan {
-  /** Port on which to start Kafka. `undefined` when the environment has a cluster. */
+  /** Port on which to start Kafka. `undefined` when KAFKA_BROKERS names an existing cluster. */
   readonly kafkaPort: number | undefined
   readonly registryPort: number | undefined
   /** 1 for the local broker. `undefined` means the value of the configuration. */
@@ -35,7 +35,7 @@ interface Part {
 
 function planKafka({ brokers, tls, sasl }: Settings['kafka']): Part {
   const address = brokers[0] ?? ''
-  const instead = 'to use an existing cluster, set KAFKA_BROKERS'
+  const instead = 'change this value, or set KAFKA_BROKERS to use an existing cluster'
   const { hostname, port } = new URL(`kafka://${address}`)
   const problems = [
     ...(isHere(hostname) ? [] : [`kafka.brokers[0]: ${address} is not ${here}; ${instead}`]),
@@ -46,7 +46,7 @@ function planKafka({ brokers, tls, sasl }: Settings['kafka']): Part {
 }
 
 function planRegistry({ url }: Settings['registry']): Part {
-  const instead = 'to use an existing registry, set SCHEMA_REGISTRY_URL'
+  const instead = 'change this value, or set SCHEMA_REGISTRY_URL to use an existing registry'
   const { protocol, hostname, port, pathname } = new URL(url)
   const problem =
     protocol !== 'http:'

@@ -13,8 +13,9 @@ const project = resolve(import.meta.dirname, '../../..')
 /** Time that the services get to drain. */
 const serviceTimeoutMs = 30_000
 /**
- * Time after ctrl-C in which a start may end, for example a download. After this time, `make dev`
- * exits, and guards stop the remaining processes.
+ * Time after ctrl-C in which a start that is in progress, for example a download, may still
+ * complete. After this time, `make dev` exits, and guards (`guarded-process.ts`) stop the remaining
+ * processes.
  */
 const startTimeoutMs = 10_000
 
@@ -40,7 +41,7 @@ async function main(): Promise<number> {
   const patience = aborted(interrupt).then(() => delay(startTimeoutMs, undefined, { ref: false }))
   try {
     const end = await Promise.race([runUntilSomethingEnds(config, planned.plan, interrupt), patience])
-    if (end !== undefined) say(`make dev: ${end}`)
+    if (end !== undefined) say(`make dev stops, because ${end}`)
     return end === undefined ? 0 : 1
   } finally {
     for (let part = running.pop(); part !== undefined; part = running.pop()) await part.stop()
@@ -97,7 +98,10 @@ function up<T extends { stop(): Promise<void> }>(part: T): T {
   return part
 }
 
-/** A signal that the first SIGINT, SIGTERM or SIGHUP aborts. The second one exits immediately. */
+/**
+ * A signal that the first SIGINT, SIGTERM or SIGHUP aborts. A second one ends this process
+ * immediately.
+ */
 function interruption(): AbortSignal {
   const controller = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -35,7 +35,7 @@ async function isStale(file: string): Promise<boolean> {
   try {
     const [{ mtimeMs }, text] = await Promise.all([stat(file), readFile(file, 'utf8')])
     const ageMs = Date.now() - mtimeMs
-    // The lock file is new, and its holder has not written its process id yet.
+    // An empty lock file is new: its holder has not written its process id yet.
     if (text === '') return ageMs > 5_000
     return ageMs > lockIsStaleAfterMs || !isAlive(Number(text))
   } catch {

@@ -11,8 +11,9 @@ const installTimeoutMs = 8 * 60_000
 const programs = ['chromium', 'chromium-browser', 'google-chrome'] as const
 
 /**
- * Returns the path of Chromium: `CHROMIUM`, or a program on the PATH. Otherwise root on Debian
- * installs the package `chromium`; only the package manager can install its many libraries.
+ * Returns the path of Chromium: `CHROMIUM`, or a program on the PATH. Otherwise installs the Debian
+ * package `chromium`, for which the process must be root. A download of Chromium alone would lack
+ * its many libraries, which only the package manager can install.
  * @throws NothingAvailable with the missing requirements
  */
 export async function findChromium(
@@ -60,7 +61,9 @@ const debianPackage = (env: NodeJS.ProcessEnv, log: (line: string) => void): Opt
   },
 })
 
-/** Installs the package, unless another process did so in the time before it had the lock. */
+/**
+ * Installs the package, unless another process installed it while this process waited for the lock.
+ */
 async function install(env: NodeJS.ProcessEnv, log: (line: string) => void): Promise<void> {
   if (pathOfProgram(env) !== undefined) return
   log('installing Chromium (100 MB) with apt-get')

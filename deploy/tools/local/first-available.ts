@@ -1,5 +1,6 @@
 /**
- * The result of one option: the service, or why the option is unavailable and how to change that.
+ * The result of trying one option, that is, one way to get a service such as Kafka. It is the
+ * service, or why the option is unavailable and how to change that.
  */
 export type Availability<T> =
   | { readonly kind: 'available'; readonly value: T }
@@ -7,7 +8,11 @@ export type Availability<T> =
 
 export interface Option<T> {
   readonly name: string
-  /** @throws when the option is available but fails. The next option must not hide the failure. */
+  /**
+   * Finds the service.
+   * @throws when the option is available but fails. Then no other option is tried, because that
+   * would hide the failure.
+   */
   find(): Promise<Availability<T>>
 }
 
@@ -18,7 +23,9 @@ export const unavailable = (why: string, remedy: string): Availability<never> =>
   remedy,
 })
 
-/** No option is available. The message lists each option, its problem and the remedy. */
+/**
+ * Thrown when no option is available. The message lists each option, its problem and the remedy.
+ */
 export class NothingAvailable extends Error {
   readonly code = 'nothing_available'
 
@@ -43,7 +50,7 @@ export async function firstAvailable<T>(
     const found = await option.find()
     if (found.kind === 'available') {
       const others = notAvailable.map(({ name, why }) => `${name}: ${why}`).join('; ')
-      log(`${what}: uses ${option.name}${others === '' ? '' : ` (not available: ${others})`}`)
+      log(`${what}: uses ${option.name}${others === '' ? '' : ` (these are not available: ${others})`}`)
       return found.value
     }
     notAvailable.push({ name: option.name, why: found.why, remedy: found.remedy })

@@ -3,7 +3,10 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
-/** Time to stop after SIGTERM. A broker needs 0.4 s; without a quorum it never stops. */
+/**
+ * Time that a process gets to stop after SIGTERM. A broker needs 0.4 s. Without a quorum, it never
+ * stops.
+ */
 const usualPatienceMs = 5_000
 
 export interface GuardedProcess {
@@ -65,8 +68,8 @@ export function startGuarded(options: ProcessOptions): GuardedProcess {
 }
 
 /**
- * Starts a guard that stops a child when this process dies. `ended` settles when the child has
- * ended; the guard ends then. A `pid` of 0 means that the child was never started.
+ * Starts a guard, which stops a child when this process dies. `ended` must settle when the child
+ * has ended; the guard is then killed. A `pid` of 0 means that the child was never started.
  */
 export function endWithUs(pid: number, ended: Promise<unknown>, throwAwayDir = ''): void {
   if (pid === 0) return

@@ -8,7 +8,7 @@ import { tryKafkaContainer } from './kafka-container.ts'
 import { kafkaJarsAreCached } from './kafka-jars.ts'
 import { hasMaven } from './maven.ts'
 import { freePorts } from './ports.ts'
-import { registryIsCached, startRegistry } from './registry.ts'
+import { registryIsCached, startRegistry } from './schema-registry.ts'
 
 export interface Kafka {
   readonly brokers: readonly string[]
@@ -171,8 +171,8 @@ const apicurio = (place: Place): Option<SchemaRegistry> => ({
 })
 
 /**
- * What is missing to run a Java server; `undefined` when nothing is. Maven is needed only for the
- * download.
+ * Returns what is missing to run a Java server; `undefined` when nothing is missing. Maven is
+ * needed only to download the server.
  */
 async function lackingForJava(isCached: boolean): Promise<string | undefined> {
   const search = await findJava()

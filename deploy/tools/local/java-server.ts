@@ -9,7 +9,7 @@ import { makeOnce } from './user-cache.ts'
 
 /**
  * Time limit for a start. Kafka needs 5 s on an idle machine. The limit can be long, because a
- * server that fails exits before.
+ * server that cannot start exits, and the wait then ends.
  */
 const startTimeoutMs = 180_000
 /** Time limit for writing a class archive, which takes 2.5 s on an idle machine. */

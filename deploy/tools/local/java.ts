@@ -42,7 +42,7 @@ export async function findJava(env: NodeJS.ProcessEnv = process.env): Promise<Ja
   }
   return {
     kind: 'missing',
-    why: tooOld.length > 0 ? `${tooOld.join(', ')}, older than ${oldestJava}` : 'no Java was found',
+    why: tooOld.length > 0 ? `${tooOld.join(', ')}, which is older than Java ${oldestJava}` : 'no Java was found',
   }
 }
 

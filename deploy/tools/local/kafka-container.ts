@@ -37,7 +37,8 @@ export interface KafkaContainer {
 
 /**
  * Starts a broker in a container. Resolves with the reason (`unavailable`) when no Docker daemon
- * responds, the image cannot be pulled within 3 minutes, or the reaper does not start.
+ * responds, the image cannot be pulled within 3 minutes, or the reaper (`reaperProblem`) does not
+ * start.
  * @throws when the container does not start, or its broker does not respond within 3 minutes
  */
 export async function tryKafkaContainer(options: KafkaContainerOptions): Promise<Availability<KafkaContainer>> {
@@ -135,7 +136,10 @@ async function start(
 
 async function define({ image, port, dataDir, properties }: KafkaContainerOptions & { image: string }) {
   const { KafkaContainer: Kafka } = await import('@testcontainers/kafka')
-  /** Sets the port last, because testcontainers resets the exposed ports before the start. */
+  /**
+   * A Kafka container whose broker has the port `port` on this machine. The port is set last,
+   * because testcontainers resets the exposed ports before the start.
+   */
   class KafkaOnPort extends Kafka {
     protected override async beforeContainerCreated(): Promise<void> {
       await super.beforeContainerCreated()

@@ -43,9 +43,9 @@ export async function kafkaJars(java: Java): Promise<KafkaJars> {
 
 /**
  * Formats a log directory with Kafka's tool. The files in it are the template for all brokers,
- * which saves a JVM start for each broker. They contain the feature levels: with a handwritten
- * meta.properties alone, `group.version` would be 0. The files are the same for all clusters with
- * static voters.
+ * which saves a JVM start for each broker. They include the levels of Kafka's features. With only a
+ * handwritten meta.properties, the feature `group.version` would have the level 0. The files do not
+ * depend on the cluster, because each broker finds the controllers in `controller.quorum.voters`.
  */
 async function format(java: Java, root: string): Promise<void> {
   const logDir = join(root, 'formatted')

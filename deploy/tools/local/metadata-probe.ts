@@ -9,7 +9,10 @@ export interface ClusterMetadata {
 const correlationId = 7
 const clientId = 'hookline-probe'
 
-/** Sends a Metadata v4 request, encoded here so that starting a broker needs no client library. */
+/**
+ * Sends a Kafka Metadata request (version 4), and resolves with the response. The request is
+ * encoded here, so that starting a broker needs no client library.
+ */
 export function clusterMetadata(host: string, port: number, timeoutMs = 2_000): Promise<ClusterMetadata> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port })

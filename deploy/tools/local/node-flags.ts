@@ -8,8 +8,8 @@
 export const nodeFlags = ['--max-semi-space-size=16', '--heap-growing-percent=100', '--no-allocation-site-pretenuring']
 
 /**
- * Flags for `delivery.transport: undici`. It uses little memory, so the garbage may grow to twice
- * the size of the live objects before V8 collects it.
+ * Flags for `delivery.transport: undici`. undici uses little memory, so the garbage may grow to
+ * twice the size of the live objects before V8 collects it.
  */
 export const nodeFlagsForUndici = [...nodeFlags, '--heap-growing-percent=200']
 

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * The range of the ports: below the ephemeral ports of Linux and macOS, so that a port stays free
- * during a restart.
+ * The range from which free ports are chosen. It is below the ephemeral ports of Linux and macOS,
+ * so the operating system does not give a port to another program during a restart.
  */
 const lowest = 15_000
 const highest = 32_000
@@ -32,7 +32,10 @@ export async function freePorts(count: number): Promise<number> {
   throw new Error(`no ${count} consecutive free ports between ${lowest} and ${highest}`)
 }
 
-/** @throws when the port on 127.0.0.1 is in use. `what` is the server that needs it. */
+/**
+ * Checks that a port on 127.0.0.1 is free. `what` is the server that needs it.
+ * @throws when the port is in use
+ */
 export async function assertFree(port: number, what: string): Promise<void> {
   if (await isFree(port)) return
   throw new Error(`${what} cannot listen on 127.0.0.1:${port}: the port is in use; stop the process that uses it`)

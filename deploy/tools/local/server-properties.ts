@@ -3,7 +3,10 @@ import { randomBytes } from 'node:crypto'
 export interface ServerProperties {
   readonly logDir: string
   readonly port: number
-  /** A single controller may have a different port at every start. */
+  /**
+   * Port of the controller on 127.0.0.1. If the node is the only controller, this may be a
+   * different port at every start.
+   */
   readonly controllerPort: number
   /** Additional properties, which override the properties below. */
   readonly properties?: Readonly<Record<string, string>>

@@ -29,7 +29,7 @@ export const configurationRules = {
   scheduleFitsWindow:
     'The waits in `delivery.schedule` never decrease, and all waits and attempts fit into `delivery.window`.',
   policiesWithinLimits:
-    'In the policy of a destination, `timeout` and `window` are at most those of `delivery`. Its `schedule`, or else that of `delivery`, fits into its window. No wait is shorter than the shortest retry topic, which has 10s or the shortest wait of `delivery.schedule`.',
+    'In the policy of a destination, `timeout` and `window` are at most those of `delivery`. Its `schedule`, or else that of `delivery`, fits into its window. No wait is shorter than that of the shortest retry topic. This is 10s, or the shortest wait of `delivery.schedule` if that is shorter.',
   lifecycleHasTopic:
     '`lifecycle.disableAfter` and `lifecycle.onGone: disable` need `operator.encryptionKeyFile`, because the config topic stores which destinations are disabled.',
   distinctListeners: '`collector.listen`, `operator.listen` and `ops.listen` differ.',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { liveKeys } from '../../../src/core/settings/differences.ts'
 import { configuration } from '../../../src/core/settings/schema.ts'
+import { liveKeys } from '../../../src/core/settings/settings-change.ts'
 import { duration, id } from '../../../src/core/settings/value-types.ts'
 import { configurationRules } from './configuration-rules.ts'
 import { code, generatedFrom, plain, table } from './markdown.ts'
@@ -109,13 +109,16 @@ function typeOf(node: Node): string {
   }
 }
 
-/** Names of values and unions have no plural. */
+/** Returns the plural of a type name. Lists of enum values and unions of types have no plural. */
 const pluralOf = (node: Node): string =>
   (node.enum ?? node.anyOf) === undefined
     ? `${typeOf(node)}s`.replace(/\bwhole number(.*)s$/, 'whole numbers$1')
     : typeOf(node)
 
-/** zod represents a missing bound by an extreme number. */
+/**
+ * Formats the bounds of a number or a list. zod represents a missing maximum by the largest safe
+ * integer.
+ */
 function bounds(least = 0, most = Number.MAX_SAFE_INTEGER): string {
   if (most < Number.MAX_SAFE_INTEGER) return ` (${least} to ${most.toLocaleString('en-US')})`
   return least > 0 ? ` (at least ${least})` : ''

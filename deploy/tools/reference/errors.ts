@@ -25,7 +25,7 @@ const outcomeMeanings: Meanings<Outcome> = {
     'Check the network and the proxies between Hookline and the endpoint.',
   ],
   http_429: [
-    'The endpoint asks for fewer requests. Hookline slows the destination down, and honours `Retry-After`.',
+    'The endpoint asks for fewer requests. Hookline lowers its rate of attempts at the destination, and honours `Retry-After`.',
     'Nothing: messages wait, and their rate adapts to the endpoint. If the customer has agreed to a rate, set `policy.ratePerSecond`.',
   ],
   http_5xx: ['The endpoint failed with a status of 500 to 599.', 'The owner of the endpoint has to fix it.'],
@@ -61,7 +61,10 @@ const outcomeMeanings: Meanings<Outcome> = {
     'Hookline could not get an access token for the request (`auth.oauth2`), so the endpoint got no request. The delivery waits without using up the schedule, and the circuit breaker ignores this outcome.',
     'Check the log for `token request failed`: its fields `outcome` and `detail` say why.',
   ],
-  internal: ['Hookline itself failed. An alert fires.', 'Check the log at that time, and report the bug.'],
+  internal: [
+    'Hookline failed because of a bug. The alert `HooklineInternalErrors` fires.',
+    'Check the log at that time, and report the bug.',
+  ],
   http_3xx: [
     'The endpoint responded with a redirect. Hookline follows no redirects.',
     'Configure the URL to which the redirect leads.',
@@ -129,7 +132,7 @@ const dropMeanings: Meanings<DropReason> = {
     'Nothing, if this is intended: `hookline preview` names the rule that excludes a message.',
   ],
   no_destination: [
-    'No destination has the source in its `sources`, or the destination that the event names does not have it there.',
+    'No destination has the source in its `sources`, or the destination that the event names does not list the source.',
     'If a destination should get these messages, add the source to `destinations[].sources`.',
   ],
   user_deleted: ['The message was received before its user was deleted.', 'Nothing.'],
@@ -141,7 +144,7 @@ const dropMeanings: Meanings<DropReason> = {
 
 const deferralMeanings: Meanings<DeferralCause> = {
   lane_full: [
-    'The queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process without a part of `policy.ratePerSecond` or `policy.maxConcurrency`. If its messages stayed in memory, messages for other destinations on the same partition would have to wait.',
+    'The queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process that has no part of `policy.ratePerSecond` or `policy.maxConcurrency`. If its messages stayed in memory, messages for other destinations on the same partition would have to wait.',
     'Speed up the endpoint, or raise `delivery.perWebhook`. If other destinations hold the permits, raise `delivery.maxInFlight` or `delivery.perHost`.',
   ],
   breaker_open: [

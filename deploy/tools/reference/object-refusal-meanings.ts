@@ -5,25 +5,28 @@ import type { Meanings } from './rejection-meanings.ts'
 
 type Code = Exclude<ObjectRefusalCode, ProblemCode>
 
-/** What to do. The meanings of the codes are in the OpenAPI document. */
+/**
+ * What to do for each code of the operator API that `problemMeanings` does not have. The OpenAPI
+ * document has the meanings of the codes.
+ */
 const remedies: Readonly<Record<Code, string>> = {
   invalid_query: 'Correct the parameter that `problems` names.',
   invalid_precondition:
     'Send the `ETag` of the object, for example `If-Match: "3"`; as `Idempotency-Key`, send for example a UUID.',
   defined_in_file: 'Change that file.',
-  encryption_key_missing: 'Set it, or change the configuration file.',
+  encryption_key_missing: 'Set this key, or change the object in the configuration file.',
   rotation_in_progress: 'Wait until the rotation ends, remove one secret, or rotate with the overlap `0s`.',
-  too_many_keys: 'Send `keep` with the number of earlier keys to keep.',
+  too_many_keys: '`keep` is the number of earlier keys that stay valid, at most 2.',
   too_many_jobs: 'Wait until one ends, or cancel one.',
-  not_in_use: 'Correct the problems first.',
-  in_use: 'Remove the id from that object first.',
+  not_in_use: 'Correct these problems, then send the request again.',
+  in_use: 'Remove the id from that object or setting first.',
   precondition_failed: 'Read the object, and send the change again for its version.',
   invalid_object: 'Correct what `problems` lists.',
   precondition_required:
     'Send `If-Match` with the `ETag` of the object, so that you overwrite no change that you have not seen, or `If-Match: *`.',
 }
 
-/** The codes that only the routes for destinations and sources have. */
+/** Meaning and remedy of each code of the operator API that `problemMeanings` does not have. */
 export const objectOnlyMeanings = Object.fromEntries(
   Object.entries(remedies).map(([code, remedy]) => [code, [sentence(objectMeanings[code as Code]), remedy]]),
 ) as unknown as Meanings<Code>

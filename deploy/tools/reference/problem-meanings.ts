@@ -35,7 +35,10 @@ export const problemMeanings: Meanings<ProblemCode> = {
     'The operator key has the role `read`, but the request makes a change.',
     'Use a key with the role `operate`.',
   ],
-  not_found: ['The path does not exist, or no object has the id or key that is in the path.', 'Check the path.'],
+  not_found: [
+    'The path does not exist, or no object has the id or key that is in the path.',
+    'Check the path, and the id or key in it.',
+  ],
   unknown_audience: ['`audiences.list` has no audience of this name.', 'Use a configured audience.'],
   method_not_allowed: ['The path does not support this method.', 'Use a method of the `Allow` header.'],
   payload_too_large: [

@@ -1,6 +1,6 @@
 import type { RejectionCode } from '../../../src/core/message/message.ts'
 
-/** The meaning of each value, and what to do about it. */
+/** For each code of an error or a rejection: what the code means, and what to do about it. */
 export type Meanings<Word extends string> = Readonly<Record<Word, readonly [meaning: string, remedy: string]>>
 
 export const rejectionMeanings: Meanings<RejectionCode> = {
@@ -10,10 +10,10 @@ export const rejectionMeanings: Meanings<RejectionCode> = {
   ],
   not_an_object: ['The message is a number, a string, a list or null.', 'Send a JSON object.'],
   unknown_type: ['`type` is missing or not a message type.', 'Use identify, track, page, screen, group or alias.'],
-  missing_user_id: ['An alias message has no `userId`.', 'Send one.'],
-  missing_previous_id: ['An alias message has no `previousId`.', 'Send one.'],
-  missing_group_id: ['A group message has no `groupId`.', 'Send one.'],
-  missing_event: ['A track message has no `event`.', 'Send one.'],
+  missing_user_id: ['An alias message has no `userId`.', 'Send a `userId`.'],
+  missing_previous_id: ['An alias message has no `previousId`.', 'Send a `previousId`.'],
+  missing_group_id: ['A group message has no `groupId`.', 'Send a `groupId`.'],
+  missing_event: ['A track message has no `event`.', 'Send an `event`.'],
   missing_id: ['The message has neither `userId` nor `anonymousId`.', 'Send one of them.'],
   invalid_timestamp: [
     '`timestamp` is not a valid time in the years 1 to 9999.',

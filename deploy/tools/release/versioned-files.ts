@@ -1,4 +1,4 @@
-/** A file does not have the expected form, so its version cannot be replaced. */
+/** Thrown when a file does not have the expected form, so that its version cannot be replaced. */
 export class NotReleasable extends Error {
   override readonly name = 'NotReleasable'
 }

@@ -1,7 +1,7 @@
 import process from 'node:process'
 import { createEventCodec } from '../../../src/adapters/avro/event-codec.ts'
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
-import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts'
 import type { Logger } from '../../../src/core/ports.ts'
@@ -54,8 +54,8 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
 }
 
 /**
- * The logger for kafkajs. It writes only with `DEBUG=analytics`, because the results of batches
- * report failures.
+ * The logger for kafkajs. It writes only with `DEBUG=analytics`. Without `DEBUG`, failures are
+ * still visible: the results of batches report them.
  */
 function debugLogger(): Logger {
   const debugging = isDebugging(process.env['DEBUG'])

@@ -29,15 +29,20 @@ const options = z.strictObject({
   brokers: z.array(broker).min(1),
   registry: registry.refine(
     ({ username, password }) => areBoth(username, password),
-    'needs both username and password, or neither',
+    "must have both 'username' and 'password', or neither of them",
   ),
   topicPrefix: topicPrefix.default('hookline'),
   clientId: text.default('hookline-client'),
-  tls: tls.refine(({ cert, key }) => areBoth(cert, key), 'needs both cert and key, or neither').optional(),
+  tls: tls
+    .refine(({ cert, key }) => areBoth(cert, key), "must have both 'cert' and 'key', or neither of them")
+    .optional(),
   sasl: sasl.optional(),
 } satisfies Record<keyof KafkaTransportOptions, z.ZodType>)
 
-/** The names of the settings at each path, for errors about unknown names. */
+/**
+ * The names of the known options, by the path of the object that has them; `''` is the outermost
+ * object. Errors about an unknown name suggest one of these names or list them.
+ */
 const names: Readonly<Record<string, readonly string[]>> = {
   '': Object.keys(options.shape),
   registry: Object.keys(registry.shape),
@@ -46,8 +51,8 @@ const names: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Validates the options like the service configuration. @throws ConfigError for the first invalid
- * one
+ * Validates the options like the service configuration.
+ * @throws ConfigError for the first invalid option
  */
 export function kafkaTransportSettings(given: KafkaTransportOptions): KafkaTransportSettings {
   const result = options.safeParse(given, { error: issue => issueText(issue) })

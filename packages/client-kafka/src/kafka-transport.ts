@@ -20,15 +20,18 @@ export interface EventsTopic {
 export interface KafkaTransportDeps {
   /** The source of all messages. */
   readonly sourceId: string
-  /** Connects. Called before the first record, and again after a failed call. */
+  /**
+   * Connects to Kafka and the registry. Called before the first record. If a call fails, it is
+   * called again for the next attempt.
+   */
   readonly open: () => Promise<EventsTopic>
   /** Closes the connections after all records in progress are acknowledged or failed. */
   readonly close: () => Promise<void>
   /** Unix time in milliseconds. */
   readonly now: () => Event['receivedAt']
   /**
-   * Keeps the process alive until the returned function is called. Connections do not keep it
-   * alive.
+   * Keeps the process alive until the returned function is called. The connections to Kafka alone
+   * do not keep it alive.
    */
   readonly hold: () => Cancel
 }
@@ -40,7 +43,10 @@ interface Outgoing {
   readonly value: Buffer
 }
 
-/** The state of a batch. Messages are encoded once; a retry writes only unacknowledged records. */
+/**
+ * The progress of sending a batch. Its messages are encoded once. A retry writes only the records
+ * that Kafka has not acknowledged.
+ */
 interface Progress {
   left: readonly Outgoing[]
   readonly rejected: readonly RejectedMessage[]
@@ -52,7 +58,8 @@ interface NotStored {
 }
 
 /**
- * The context of a batch, as in an HTTP batch, so that both transports produce the same message.
+ * The context that is added to each message. The HTTP transport sends the same context with its
+ * batches, so that both transports produce the same message.
  */
 const batchContext = { library }
 
@@ -136,7 +143,10 @@ export function createKafkaTransport({ sourceId, open, close, now, hold }: Kafka
   }
 }
 
-/** Appends records. Resolves when all are acknowledged or failed, with those that failed. */
+/**
+ * Appends records. Resolves with the records that failed, when each record is acknowledged or
+ * failed.
+ */
 function appendAll(topic: EventsTopic, records: readonly Outgoing[]): Promise<readonly NotStored[]> {
   return new Promise(resolve => {
     const notStored: NotStored[] = []

@@ -4,8 +4,8 @@ import { type Alias, entryOf, type Group, type Identify, type Page, type Screen,
 import { type ClientClock, longestTimerMs, systemClock } from './clock.ts'
 import type { Counts } from './counts.ts'
 import { ConfigError } from './errors.ts'
-import { guardExit } from './exit.ts'
-import { createHttpTransport } from './http.ts'
+import { guardExit } from './exit-guard.ts'
+import { createHttpTransport } from './http-transport.ts'
 import { type ClientLog, createLog, isDebugging, messageCount } from './log.ts'
 import {
   type AnalyticsOptions,
@@ -28,10 +28,11 @@ export interface CloseOptions {
 
 /**
  * Sends messages to a collector, or over another transport. A call validates its message, queues it
- * and returns; batches are sent in the background.
+ * and returns. Batches are sent in the background.
  *
- * Calls throw `FieldError`, `MessageTooLarge`, `QueueFull` and `Closed` synchronously. Their
- * promise never rejects. Await it only with `onFull: 'wait'`; otherwise it is already resolved.
+ * Calls throw `FieldError`, `MessageTooLarge`, `QueueFull` and `Closed` synchronously. The promise
+ * that a call returns never rejects. Await it only with `onFull: 'wait'`; otherwise it is already
+ * resolved.
  */
 export class Analytics {
   readonly #sender: Sender
@@ -43,7 +44,10 @@ export class Analytics {
    * the first call. @throws ConfigError
    */
   constructor(writeKey: string, options: AnalyticsOptions)
-  /** Creates a client with another transport, which identifies the source. @throws ConfigError */
+  /**
+   * Creates a client that sends over `options.transport` and not over HTTP. The transport knows the
+   * id of the source, so no write key is needed. @throws ConfigError
+   */
   constructor(options: TransportOptions)
   constructor(first: string | TransportOptions, options?: AnalyticsOptions) {
     const { settings, transport } = resolve(first, options)
@@ -87,16 +91,17 @@ export class Analytics {
   }
 
   /**
-   * Sends all queued messages. Resolves when they, and the messages queued while they were sent,
-   * have been sent or reported as failed.
+   * Sends all queued messages. Resolves when each of them is sent or reported as failed. It also
+   * waits for messages that other calls have queued until then, but not for later ones.
    */
   flush(): Promise<void> {
     return this.#sender.flush()
   }
 
   /**
-   * Sends all queued messages and closes the client. Later calls throw `Closed`. Resolves like
-   * `flush` and can be called again. @throws ConfigError for an invalid `timeoutMs`
+   * Sends all queued messages and closes the client. Later calls throw `Closed`. It resolves when
+   * each message is sent or reported as failed, and may be called more than once. @throws
+   * ConfigError for an invalid `timeoutMs`
    */
   async close({ timeoutMs }: CloseOptions = {}): Promise<void> {
     const isTime =
@@ -163,7 +168,10 @@ function createSender(settings: QueueSettings, transport: Transport, clock: Clie
   return sender
 }
 
-/** Calls a listener and logs what it throws, so that its error does not stop the queue. */
+/**
+ * Calls a listener. An error that the listener throws is logged, so that it does not stop the
+ * queue.
+ */
 function notify(log: ClientLog, listener: () => unknown): void {
   try {
     listener()

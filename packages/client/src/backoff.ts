@@ -4,10 +4,10 @@ const maxDelayMs = 60_000
 const maxRetryAfterMs = 300_000
 
 /**
- * The delay before a retry, in milliseconds: exponential with jitter. `retry` is 1 for the first
- * retry; `random` is >= 0 and < 1. Half of the delay is random, so that clients that failed
- * together do not retry together. A Retry-After value replaces the delay, within a minimum and a
- * maximum.
+ * The delay before a retry, in milliseconds. It grows exponentially from 0.5 s to 1 min. `retry` is
+ * 1 for the first retry; `random` is >= 0 and < 1. Half of the delay is random, so that clients
+ * that failed together do not retry together. A Retry-After value replaces this delay, but it is
+ * raised to the minimum delay and lowered to 5 minutes.
  */
 export function retryDelayMs(retry: number, random: number, retryAfterMs?: number): number {
   const jitter = 0.5 + random / 2

@@ -16,7 +16,10 @@ export class ConfigError extends Error {
 /** A call with invalid fields. Thrown by the call; nothing was queued. */
 export class FieldError extends Error {
   override readonly name = 'FieldError'
-  /** The code of the collector for the same error, or `not_serialisable`. */
+  /**
+   * The code with which the collector rejects the same message, or `not_serialisable`, which only
+   * the client uses.
+   */
   readonly code: RejectionCode | 'not_serialisable'
 
   constructor(code: RejectionCode | 'not_serialisable', message: string, cause?: unknown) {

@@ -19,8 +19,8 @@ export interface FailureCause {
 export type FailureReason = 'rejected' | 'refused' | 'too_large' | 'retries_exhausted' | 'queue_full' | 'out_of_time'
 
 /**
- * Messages that were not delivered. After `retries_exhausted` and `out_of_time` they may have
- * arrived: only the response may be lost or late.
+ * Messages that were not delivered. With `retries_exhausted` and `out_of_time`, the endpoint may
+ * have received them nevertheless, because only the response may be lost or late.
  */
 export interface Failure {
   readonly reason: FailureReason

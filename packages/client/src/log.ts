@@ -5,11 +5,14 @@ const quietMs = 60_000
 
 /** The log of the client, on stderr. */
 export interface ClientLog {
-  /** Writes a line with `DEBUG=analytics`. Otherwise `line` is not called. */
+  /**
+   * Writes the text that `line` returns, if DEBUG contains `analytics`. Otherwise `line` is not
+   * called.
+   */
   debug(line: () => string): void
   /**
-   * Warns of undelivered messages: once per minute for each of the first 100 combinations of reason
-   * and code, and at each failure for others.
+   * Warns of undelivered messages. Each of the first 100 combinations of reason and code is logged
+   * at most once per minute. Other combinations are logged at each failure.
    */
   failure(failure: Failure): void
   warn(line: string): void
@@ -19,7 +22,7 @@ export interface ClientLog {
 export const isDebugging = (debug: string | undefined): boolean =>
   (debug ?? '').split(/[\s,]+/).some(name => name === 'analytics' || name === '*')
 
-/** The number with its noun: `1 message`, `2 messages` */
+/** The number with its noun, for example `1 message` or `2 messages`. */
 export const messageCount = (count: number): string => `${count} message${count === 1 ? '' : 's'}`
 
 export interface LogDeps {

@@ -1,4 +1,4 @@
-/** The maximum size of a request body in bytes, with the envelope. */
+/** The maximum size of a request body in bytes, with the fields around the messages. */
 export const maxBatchBytes = 500_000
 /** The maximum number of messages in one batch. */
 export const maxBatchMessages = 2_500
@@ -84,7 +84,8 @@ export class MessageQueue {
   }
 
   /**
-   * Removes the oldest entries within the limits. Returns at least one unless the queue is empty.
+   * Removes the oldest entries and returns them, as many as the limits permit. If the queue is not
+   * empty, returns at least one entry.
    */
   take(limits: BatchLimits): Queued[] {
     const batch: Queued[] = []

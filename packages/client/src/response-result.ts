@@ -13,7 +13,7 @@ export interface HttpResponse {
 }
 
 const retryable4xx: ReadonlySet<number> = new Set([408, 410, 429, 460])
-/** 5xx statuses that a retry does not change: 501, 505 and 511. */
+/** 5xx statuses that are not retried, because a retry would get the same status. */
 const final5xx: ReadonlySet<number> = new Set([501, 505, 511])
 
 const isRetryable = (status: number): boolean =>
@@ -35,7 +35,7 @@ function troubleOf(status: number, body: string): FailureCause {
   const words = [code, message].filter(word => word !== undefined).join(': ')
   return {
     code: `http_${status}`,
-    detail: `The endpoint responded with ${status}${words === '' ? '' : ` (${words})`}.`,
+    detail: `The endpoint responded with status ${status}${words === '' ? '' : ` (${words})`}.`,
   }
 }
 
@@ -51,7 +51,7 @@ function rejectedIn(body: string, messages: readonly Entry[]): readonly Rejected
     byIndex.set(index, {
       index,
       code: shortText(code) ?? 'rejected',
-      detail: shortText(message) ?? 'The endpoint gave no reason.',
+      detail: shortText(message) ?? 'The endpoint gave no reason for the rejection.',
     })
   }
   return [...byIndex.values()]

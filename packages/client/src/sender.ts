@@ -1,14 +1,17 @@
-import { type AttemptDeps, attempt } from './attempts.ts'
 import type { Cancel } from './clock.ts'
 import type { Counts } from './counts.ts'
 import { Closed, QueueFull } from './errors.ts'
 import { type Failure, type FailureCause, type FailureReason, failureOf } from './failure.ts'
 import type { QueueSettings } from './options.ts'
 import { type BatchLimits, type Entry, MessageQueue, maxBatchBytes, maxBatchMessages, type Queued } from './queue.ts'
+import { type AttemptDeps, attempt } from './send-with-retries.ts'
 import type { RejectedMessage, SendResult } from './transport.ts'
 import { WaitingCallers } from './waiting-callers.ts'
 
-/** Above this number of queued batches, the client sends requests of the maximum size. */
+/**
+ * Above this number of queued batches of `size` messages, the client sends requests of the maximum
+ * size.
+ */
 const catchUpBatches = 10
 
 export interface SenderDeps extends Omit<AttemptDeps, 'maxRetries'> {
@@ -19,8 +22,8 @@ export interface SenderDeps extends Omit<AttemptDeps, 'maxRetries'> {
   readonly onSent: (messages: readonly Entry[]) => void
   readonly onFailure: (failure: Failure) => void
   /**
-   * Called with `true` when a message is queued while no other waits, and with `false` when none is
-   * left.
+   * Called with `true` when the first unsent message is queued, and with `false` when no unsent
+   * message is left.
    */
   readonly onBusy: (busy: boolean) => void
 }
@@ -43,7 +46,7 @@ export class Sender {
   #abort: AbortController | undefined
   #running = false
   #closed = false
-  /** Messages up to this place are sent without waiting for the timer. */
+  /** Messages up to this sequence number are sent without waiting for the timer. */
   #flushTo = 0
   #lastFlushAt = Number.NEGATIVE_INFINITY
   #cancelTimer: Cancel | undefined
@@ -89,7 +92,8 @@ export class Sender {
   }
 
   /**
-   * Resolves when all queued messages, and those queued while they were sent, are sent or failed.
+   * Resolves when each queued message is sent or failed. It also waits for messages that are queued
+   * until then, but not for later ones.
    */
   flush(): Promise<void> {
     if (this.#isIdle) return resolved
@@ -127,13 +131,14 @@ export class Sender {
     // Send a full queue immediately, without waiting for the timer.
     this.#flushTo = this.#queue.lastPlace
     this.#wake()
-    // A caller that ignores the promise of `onFull: 'wait'` must not fill the memory.
+    // With `wait`, a call waits for room and throws only above twice the limits. This second limit
+    // bounds the memory if a caller ignores the promise and calls again.
     const factor = onFull === 'wait' ? 2 : 1
     while (!this.#queue.fits(bytes, maxQueueMessages * factor, maxQueueBytes * factor)) {
       const oldest = onFull === 'drop-oldest' ? this.#queue.shift() : undefined
       if (oldest === undefined) throw new QueueFull(this.#queue.length, this.#queue.bytes)
       this.#dropped += 1
-      const detail = 'The queue was full, so the oldest message was dropped.'
+      const detail = 'The queue was full, so the client dropped the oldest message.'
       this.#deps.onFailure(failureOf('queue_full', { code: 'queue_full', detail }, [oldest]))
     }
   }
@@ -152,8 +157,8 @@ export class Sender {
   }
 
   /**
-   * Starts the flush timer. A flush is due `flushAfter` after the previous flush. If that time has
-   * passed, it is due `flushAfter` after the first queued message.
+   * Starts the flush timer. Normally a flush is due `flushAfter` after the previous flush. If the
+   * previous flush was earlier than that, the flush is due `flushAfter` from now.
    */
   #armTimer(): void {
     if (this.#cancelTimer !== undefined) return
@@ -239,7 +244,7 @@ export class Sender {
     const all = [...this.#inHand.flat(), ...this.#queue.take(everything)]
     this.#inHand = []
     this.#abort?.abort()
-    const detail = `Not acknowledged within ${timeoutMs} ms, the time limit of close() or of the process exit.`
+    const detail = `The messages were not acknowledged within ${timeoutMs} ms, the time limit of close() or of the process exit.`
     if (all.length > 0) this.#fail('out_of_time', { code: 'out_of_time', detail }, all)
     this.#progress()
   }

@@ -2,7 +2,10 @@ import type { Cancel } from './clock.ts'
 
 interface Flush {
   upTo: number
-  /** Whether the flush can still be extended to the messages queued since the call. */
+  /**
+   * True until the flush has been extended to the messages that were queued after its call. It is
+   * extended only once.
+   */
   mayExtend: boolean
   readonly resolve: () => void
 }
@@ -22,8 +25,8 @@ export class WaitingCallers {
   }
 
   /**
-   * Resolves when all messages up to the place `upTo`, and the messages queued while these were
-   * sent, are sent or failed.
+   * Resolves when each message up to the sequence number `upTo` is sent or failed. It also waits
+   * for messages that are queued until then, but not for later ones.
    */
   flush(upTo: number): Promise<void> {
     return this.#wait(resolve => this.#flushes.push({ upTo, mayExtend: true, resolve }))
@@ -40,9 +43,9 @@ export class WaitingCallers {
   }
 
   /**
-   * Resolves the promises of the callers whose condition is met. `oldest` is the place of the first
-   * message that is neither sent nor failed. Returns the place up to which messages must be sent
-   * now, or 0 if no flush waits.
+   * Resolves the promises of the callers whose condition is met. `oldest` is the sequence number of
+   * the first message that is neither sent nor failed. Returns the sequence number up to which
+   * messages must be sent now, or 0 if no flush waits.
    */
   progress(oldest: number, lastPlace: number, hasRoom: boolean): number {
     if (hasRoom) for (const resolve of this.#forRoom.splice(0)) resolve()
@@ -56,8 +59,8 @@ export class WaitingCallers {
 }
 
 /**
- * Whether a flush is done. A flush is extended once, to the messages queued since the call. A
- * second extension could keep it waiting forever in a client that is never idle.
+ * Whether a flush is done. A flush is extended once, to the messages queued since the call. With
+ * further extensions, a flush would never end in a program that queues messages all the time.
  */
 function isOver(flush: Flush, oldest: number, lastPlace: number): boolean {
   if (flush.upTo >= oldest) return false

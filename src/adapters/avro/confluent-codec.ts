@@ -5,9 +5,9 @@ import { type Registry, RegistryUnavailable } from './schema-registry.ts'
 import { UnknownSchemaIds } from './unknown-schema-ids.ts'
 
 /**
- * Describes the values of a topic. `Value` is the type that the code uses, `Stored` is the record
- * as in the Avro schema, `Read` is the result of decoding, and `Context` is an additional argument
- * of decoding.
+ * Describes the values of a topic. `Value` is the type that the code uses. `Stored` is the record
+ * as in the Avro schema. `Read` is the result of decoding. `Context` is an additional argument of
+ * decoding.
  */
 export interface ValueFormat<Value, Stored, Read, Context> {
   /** The name of one value in error messages, with its article: `an event`. */
@@ -23,11 +23,15 @@ export interface ValueFormat<Value, Stored, Read, Context> {
 /** Encodes and decodes the values of one topic in Confluent's wire format. */
 export interface AvroCodec<Value, Read, Context> {
   encode(value: Value): Buffer
-  /** Returns `schema_needed` when `learn` has to fetch the writer's schema first. */
+  /**
+   * Returns `schema_needed` if the schema with which the value was written is not known yet. The
+   * caller then awaits `learn` and decodes the value again.
+   */
   decode(value: Buffer, context: Context): Read | Undecodable | SchemaNeeded
   /**
-   * Fetches a schema with which records were written. Resolves with false when the registry does
-   * not have the id, and rejects with RegistryUnavailable while the registry cannot be used.
+   * Fetches the schema with this id from the registry, so that `decode` can read values that were
+   * written with it. Resolves with false when the registry does not have the id. Rejects with
+   * RegistryUnavailable while the registry cannot be used.
    */
   learn(schemaId: number): Promise<boolean>
 }
@@ -40,7 +44,10 @@ interface Deps {
 
 /** Bytes of the header in Confluent's wire format: a zero byte and the schema id as int32. */
 const frameBytes = 5
-/** Milliseconds for which a check that the registry has Hookline's own schema is not repeated. */
+/**
+ * Time in milliseconds after a successful check of the registry (`requireSameRegistry`) during
+ * which the check is not repeated.
+ */
 const sameRegistryForMs = 1_000
 
 type Reader<Stored> =
@@ -60,7 +67,8 @@ export function avroCodecs<Value, Stored, Read, Context>({
   /** Compiles a reader that resolves values of the schema `writer` to Hookline's schema. */
   function readerOf(writer: avsc.Type): Reader<Stored> {
     try {
-      // Namespaces are ignored, because other teams may generate the record class in their own.
+      // Namespaces are ignored, because other teams may generate the record class in their own
+      // namespace.
       const resolver = writer === ownType ? undefined : ownType.createResolver(writer, { ignoreNamespaces: true })
       return { kind: 'reader', read: value => whole(ownType.decode(value, frameBytes, resolver), value.length) }
     } catch (error) {
@@ -84,9 +92,10 @@ export function avroCodecs<Value, Stored, Read, Context>({
 
     /**
      * Called when the registry returns no usable schema for an id. Checks that the registry still
-     * has Hookline's own schema. If it does not, the registry was replaced or has lost its data,
-     * and the failed look-up must not dead-letter a record.
-     * @throws RegistryUnavailable
+     * has Hookline's own schema. If it does not, the registry was replaced or has lost its data.
+     * The failed look-up then says nothing about the record, and the record must not be
+     * dead-lettered.
+     * @throws RegistryUnavailable if the registry does not have Hookline's own schema
      */
     async function requireSameRegistry(id: number): Promise<void> {
       if (clock.monotonic() < sameRegistryUntil) return
@@ -164,8 +173,9 @@ function createEncoder<Stored>(type: avsc.Type, schemaId: number): (stored: Stor
 }
 
 /**
- * Checks that a decoded value ends where the bytes end. avsc's `fromBuffer` would do so too, but
- * needs a view of the bytes after the header, which costs as much as decoding a small record.
+ * Checks that a decoded value ends where the bytes end. avsc's `fromBuffer` has the same check, but
+ * needs a view of the bytes after the header. To create this view costs as much as to decode a
+ * small record.
  * @throws Error when the value is truncated, or when bytes follow it
  */
 function whole<Stored>({ value, offset }: { value: Stored; offset: number }, end: number): Stored {

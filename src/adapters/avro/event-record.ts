@@ -65,10 +65,13 @@ function originRecordOf(origin: EventOrigin | undefined): EventRecord['origin'] 
 }
 
 /**
- * Converts an Avro record to an event. A record of another producer (`canonical` is false) is not
- * validated here; `normaliseEvent` does that. A record with `canonical: true` that Hookline cannot
- * have written is undecodable. A missing message id becomes `''`. The argument `receivedAt`
- * replaces a missing receive time, and the receive time replaces a missing timestamp.
+ * Converts an Avro record to an event.
+ * - `canonical: true` means that Hookline has validated the event and wrote the record. If its
+ *   content shows that another producer wrote it, the result is `undecodable`.
+ * - `canonical: false` means that another producer wrote the record. `normaliseEvent` validates it
+ *   later, not this function.
+ * - A missing message id becomes `''`. The argument `receivedAt` replaces a missing receive time,
+ *   and the receive time replaces a missing timestamp.
  */
 export function fromEventRecord(record: EventRecord, receivedAt: EpochMs): Decoded {
   const received = record.receivedAt === null ? receivedAt : epochMs(record.receivedAt)
@@ -98,8 +101,8 @@ export function fromEventRecord(record: EventRecord, receivedAt: EpochMs): Decod
   if (!record.canonical) return { kind: 'event', event }
   const fault = record.timestamp === null ? 'it has no timestamp' : forgedCanonicalFault(event)
   if (fault === undefined) return { kind: 'event', event }
-  const wrong = `another producer set canonical: true in this event, which only Hookline may do (${fault})`
-  return { kind: 'undecodable', detail: `${wrong}; the producer must write canonical: false` }
+  const wrong = `a producer other than Hookline set \`canonical: true\` in this event, which only Hookline may do (${fault})`
+  return { kind: 'undecodable', detail: `${wrong}; the producer must write \`canonical: false\`` }
 }
 
 function originOf({ origin }: EventRecord): EventOrigin | undefined {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
-/** The registry does not have Hookline's own schema, with which Hookline would write records. */
+/** The error when the registry does not have the schema with which Hookline writes records. */
 export class SchemaNotRegistered extends Error {
   override readonly name = 'SchemaNotRegistered'
   readonly code = 'schema_not_registered'

@@ -16,9 +16,9 @@ interface Skipping {
 }
 
 /**
- * Skips an array or map that Hookline's schema does not have. A block that claims more items than
- * bytes are left counts as corrupt. avsc itself would skip as many items as the block claims, so
- * one corrupt record could block the event loop for hours.
+ * Skips an array or map that Hookline's schema does not have. If a block claims to have more items
+ * than there are bytes left, the record counts as corrupt. avsc itself would skip as many items as
+ * the block claims, so one corrupt record could block the event loop for hours.
  */
 function skipItems(tap: Tap, skipItem: () => void): void {
   for (;;) {
@@ -107,8 +107,8 @@ export interface Registry {
     schema: string,
   ): Promise<{ readonly may: boolean; readonly reason: string } | undefined>
   /**
-   * Returns the compatibility level of `subject`; `undefined` when it has none of its own. Some
-   * registries return `NONE` in that case.
+   * Returns the compatibility level of `subject`; `undefined` when the subject has no level of its
+   * own. Some registries return `NONE` instead.
    */
   compatibility(subject: string): Promise<string | undefined>
   /** Sets the compatibility level BACKWARD_TRANSITIVE: new versions must read all older records. */
@@ -126,13 +126,17 @@ type Rest = Record<'registered' | 'register' | 'compatible' | 'config' | 'update
 export function createRegistry(settings: Settings['registry'], limitMs = timeLimitMs): Registry {
   const url = settings.url.replace(/\/+$/, '')
   const client = createClient(url, settings, limitMs)
-  // The library's methods return no versions or compatibility, but the REST calls behind them do.
+  // The library's public methods return neither versions nor compatibility. Its internal REST calls
+  // return them.
   const rest: Rest = client['api'].Subject
 
   const unavailable = (reason: string, cause?: unknown): RegistryUnavailable =>
     new RegistryUnavailable(`the schema registry at ${url} cannot be used: ${reason}`, { cause })
 
-  /** Awaits a call. A response whose status is in `expected` resolves to `refused`. */
+  /**
+   * Awaits a REST call. If the registry responds with one of the statuses in `expected`, resolves
+   * with the reason in that response as `refused`.
+   */
   async function ask(call: Promise<Answer>, ...expected: number[]): Promise<Answer | { readonly refused: string }> {
     try {
       return await call

@@ -1,16 +1,21 @@
 import type { Clock } from '../../core/ports.ts'
 
-/** How long the codec treats a schema id as unknown after the registry did not know it. */
+/**
+ * After the registry has responded that it does not have a schema id, the codec does not look up
+ * this id again for this number of milliseconds.
+ */
 const unknownForMs = 30_000
 /** The maximum number of unknown ids that the codec remembers; it forgets the oldest first. */
 const maxRemembered = 10_000
 /**
- * The maximum difference between a plausible id and the highest known id. Registries number their
- * schemas consecutively, so a higher id most likely comes from a value that is not Avro.
+ * An id is plausible if it is above the highest known id by at most this number. Registries number
+ * their schemas consecutively. So an id that is further above most likely comes from a value that
+ * is not Avro.
  */
 const plausibleLead = 1_000_000
 /**
- * The rate limit of look-ups for ids beyond `plausibleLead`: a burst of 20, then one per second.
+ * The rate limit of look-ups of implausible ids (see `plausibleLead`): a burst of 20, then one per
+ * second.
  */
 const implausible = { burst: 20, perMs: 1 / 1_000 }
 
@@ -25,7 +30,8 @@ export class UnknownSchemaIds {
   readonly #until = new Map<number, number>()
   #highestKnown: number
   /**
-   * The number of look-ups for ids beyond `plausibleLead` that are allowed now (a token bucket).
+   * The number of look-ups of implausible ids that are allowed now. It is the content of a token
+   * bucket: a look-up takes a token, and `implausible.perMs` tokens are added per millisecond.
    */
   #tokens = implausible.burst
   #refilledAt: number
@@ -57,8 +63,8 @@ export class UnknownSchemaIds {
   }
 
   /**
-   * The reason not to ask the registry for this id now; `undefined` when a look-up is allowed. An
-   * allowed look-up of an id far above all known ids (`plausibleLead`) takes a token.
+   * The reason not to ask the registry for this id now; `undefined` when a look-up is allowed. If
+   * the id is implausible (see `plausibleLead`), an allowed look-up takes a token.
    */
   refusal(id: number): string | undefined {
     const now = this.#clock.monotonic()
@@ -68,7 +74,7 @@ export class UnknownSchemaIds {
     this.#tokens = Math.min(implausible.burst, this.#tokens + (now - this.#refilledAt) * implausible.perMs)
     this.#refilledAt = now
     if (this.#tokens < 1)
-      return 'it was not looked up, because it is far above all known ids, and too many look-ups have failed'
+      return 'hookline did not look it up, because the id is far above all known ids, and too many look-ups of unknown ids have failed'
     this.#tokens--
     return undefined
   }

@@ -13,8 +13,8 @@ export interface TimeSources {
 
 export interface BrokerAlignedClock {
   /**
-   * The time of this machine, corrected when the brokers' reports differ from it by more than 0.5
-   * s.
+   * The current time: the time of this machine, with a correction if the brokers' reports differ
+   * from it by more than 0.5 s.
    */
   now(): EpochMs
   /**
@@ -29,20 +29,22 @@ export interface BrokerAlignedClock {
 }
 
 /**
- * Changes of the wall clock are followed up to these limits: a step of 1 s, and a rate 0.1 % above
- * or below that of the monotonic clock. Time servers adjust clocks within these limits.
+ * The changes of the wall clock that this clock follows: a step of at most 1 s, and a rate that
+ * differs by at most 0.1 % from that of the monotonic clock. Time servers adjust clocks within
+ * these limits.
  */
 const toleratedStepMs = 1_000
 const toleratedSlew = 0.001
 /**
- * Milliseconds by which the machine's time may differ from the brokers' time without a correction.
- * Clocks that a time server sets differ by less, and the machine's clock is smoother than the
- * brokers' reports.
+ * Maximum difference between the machine's time and the brokers' time that is not corrected, in
+ * milliseconds. If a time server sets the clocks of the machine and the brokers, they differ by
+ * less. The time of the machine is then better than a correction, because the brokers' reports
+ * fluctuate more.
  */
 const toleratedSkewMs = 500
 /**
- * Number of latest readings whose median is used. Up to two wrong ones of five have no effect,
- * which is usually enough when one of three brokers has a wrong clock.
+ * Number of latest readings whose median is used. Two wrong readings of five have no effect. That
+ * is usually enough when one of three brokers has a wrong clock.
  */
 const readingsKept = 5
 
@@ -58,12 +60,17 @@ export function createBrokerAlignedClock(sources: TimeSources): BrokerAlignedClo
   const { wall, monotonic } = sources
   const machine = createMachineTime(sources)
   /**
-   * The correction: milliseconds by which the brokers' clocks count as ahead of the machine's time.
+   * The correction in milliseconds: the time by which the brokers' clocks are assumed to be ahead
+   * of the machine's time.
    */
   let skew = 0
-  /** When the last report arrived, in monotonic milliseconds. */
+  /** When the last report of a broker arrived, in monotonic milliseconds. */
   let learnedAt = Number.NEGATIVE_INFINITY
-  /** The smallest and largest skew that each of the latest reports allows. */
+  /**
+   * For each of the latest reports, the smallest and the largest skew that is possible, in
+   * milliseconds. It is a range, because the broker may have read its clock at any time between the
+   * request and its response.
+   */
   const readings: { readonly min: number; readonly max: number }[] = []
 
   function learn({ sentAt, answeredAt, appended }: BrokerClockReading): void {
@@ -100,18 +107,22 @@ function median(values: readonly number[]): number {
  * Creates the time of the machine: its wall clock without steps that exceed the tolerated limits.
  */
 function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
-  /** Milliseconds by which the wall clock and the uptime are ahead of the monotonic clock. */
+  /**
+   * Milliseconds by which the wall clock (`ahead`) and the uptime (`suspended`) are ahead of the
+   * monotonic clock.
+   */
   let ahead = wall() - monotonic()
   let suspended = uptime() - monotonic()
   let lookedAt = monotonic()
-  /** The step of the wall clock that is not followed, in milliseconds. 0 when there is none. */
+  /** A step of the wall clock that this clock ignores, in milliseconds; 0 when there is none. */
   let ignored = 0
 
   function look(seen: number, elapsed: number): void {
     const tolerance = toleratedStepMs + (elapsed - lookedAt) * toleratedSlew
     lookedAt = elapsed
     const step = seen - elapsed - ahead - ignored
-    // The uptime is read only once for each step, because reading it means reading a file.
+    // The uptime is read only when the wall clock has stepped, because reading the uptime means
+    // reading a file.
     if (Math.abs(step) > tolerance) follow(slept(elapsed), step, tolerance)
     const off = seen - elapsed - ahead
     ignored = Math.abs(off) > tolerance ? off : 0
@@ -149,8 +160,8 @@ function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
  * suspended.
  *
  * It detects a suspension by a jump of the wall clock, whether the machine slept or was paused from
- * outside. A wall clock that is set forward looks the same and is counted too. That is safe for
- * leases, because they then end too early and not too late.
+ * outside. It cannot distinguish this from a wall clock that is set forward, so it adds that step
+ * too. That is safe for leases, because they then end too early and not too late.
  */
 export function createBootTime({ wall, monotonic }: Pick<TimeSources, 'wall' | 'monotonic'>): () => number {
   let ahead = wall() - monotonic()

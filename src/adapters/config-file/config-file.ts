@@ -14,21 +14,22 @@ import {
   resolveFileName,
   startsWith,
 } from './read-config-files.ts'
+import { takenIds, unlistedOf, withoutFiles } from './replace-unusable-files.ts'
 import { type ConfigSnapshot, createConfigSnapshot } from './snapshot.ts'
-import { takenIds, unlistedOf, withoutFiles } from './unusable-files.ts'
 
 /** A problem in a configuration file. Lines and columns count from 1. */
 export interface Problem {
   /**
-   * Path of the file. A file that the configuration names by a relative path is shown with the
-   * directory of the configuration file.
+   * Path of the file. If the configuration names the file by a relative path, this path begins with
+   * the directory of the configuration file.
    */
   readonly file: string
   readonly line: number
   readonly column: number
   /**
-   * The key, as in `destinations[0].webhooks[5]`, or `the file` for a problem without a key.
-   * `undefined` in the last entry, which only says how many problems are not shown.
+   * The path of the configuration key, as in `destinations[0].webhooks[5]`, or `the file` for a
+   * problem without a key. `undefined` in the last entry, which only says how many problems are not
+   * shown.
    */
   readonly path: string | undefined
   readonly message: string
@@ -63,11 +64,12 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
 }
 
 /**
- * Loads a configuration file with the files that it names and that `readers` need. All problems
- * are reported together, as a result and not as a rejection.
+ * Loads a configuration file. It also reads the files that the configuration names, such as
+ * secrets, if one of `readers` needs them. All problems are returned together in the result. They
+ * do not reject the promise.
  *
- * A `destinationsFrom` file that cannot be used is left out. The destination that it had when it
- * was last valid stays in use; it is in `before`, the result of the previous load.
+ * A `destinationsFrom` file that cannot be used is left out, and its last valid destination stays
+ * in use. `before`, the result of the previous load, has that destination.
  */
 export async function loadConfigFile(
   path: string,
@@ -145,7 +147,7 @@ function isReportedAlready({ at }: LocatedProblem, { problems, input }: ConfigFi
 
 /**
  * Whether both problems are about the same id. An id that is already reported as the id of a
- * destination in another directory is not also reported as not unique.
+ * destination in another directory is not also reported as a duplicate.
  */
 const isSameId = (at: Path, other: Path): boolean =>
   at.at(-1) === 'id' && at.length === other.length && startsWith(at, other)
@@ -155,7 +157,10 @@ function refused(problems: readonly LocatedProblem[], files: readonly string[], 
   return { kind: 'refused', snapshot, problems: shownOf(problems, files) }
 }
 
-/** The first `maxProblems` problems, without keys that may be secrets, and the number of others. */
+/**
+ * The first `maxProblems` problems by file, line and column. A last entry has the number of the
+ * others. Unknown keys are masked, because they may be secrets.
+ */
 export function shownOf(problems: readonly LocatedProblem[], files: readonly string[]): readonly Problem[] {
   const orderOf = new Map(files.map((file, index) => [file, index]))
   const order = ({ file }: LocatedProblem): number => orderOf.get(file) ?? -1
@@ -174,5 +179,5 @@ export function shownOf(problems: readonly LocatedProblem[], files: readonly str
   if (next === undefined) return shown
   const { file, line, column } = next
   const message = `${countWithNoun(sorted.length - maxProblems, 'more problem')} not shown`
-  return [...shown, { file, line, column, message, path: undefined, hint: 'fix the problems above first' }]
+  return [...shown, { file, line, column, message, path: undefined, hint: 'correct the problems above first' }]
 }

@@ -33,8 +33,9 @@ export function directoriesOf(root: unknown): readonly Directory[] {
 const bounded = (directory: number, name: string): string => `${directory}\0${name}`
 
 /**
- * The path of a file that the configuration names. For a name that `bounded` has marked, also the
- * directory that the file must be below. `besides` resolves a name that is not marked.
+ * Returns the path of a file that the configuration names. For a name that `bounded` has marked, it
+ * also returns the directory that must contain the file. `besides` resolves a name that is not
+ * marked.
  */
 export function placeOfFile(
   name: string,
@@ -70,8 +71,9 @@ export function withBoundedFiles(destination: unknown, directory: number): unkno
 type Change = (value: unknown) => unknown
 
 /**
- * Returns a mapping with changed values: those of the keys in `by`, or with `each` all of them.
- * Anything but a mapping is returned unchanged.
+ * Returns a copy of a mapping with changed values. Each function in `by` changes the value of its
+ * key. If `each` is given, it changes all values instead. A value that is not a mapping is returned
+ * unchanged.
  */
 function changed(value: unknown, by: Readonly<Record<string, Change>> | undefined, each?: Change): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value

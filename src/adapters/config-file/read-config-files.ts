@@ -1,15 +1,15 @@
 import { dirname, isAbsolute, join } from 'node:path'
 import { type Path, type SettingsProblem, valueAt } from '../../core/settings/problem.ts'
 import { boundaryProblems, directoriesOf, withBoundedFiles } from './destination-directories.ts'
-import type { Environment } from './environment.ts'
+import type { Environment } from './environment-substitution.ts'
 import { type ConfigDocument, type Place, readYaml } from './read-yaml.ts'
 import { type ConfigSnapshot, missingFileHint, missingNestedFileHint } from './snapshot.ts'
 
-export type { Environment } from './environment.ts'
+export type { Environment } from './environment-substitution.ts'
 
 /**
- * A file of the configuration, and the path of its content in the whole configuration:
- * `destinations[n]` for a `destinationsFrom` file.
+ * A file of the configuration. `prefix` is the path of its content in the whole configuration:
+ * `destinations[n]` for a `destinationsFrom` file, and empty for the configuration file.
  */
 interface Part {
   readonly file: string
@@ -51,8 +51,10 @@ export interface ConfigFiles {
   readonly input: unknown
   readonly substituted: readonly { readonly path: Path; readonly variables: readonly string[] }[]
   /**
-   * Syntax problems of the files, directories that cannot be listed, and violations of the limits
-   * between directories.
+   * All problems that were found before validation:
+   * - syntax errors in the files;
+   * - directories that cannot be listed;
+   * - destinations with a source or an id that their directory may not use.
    */
   readonly problems: readonly LocatedProblem[]
   locate(problem: SettingsProblem): LocatedProblem
@@ -93,7 +95,7 @@ export async function readConfigFiles(
   const root = main.document.value
   const own = valueAt(root, ['destinations']) ?? []
   const directories = directoriesOf(root)
-  // A value of the wrong type is reported by the schema.
+  // If `destinations` or `destinationsFrom` has the wrong type, the schema reports it later.
   if (directories.length === 0 || !Array.isArray(own)) return configFilesFrom([main], root, [])
 
   const problems: SettingsProblem[] = []
@@ -140,8 +142,8 @@ async function readDocument(
   if (content.kind === 'read') return readYaml(content.text, 'env' in from ? from.env : undefined)
   const place = { line: 1, column: 1 }
   const { message } = content
-  // The hint for a missing file says what a name in the configuration is relative to. It does not
-  // apply to the file that is read here.
+  // The hint for a missing file explains how names in the configuration are resolved. It does not
+  // apply here, because no name in the configuration led to this file.
   const hint = [missingFileHint, missingNestedFileHint].includes(content.hint)
     ? 'create it, or correct its name'
     : content.hint

@@ -1,10 +1,10 @@
 import { dirname, isAbsolute, join } from 'node:path'
-import { checkObjects, listOf } from '../../core/config-objects/check-object-files.ts'
+import { checkObjectFiles, listOf } from '../../core/config-objects/check-object-files.ts'
 import type { ObjectDocument, ObjectKind } from '../../core/config-objects/config-objects.ts'
 import type { NamedFileState } from '../../core/settings/named-files.ts'
 import { formatPath, type Path, type SettingsProblem, valueAt } from '../../core/settings/problem.ts'
 import { type Problem, shownOf } from './config-file.ts'
-import type { Environment } from './environment.ts'
+import type { Environment } from './environment-substitution.ts'
 import { type LocatedProblem, startsWith } from './read-config-files.ts'
 import { type ConfigDocument, readYamlStream } from './read-yaml.ts'
 import { type ConfigSnapshot, createConfigSnapshot, missingFileHint, missingNestedFileHint } from './snapshot.ts'
@@ -14,7 +14,7 @@ export interface FiledObject {
   readonly id: string
   /** The document as the operator API stores it: with secrets in plain text, without file names. */
   readonly document: ObjectDocument
-  /** The place in the file of a problem, whose path is relative to the document. */
+  /** Returns where in the file a problem is. The path of `problem` is relative to the document. */
   locate(problem: SettingsProblem): LocatedProblem
 }
 
@@ -34,8 +34,8 @@ interface Given {
 /**
  * Reads the objects of a file, or of all `.yaml`, `.yml` and `.json` files of a directory. A file
  * has one object, a list of objects, or several YAML documents. Environment variables are replaced
- * as in the configuration file, and secrets are read from the files that the objects name, relative
- * to the directory of the file. All problems are reported together.
+ * as in the configuration file. Secrets are read from the files that the objects name, relative to
+ * the directory of the object's file. All problems are reported together.
  */
 export async function readObjectFiles({ kind, path, env, stdin }: Given): Promise<ObjectFiles> {
   const snapshot = createConfigSnapshot()
@@ -48,7 +48,7 @@ export async function readObjectFiles({ kind, path, env, stdin }: Given): Promis
       parts.push({ file: file === '-' ? 'stdin' : file, document })
 
   const entries = parts.flatMap(entriesOf)
-  const draft = checkObjects(
+  const draft = checkObjectFiles(
     kind,
     entries.map(({ value }) => value),
     substitutedIn(parts, listOf[kind]),
@@ -88,7 +88,10 @@ interface Part {
 
 /** One object in a file. */
 interface Entry extends Part {
-  /** The path of the object in the YAML document: an index when the document is a list. */
+  /**
+   * The path of the object in the YAML document: its index when the document is a list, otherwise
+   * empty.
+   */
   readonly prefix: Path
   readonly value: unknown
 }
@@ -102,7 +105,7 @@ async function readFile(snapshot: ConfigSnapshot, file: string, env: Environment
   return [{ value: undefined, problems: [problem], substituted: [], placeOf: () => place }]
 }
 
-/** The objects of a document. One that cannot be parsed has none. */
+/** The objects of a document. A document that cannot be parsed has no objects. */
 function entriesOf({ file, document }: Part): readonly Entry[] {
   const { value } = document
   if (value === undefined) return []
@@ -110,7 +113,11 @@ function entriesOf({ file, document }: Part): readonly Entry[] {
   return value.map((each: unknown, index) => ({ file, document, prefix: [index], value: each }))
 }
 
-/** The texts from the environment, by their path with the list and the index of the object. */
+/**
+ * Returns the names of the environment variables in each text that has any. The keys of the map are
+ * the paths of the texts. A path begins with the list and the index of the object, for example
+ * `destinations[2]`.
+ */
 function substitutedIn(parts: readonly Part[], list: string): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>()
   let objects = 0
@@ -125,7 +132,7 @@ function substitutedIn(parts: readonly Part[], list: string): ReadonlyMap<string
   return found
 }
 
-/** The place of a problem, whose path is relative to the document. */
+/** Returns where a problem is. The path of the problem is relative to the document. */
 function located(
   { path, message, hint, first, at }: SettingsProblem,
   entry: Entry,
@@ -137,8 +144,9 @@ function located(
 }
 
 /**
- * The place of a problem, whose path begins with the list and the index of the object. A value that
- * could not be read is not also reported as missing.
+ * Returns where a problem is. The path of the problem begins with the list and the index of the
+ * object. Returns an empty list for a value that could not be read, so that it is not also reported
+ * as missing.
  */
 function locatedUnlessKnown(problem: SettingsProblem, entries: readonly Entry[]): readonly LocatedProblem[] {
   const [, index, ...path] = problem.path

@@ -12,9 +12,9 @@ import {
 } from 'yaml'
 import type { Objection } from '../../core/objection.ts'
 import { formatPath, type Path } from '../../core/settings/problem.ts'
-import type { Environment } from './environment.ts'
-import { plainValue, type SubstitutedVariable } from './plain-value.ts'
+import type { Environment } from './environment-substitution.ts'
 import { pathBefore, syntaxProblem } from './yaml-syntax-problem.ts'
+import { plainValue, type SubstitutedVariable } from './yaml-to-plain-value.ts'
 
 export interface Place {
   readonly line: number
@@ -30,13 +30,13 @@ export interface DocumentProblem extends Place {
 
 export interface ConfigDocument {
   /**
-   * The plain values, with environment variables replaced. For an empty document, an empty mapping.
+   * The plain values, with environment variables replaced. An empty document has an empty mapping.
    * `undefined` when the document cannot be parsed.
    */
   readonly value: unknown
   /**
-   * Only for a document that cannot be parsed: the strings and lists of strings in its outermost
-   * mapping, as far as the parser could read them.
+   * The readable part of a document that cannot be parsed: the strings and lists of strings in its
+   * outermost mapping. Absent for other documents.
    */
   readonly outline?: unknown
   readonly problems: readonly DocumentProblem[]
@@ -65,7 +65,7 @@ const maxKeys = 1_000
  * each value. With `env` undefined, variables are not allowed.
  */
 export function readYaml(text: string, env: Environment | undefined): ConfigDocument {
-  // The second document causes an error; further ones would cost time.
+  // A second document is reported as an error. Parsing further documents would only take time.
   const { documents, excess } = parse(text, 2)
   const lines = linesOf(text)
   const [document, second] = documents
@@ -116,7 +116,10 @@ function broken(
   }
 }
 
-/** The document with its first syntax error, or with the limit that it exceeds. */
+/**
+ * Returns the document with its first syntax error, or with the limit that it exceeds; `undefined`
+ * for a document without either.
+ */
 function errorIn(
   document: Document.Parsed | undefined,
   excess: Parsed['excess'],

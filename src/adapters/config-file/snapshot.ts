@@ -19,15 +19,21 @@ export interface ConfigSnapshot {
   names(directory: string): Promise<DirectoryContent>
   /** All paths that were read, successfully or not. */
   paths(): readonly string[]
-  /** Whether all these files and directories, read again, have the same contents. */
+  /**
+   * Reads all files and directories of the snapshot again, and returns whether their contents are
+   * the same.
+   */
   unchanged(): Promise<boolean>
 }
 
-/** Maximum size of a file: far above any configuration, and too small to exhaust the memory. */
+/**
+ * Maximum size of a file in bytes. It is far above any configuration, and too small to exhaust the
+ * memory.
+ */
 const maxFileBytes = 8 * 1_048_576
 /**
- * Maximum size of a `destinationsFrom` file and of the files that it names. A destination with five
- * webhooks and the maximum of headers has 50 KB.
+ * Maximum size in bytes of a `destinationsFrom` file and of each file that it names. A destination
+ * with five webhooks and the maximum of headers has 50 KB.
  */
 const maxNestedFileBytes = 262_144
 
@@ -81,7 +87,8 @@ async function readRegular(path: string, within?: string): Promise<FileContent> 
         hint: 'move the file below that directory',
       }
     }
-    // Reads one byte more than the limit, because some special files report size 0 and never end.
+    // Reads up to one byte more than the reported size or the limit. The additional byte detects
+    // special files that report size 0 and never end.
     const bytes = Buffer.allocUnsafe(Math.min(found.size, limit) + 1)
     let length = 0
     for (;;) {
@@ -128,14 +135,14 @@ async function withinTime(path: string, read: () => Promise<FileContent>): Promi
   const late = {
     kind: 'unreadable',
     message: 'could not be read within 5 s',
-    hint: 'check that its disk is available',
+    hint: 'check that the disk or network drive of this path responds',
   } as const
   if (held.has(path)) return late
   const reading = read().finally(() => held.delete(path))
   const { promise: over, resolve } = Promise.withResolvers<FileContent>()
   const timer = setTimeout(() => {
     held.add(path)
-    // Nothing waits for this read now, so its error is ignored.
+    // After the time limit, the caller no longer waits for this read, so its error is ignored.
     reading.catch(() => undefined)
     resolve(late)
   }, timeLimitMs)
@@ -160,7 +167,7 @@ const unreadable = 'allow the user of this process to read it'
 const objections = {
   ENOENT: { message: 'does not exist', hint: undefined },
   ENOTDIR: {
-    message: 'cannot be opened: a file is where a directory is needed',
+    message: 'cannot be opened: a part of the path is a file, not a directory',
     hint: 'correct the path, or replace that file with a directory',
   },
   EISDIR: { message: 'is a directory', hint: 'use a file instead' },
@@ -178,5 +185,5 @@ function objectionOf(error: unknown, misnamedHint: string): Objection {
     const { message, hint = misnamedHint } = objections[code as keyof typeof objections]
     return { message, hint }
   }
-  return { message: `cannot be read: ${code}`, hint: 'check whether another program can read it' }
+  return { message: `cannot be read: ${code}`, hint: 'check the disk, and whether another program can read the file' }
 }

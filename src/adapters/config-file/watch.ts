@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/ports.ts'
-import { changeBetween, type SettingsChange, withLiveSettings } from '../../core/settings/differences.ts'
 import type { ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
+import { changeBetween, type SettingsChange, withLiveSettings } from '../../core/settings/settings-change.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
 import { type Loaded, type LoadResult, loadConfigFile, type Problem } from './config-file.ts'
 import type { Environment } from './read-config-files.ts'
@@ -22,7 +22,8 @@ export interface ConfigWatch {
 const defaultInterval = durationMs(1_000)
 
 /**
- * Applies changes of the configuration files to the live part of the settings.
+ * Applies changes of the configuration files to the live settings, which are those that do not need
+ * a restart.
  *
  * Each check reads the files and compares their contents. This works on every mount and for every
  * way of replacing a file: in place, by rename, and by the symlink of a ConfigMap. New content is
@@ -38,20 +39,24 @@ export function watchConfigFile(watch: {
   readonly services?: ReadonlySet<ServiceName>
   /**
    * Called when the files change a setting, also one that needs a restart. `settings` has the live
-   * part of the new files; all other settings are those of the start.
+   * settings of the new files. Its other settings have the values from the start of the process.
    */
   onChange(settings: Settings, change: SettingsChange): void
   /**
-   * Called once for each valid content, before `onChange`, also when the content gives the settings
-   * that are in use. `change` is relative to the settings in use.
+   * Called once each time when the files have new content that is valid, before `onChange`. It is
+   * also called if the new content has the settings that are already in use. `change` is the
+   * difference between the new settings and the settings in use.
    */
   onAccepted?(change: SettingsChange): void
   /**
-   * Called once for each content in which `destinationsFrom` files are left out, before
-   * `onAccepted`.
+   * Called once each time when the files have new content and some `destinationsFrom` files cannot
+   * be used, before `onAccepted`.
    */
   onExcluded?(problems: readonly Problem[]): void
-  /** Called once for each invalid content. The last valid settings stay in use. */
+  /**
+   * Called once each time when the files have new content that is invalid. The last valid settings
+   * stay in use.
+   */
   onRefused(problems: readonly Problem[]): void
   readonly clock: Clock
   readonly interval?: DurationMs

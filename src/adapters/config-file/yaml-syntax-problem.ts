@@ -54,9 +54,10 @@ function syntaxHint({ code }: YAMLError, line: string): string {
 }
 
 /**
- * The path of the last key or list element that starts at or before an offset. It is the one with
- * the error, or the one next to the error. The path ends before a key that the configuration does
- * not have, because after a syntax error the parser may read values, even secrets, as keys.
+ * The path of the last key or list element that starts at or before an offset. The syntax error is
+ * in this key or element, or just after it. After a syntax error, the parser may read values as
+ * keys, and a value may be a secret. So the path ends before a key that the configuration does not
+ * have.
  */
 export function pathBefore(contents: ParsedNode | null | undefined, offset: number): Path {
   const path: (string | number)[] = []

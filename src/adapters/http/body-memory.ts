@@ -32,21 +32,23 @@ interface StoreOptions {
 }
 
 /**
- * Growth factor of a `BodyBuffer`. While a body of more than `firstBytes` arrives, its parts take
- * at most a quarter more memory than its size, and there are at most a few dozen of them.
+ * Growth factor of the capacity of a `BodyBuffer`. For a body above `firstBytes`, the capacity is
+ * at most 25 % larger than the bytes that have arrived. Even a large body has at most a few dozen
+ * parts.
  */
 const growth = 1.25
 /**
- * Capacity for the first chunk, unless the chunk is larger or the whole body smaller. A larger
- * Content-Length allocates no more at that time: further parts follow as the bytes arrive.
+ * Size of the first part in bytes, unless the first chunk is larger or Content-Length is smaller. A
+ * larger Content-Length does not allocate more memory in advance: further parts are allocated as
+ * the bytes arrive.
  */
 const firstBytes = 16_384
 
 /**
  * Collects the chunks of a body in parts that are allocated as the body grows. The chunks
- * themselves are not kept: a body in chunks of one byte would cost a hundred times its size. The
- * parts are not copied into larger ones, because that would leave garbage of four times the body's
- * size.
+ * themselves are not kept, because a body in chunks of one byte would take a hundred times its size
+ * in memory. The parts are not copied into a larger buffer during the growth, because the garbage
+ * would be four times the body's size.
  */
 export class BodyBuffer {
   readonly #options: StoreOptions
@@ -103,10 +105,10 @@ export class BodyBuffer {
   }
 
   /**
-   * Frees the memory immediately, without waiting for garbage collection. V8 starts a collection by
-   * the size of its own heap, which does not contain most buffers, so the buffers of aborted bodies
-   * could grow to several times the budget. The buffer of a body in one chunk belongs to Node and
-   * is not freed here.
+   * Frees the memory immediately, without waiting for garbage collection. The size of V8's own heap
+   * decides when a collection starts, and most buffers are outside of this heap. Without this
+   * method, the buffers of aborted bodies could grow to several times the memory budget. A body
+   * that arrived in one chunk is in a buffer of Node, which is not freed here.
    */
   free(): void {
     const { expected } = this.#options

@@ -9,24 +9,25 @@ import type { HttpResponse } from './responses.ts'
 export interface WriteKeySearch {
   /** The maximum size of the body at present, in bytes. */
   readonly limit: number
-  /** Called with the body as it grows. A returned response refuses the request. */
+  /** Called with the body as it grows. If it returns a response, the request is refused with it. */
   onBytes(body: Pick<BodyBuffer, 'length' | 'beginning'>): HttpResponse | undefined
 }
 
 interface Deps {
   readonly maxBytes: number
-  /** Checks a key that was found. A returned response refuses the request. */
+  /** Checks a key that was found. If it returns a response, the request is refused with it. */
   readonly onKey: (key: string) => HttpResponse | undefined
 }
 
 /**
- * The body is searched for its key once, when it has this many bytes. `accept` searches a smaller
- * body when it is complete.
+ * Size in bytes at which an incomplete body is searched for its write key. It is searched only
+ * once. A body that stays smaller is searched by `accept` of the tracking API, when it is complete.
  */
 const searchedBytes = 65_536
 /**
- * Maximum size of a body whose beginning does not name a source. SDKs that send the key in the
- * body, often after the batch, send at most 512,000 bytes. The limit is about twice this size.
+ * Maximum bytes of a body without a write key in its first `searchedBytes`. SDKs that send the key
+ * in the body, often after the batch, send at most 512,000 bytes. The limit is about twice this
+ * size.
  */
 const maxKeylessBytes = 1_048_576
 

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { clientNetworkOf } from '../../core/network/client-network.ts'
 
 /**
- * The address that identifies a client for limits: the last address in the proxy's header,
- * otherwise the address of the socket. Of an IPv6 address it is the /64 network. Only the last
- * address is written by the nearest proxy; a client can forge the others.
+ * The address by which limits identify a client: the last address in the proxy's header, otherwise
+ * the address of the socket. An IPv6 address is reduced to its /64 network. The nearest proxy
+ * writes the last address in the header. A client can forge the addresses before it.
  */
 export function clientAddressOf({ headers, socket }: IncomingMessage, header: string | undefined): string {
   const values = header === undefined ? undefined : headers[header.toLowerCase()]

@@ -3,10 +3,10 @@ import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
+import { addDeletionAndAudienceRoutes, type GuardedOperatorApi } from './deletion-and-audience-routes.ts'
 import { createIngest } from './ingest.ts'
 import { createHttpServer } from './json-api-server.ts'
-import { openApiDocument } from './openapi.ts'
-import { addOperatorRoutes, type GuardedOperatorApi } from './operator-routes.ts'
+import { openApiDocument } from './openapi-tracking.ts'
 import { documentPath, ingestPaths, isOperatorUrl, methodsOf, settingsPath } from './paths.ts'
 import { createRunInSpan } from './request-span.ts'
 import { type HttpResponse, ok, problem } from './responses.ts'
@@ -75,7 +75,15 @@ export function createTrackingServer(deps: Deps): TrackingServer {
     const { writeKey } = request.params
     send(request, reply, api.isWriteKey(writeKey) ? settingsFor(writeKey) : unknownKey())
   })
-  addOperatorRoutes({ ...server, takeTraced, operator: deps.operator, memory: api, maxBodyBytes, limits, clock })
+  addDeletionAndAudienceRoutes({
+    ...server,
+    takeTraced,
+    operator: deps.operator,
+    memory: api,
+    maxBodyBytes,
+    limits,
+    clock,
+  })
   const document = ok(JSON.stringify(openApiDocument()))
   app.get(documentPath, (request, reply) => send(request, reply, document))
   return { start, stop }

@@ -10,8 +10,9 @@ interface Deps extends Pick<HttpServer, 'app' | 'connections' | 'send' | 'fail'>
 }
 
 /**
- * Only files of this listener may load, and they may send requests only to this listener. No script
- * and no style in the page itself is allowed, and no other page may show the console in a frame.
+ * The Content-Security-Policy of the console. A browser loads files only from this listener, and
+ * sends requests only to it. The HTML page itself must not contain scripts or styles. No other page
+ * may show the console in a frame.
  */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -34,9 +35,9 @@ export const consoleHeaders: Readonly<Record<string, string>> = {
 }
 
 /**
- * Adds the console: its files under `/console/assets/`, whose names contain a hash of the content,
- * and its page at every other path under `/console/`, because the page shows the view that belongs
- * to the path. `/` redirects to it.
+ * Adds the routes of the console. Files are under `/console/assets/`, and their names contain a
+ * hash of the content. Every other path under `/console/` gets the same HTML page, which shows the
+ * view that belongs to the path. `/` redirects to the console.
  */
 export function addConsoleRoutes({ app, connections, send, fail, directory }: Deps): void {
   app.get('/', (request, reply) => send(request, reply, toConsole))
@@ -55,7 +56,8 @@ export function addConsoleRoutes({ app, connections, send, fail, directory }: De
       console.setNotFoundHandler((request, reply) =>
         send(request, reply, isReading(request) ? absent : methodNotAllowed(request)),
       )
-      // The package refuses a path that would leave the directory, or that has no valid form.
+      // `@fastify/static` refuses a path outside of the directory, and a malformed path, with a 4xx
+      // error.
       console.setErrorHandler((error: FastifyError, request, reply) => {
         if ((error.statusCode ?? 500) < 500) send(request, reply, noFile)
         else fail(request, reply, error)
@@ -64,8 +66,9 @@ export function addConsoleRoutes({ app, connections, send, fail, directory }: De
       const shared = { preCompressed: true, acceptRanges: false, dotfiles: 'deny' } as const
       const options = { ...shared, prefix: '/assets/', index: false, immutable: true, maxAge: '1y' } as const
       await console.register(fastifyStatic, { ...options, root: `${directory}/assets` })
-      // Files of an npm package all have the same time, so ETag and Last-Modified, which are made of
-      // size and time, would not change with the version.
+      // ETag and Last-Modified are not sent. They are made from the size and the modification time
+      // of a file. All files of an npm package have the same modification time, so different
+      // versions of a file could have the same values.
       const uncached = { ...shared, cacheControl: false, etag: false, lastModified: false }
       const sendPage = (_request: FastifyRequest, reply: FastifyReply) =>
         reply.header('cache-control', 'no-cache').sendFile('index.html', directory, uncached)

@@ -5,11 +5,11 @@ import type { CallType } from '../../core/message/message.ts'
 import { noMemory } from '../../core/message/request-refusal.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { TraceContext } from '../../core/trace/context.ts'
-import { AddressCounter } from './address-limits.ts'
-import { readBody } from './body.ts'
 import { createWriteKeySearch } from './body-write-key.ts'
 import { clientAddressOf } from './client-address.ts'
+import { AddressCounter } from './client-address-limits.ts'
 import type { Connections } from './open-connections.ts'
+import { readBody } from './read-body.ts'
 import { accepted, type HttpResponse, refused } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'
 
@@ -34,16 +34,16 @@ interface Sender {
   readonly headerKey: string | undefined
   readonly queryKey: string | undefined
   readonly memory: BodyMemory
-  /** Whether the source was admitted before the body is read. */
+  /** Whether the source was admitted before the body was read. */
   readonly isKnown: boolean
 }
 
 /**
  * Creates the handler of requests that send messages.
  *
- * The write key in the headers or the query is checked before the body is read, and the memory of
- * the body then counts for that source. Without a key there, the memory counts for the client
- * address until the body names its source.
+ * The write key in the headers or the query is checked before the body is read. The memory of the
+ * body then counts for the source of this key. Without a key there, the memory counts for the
+ * client address until the body names its source.
  */
 export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse | undefined> {
   const { api, maxBodyBytes, clientAddressHeader, limits, connections, clock, onRefused } = deps
@@ -75,7 +75,7 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
 
   /**
    * Admits the source before the body is read. Returns `undefined` when the headers have no key and
-   * the query has none that is valid: the body may have one.
+   * the query has no valid key. The body may then have the key.
    */
   function admitEarly(headerKey: string | undefined, queryKey: string | undefined): Admission | undefined {
     if (headerKey !== undefined) return api.admit(headerKey)
@@ -101,8 +101,9 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
       return body.answer
     }
     const strict = raw.headers['x-strict-mode'] === '1'
-    // `accept` calls this when it has found the write key in the complete body. Before the search,
-    // a large body waits for its turn.
+    // Counts the memory of the body for its source from now on. `accept` calls this when it has
+    // found the write key in the complete body. For a large body this may be later, because large
+    // bodies wait for the search.
     const assign = (sourceId: string): boolean => memory.assign(sourceId)
     const answer = await api.accept({ type, headerKey, queryKey, body: body.text, assign, strict, receivedAt, trace })
     return answer.kind === 'accepted' ? accepted(answer.rejected) : refused(answer)

@@ -3,8 +3,8 @@ import { jobViewOf } from '../../core/jobs/job-view.ts'
 import type { JobsApi } from '../../core/jobs/jobs-api.ts'
 import { type ObjectRefusal, objectRefusal } from '../../core/operator/object-refusal.ts'
 import type { HttpServer } from './json-api-server.ts'
-import { createReadObjectBody, type ObjectBodyDeps } from './object-body.ts'
-import { idIn } from './object-handlers.ts'
+import { createReadObjectBody, type ObjectBodyDeps } from './json-object-body.ts'
+import { idIn } from './object-read-handlers.ts'
 import type { Asked, Guard, Handler } from './operator-guard.ts'
 import { jobPaths, jobsPaths } from './paths.ts'
 import { acceptedForProcessing, type HttpResponse, inObjectForm, objectProblem, ok } from './responses.ts'
@@ -59,7 +59,9 @@ export function addJobRoutes({ guard, app, api, ...deps }: Deps): void {
   }
 }
 
-/** User ids are only for the role `operate`. */
+/**
+ * Whether responses to this key show the user ids of a job. Only the role `operate` may see them.
+ */
 const isFullFor = ({ role }: Asked['key']): boolean => role === 'operate'
 
 const answerOf = (key: Asked['key'], job: Job | ObjectRefusal): HttpResponse =>
@@ -67,20 +69,26 @@ const answerOf = (key: Asked['key'], job: Job | ObjectRefusal): HttpResponse =>
 
 const viewFor = (key: Asked['key'], job: Job): string => JSON.stringify(jobViewOf(job, isFullFor(key)))
 
-/** The fields of a job for the audit log. `GET` shows the rest of the request. */
+/**
+ * The field of a job that the audit log has: its destination. An operator can read the other fields
+ * of the job with `GET`.
+ */
 const aboutOf = (job: Job): object => {
   const destination = destinationOf(job)
   return destination === undefined ? {} : { destination }
 }
 
-/** The header `Idempotency-Key`, or the response to one that is not valid. */
+/**
+ * The value of the header `Idempotency-Key`; `undefined` without the header. Returns the error
+ * response if the value is not valid.
+ */
 function idempotencyKeyIn({ headers }: Asked['request']): string | undefined | HttpResponse {
   const value = headers['idempotency-key']
   if (value === undefined || (typeof value === 'string' && /^[\x21-\x7e]{1,255}$/.test(value))) return value
   const message = 'is not valid'
   const hint = 'use 1 to 255 printable ASCII characters without spaces, for example a UUID'
   return objectProblem(
-    objectRefusal('invalid_precondition', 'The header Idempotency-Key is not valid: see problems.', {
+    objectRefusal('invalid_precondition', 'The header Idempotency-Key is not valid: see "problems".', {
       problems: [{ path: 'Idempotency-Key', message, hint }],
     }),
   )

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
-import { AddressCounter, limitAddresses } from './address-limits.ts'
+import { AddressCounter, limitAddresses } from './client-address-limits.ts'
 import { isPreflight, preflight } from './cors.ts'
 import { createNodeServer } from './node-server.ts'
 import { type Connections, createConnections, everyMethod } from './open-connections.ts'
@@ -48,7 +48,7 @@ export interface HttpServer {
 }
 
 /**
- * Creates a server for JSON APIs. Heads, bodies, connections and waiting times are limited, so that
+ * Creates a server for JSON APIs. It limits heads, bodies, connections and waiting times, so that
  * no client can block the server. Every error response has a code, a message and the right status.
  */
 export function createHttpServer(deps: Deps): HttpServer {
@@ -74,7 +74,7 @@ export function createHttpServer(deps: Deps): HttpServer {
   app.options('*', (request, reply) => send(request, reply, answerToOptions(request.raw, deps)))
   app.setNotFoundHandler((request, reply) => send(request, reply, answerToUnknown(request.raw, deps)))
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    // fastify uses this code for methods that it does not support.
+    // fastify also throws this error for a request method that it does not support.
     if (error.code === 'FST_ERR_NOT_FOUND') send(request, reply, answerToUnknown(request.raw, deps))
     else fail(request, reply, error)
   })
@@ -83,7 +83,7 @@ export function createHttpServer(deps: Deps): HttpServer {
     const { message, stack } = error instanceof Error ? error : new Error(String(error))
     logger.error(
       { route: request.routeOptions.url, ...known, error: message, stack },
-      'HTTP request failed because of a bug in hookline (report this line)',
+      'hookline could not respond to an HTTP request because of a bug in hookline (report this line)',
     )
     send(request, reply, problem('internal_error', 'An internal error occurred: send the request again later.'))
   }
@@ -118,7 +118,8 @@ function createApp(
     serverFactory,
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 500 },
-    // open-connections.ts handles these errors: it knows the other requests on the connection.
+    // open-connections.ts handles invalid HTTP and timeouts, because it knows the other requests on
+    // the connection.
     clientErrorHandler: () => {},
     frameworkErrors,
   })
@@ -145,7 +146,7 @@ async function listenBeside(app: FastifyInstance, serverFor: ServerFor, logger: 
     } catch (error) {
       logger.warn(
         { address, port, error: String(error) },
-        'cannot listen on one address of localhost; the server uses the others',
+        'the server cannot listen on one address of localhost (see the fields "address" and "error"); it listens on the other addresses of localhost',
       )
     }
   }
@@ -161,11 +162,16 @@ function logDrops({ limits, clock, logger }: Deps): () => void {
     dropped += 1
     if (clock.monotonic() - loggedAt < dropsLoggedEveryMs) return
     loggedAt = clock.monotonic()
-    logger.warn({ connections: limits.connections, dropped }, 'connection limit reached; new connections are dropped')
+    logger.warn(
+      { connections: limits.connections, dropped },
+      'the HTTP server has reached its limit of connections (connections) and closes new ones until others end; it has closed this number since its start: dropped; check for clients that open many connections, or run more processes',
+    )
   }
 }
 
-/** The error response to a request that is not acceptable on any path. */
+/**
+ * The error response to a request that is invalid on every path; `undefined` for a valid request.
+ */
 function refusalOf(request: IncomingMessage, requestsInProgress: number, limits: HttpLimits): HttpResponse | undefined {
   const { rawHeaders, headers, httpVersionMajor, httpVersionMinor } = request
   if (httpVersionMajor !== 1) return problem('malformed_request', 'This HTTP version is not supported: use HTTP/1.1.')

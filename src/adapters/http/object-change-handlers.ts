@@ -8,8 +8,8 @@ import type { ObjectChanged, ObjectsApi, ObjectTarget, Rotated, Switch } from '.
 import { preconditionOf } from '../../core/operator/precondition.ts'
 import { maxWriteKeys } from '../../core/operator/rotation.ts'
 import { type DurationMs, durationMs, parseDuration } from '../../core/time.ts'
-import { createReadObjectBody, type ObjectBodyDeps } from './object-body.ts'
-import { idIn, invalidQuery, withEtag } from './object-handlers.ts'
+import { createReadObjectBody, type ObjectBodyDeps } from './json-object-body.ts'
+import { idIn, invalidQuery, withEtag } from './object-read-handlers.ts'
 import type { Asked, Handled, Handler } from './operator-guard.ts'
 import { type HttpResponse, objectProblem, ok } from './responses.ts'
 
@@ -22,7 +22,10 @@ export function createChangeHandlers(deps: ObjectBodyDeps & { readonly api: Obje
   const { api } = deps
   const readObjectBody = createReadObjectBody(deps)
 
-  /** Calls `change` with the target of the request, when its precondition is valid. */
+  /**
+   * Calls `change` with the object that the request names, if the precondition in the request
+   * headers is valid.
+   */
   async function targeted(
     kind: ObjectKind,
     { request, key }: Asked,
@@ -84,7 +87,10 @@ export function createChangeHandlers(deps: ObjectBodyDeps & { readonly api: Obje
   }
 }
 
-/** The response to a change: the object in force, with the new secret of a rotation. */
+/**
+ * The response to a change. It shows the object after the change and, after a rotation, the new
+ * secret.
+ */
 function responseTo(done: ObjectChanged | Rotated): HttpResponse {
   const { object, created, fields, isDryRun } = done
   if (isDryRun === true) return ok(JSON.stringify({ dryRun: true, created, changedFields: fields }))
@@ -109,7 +115,10 @@ function overlapIn({ overlap, ...others }: JsonObject): DurationMs | ShownProble
   return { path: 'overlap', message: 'must be a duration of at most 720h', hint: 'for example 24h, or 0s' }
 }
 
-/** The number of earlier keys to keep, or the problem with it; `undefined` when it is absent. */
+/**
+ * The number of earlier keys to keep, or the problem with it; `undefined` if the body has no
+ * `keep`.
+ */
 function keepIn({ keep, ...others }: JsonObject): number | undefined | ShownProblem {
   const excess = unknownField(others, 'keep')
   if (excess !== undefined) return excess
@@ -123,11 +132,11 @@ function unknownField(others: JsonObject, known: string): ShownProblem | undefin
   const [name] = Object.keys(others)
   return name === undefined
     ? undefined
-    : { path: name.slice(0, 60).toWellFormed(), message: 'is unknown', hint: `the only field is ${known}` }
+    : { path: name.slice(0, 60).toWellFormed(), message: 'is an unknown field', hint: `the only field is "${known}"` }
 }
 
 const invalidBody = (problem: ShownProblem): HttpResponse =>
-  objectProblem(objectRefusal('invalid_body', 'The body is not valid: see problems.', { problems: [problem] }))
+  objectProblem(objectRefusal('invalid_body', 'The body is not valid: see "problems".', { problems: [problem] }))
 
 const invalidPrecondition = ({
   header,
@@ -139,7 +148,7 @@ const invalidPrecondition = ({
   readonly hint: string
 }): HttpResponse =>
   objectProblem(
-    objectRefusal('invalid_precondition', `The header ${header} is not valid: see problems.`, {
+    objectRefusal('invalid_precondition', `The header ${header} is not valid: see "problems".`, {
       problems: [{ path: header, message, hint }],
     }),
   )

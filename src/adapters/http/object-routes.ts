@@ -1,9 +1,9 @@
 import { objectKinds } from '../../core/config-objects/config-objects.ts'
 import { type ObjectsApi, switches } from '../../core/operator/objects-api.ts'
 import type { HttpServer } from './json-api-server.ts'
-import type { ObjectBodyDeps } from './object-body.ts'
+import type { ObjectBodyDeps } from './json-object-body.ts'
 import { createChangeHandlers } from './object-change-handlers.ts'
-import { createObjectHandlers } from './object-handlers.ts'
+import { createObjectHandlers } from './object-read-handlers.ts'
 import type { Guard, Handler } from './operator-guard.ts'
 import {
   changesPath,

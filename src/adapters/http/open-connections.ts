@@ -15,7 +15,7 @@ export interface Connection {
    * body makes progress.
    */
   isLong: boolean
-  /** Called with the response to send when the current body will not be complete. */
+  /** Called when the rest of the current body will not arrive. `answer` is the response to send. */
   onBodyAborted: ((answer: HttpResponse) => void) | undefined
 }
 
@@ -33,13 +33,14 @@ export interface Connections {
   /** Whether the connection of the request is still open. If not, `of` and `staysAfter` throw. */
   isOpen(request: IncomingMessage): boolean
   /**
-   * Whether the connection stays open after the response to this request. It always does when later
-   * requests are pipelined behind it, because their responses must follow.
+   * Whether the connection stays open after the response to this request. It always stays open when
+   * further requests are pipelined behind this one, because their responses must follow.
    */
   staysAfter(request: IncomingMessage): boolean
   /**
-   * From now on each connection closes after its next response. Resolves after `limits.lastCall`,
-   * in which clients notice the stop, or immediately when there was never a connection.
+   * Makes each connection close after its next response. Resolves after `limits.lastCall`, the time
+   * in which clients notice the stop. If the server never had a connection, it resolves
+   * immediately.
    */
   closeAfterNextResponse(): Promise<void>
   /** Closes connections without a request in progress. */
@@ -80,10 +81,11 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     })
     server.on('clientError', (error: ParserError, socket: Socket) => {
       const state = states.get(socket)
-      // The parser reports the same error again with each chunk that follows.
+      // The parser reports the same error again with each further chunk. After the first report,
+      // `isLast` is set.
       if (state === undefined || state.isLast) return
-      // The progress of a long body is checked by its reader, so this timeout is ignored. Node
-      // reports it only once per request: it does not come again for the same body.
+      // The reader of a long body checks its progress, so this timeout is ignored. Node reports the
+      // timeout only once per request, so it is not reported again for this body.
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && state.isLong && state.current?.complete === false) return
       state.isLast = true
       if (!socket.writable || isConnectionError(error)) socket.destroy()
@@ -106,8 +108,8 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
   }
 
   /**
-   * Handles a request whose body will not be complete. A handler that still reads the body sends
-   * the response. If none does, a response was already sent, and the connection is closed.
+   * Handles a request whose body will not be complete. If a handler still reads the body, it sends
+   * the response. Otherwise a response was already sent, and the connection is closed.
    */
   function breakOff(state: State, socket: Socket, answer: HttpResponse): void {
     if (state.onBodyAborted === undefined) socket.destroySoon()
@@ -143,9 +145,9 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     closeAfterNextResponse() {
       isLeaving = true
       if (!hadAny) return Promise.resolve()
-      // This waits even if all connections have closed: clients that open one connection per
-      // request may still connect, and would find the port closed. After the wait, one event loop
-      // iteration reads the requests that arrived while the process was busy.
+      // Waits even if all connections have closed, so that the port stays open. Clients that open
+      // one connection per request can then still connect. After the wait, one event loop iteration
+      // reads the requests that arrived while the process was busy.
       return new Promise(resolve => void clock.after(limits.lastCall, () => void setImmediate(resolve)))
     },
     closeIdle() {

@@ -40,7 +40,7 @@ function refusal(...codes: readonly [DescribedCode, ...DescribedCode[]]): object
   return {
     description: codes.map(code => `\`${code}\`: ${meanings[code]}.`).join('\n'),
     ...((status === 429 || status === 503) && {
-      headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds.' } },
+      headers: { 'Retry-After': { schema: { type: 'integer' }, description: 'Seconds to wait.' } },
     }),
     content: json({ ...schema('Problem'), properties: { code: { enum: codes } } }),
   }
@@ -92,7 +92,7 @@ export const inPath = (name: string) => ({ name, in: 'path', required: true, sch
 export const document = {
   get: {
     operationId: 'openapi',
-    summary: 'This document',
+    summary: 'Show this document, the API as OpenAPI 3.1',
     tags: ['settings'],
     security: [],
     responses: {

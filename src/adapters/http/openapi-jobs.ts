@@ -2,15 +2,15 @@ import { deadLetterReasons } from '../../core/delivery/classify-outcome.ts'
 import { deadLetterOutcomes } from '../../core/delivery/dead-letter-filter.ts'
 import { defaultResendRate, type JobKind, jobKinds, jobStates, maxJobRate, maxJobUserIds } from '../../core/jobs/job.ts'
 import { callTypes } from '../../core/message/message.ts'
+import { count, flag, list, reference, type Schema, text, time } from './openapi-basic-schemas.ts'
 import { inPath, json, templateOf } from './openapi-components.ts'
 import { operation } from './openapi-objects.ts'
-import { count, flag, list, reference, type Schema, text, time } from './openapi-parts.ts'
 import { jobPaths, jobsPaths } from './paths.ts'
 
 /* The paths for replays and resends, and their JSON bodies, as OpenAPI 3.1. */
 
 const given = { type: 'string', description: 'ISO 8601, or a duration before now such as 2h.' } as const
-/** An object with these properties only, all optional except `required`. */
+/** The schema of an object with these properties only, all optional except `required`. */
 const closedWith = (properties: Readonly<Record<string, Schema>>, required: readonly string[]): Schema => ({
   ...{ type: 'object', required, properties, additionalProperties: false },
 })
@@ -19,7 +19,7 @@ const rate = {
   type: 'integer',
   minimum: 1,
   maximum: maxJobRate,
-  description: `Maximum records per second. Absent: ${defaultResendRate} for a resend; a replay is limited only by Kafka.`,
+  description: `Maximum number of records per second. Absent: ${defaultResendRate} for a resend, no limit for a replay.`,
 }
 const filters = (times: Schema): Schema =>
   closedWith(
@@ -34,22 +34,36 @@ const filters = (times: Schema): Schema =>
 const span = (times: Schema) => ({
   destination: text,
   ...{ since: times, until: times },
-  types: { ...list({ enum: callTypes }), description: 'Only messages of these types.' },
-  userIds: { ...list(text), maxItems: maxJobUserIds, description: 'Only messages of these users.' },
+  types: {
+    ...list({ enum: callTypes }),
+    description: 'The job resends only messages of these types. Absent: all types.',
+  },
+  userIds: {
+    ...list(text),
+    maxItems: maxJobUserIds,
+    description: 'The job resends only messages of these users. Absent: all users.',
+  },
 })
-const dryRun = { ...flag, description: 'Only count, and write nothing.' }
+const dryRun = { ...flag, description: '`true`: the job only counts the records, and writes none.' }
 const evenDisconnected = {
   ...flag,
-  description: 'Also replay to destinations that are no longer connected to the source.',
+  description:
+    '`true`: the job also replays dead letters of destinations that no longer receive the messages of the source.',
 }
 
 const job = {
   id: text,
-  state: { enum: jobStates, description: '`waiting`: for a job of the same destination, or for a process.' },
+  state: {
+    enum: jobStates,
+    description: '`waiting`: the job waits for an earlier job of the same destination, or for a process to run it.',
+  },
   createdAt: time,
-  createdBy: { ...text, description: 'The name of the operator key.' },
+  createdBy: { ...text, description: 'Name of the operator key that created the job.' },
   ...{ startedAt: time, endedAt: time, rate, dryRun: flag },
-  cancelRequested: { ...flag, description: 'The process that runs the job will stop it.' },
+  cancelRequested: {
+    ...flag,
+    description: '`true`: the job was cancelled, and the process that runs it has not stopped it yet.',
+  },
   error: { ...text, description: 'Why the job failed.' },
 }
 const always = ['id', 'kind', 'state', 'createdAt', 'createdBy', 'progress']
@@ -74,7 +88,8 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
       ]),
       counts: {
         ...list(countRow),
-        description: 'The dead letters that are not replayed; for a dry run, all selected ones.',
+        description:
+          'Numbers of dead letters by destination and reason. In a dry run, they count all selected dead letters, otherwise those that the job did not replay.',
       },
     },
     [...always, 'filters'],
@@ -84,7 +99,10 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
       ...job,
       kind: { const: 'resend' },
       ...span(time),
-      userCount: { ...count, description: 'The number of user ids, in place of `userIds` for the role `read`.' },
+      userCount: {
+        ...count,
+        description: 'Number of user ids. A key with the role `read` gets this number instead of `userIds`.',
+      },
       progress: closedWith({ read: count, total: count, sent: count, skipped: count }, [
         'read',
         'total',
@@ -93,7 +111,8 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
       ]),
       missing: {
         ...list(closedWith({ partition: count, firstOffset: count }, ['partition', 'firstOffset'])),
-        description: 'Partitions of which retention has removed records that may be in the time span.',
+        description:
+          'Partitions from which retention has removed records before `firstOffset`. The job cannot resend them, and some of them may belong to the time span.',
       },
     },
     [...always, 'destination', 'since', 'until'],
@@ -111,7 +130,7 @@ const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
   schema: text,
-  description: 'Requests with the same value and operator key create one job.',
+  description: 'If several requests with one operator key have the same value, only the first one creates a job.',
 }
 
 const ofKind = (kind: JobKind): Readonly<Record<string, object>> => {
@@ -122,8 +141,8 @@ const ofKind = (kind: JobKind): Readonly<Record<string, object>> => {
       get: operation({ id: `list${Name}s`, summary: `List the newest 100 ${names}`, answer: `${Name}s` }),
       post: operation({
         ...{ id: `create${Name}`, summary: create, parameters: [idempotencyKey], body: [`New${Name}`, true] },
-        description: 'The job runs in an operator process, after earlier jobs of the same destination.',
-        more: { 202: { description: 'The job is created.', content: json(reference(Name)) } },
+        description: 'A process of the operator service runs the job, after all earlier jobs of the same destination.',
+        more: { 202: { description: 'Hookline has created the job.', content: json(reference(Name)) } },
         codes: ['invalid_json', 'invalid_body', 'invalid_precondition', 'too_many_jobs', 'unavailable'],
       }),
     },
@@ -134,7 +153,8 @@ const ofKind = (kind: JobKind): Readonly<Record<string, object>> => {
       }),
       delete: operation({
         ...{ id: `cancel${Name}`, summary: `Cancel a ${kind}`, parameters: [id], answer: Name },
-        description: 'Copies that were written are delivered. Nothing changes when the job has ended.',
+        description:
+          'Hookline still delivers the records that the job has already written. If the job has ended, the request changes nothing.',
         codes: ['not_found', 'unavailable'],
       }),
     },

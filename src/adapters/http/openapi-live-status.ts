@@ -1,10 +1,10 @@
-import { closed, count, list, type Schema, text, time } from './openapi-parts.ts'
+import { closed, count, list, type Schema, text, time } from './openapi-basic-schemas.ts'
 
 const perSecond = (description: string): Schema => ({ type: 'number', minimum: 0, description })
 const results = (about: string): Schema =>
   closed({
-    since: { ...time, description: `The beginning of the results: ${about}, or up to 15 minutes earlier.` },
-    delivered: { ...count, description: 'Deliveries that a webhook accepted.' },
+    since: { ...time, description: `Start of the time span of these results: ${about}, or up to 15 minutes earlier.` },
+    delivered: { ...count, description: 'Successful deliveries.' },
     failed: { ...count, description: 'Failed attempts. A delivery can have several.' },
     deadLettered: count,
     dropped: count,
@@ -18,12 +18,12 @@ export const liveInstallation: Readonly<Record<string, Schema>> = {
       deliveredPerSecond: perSecond('Successful deliveries.'),
       failedPerSecond: perSecond('Failed attempts.'),
     }),
-    description: 'The sum over all processes, over the last seconds.',
+    description: 'The sum of the rates of all processes. Each rate is measured over the last 5 seconds.',
   },
   openBreakers: {
     ...list(text),
     maxItems: 100,
-    description: 'The first 100 destinations whose circuit breaker is not closed in some process.',
+    description: 'The first 100 destinations whose circuit breaker is not closed in at least one process.',
   },
   services: {
     ...list(
@@ -32,8 +32,8 @@ export const liveInstallation: Readonly<Record<string, Schema>> = {
         services: list(text),
         version: text,
         startedAt: time,
-        seenAt: { ...time, description: 'When the process last wrote its status. It does so every 5 seconds.' },
-        partitions: { ...count, description: 'Number of partitions of the events topic that it owns.' },
+        seenAt: { ...time, description: 'When the process last wrote its status, which it does every 5 seconds.' },
+        partitions: { ...count, description: 'Number of partitions of the events topic that the process owns.' },
       }),
     ),
     description: 'The processes that wrote their status in the last 30 seconds.',
@@ -46,14 +46,20 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
     {
       state: {
         enum: ['closed', 'open', 'probing'],
-        description: '`probing` when some process waits for a probe, otherwise `open` when it is open in some process.',
+        description:
+          '`probing`: the circuit breaker of at least one process waits for the result of a probe. `open`: it is open in at least one process, and none waits for a probe. `closed`: it is closed in all processes.',
       },
-      nextProbeAt: { ...time, description: 'When the next attempt may be made. Absent while it is closed.' },
+      nextProbeAt: {
+        ...time,
+        description: 'When the next attempt may be made. Absent while the circuit breaker is closed.',
+      },
     },
     ['nextProbeAt'],
   ),
   requestsInProgress: count,
-  inMemory: { ...count, description: 'Deliveries that wait in the memory of a dispatcher.' },
-  pace: perSecond('Maximum number of attempts per second after a 429. Absent without a limit.'),
+  inMemory: { ...count, description: 'Deliveries that wait in the memory of the dispatchers for an attempt.' },
+  pace: perSecond(
+    'Attempts per second to which the processes now limit the destination, because an endpoint responded with 429. Absent if they do not limit it.',
+  ),
   results: closed({ lastHour: results('an hour ago'), lastDay: results('a day ago') }),
 }

@@ -3,10 +3,13 @@ import { pageLimits } from '../../core/operator/object-query.ts'
 import { destinationStates } from '../../core/operator/object-view.ts'
 import { maxWriteKeys } from '../../core/operator/rotation.ts'
 import { destination, source } from '../../core/settings/source-and-destination.ts'
+import { closed, count, flag, list, reference, type Schema, text, time } from './openapi-basic-schemas.ts'
 import { liveDestination, liveInstallation } from './openapi-live-status.ts'
-import { closed, count, flag, list, reference, type Schema, text, time } from './openapi-parts.ts'
 
-/** The schema of a document: that of an entry in the configuration file, without names of files. */
+/**
+ * The schema of a document: the schema of the entry in the configuration file, without the keys
+ * that name files, and without a required `id`.
+ */
 function documentSchema(entry: z.ZodType): Schema {
   const { $schema: _, properties, required, ...rest } = z.toJSONSchema(entry, { io: 'input', target: 'draft-2020-12' })
   const own = Object.entries(properties ?? {}).filter(([name]) => !name.endsWith('File'))
@@ -17,27 +20,40 @@ const disabledAutomatically = {
   ...closed({
     at: time,
     reason: { enum: ['failing', 'gone'] },
-    failingSince: { ...time, description: 'No attempt has succeeded since then. ISO 8601, UTC.' },
+    failingSince: { ...time, description: 'Time since which no attempt has succeeded. ISO 8601, UTC.' },
   }),
   description:
-    'Present when Hookline has disabled the destination: `failing` by `lifecycle.disableAfter`, `gone` by `lifecycle.onGone`. The document still says that it is enabled.',
+    'Present if Hookline has disabled the destination. `failing`: no attempt has succeeded for the time in `lifecycle.disableAfter`. `gone`: its webhooks responded with 410 Gone, and `lifecycle.onGone` is `disable`. In `document`, the destination is still enabled.',
 }
 const problems = { ...list(reference('ObjectProblem')), maxItems: 100 }
 const view = {
   id: text,
   kind: { enum: ['destination', 'source'] },
-  origin: { enum: ['file', 'api'], description: '`file`: from the configuration file, read-only.' },
+  origin: {
+    enum: ['file', 'api'],
+    description:
+      '`file`: the configuration file defines the object, so the API cannot change it. `api`: the API created it.',
+  },
   version: { ...count, description: 'Increases by 1 with each change; 0 for an object of the configuration file.' },
   state: {
     enum: destinationStates,
-    description: '`excluded`: not in force, because of `problems`. A source is `enabled` or `excluded`.',
+    description:
+      '`excluded`: Hookline does not use the object, because of its `problems`. A source is `enabled` or `excluded`.',
   },
-  conflict: { ...flag, description: 'Whether the configuration file hides an object of the same id.' },
-  changedBy: { ...text, description: 'The name of the operator key.' },
+  conflict: {
+    ...flag,
+    description:
+      '`true`: the API has an object with the same id, but Hookline uses the object of the configuration file.',
+  },
+  changedBy: { ...text, description: 'Name of the operator key that made the change.' },
   changedAt: time,
   disabledAutomatically,
   problems,
-  document: { description: 'The document. Each secret is `***`, and URLs show only their host.', type: 'object' },
+  document: {
+    description:
+      'The object in the form of the configuration file. Each secret is `***`, and URLs show only their host.',
+    type: 'object',
+  },
   fingerprints: {
     type: 'object',
     additionalProperties: text,
@@ -55,10 +71,11 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
   SourceDocument: documentSchema(source),
   ObjectPatch: {
     type: 'object',
-    description: 'The members to change: null removes a member, an object is merged, other values replace.',
+    description:
+      'The members to change. `null` removes a member, an object is merged into the member, and any other value replaces it.',
   },
   ObjectProblem: closed({
-    path: { ...text, description: 'Empty for the whole document.' },
+    path: { ...text, description: 'Path of the field. Empty if the problem concerns the whole document.' },
     message: text,
     hint: text,
   }),
@@ -75,14 +92,18 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
     changedFields: list(text),
   }),
   ChangeResult: {
-    description: 'The changed object. With `dryRun=true`, `CheckedChange`, or the object when nothing would change.',
+    description:
+      'The changed object. With `dryRun=true`: a `CheckedChange`, or the object itself if the request would change nothing.',
     anyOf: [reference('ChangedObject'), reference('CheckedChange')],
   },
   RotatedSecret: closed(
     {
       ...changed,
       secret: { ...text, description: 'The new secret. It is shown only here.' },
-      rotatesAt: { ...time, description: 'When the new secret replaces the old one. Absent: it has replaced it.' },
+      rotatesAt: {
+        ...time,
+        description: 'When the new secret replaces the old one. Absent if it has already replaced the old one.',
+      },
     },
     [...ofFile, 'rotatesAt'],
   ),
@@ -114,22 +135,29 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
   TestResult: closed({
     messageId: text,
     body: { ...text, description: 'The body of each request.' },
-    delivered: { ...flag, description: 'Whether a webhook accepted the message.' },
+    delivered: { ...flag, description: 'Whether a webhook acknowledged the message with a status of 200 to 299.' },
     responses: list(
       closed(
         {
           webhook: { ...text, description: 'The id of the webhook, or its position.' },
           request: closed({ url: text, headers: { type: 'object', additionalProperties: text } }),
-          outcome: { ...text, description: 'See the outcomes of a request in the reference of errors.' },
+          outcome: {
+            ...text,
+            description:
+              'Outcome of the request, for example `delivered` or `timeout`. The reference of errors lists all outcomes.',
+          },
           status: { type: 'integer' },
           failure: closed({ phase: text, code: text, detail: text }),
           tookMs: { ...count, description: 'Milliseconds until the response or the failure.' },
           responseBody: {
             ...closed(
               {
-                text: { ...text, description: 'Read as UTF-8. Absent when the body is compressed.' },
-                contentEncoding: { ...text, description: 'The compression, for example gzip.' },
-                truncated: { ...flag, description: 'Whether the body is longer, or did not arrive completely.' },
+                text: { ...text, description: 'The body as UTF-8 text. Absent when the body is compressed.' },
+                contentEncoding: { ...text, description: 'Compression of the body, for example gzip.' },
+                truncated: {
+                  ...flag,
+                  description: '`true`: the body is longer than 4 KiB, or did not arrive completely.',
+                },
               },
               ['text', 'contentEncoding'],
             ),
@@ -159,10 +187,11 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
   InstallationStatus: closed(
     {
       at: time,
-      version: { ...text, description: 'The version of the process that answers.' },
+      version: { ...text, description: 'The version of Hookline in the process that sent the response.' },
       partial: {
         const: true,
-        description: 'Present when Kafka did not report all offsets in 5 seconds, or the status topic is not read yet.',
+        description:
+          'Present if numbers may be too low: Kafka did not report all offsets within 5 seconds, or the process has not read the status topic yet.',
       },
       groups: list(closed({ group: text, topics: list(closed({ topic: text, lag: count })) })),
       waiting: { ...list(closed({ tier: text, records: count })), description: 'Records that wait in retry topics.' },
@@ -180,7 +209,10 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
       version: view.version,
       disabledAutomatically,
       problems,
-      partial: { const: true, description: 'Present when only a part of the topics was read.' },
+      partial: {
+        const: true,
+        description: 'Present if numbers may be too low: Hookline could read only a part of the topics.',
+      },
       waiting: list(closed({ tier: text, records: count, oldestAt: time })),
       ...liveDestination,
       lastFailures: { ...list(reference('FailedAttempt')), maxItems: 50 },

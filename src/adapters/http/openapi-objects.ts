@@ -25,22 +25,23 @@ type Operation = Readonly<Record<string, unknown>>
 /** What each error code means. The reference of errors has the same texts. */
 export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
   invalid_json: 'the body is not JSON, has a key twice, is nested too deeply, or has half of a surrogate pair',
-  invalid_body: 'the body does not have the form that this path requires',
-  invalid_query: 'a query parameter is unknown, given twice, or not valid',
+  invalid_body: 'the body does not have the form that this path requires; `problems` says what to correct',
+  invalid_query: 'a query parameter is unknown, given twice, or not valid; `problems` says which',
   invalid_precondition: '`If-Match`, `If-None-Match` or `Idempotency-Key` is not valid',
   not_found: 'there is no object or job with this id',
   defined_in_file: 'the configuration file defines the object, so only a change of that file can change it',
   encryption_key_missing: '`operator.encryptionKeyFile` is not set, so no object can be created or changed',
-  rotation_in_progress: 'the destination already has two shared secrets',
-  too_many_keys: 'the source already has three write keys',
+  rotation_in_progress: 'the destination already has two shared secrets, the maximum',
+  too_many_keys: 'the source already has three write keys, the maximum; send `keep`',
   too_many_jobs: '100 replays and resends have not ended yet',
   not_in_use: 'the destination is excluded, because its document has problems',
-  in_use: 'another object uses this one; `problems` says which',
-  precondition_failed: 'the object has another version, or exists, or does not exist; `ETag` has the version in force',
+  in_use: 'another object or a setting uses this object, so it was not deleted; `problems` says which',
+  precondition_failed:
+    'the condition of `If-Match` or `If-None-Match` is false: the object has another version, already exists, or does not exist; the header `ETag` of the response has the current version',
   invalid_object: 'the document is not valid; `problems` lists all problems, and nothing was changed',
   precondition_required: 'the object exists, and the request has no `If-Match`',
   unavailable:
-    'Kafka did not confirm the change in time, and it may be in force nevertheless; or Kafka did not respond to a read in time; or too many test messages are in progress',
+    'Hookline could not confirm the change, which may be in force nevertheless, so read the object first; or Kafka did not respond to a read in time, or too many test messages are in progress, so send the request again later',
 }
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
@@ -121,16 +122,20 @@ const ifNoneMatch = {
   name: 'If-None-Match',
   in: 'header',
   schema: { enum: ['*'] },
-  description: 'Create the object; change nothing when it exists.',
+  description: '`*`: the request only creates the object, and changes nothing if the object exists.',
 }
 const dryRun = inQuery(
   'dryRun',
   { enum: ['true', 'false'], default: 'false' },
-  'Only check the change. The response says what it would change, and nothing is written.',
+  '`true`: Hookline only checks the change and writes nothing. The response says what the request would change.',
 )
 const paging = [
-  inQuery('after', text, 'The id after which the page begins: `next` of the page before.'),
-  inQuery('limit', { type: 'integer', minimum: 1, maximum: pageLimits.max, default: pageLimits.default }, 'Page size.'),
+  inQuery('after', text, 'The id after which the page begins: the value of `next` in the previous page.'),
+  inQuery(
+    'limit',
+    { type: 'integer', minimum: 1, maximum: pageLimits.max, default: pageLimits.default },
+    'Maximum number of entries on the page.',
+  ),
   inQuery('q', text, 'Only objects whose id or shown URL contains this text.'),
 ]
 const ofDestinations = [
@@ -148,7 +153,7 @@ const ofChanges = [
 ] as const
 const ofDocuments = ['invalid_json', 'invalid_body', 'invalid_precondition', 'invalid_object', ...ofChanges] as const
 const needsPrecondition = ['precondition_required'] as const
-const created = { 201: { description: 'Created.', content: json(ref('ChangedObject')) } }
+const created = { 201: { description: 'Hookline has created the object.', content: json(ref('ChangedObject')) } }
 
 const paths = {
   destination: { all: destinationsPath, one: destinationPath, Name: 'Destination', filters: ofDestinations },
@@ -171,7 +176,8 @@ const ofKind = (kind: (typeof objectKinds)[number]): Readonly<Record<string, obj
       }),
       put: operation({
         ...{ id: `put${Name}`, summary: `Create or replace a ${kind}`, answer: 'ChangeResult', more: created },
-        description: 'A secret that is `***` keeps its value. Without a precondition, only a new object is written.',
+        description:
+          'A secret with the value `***` keeps its stored value. Without `If-Match`, the request can only create an object.',
         ...{ parameters: [id, ifMatch, ifNoneMatch, dryRun], body: [document, true] },
         codes: [...ofDocuments, ...needsPrecondition],
       }),
@@ -194,7 +200,7 @@ const ofKind = (kind: (typeof objectKinds)[number]): Readonly<Record<string, obj
           parameters: [id, ifMatch, dryRun],
           answer: 'CheckedChange',
         },
-        more: { 204: { description: 'Deleted.' } },
+        more: { 204: { description: 'Hookline has deleted the object.' } },
         codes: ['invalid_precondition', ...ofChanges, 'in_use', ...needsPrecondition],
       }),
     },
@@ -208,7 +214,7 @@ const switchPaths = Object.fromEntries(
     {
       post: operation({
         ...{ id: `${to}Destination`, summary: `${switchTexts[to]} a destination`, answer: 'ChangedObject' },
-        description: 'Changes nothing when the destination is in this state already.',
+        description: 'If the destination is already in this state, the request changes nothing.',
         ...{ parameters: [id, ifMatch], codes: ['invalid_precondition', ...ofChanges] },
       }),
     },
@@ -222,7 +228,7 @@ export const objectPaths: Readonly<Record<string, object>> = {
     post: operation({
       ...{ id: 'rotateSecret', summary: 'Give a destination a new shared secret', answer: 'RotatedSecret' },
       description:
-        'Until the overlap ends, the old secret signs `X-Signature`, and both sign the Standard Webhooks headers.',
+        'For the time in `overlap`, the old secret signs `X-Signature`, and both secrets sign the Standard Webhooks headers.',
       ...{ parameters: [id, ifMatch], body: ['RotateSecret', false] },
       codes: ['invalid_json', 'invalid_body', 'invalid_precondition', ...ofChanges, 'rotation_in_progress'],
     }),
@@ -230,7 +236,8 @@ export const objectPaths: Readonly<Record<string, object>> = {
   [templateOf(testPath)]: {
     post: operation({
       ...{ id: 'testDestination', summary: 'Send a test message to each webhook now', answer: 'TestResult' },
-      description: 'Sends outside of the queues, without retries, also to a destination that is paused or disabled.',
+      description:
+        'Hookline sends the message immediately, outside of the queues and without retries, even if the destination is paused or disabled.',
       ...{ parameters: [id], codes: ['not_found', 'not_in_use', 'unavailable'] },
     }),
   },
@@ -255,14 +262,22 @@ export const objectPaths: Readonly<Record<string, object>> = {
     get: operation({
       ...{ id: 'changes', summary: 'List the changes of destinations and sources, newest first', answer: 'Changes' },
       parameters: [
-        inQuery('since', text, 'ISO 8601, or a duration before now such as 24h. Absent: all that are kept.'),
+        inQuery(
+          'since',
+          text,
+          'ISO 8601, or a duration before now such as 24h. Absent: all changes that Hookline still has.',
+        ),
       ],
       codes: ['invalid_query'],
     }),
   },
   [statusPath]: {
     get: operation({
-      ...{ id: 'status', summary: 'Show lag, waiting records, and objects by state', answer: 'InstallationStatus' },
+      ...{
+        id: 'status',
+        summary: 'Show the consumer lag, the waiting records and the number of objects in each state',
+        answer: 'InstallationStatus',
+      },
     }),
   },
 }

@@ -10,7 +10,7 @@ import {
   templateOf,
 } from './openapi-components.ts'
 import { jobOperations, jobSchemas } from './openapi-jobs.ts'
-import { logPaths, logSchemas } from './openapi-log.ts'
+import { messageAndDeadLetterPaths, messageAndDeadLetterSchemas } from './openapi-messages-and-dead-letters.ts'
 import { objectSchemas } from './openapi-object-schemas.ts'
 import { objectPaths } from './openapi-objects.ts'
 import { operatorSchemas, schemas, signingKeys } from './openapi-schemas.ts'
@@ -38,10 +38,13 @@ const syncParameters = [
 const line = {
   type: 'string',
   description:
-    'One user: a JSON object `{"userId", "value"}`, the id as a JSON string or number, or the plain id. Without a value, the user is added to the audience; a computed trait needs a value. If the first line has a column `userId`, the list is CSV; the values are then in a column `value`, which a computed trait needs. There, an empty value adds the user to an audience and removes a computed trait.',
+    'One user: a JSON object `{"userId", "value"}`, the id as a JSON string or number, or the plain id. A user without a value is added to the audience; a computed trait needs a value for each user. If the first line has a column `userId`, the list is CSV, and its column `value` has the values. A CSV list of a computed trait needs this column. In CSV, an empty value adds the user to an audience, or removes the computed trait from the user.',
 }
 
-/** The format is detected from the body. Content-Type is ignored, as for all requests. */
+/**
+ * The request body of a sync. Its format is detected from its content. Content-Type is ignored, as
+ * for all requests.
+ */
 const memberList = {
   required: true,
   description: 'One user per line, in UTF-8, plain or gzip; at most 32,768 bytes per line.',
@@ -55,7 +58,7 @@ export const operatorSecurity = {
     in: 'cookie',
     name: 'hookline_session',
     description:
-      'The cookie of a sign-in. Each request except GET and HEAD also needs the CSRF token in `X-CSRF-Token`, and pages of other origins cannot send any.',
+      'The session cookie that the sign-in sets. Each request except GET and HEAD also needs the CSRF token in `X-CSRF-Token`. Hookline refuses these requests if a page of another origin sends them.',
   },
 } as const
 
@@ -89,10 +92,13 @@ export const operatorPaths = {
   [templateOf(deletionPath)]: {
     get: {
       operationId: 'deletion',
-      summary: 'Status of a deletion, by source and destination',
+      summary: 'Show the status of a deletion by source and destination',
       tags: ['operators'],
       parameters: [inPath('id')],
-      responses: { ...ofOperators, 200: { description: 'The current status.', content: json(schema('Deletion')) } },
+      responses: {
+        ...ofOperators,
+        200: { description: 'The current status of the deletion.', content: json(schema('Deletion')) },
+      },
     },
   },
   [templateOf(syncsPath)]: {
@@ -121,9 +127,9 @@ export const operatorPaths = {
 const publicKeys = {
   get: {
     operationId: 'signingKeys',
-    summary: 'Public keys of the Ed25519 signatures of requests',
+    summary: 'List the public keys that verify the Ed25519 signatures of requests to webhooks',
     description:
-      'A JSON Web Key Set (RFC 7517). It needs no key, so no entry names its destination. A receiver should trust only the keys of its own destination.',
+      'A JSON Web Key Set (RFC 7517). This path needs no operator key, so no entry names its destination. A receiver should trust only the keys of its own destination.',
     tags: ['settings'],
     security: [],
     parameters: [
@@ -137,7 +143,8 @@ const publicKeys = {
     responses: {
       ...ofEveryRequest,
       200: {
-        description: 'The keys. The set is empty when no destination, or not this one, has a signing key.',
+        description:
+          'The public keys. The set is empty if no destination has a signing key, or if the selected destination has none.',
         content: json(signingKeys),
       },
     },
@@ -159,7 +166,7 @@ export function operatorDocument(): object {
       description: [
         'The API listens at `operator.listen` when `operator.keys` has a key. A key with the role `read` may send GET and HEAD requests only.',
         'A path may end in a slash. There are no CORS headers: web pages of other origins cannot use the API.',
-        'Every error response is a JSON object with `code` and `message`: on the paths for destinations, sources, messages, dead letters, replays, resends, changes and status also with `problems`, on the others with `error`.',
+        'Every error response is a JSON object with `code` and `message`. On the paths for destinations, sources, messages, dead letters, replays, resends, changes and status, it also has `problems`. On all other paths, it also has `error`.',
       ].join('\n'),
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
@@ -167,11 +174,11 @@ export function operatorDocument(): object {
     tags: [{ name: 'objects' }, { name: 'operators' }, { name: 'sessions' }, { name: 'settings' }],
     security: [{ operator: [] }, { session: [] }],
     paths: {
-      ...{ ...objectPaths, ...logPaths, ...jobOperations, ...operatorPaths, ...sessionPaths },
+      ...{ ...objectPaths, ...messageAndDeadLetterPaths, ...jobOperations, ...operatorPaths, ...sessionPaths },
       ...{ [documentPath]: document, [keysPath]: publicKeys },
     },
     components: {
-      schemas: { ...schemas, ...operatorSchemas, ...objectSchemas, ...logSchemas, ...jobSchemas },
+      schemas: { ...schemas, ...operatorSchemas, ...objectSchemas, ...messageAndDeadLetterSchemas, ...jobSchemas },
       responses,
       securitySchemes: operatorSecurity,
     },

@@ -3,7 +3,7 @@ import { type CallType, callTypes, rejectionCodes } from '../../core/message/mes
 
 /*
  * Requests and responses of the tracking API as JSON Schema (draft 2020-12, as in OpenAPI 3.1).
- * Requests may have unknown properties, responses have none.
+ * Requests may have unknown properties. Responses have only the listed properties.
  */
 
 const id = (description: string) => ({
@@ -30,13 +30,13 @@ const messageFields = {
   integrations: object(
     'Webhooks do not receive the message if `Webhooks` is false, or if `Webhooks` is absent and `All` is false.',
   ),
-  event: text('Track: the name of the event.'),
-  name: text('Page, screen: the name of the page or screen.'),
-  category: text('Page, screen: the category of the page or screen.'),
-  properties: object('Track, page, screen: the properties of the event, page or screen.'),
-  traits: object('Identify, group: the traits of the user or group.'),
-  groupId: id('Group: the id of the group.'),
-  previousId: id('Alias: the previous id of the user.'),
+  event: text('Of a track message: the name of the event.'),
+  name: text('Of a page or screen message: the name of the page or screen.'),
+  category: text('Of a page or screen message: the category of the page or screen.'),
+  properties: object('Of a track, page or screen message: the properties of the event, page or screen.'),
+  traits: object('Of an identify or group message: the traits of the user or group.'),
+  groupId: id('Of a group message: the id of the group.'),
+  previousId: id('Of an alias message: the previous id of the user.'),
 }
 
 const eitherId = { anyOf: [{ required: ['userId'] }, { required: ['anonymousId'] }] }
@@ -60,16 +60,21 @@ export const schemas = {
     required: ['batch'],
     properties: {
       batch: { type: 'array', items: { $ref: '#/components/schemas/Message' }, maxItems: 2_500 },
-      writeKey: { type: 'string', description: 'Used when no header has a write key.' },
-      sentAt: time('Used for messages without `sentAt`.'),
-      context: object('Merged into the context of each message.'),
-      integrations: object('Merged into the integrations of each message.'),
+      writeKey: { type: 'string', description: 'The write key, for a request without a write key in its headers.' },
+      sentAt: time(
+        'When the batch was sent, by the clock of the client. Used for messages without their own `sentAt`.',
+      ),
+      context: object('Context that Hookline merges into the context of each message.'),
+      integrations: object('Integrations that Hookline merges into those of each message.'),
     },
   },
   Call: {
     type: 'object',
     description: 'One message. Its type is that of the path; a `type` in the message is ignored.',
-    properties: { writeKey: { type: 'string', description: 'Used when no header has a write key.' }, ...messageFields },
+    properties: {
+      writeKey: { type: 'string', description: 'The write key, for a request without a write key in its headers.' },
+      ...messageFields,
+    },
   },
   Accepted: {
     type: 'object',
@@ -85,7 +90,7 @@ export const schemas = {
       type: 'object',
       required: ['index', 'code', 'message'],
       properties: {
-        index: { type: 'integer', minimum: 0, description: 'Position in the batch.' },
+        index: { type: 'integer', minimum: 0, description: 'Position of the message in the batch, counted from 0.' },
         messageId: { type: 'string', description: 'The id of the message, if it has one.' },
         code: { enum: rejectionCodes },
         message: { type: 'string', description: 'Which field is wrong and what to do.' },
@@ -130,7 +135,10 @@ const state = {
 }
 const count = { type: 'integer', minimum: 0, description: 'Number of users.' }
 
-/** The public signing keys, as `GET /.well-known/hookline-keys.json` of the operator API shows them. */
+/**
+ * The public signing keys in the response to `GET /.well-known/hookline-keys.json` of the operator
+ * API.
+ */
 export const signingKeys = {
   type: 'object',
   required: ['keys'],
@@ -160,8 +168,8 @@ export const signingKeys = {
 } as const
 
 /**
- * Requests and responses of the operator API. Unknown properties are not allowed in either, so a
- * misspelt one is an error.
+ * Requests and responses of the operator API. Neither may have unknown properties, so a misspelt
+ * property is an error.
  */
 export const operatorSchemas = {
   DeletionRequest: {
@@ -184,7 +192,8 @@ export const operatorSchemas = {
       suppress: {
         type: 'boolean',
         default: false,
-        description: 'Whether new messages of these users are dropped too, until `hookline unsuppress-user`.',
+        description:
+          'Whether Hookline also drops new messages of these users, until you run `hookline unsuppress-user`.',
       },
     },
     additionalProperties: false,
@@ -205,7 +214,7 @@ export const operatorSchemas = {
       partial: {
         const: true,
         description:
-          'Present when only part of the deletions topic was read; then more deliveries may be finished than the counts show.',
+          'Present if Hookline read only a part of the deletions topic, so more deliveries may be finished than the counts show.',
       },
       sources: {
         type: 'array',
@@ -240,8 +249,8 @@ export const operatorSchemas = {
     type: 'object',
     required: ['syncId', 'received'],
     properties: {
-      syncId: { type: 'integer', description: 'Increases with each sync.' },
-      received: { type: 'integer', minimum: 0, description: 'Number of lines with a user.' },
+      syncId: { type: 'integer', description: 'Id of the sync. Ids of later syncs are higher.' },
+      received: { type: 'integer', minimum: 0, description: 'Number of lines of the list that have a user.' },
     },
     additionalProperties: false,
   },

@@ -1,5 +1,5 @@
+import { text } from './openapi-basic-schemas.ts'
 import { json } from './openapi-components.ts'
-import { text } from './openapi-parts.ts'
 import { sessionPath } from './paths.ts'
 import { type ProblemCode, problemStatus } from './responses.ts'
 
@@ -14,7 +14,7 @@ const session = {
     csrfToken: {
       ...text,
       description:
-        'Required in `X-CSRF-Token` of each request with the cookie, except GET and HEAD. Absent for a request with an operator key.',
+        'The CSRF token of the session. Each request with the session cookie, except GET and HEAD, needs it in the header `X-CSRF-Token`. Absent for a request with an operator key.',
     },
   },
 } as const
@@ -28,7 +28,10 @@ function refused(description: string, ...codes: readonly [ProblemCode, ...Proble
   return { [problemStatus[codes[0]]]: { description, content: json(body) } }
 }
 
-const throttled = refused('Too many wrong keys; `Retry-After` has the wait in seconds.', 'rate_limited')
+const throttled = refused(
+  'Too many requests had a wrong key: `Retry-After` says after how many seconds to send the next one.',
+  'rate_limited',
+)
 const notSignedIn = refused('There is no session, or it has ended.', 'invalid_session', 'invalid_operator_key')
 const otherOrigin = refused('A page of another origin sent the request.', 'cross_origin')
 
@@ -38,7 +41,7 @@ export const sessionPaths = {
       operationId: 'signIn',
       summary: 'Sign in with an operator key',
       description:
-        'For the console: sets the cookie `hookline_session`, which is valid for 12 hours, until its key is removed or rotated, or until the sign-out. Programs send their key with each request instead.',
+        'For the console. Sets the cookie `hookline_session`. The session ends after 12 hours, at the sign-out, or when its operator key is removed or rotated. Programs do not sign in: they send their key with each request.',
       tags: ['sessions'],
       security: [],
       requestBody: {

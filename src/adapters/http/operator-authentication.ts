@@ -7,11 +7,20 @@ import { type HttpResponse, problem } from './responses.ts'
 import { deleteCookie, isOfOtherOrigin, sessionTokenIn } from './session-cookie.ts'
 
 interface Deps {
-  /** Called for each request, because keys change at runtime. */
+  /**
+   * Returns the lookup of operator keys. It is called for each request, because keys change at
+   * runtime.
+   */
   readonly findKey: () => FindOperatorKey
-  /** As `findKey`; `undefined` when the listener has no sessions. */
+  /**
+   * Returns the sessions of the console. It is called for each request. `undefined` when the
+   * listener has no sessions.
+   */
   readonly sessions?: (() => OperatorSessions) | undefined
-  /** `undefined` when wrong keys are not throttled. */
+  /**
+   * Makes an address wait after it has sent wrong keys. `undefined` when wrong keys are not
+   * throttled.
+   */
   readonly throttle?: FailureThrottle | undefined
   readonly clock: Pick<Clock, 'monotonic' | 'now'>
 }
@@ -59,7 +68,10 @@ export function createOperatorAuthentication(deps: Deps): AuthenticateOperator {
 
 const isReading = (method: string | undefined): boolean => method === 'GET' || method === 'HEAD'
 
-/** The response to an address that must wait, in seconds, after wrong keys. */
+/**
+ * The response to an address that has sent too many wrong keys and must wait. `retryAfter` is in
+ * seconds.
+ */
 export const tooManyFailures = (retryAfter: number): HttpResponse =>
   problem('rate_limited', tooManyWrong, { retryAfter })
 
@@ -71,7 +83,7 @@ const noKey = problem(
 )
 const readOnly = problem(
   'forbidden',
-  'This key has the role read, which allows GET and HEAD only: send a key with the role operate.',
+  'This key has the role "read", which allows GET and HEAD only: send a key with the role "operate".',
 )
 const endsSession = (answer: HttpResponse): HttpResponse => ({
   ...answer,

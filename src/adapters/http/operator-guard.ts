@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AuditLog } from '../../core/operator/operator-api.ts'
+import type { AuditLog } from '../../core/operator/deletion-and-audience-api.ts'
 import type { Operator } from '../../core/operator/operator-sessions.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { TraceContext } from '../../core/trace/context.ts'
@@ -37,20 +37,23 @@ export type Handler = (asked: Asked) => Promise<Handled>
 export interface GuardDeps extends Pick<HttpServer, 'send' | 'fail'> {
   readonly takeTraced: RunInSpan
   readonly clock: Pick<Clock, 'id'>
-  /** The response of every route, when the API is off on this listener. */
+  /**
+   * The authentication and the audit log of the API. If the API is off on this listener, this field
+   * is the error response that all its routes send instead.
+   */
   readonly operator: OperatorGate | HttpResponse
 }
 
 interface Options {
   /** The name of the change in the audit log; `undefined` when the route changes nothing. */
   readonly action?: string | undefined
-  /** Whether the role `read` may use the route, whatever its method is. */
+  /** Whether the role `read` may use the route even if its method is not GET or HEAD. */
   readonly isForEveryRole?: boolean
-  /** Brings the responses of the authentication into the form of the route. */
+  /** Converts the error responses of the authentication to the format of the route. */
   readonly inForm?: (answer: HttpResponse) => HttpResponse
 }
 
-/** Wraps the handler of a route. */
+/** Wraps the handler of a route with the authentication, a trace span and the audit log. */
 export type Guard = (
   route: string,
   handle: Handler,
@@ -58,9 +61,9 @@ export type Guard = (
 ) => (request: FastifyRequest, reply: FastifyReply) => void
 
 /**
- * Creates the function that wraps the handlers of routes for operators: it checks the key before
- * the handler runs, sends the response with a request id, and writes one line to the audit log for
- * each change.
+ * Creates the function that wraps the handlers of routes for operators. A wrapped handler runs only
+ * after the key was checked. Its response gets a request id, and each change writes one line to the
+ * audit log.
  */
 export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDeps): Guard {
   async function admitted(
@@ -96,7 +99,10 @@ export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDe
     }
 }
 
-/** Headers of the responses to a browser: it must not store data of customers, nor guess its type. */
+/**
+ * Headers of responses to a browser. They forbid the browser to store customer data or to guess the
+ * content type.
+ */
 export const forBrowsers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
 
 /** The fields of the audit log that name the operator: the key, and the session if there is one. */

@@ -1,10 +1,10 @@
 import { MemoryBudget } from '../../core/collector/memory-budget.ts'
 import type { JobsApi } from '../../core/jobs/jobs-api.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
+import type { AuditLog, DeletionAndAudienceApi } from '../../core/operator/deletion-and-audience-api.ts'
 import { FailureThrottle } from '../../core/operator/failure-throttle.ts'
-import type { LogApi } from '../../core/operator/log-api.ts'
+import type { MessageAndDeadLetterApi } from '../../core/operator/message-and-dead-letter-api.ts'
 import type { ObjectsApi } from '../../core/operator/objects-api.ts'
-import type { AuditLog, OperatorApi } from '../../core/operator/operator-api.ts'
 import type { FindOperatorKey } from '../../core/operator/operator-keys.ts'
 import type { OperatorSessions } from '../../core/operator/operator-sessions.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
@@ -13,14 +13,14 @@ import type { PublishedKeys } from '../../core/signing/signing-key.ts'
 import { durationMs } from '../../core/time.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import { addConsoleRoutes } from './console-routes.ts'
+import { addDeletionAndAudienceRoutes, type HandlerDeps } from './deletion-and-audience-routes.ts'
 import { addJobRoutes } from './job-routes.ts'
 import { createHttpServer, type HttpServer } from './json-api-server.ts'
-import { addLogRoutes } from './log-routes.ts'
+import { addMessageAndDeadLetterRoutes } from './message-and-dead-letter-routes.ts'
 import { addObjectRoutes } from './object-routes.ts'
 import { operatorDocument } from './openapi-operator.ts'
 import { createOperatorAuthentication } from './operator-authentication.ts'
 import { createGuard } from './operator-guard.ts'
-import { addOperatorRoutes, type HandlerDeps } from './operator-routes.ts'
 import { documentPath, keysPath, operatorMethodsOf } from './paths.ts'
 import { createRunInSpan } from './request-span.ts'
 import { type HttpResponse, ok } from './responses.ts'
@@ -37,22 +37,26 @@ const operatorLimits: HttpLimits = {
   headTimeout: durationMs(5_000),
   requestTimeout: durationMs(30_000),
   linger: { time: durationMs(5_000), bytes: 8 * 1_048_576 },
-  // A stop waits for requests in progress, but not for further ones: operators send these again.
+  // A stop waits only for requests in progress. It does not accept further requests: operators send
+  // these again.
   lastCall: durationMs(0),
   drain: durationMs(5_000),
 }
 /** Maximum bytes of a request body. A deletion of 5,000 users, the maximum, has about 200 KB. */
 const maxBodyBytes = 1_048_576
-/** Bytes for request bodies and for syncs (`syncBytes`): three syncs leave 8 MiB for bodies. */
+/**
+ * Memory for request bodies and syncs, in bytes. Three syncs of 8 MiB each (`syncBytes`) leave 8
+ * MiB for bodies.
+ */
 const memoryBytes = 32 * 1_048_576
 
 interface Deps {
   readonly listen: ListenAddress
-  readonly api: OperatorApi
+  readonly api: DeletionAndAudienceApi
   /** The operations on destinations, sources, changes and status. */
   readonly objects: ObjectsApi
   /** The operations on messages and dead letters. */
-  readonly log: LogApi
+  readonly log: MessageAndDeadLetterApi
   /** The operations on replays and resends. */
   readonly jobs: JobsApi
   readonly findKey: () => FindOperatorKey
@@ -100,10 +104,10 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
     limits,
     clock,
   }
-  addOperatorRoutes({ ...shared, operator: { api, gate, audit } })
+  addDeletionAndAudienceRoutes({ ...shared, operator: { api, gate, audit } })
   const guard = createGuard({ ...shared, operator: { gate, audit } })
   addObjectRoutes({ ...shared, api: objects, guard })
-  addLogRoutes({ ...shared, log, guard })
+  addMessageAndDeadLetterRoutes({ ...shared, log, guard })
   addJobRoutes({ ...shared, api: jobs, guard })
   addSessionRoutes({ ...shared, sessions, throttle, audit, guard })
   addConsoleRoutes({ ...server, directory: deps.consoleDirectory })
@@ -119,7 +123,10 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
   return { start: server.start, stop: server.stop }
 }
 
-/** Receivers may keep the keys for five minutes, so a new key must be published before it signs. */
+/**
+ * The response with the public signing keys. Receivers may cache it for five minutes, so a new key
+ * must be published that long before it signs.
+ */
 const keysAnswer = (body: string): HttpResponse => {
   const answer = ok(body)
   return { ...answer, headers: { ...answer.headers, 'cache-control': 'public, max-age=300' } }

@@ -68,8 +68,9 @@ export function createOpsServer({ listen, health, metrics, ...deps }: Deps): Ops
 }
 
 /**
- * At the maximum, a new connection closes the oldest one. Node would drop the new one: 64 silent
- * connections would then make the kubelet's probes fail, and the process would be restarted.
+ * Makes a new connection close the oldest one when `max` connections are open. Node would drop the
+ * new connection instead. Then 64 silent connections would make the kubelet's probes fail, and the
+ * process would be restarted.
  */
 function closeOldestBeyond(server: Server, max: number): Server {
   const open = new Set<Socket>()
@@ -83,9 +84,9 @@ function closeOldestBeyond(server: Server, max: number): Server {
 }
 
 /**
- * Closes a connection that sends a request before the previous one is answered. No probe does that,
- * and each response of /metrics costs milliseconds. Node would create hundreds of responses for
- * requests in one packet, and do nothing else in between.
+ * Closes a connection that sends a request before the previous one is answered. Probes and
+ * Prometheus never do that. Each response of /metrics takes milliseconds, so hundreds of pipelined
+ * requests in one packet would block the process until Node has created all their responses.
  */
 function oneAtATime(handler: RequestListener): RequestListener {
   const busy = new WeakSet<Socket>()

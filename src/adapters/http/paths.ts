@@ -65,7 +65,7 @@ const operatorMethods = [
   [/^\/v1\/audiences\/[^/]+\/syncs$/, writing],
 ] as const
 const changing = 'DELETE, GET, HEAD, OPTIONS, PATCH, PUT'
-/** The paths that only the listener of the operator API has. */
+/** The paths that only the listener of the operator API has, each with its methods. */
 const objectMethods = [
   [/^\/v1\/(destinations|sources|changes|status|dead-letters)$/, reading],
   [/^\/v1\/(messages|dead-letters)\/[^/]+$/, reading],

@@ -3,7 +3,10 @@ import { type Refusal, type RejectedMessage, refusalStatus } from '../../core/me
 import { type ObjectRefusal, type ObjectRefusalCode, objectRefusalStatus } from '../../core/operator/object-refusal.ts'
 import { etagOf } from '../../core/operator/precondition.ts'
 
-/** The codes for requests of the console, which only the operator listener has. */
+/**
+ * The HTTP status of each error code that concerns a session of the console. Only the operator
+ * listener sends these codes.
+ */
 export const sessionStatus = { invalid_session: 401, invalid_csrf_token: 403, cross_origin: 403 } as const
 
 /**
@@ -76,7 +79,7 @@ export function problem(
       ...json,
       ...((status === 429 || status === 503) && { 'retry-after': wholeSeconds(retryAfter) }),
       ...(allow !== undefined && { allow }),
-      // RFC 9110 11.6.1 requires this header.
+      // RFC 9110 11.6.1 requires this header in a 401 response.
       ...(status === 401 && code !== 'invalid_write_key' && { 'www-authenticate': 'Bearer' }),
     },
     body: JSON.stringify({
@@ -89,7 +92,10 @@ export function problem(
   }
 }
 
-/** SDKs read whole seconds. With 0 they would retry immediately. */
+/**
+ * The value of Retry-After. It is in whole seconds, because SDKs cannot read fractions. It is at
+ * least 1, because SDKs would retry immediately with 0.
+ */
 const wholeSeconds = (seconds = 1): string => String(Math.max(1, Math.ceil(seconds)))
 
 export const refused = ({ code, message, retryAfter, rejected }: Refusal): HttpResponse =>
@@ -109,14 +115,15 @@ export function objectProblem({ code, message, problems, version, retryAfter }: 
   }
 }
 
-/** An error response of the listener in the form of the routes for configuration objects. */
+/** Converts an error response to the format of the routes for configuration objects. */
 export function inObjectForm(answer: HttpResponse): HttpResponse {
   const { code, message } = JSON.parse(answer.body) as { readonly code: string; readonly message: string }
   return { ...answer, body: JSON.stringify({ code, message, problems: [] }) }
 }
 
 /**
- * A response as text, for a connection without a parsed request. The connection closes after it.
+ * Formats a response as text, for a connection without a parsed request. The connection closes
+ * after the response.
  */
 export function toHttpText({ status, headers, body }: HttpResponse): string {
   const fields = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' }

@@ -25,7 +25,7 @@ export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin
   return (request, reply, answer) => {
     const { raw } = request
     if (!connections.isOpen(raw)) {
-      // The client closed the connection while the handler ran.
+      // The client closed the connection while the handler ran, so no response is sent.
       reply.hijack()
       return
     }
@@ -45,9 +45,9 @@ export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin
 
   /**
    * Sends the complete response, but ends it only after the rest of the request was read, up to
-   * `limits.linger`. The end of the response closes the connection. With unread data, the
-   * connection would be reset instead, and a client that reads only after it has written everything
-   * would never see the response.
+   * `limits.linger`. The end of the response closes the connection. If the server closes a
+   * connection with unread request data, TCP resets the connection. A client that writes its whole
+   * request before it reads would then never see the response.
    */
   function linger(request: IncomingMessage, response: ServerResponse, { status, headers, body }: HttpResponse): void {
     const connection = connections.of(request)
@@ -75,11 +75,15 @@ export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin
 }
 
 /**
- * An unused body of up to this size is left to Node, which discards it. The connection stays open.
+ * Maximum bytes of an unread body that Node discards after the response. The connection stays open.
  */
 const smallBody = 65_536
 
-/** How to treat the part of a request body that was not read. */
+/**
+ * How to treat the part of a request body that was not read. `none`: nothing remains, or Node
+ * discards it. `not_sent`: the client does not send it. `to_read`: it must be read before the
+ * connection closes.
+ */
 function restOf(request: IncomingMessage): 'none' | 'not_sent' | 'to_read' {
   const { headers } = request
   if (request.complete) return 'none'

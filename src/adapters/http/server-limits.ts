@@ -15,8 +15,9 @@ export interface HttpLimits {
   /** How often `headTimeout` and `requestTimeout` are checked. */
   readonly checkEvery: DurationMs
   /**
-   * A body must grow by `bytes` in each period of `within`. A body of more than `large.above` bytes
-   * holds more memory, so it must grow by `large.bytes`.
+   * The minimum speed of a body: it must grow by `bytes` in each period of `within`. A body of more
+   * than `large.above` bytes must grow by `large.bytes` instead, because it holds more memory while
+   * it is read.
    */
   readonly progress: {
     readonly bytes: number
@@ -32,8 +33,8 @@ export interface HttpLimits {
   readonly silence: DurationMs
   /**
    * Maximum connections. Above half of this number, connections are closed after their response.
-   * When this number is reached, new connections are dropped. The ops server (`ops-server.ts`) has
-   * only a maximum, at which it closes the oldest connection for a new one.
+   * When this number is reached, new connections are dropped. In the ops server (`ops-server.ts`),
+   * only the maximum applies, and a new connection closes the oldest one instead.
    */
   readonly connections: number
   /**
@@ -44,8 +45,9 @@ export interface HttpLimits {
   /** Maximum unanswered requests on one connection. */
   readonly pipelined: number
   /**
-   * When a request is refused before its body is complete, the rest is read and discarded up to
-   * these limits. Otherwise the client might not see the response.
+   * When the server refuses a request before the body is complete, it reads and discards the rest
+   * of the body up to these limits. Otherwise the connection could be reset before the client has
+   * read the response.
    */
   readonly linger: { readonly time: DurationMs; readonly bytes: number }
   /**

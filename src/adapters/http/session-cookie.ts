@@ -5,8 +5,9 @@ const name = 'hookline_session'
 const pattern = new RegExp(`(?:^|;)[ \\t]*${name}=([^;]*)`, 'g')
 
 /**
- * The token in the session cookie of a request; `undefined` without the cookie. Two session cookies
- * give an empty token, which no session has: another host of the domain may have set the second one.
+ * The token in the session cookie of a request; `undefined` without the cookie. If there are two
+ * session cookies, another host of the domain may have set one of them. The token is then empty, so
+ * it matches no session.
  */
 export function sessionTokenIn({ cookie = '' }: IncomingHttpHeaders): string | undefined {
   const [token, ...others] = [...cookie.matchAll(pattern)].map(([, value = '']) => value.trim())
@@ -15,7 +16,8 @@ export function sessionTokenIn({ cookie = '' }: IncomingHttpHeaders): string | u
 
 /**
  * The headers of a response that set the session cookie. Scripts cannot read it, and browsers send
- * it only with requests from pages of the same site. With TLS, browsers never send it without.
+ * it only with requests from pages of the same site. If the browser uses TLS, the cookie has the
+ * attribute Secure, so it is never sent without TLS.
  */
 export const setCookie = (token: string, headers: IncomingHttpHeaders) => ({
   'set-cookie': cookieOf(token, sessionLifetime / 1_000, isSecure(headers)),
@@ -28,13 +30,16 @@ function cookieOf(token: string, maxAge: number, secure: boolean): string {
   return `${name}=${token}; Path=/; Max-Age=${maxAge}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
 }
 
-/** Whether the browser uses TLS, according to its page or to the proxy in front of the listener. */
+/**
+ * Whether the browser uses TLS, according to the Origin of its page or to X-Forwarded-Proto of the
+ * proxy in front of the listener.
+ */
 const isSecure = ({ origin, 'x-forwarded-proto': forwarded }: IncomingHttpHeaders): boolean =>
   origin?.startsWith('https://') === true || String(forwarded).split(',')[0]?.trim() === 'https'
 
 /**
  * Whether a browser sent the request for a page of another origin. Browsers send Sec-Fetch-Site
- * over TLS and to localhost. Without it, the host in Origin must be the one of the request.
+ * over TLS and to localhost. Without Sec-Fetch-Site, the host in Origin must equal the Host header.
  */
 export function isOfOtherOrigin(headers: IncomingHttpHeaders): boolean {
   const { origin, host } = headers

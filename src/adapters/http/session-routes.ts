@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AuditLog } from '../../core/operator/deletion-and-audience-api.ts'
 import type { FailureThrottle } from '../../core/operator/failure-throttle.ts'
 import { objectRefusal } from '../../core/operator/object-refusal.ts'
-import type { AuditLog } from '../../core/operator/operator-api.ts'
 import type { Operator, OperatorSessions } from '../../core/operator/operator-sessions.ts'
 import type { HttpServer } from './json-api-server.ts'
-import { createReadObjectBody, type ObjectBodyDeps } from './object-body.ts'
+import { createReadObjectBody, type ObjectBodyDeps } from './json-object-body.ts'
 import { notSignedIn, otherOrigin, tooManyFailures } from './operator-authentication.ts'
 import { auditedOf, forBrowsers, type Guard, type Handler } from './operator-guard.ts'
 import { sessionPath } from './paths.ts'
@@ -72,7 +72,8 @@ export function addSessionRoutes({
   })
   const guardedShow = guard(sessionPath, show, { inForm: inObjectForm })
   app.get(sessionPath, (request, reply) => {
-    // The console asks before it shows the page to sign in. It does not try to guess a key.
+    // The console sends this request before it shows the sign-in page. A request without a cookie
+    // and without a key does not guess a key, so it does not count as a failure.
     const { headers } = request.raw
     const isAnonymous = headers.authorization === undefined && sessionTokenIn(headers) === undefined
     if (isAnonymous) send(request, reply, inObjectForm(notSignedIn))
@@ -88,7 +89,7 @@ const shown = ({ name, role, session }: Operator): object => ({ name, role, csrf
 
 const wrongKey = problem('invalid_operator_key', 'This operator key is not valid: use one of operator.keys.')
 const notOneKey = objectProblem(
-  objectRefusal('invalid_body', 'The body is not valid: see problems.', {
+  objectRefusal('invalid_body', 'The body is not valid: see "problems".', {
     problems: [{ path: 'key', message: 'must be a string, and the only field', hint: 'send { "key": "…" }' }],
   }),
 )

@@ -8,7 +8,7 @@ import type { Clock } from '../../core/ports.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
-import { systemClock } from '../clock/clock.ts'
+import { systemClock } from '../clock/system-clock.ts'
 
 /** How the sink responds to a request: with a status, by resetting the connection, or never. */
 export type SinkAnswer = number | 'reset' | 'hang'
@@ -20,7 +20,7 @@ export interface SinkRequest {
   readonly headers: IncomingHttpHeaders
   /** The unparsed body. */
   readonly body: string
-  /** `null` when the sink has no secret, so that it cannot verify signatures. */
+  /** Whether the signature is valid; `null` when the sink has no secret and cannot verify it. */
   readonly signatureValid: boolean | null
   readonly messageId: string | undefined
   readonly answer: SinkAnswer
@@ -44,7 +44,7 @@ export interface SinkOptions {
   readonly latency?: DurationMs | undefined
   /** Value of Retry-After in seconds, sent with every status other than 2xx. */
   readonly retryAfter?: number | undefined
-  /** Resets the connection of every n-th request. That request uses up none of `answers`. */
+  /** Resets the connection of every n-th request. A reset does not count as one of `answers`. */
   readonly resetEvery?: number | undefined
   /** Certificate and key as PEM text. Without them the sink uses plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined
@@ -88,8 +88,8 @@ export const maxBodyBytes = 1_048_576
 const anyPort: ListenAddress = { host: '127.0.0.1', port: 0 }
 
 /**
- * Longer than clients keep idle connections. With a shorter time, the sink could close a connection
- * just when a client reuses it.
+ * Idle time after which the sink closes a connection, in ms. It is longer than clients keep idle
+ * connections. Otherwise the sink could close a connection just when a client reuses it.
  */
 const keepAliveMs = 120_000
 

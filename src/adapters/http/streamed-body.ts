@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { UploadCutShort } from '../../core/operator/operator-api.ts'
+import { UploadCutShort } from '../../core/operator/deletion-and-audience-api.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { Connection } from './open-connections.ts'
 import { type HttpResponse, problem } from './responses.ts'
@@ -14,7 +14,7 @@ interface Deps {
 /** A request body of any length, read with backpressure: the client waits while nothing is read. */
 export interface StreamedBody {
   /**
-   * Reads the body, once.
+   * Reads the body. Call it only once.
    * @throws UploadCutShort when the body is not complete
    */
   read(): AsyncIterable<Buffer>
@@ -48,8 +48,8 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
   const onGone = (): void => becomes('broken')
 
   /**
-   * Resolves when more data has arrived or none will follow. Only the time of this wait counts
-   * against the client.
+   * Resolves when more data has arrived or the body has ended. The client must send data within
+   * `progress.within` of this call. Time in which Hookline processes earlier data does not count.
    */
   async function more(): Promise<void> {
     const cancel = clock.after(progress.within, () => becomes('broken', tooSlow()))
@@ -60,7 +60,8 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
   }
 
   async function* read(): AsyncGenerator<Buffer> {
-    // Expect can only be 100-continue here: other values were refused. HTTP/1.0 has no Expect.
+    // The value of Expect is `100-continue` here, because json-api-server.ts refuses other values.
+    // HTTP/1.0 does not define Expect.
     if (request.headers.expect !== undefined && request.httpVersionMinor === 1) response.writeContinue()
     connection.onBodyAborted = why => becomes('broken', why)
     // The listener of `error` does nothing, because `close` follows. Without a listener, an error

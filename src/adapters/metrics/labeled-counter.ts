@@ -1,7 +1,7 @@
 import type { Count, Counter } from '../../core/metrics/metrics.ts'
 import type { LabelSet } from '../../core/metrics/spec.ts'
 import type { ExposedInstrument, ExpositionFormat } from './exposition-format.ts'
-import { foldings, type Labels, type SeriesBudget } from './series.ts'
+import { foldings, type Labels, type SeriesBudget } from './series-budget.ts'
 
 class Total implements Count {
   /** The text before the value in the exposition line of this count. */
@@ -57,15 +57,18 @@ interface Deps {
 }
 
 /**
- * A counter that replaces prom-client's. prom-client builds one key from all labels at each call,
- * which costs more than the counting, and each delivery makes several calls. prom-client's
- * exposition of thousands of series blocks the event loop ten times as long.
+ * A counter that replaces prom-client's, for two reasons:
+ * - prom-client builds one key from all labels at each call. That costs more than the counting
+ *   itself, and each delivery makes several calls.
+ * - With thousands of series, prom-client needs ten times as long to write the exposition, and it
+ *   blocks the event loop for this time.
  */
 export class LabeledCounter implements Counter<LabelSet>, ExposedInstrument {
   readonly #deps: Deps
   /**
-   * The label names in the order of the tree. Foldable labels come last, because they have many
-   * values: the tree would repeat the labels below them for each value.
+   * The label names in the order of the tree. Foldable labels come last, because they have the most
+   * values. The tree repeats all later labels under each value of an earlier label. So a tree with
+   * the labels of many values at the end has fewer nodes.
    */
   readonly #order: readonly string[]
   /**

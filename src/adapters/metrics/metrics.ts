@@ -13,7 +13,7 @@ import { type ExposedInstrument, textFormat } from './exposition-format.ts'
 import { LabeledCounter } from './labeled-counter.ts'
 import { openMetricsOf, openMetricsType } from './open-metrics.ts'
 import { PlainHistogram } from './plain-histogram.ts'
-import { foldingLabels, limitSeries, SeriesBudget } from './series.ts'
+import { foldingLabels, limitSeries, SeriesBudget } from './series-budget.ts'
 
 /** All metrics, including Node's runtime metrics, in one format. */
 export interface Exposition {
@@ -72,7 +72,10 @@ export function createMetrics(wall: () => number = Date.now): MetricsRegistry {
 interface InstrumentContext {
   readonly registry: prom.Registry
   readonly budget: SeriesBudget
-  /** The instruments created so far that write their own lines. */
+  /**
+   * The instruments created so far that write their own lines of the exposition. prom-client does
+   * not know them.
+   */
   readonly own: ExposedInstrument[]
   readonly wall: () => number
 }
@@ -87,8 +90,9 @@ function createInstrument(
   switch (kind) {
     case 'counter': {
       const tally = new LabeledCounter({ name, help, names: labelNames, folding, budget })
-      // Label sets that are few and fixed have series from the start, at 0 (`closedLabels`):
-      // Prometheus sees no increase when a series first appears with a value above 0.
+      // If the label sets of a counter are few and fixed (`closedLabels`), each gets a series with
+      // the value 0 now. Without it, the first increase would be lost: Prometheus sees no increase
+      // when a series first appears with a value above 0.
       for (const known of closedLabels(labels)) tally.inc(known, 0)
       own.push(tally)
       return tally
@@ -109,7 +113,8 @@ function createInstrument(
 }
 
 /**
- * Maximum number of label sets that a counter starts at 0. With more, most would never be counted.
+ * Maximum number of label sets for which a counter starts series at 0. If a counter has more label
+ * sets, most of them are never counted.
  */
 const maxLabelSetsAtZero = 20
 

@@ -4,8 +4,8 @@ export const openMetricsType = 'application/openmetrics-text; version=1.0.0; cha
 
 /**
  * Converts the text format to OpenMetrics 1.0, with the same series under the same names.
- * prom-client is not used for this, because its registry has one format, and an exposition in the
- * other format renames its counters permanently.
+ * prom-client cannot do this: its registry has one format at a time, and when the format changes
+ * for one exposition, prom-client renames its counters permanently.
  *
  * The instruments in `own` write their lines themselves, with exemplars. Converting the text of
  * their thousands of series would block the event loop three times as long.

@@ -14,7 +14,7 @@ interface Deps {
 
 /**
  * A histogram without labels. It replaces prom-client's, which formats the bucket bounds as text at
- * each observation: for a delivery, that costs twice as much as all its counters.
+ * each observation. For one delivery, that costs twice as much as all counters together.
  */
 export class PlainHistogram implements TracedHistogram<LabelSet>, ExposedInstrument {
   readonly #deps: Deps

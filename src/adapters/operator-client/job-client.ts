@@ -36,15 +36,18 @@ const job = z.object({
 /** A replay or a resend as the API shows it. */
 export type ShownJob = z.infer<typeof job>
 
-/** The paths for replays and resends as typed calls. All throw `OperatorApiFailed` when the API cannot be used. */
+/**
+ * The requests to the operator API about replays and resends. All methods throw `OperatorApiFailed`
+ * when the API cannot be used.
+ */
 export interface JobClient {
-  /** `idempotencyKey`: repeated calls with the same key create one job. */
+  /** Creates a job. Repeated calls with the same `idempotencyKey` create only one. */
   create(kind: JobKind, body: object, idempotencyKey: string): Promise<ShownJob | Refused>
   get(kind: JobKind, id: string): Promise<ShownJob | Refused>
   cancel(kind: JobKind, id: string): Promise<ShownJob | Refused>
 }
 
-/** Time limit of one request. */
+/** Time limit of one request. The operator service answers or fails within it. */
 const timeoutMs = 30_000
 
 export function createJobClient(address: OperatorAddress, signal: AbortSignal): JobClient {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Secret } from '../../core/secret.ts'
 
-/** Where the operator API is, and with which key. */
+/** The URL of the operator API, and the operator key to send. */
 export interface OperatorAddress {
   /** Base URL, without a slash at its end. */
   readonly url: string
@@ -17,13 +17,13 @@ export interface OperatorRequest {
 }
 
 const problem = z.object({ path: z.string(), message: z.string(), hint: z.string() })
-/** One problem of a document. `path` is formatted, for example `webhooks[0].url`. */
+/** One problem in the document of a request. `path` is formatted, for example `webhooks[0].url`. */
 export type AnsweredProblem = z.infer<typeof problem>
 
 /** An error response of the operator API. */
 const refusal = z.object({ code: z.string(), message: z.string(), problems: z.array(problem).default([]) })
 
-/** The API refused the request about this object, and nothing was changed. */
+/** The API refused a request about an object, and nothing was changed. */
 export interface Refused {
   readonly kind: 'refused'
   readonly code: string
@@ -34,8 +34,9 @@ export interface Refused {
 export type OperatorAnswer = { readonly kind: 'answered'; readonly body: unknown } | Refused
 
 /**
- * The operator API could not be used: nothing listens, the key has no right, or the response is not
- * one of the API. `code` is `unreachable`, `timeout`, `bad_response`, or the code of the response.
+ * The operator API could not be used: nothing listens at its URL, it does not allow the key to do
+ * this, or the response is not one of the API. `code` is `unreachable`, `timeout`, `bad_response`,
+ * or the code of the response.
  */
 export class OperatorApiFailed extends Error {
   override readonly name = 'OperatorApiFailed'
@@ -47,18 +48,21 @@ export class OperatorApiFailed extends Error {
   }
 }
 
-/** Statuses whose response is about the object, not about the client or the service. */
+/**
+ * HTTP statuses of error responses that concern the object of the request. Error responses with
+ * other statuses concern the client or the service.
+ */
 const objectStatuses: readonly number[] = [400, 404, 409, 412, 413, 422, 428]
 
 interface Limits {
   /** Time limit of the whole request, in milliseconds. */
   readonly timeoutMs: number
-  /** Cancels requests. */
+  /** Cancels the request when it is aborted. */
   readonly signal: AbortSignal
 }
 
 /**
- * Sends one request to the operator API. It is never repeated.
+ * Sends one request to the operator API. It does not retry a failed request.
  * @throws OperatorApiFailed; the reason of `signal` when it is aborted
  */
 export async function sendToOperator(
@@ -79,7 +83,7 @@ export async function sendToOperator(
         ...headers,
       },
       body: body === undefined ? null : JSON.stringify(body),
-      // Another server must not get the key.
+      // Redirects are not followed, because another server must not get the key.
       redirect: 'manual',
       signal: AbortSignal.any([limit, signal]),
     })
@@ -87,7 +91,10 @@ export async function sendToOperator(
   } catch (error) {
     signal.throwIfAborted()
     if (!limit.aborted) throw unreachable(url, error)
-    const effect = method === 'GET' ? '' : '; the change may be in force nevertheless'
+    const effect =
+      method === 'GET'
+        ? ''
+        : '; the operator service may have carried out the request: check whether it did before you run the command again'
     throw new OperatorApiFailed('timeout', `no response from ${url} within ${timeoutMs / 1_000} s${effect}`, error)
   }
   const parsed = parsedJson(text)
@@ -104,7 +111,7 @@ function unreachable(url: string, error: unknown): OperatorApiFailed {
   const detail = cause?.code ?? cause?.message ?? (error as Error).message
   return new OperatorApiFailed(
     'unreachable',
-    `no connection to the operator API at ${url} (${detail}); start an operator service, or correct --operator-url`,
+    `no connection to the operator API at ${url} (${detail}); start an operator service, or correct the URL (--operator-url or HOOKLINE_OPERATOR_URL)`,
     error,
   )
 }
@@ -112,7 +119,7 @@ function unreachable(url: string, error: unknown): OperatorApiFailed {
 export const badResponse = (url: string, status: number): OperatorApiFailed =>
   new OperatorApiFailed(
     'bad_response',
-    `the response of ${url} (status ${status}) is not one of an operator API; correct --operator-url, or use the version of the services`,
+    `the server at ${url} (status ${status}) did not respond as an operator API does; correct the URL (--operator-url or HOOKLINE_OPERATOR_URL), or use the hookline command of the same version as the operator service`,
   )
 
 function failedWith(url: string, { status, headers }: Response, { code, message }: z.infer<typeof refusal>) {
@@ -120,20 +127,20 @@ function failedWith(url: string, { status, headers }: Response, { code, message 
     case 'invalid_operator_key':
       return new OperatorApiFailed(
         code,
-        `the operator API at ${url} does not accept this key; use the file of a key in operator.keys`,
+        `the operator API at ${url} does not accept the operator key of this command; use a file that contains a key of operator.keys`,
       )
     case 'forbidden':
-      return new OperatorApiFailed(code, 'the operator key has the role read; use a key with the role operate')
+      return new OperatorApiFailed(code, 'the operator key has the role "read"; use a key with the role "operate"')
     case 'rate_limited':
       return new OperatorApiFailed(
         code,
-        `the operator API rejects requests after too many wrong keys; wait ${headers.get('retry-after') ?? '1'} s`,
+        `the operator API rejects the requests of this command for ${headers.get('retry-after') ?? '1'} s, because too many requests had a wrong operator key; check the key, wait, then run the command again`,
       )
     default:
-      // The text continues a line.
+      // The full stop is removed, because the message is shown within a longer line.
       return new OperatorApiFailed(
         code,
-        `the operator API responded ${status} (${code}): ${message.replace(/\.$/, '')}`,
+        `the operator API responded with status ${status} (${code}): ${message.replace(/\.$/, '')}`,
       )
   }
 }

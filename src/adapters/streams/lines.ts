@@ -101,7 +101,7 @@ class LineSplitter {
 }
 
 /**
- * Whether the bytes begin like gzip (RFC 1952). No JSON text begins with these two bytes. Headers
- * are not used, because clients set them wrongly.
+ * Whether the bytes begin like gzip (RFC 1952). No JSON text begins with these two bytes. The
+ * header Content-Encoding is not used, because clients set it wrongly.
  */
 export const isGzip = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b

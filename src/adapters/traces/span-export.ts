@@ -28,8 +28,8 @@ export function createSpanProcessor(exporter: SpanExporter, deps: Deps): SpanPro
     export(spans, onResult) {
       waiting -= spans.length
       exporter.export(spans, result => {
-        // 0 means success. The enum is in @opentelemetry/core, which is not a dependency of this
-        // project.
+        // `code` is 0 on success. Its enum `ExportResultCode` is in @opentelemetry/core, which is
+        // not a dependency of this project.
         if (result.code !== 0) lose('not_sent', spans.length, result.error?.message ?? 'unknown')
         onResult(result)
       })
@@ -57,8 +57,8 @@ export function createSpanProcessor(exporter: SpanExporter, deps: Deps): SpanPro
 function createLose({ clock, logger, metrics }: Deps) {
   let unlogged = 0
   let loggedAt = Number.NEGATIVE_INFINITY
-  // The series exist from the start at 0. Prometheus' `rate` sees no increase when a series first
-  // appears with a value above 0.
+  // The series of both reasons begin with the value 0. Prometheus' `rate` would not see the first
+  // increase of a series that appears later with a value above 0.
   for (const reason of ['queue_full', 'not_sent'] as const) metrics.spansLost.inc({ reason }, 0)
   return (reason: LossReason, spans: number, error: string): void => {
     metrics.spansLost.inc({ reason }, spans)
@@ -66,7 +66,7 @@ function createLose({ clock, logger, metrics }: Deps) {
     if (clock.monotonic() - loggedAt < logEveryMs) return
     logger.warn(
       { spans: unlogged, reason, error },
-      'trace spans were lost, but no messages; check the receiver of the spans and the network to it',
+      'this process could not export trace spans (see error); messages are not affected; check traces.endpoint, the receiver at this address and the network to it',
     )
     loggedAt = clock.monotonic()
     unlogged = 0

@@ -29,7 +29,7 @@ import { formatTraceparent, parseTraceparent, type TraceContext } from '../../co
 import type { Span, SpanStart, Tracer } from '../../core/trace/tracer.ts'
 import { createSpanProcessor } from './span-export.ts'
 
-/** How long a stop waits for a tracing backend that does not answer. */
+/** How long `stop` waits for a tracing backend that does not respond. */
 const stopLimit = durationMs(2_000)
 
 interface Deps {
@@ -67,8 +67,8 @@ export function createTraces({ endpoint, sample }: TracesSettings, deps: Deps): 
 }
 
 /**
- * Creates the tracer of a process. Of the traces that begin in this process, it keeps the share
- * `sample`, from 0 to 1.
+ * Creates the tracer of a process. It samples the share `sample`, from 0 to 1, of the traces that
+ * begin in this process.
  */
 export function createTracer(processor: SpanProcessor, sample: number, version: string): Tracer {
   const own = resourceFromAttributes({ 'service.name': 'hookline', 'service.version': version })
@@ -80,8 +80,9 @@ export function createTracer(processor: SpanProcessor, sample: number, version: 
     start({ name, kind, facts, parent, follows }: SpanStart): Span {
       const before = parent ?? follows
       const place = before && placeOf(before)
-      // The earlier span was not sampled, so no span is created. Its context is passed on, so that
-      // later spans are not sampled either.
+      // The span that the caller names (`parent` or `follows`) was not sampled, so no span is
+      // created. The caller gets the context of that span instead, so that its further spans are
+      // not sampled either.
       if (before !== undefined && place?.traceFlags === TraceFlags.NONE) return unkept(before)
       const isPart = parent !== undefined && place !== undefined
       const links = isPart || place === undefined ? [] : [{ context: place }]
@@ -118,7 +119,8 @@ function samplerOf(sample: number): Sampler {
   const ratio = new TraceIdRatioBasedSampler(sample)
   const kept = { decision: SamplingDecision.RECORD_AND_SAMPLED }
   return {
-    // A parent or link is always sampled here: `start` has returned early for others.
+    // A span with a parent or a link is always sampled here. If the parent or the linked span was
+    // not sampled, `start` has returned before it creates this span.
     shouldSample: (context, traceId, _name, _kind, _facts, links) =>
       links.length > 0 || trace.getSpanContext(context) !== undefined ? kept : ratio.shouldSample(context, traceId),
     toString: () => `Beginner{${ratio}}`,

@@ -15,14 +15,15 @@ const activityIn: Record<ConnectionPhase, string> = {
   dns: 'while resolving the host name',
   proxy: 'while connecting to the proxy',
   tunnel: 'while waiting for the proxy to connect to the endpoint',
-  connect: 'while connecting',
+  connect: 'while connecting to the endpoint',
   tls: 'during the TLS handshake',
   exchange: 'while waiting for the response headers',
 }
 
 /**
- * The result of a request that reached its deadline. `after` is the time limit as text. While the
- * proxy connects to the endpoint, the endpoint is usually the cause, so the phase is `deadline`.
+ * The result of a request that reached its deadline. `after` is the time limit as text. In the
+ * phase `tunnel`, the proxy was connecting to the endpoint, and the endpoint is usually the cause.
+ * So the result then has the phase `deadline` and not `proxy`.
  */
 export const timeoutResult = (phase: ConnectionPhase, after: string): Failed => ({
   kind: 'failed',

@@ -1,9 +1,10 @@
 /* Limits that both HTTP clients (got and undici) apply. */
 
-/** Maximum size of a response head. A larger head fails the request. */
+/** Maximum bytes of a response head. A larger head fails the request. */
 export const maxHeadBytes = 16 * 1_024
 /**
- * Maximum number of interim responses (1xx) to one request. Real servers send at most 100 and 103.
+ * Maximum number of interim responses (1xx) to one request. Real servers send only the statuses 100
+ * and 103.
  */
 export const maxInterimResponses = 32
 /**
@@ -30,5 +31,8 @@ export const maxIdlePerHost = 1_024
  */
 export const maxKept = 8_192
 
-/** Error codes of a request on a kept-alive connection that the server has already closed. */
+/**
+ * Error codes that a request has if it was sent on a kept-alive connection that the server had
+ * already closed.
+ */
 export const staleCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED'])

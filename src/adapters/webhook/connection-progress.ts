@@ -15,7 +15,7 @@ export interface Progress {
   readonly dialledAt: number
 }
 
-/** What `followProgress` needs to know of a connection. */
+/** The facts about a connection that determine its phases. */
 export interface FollowedConnection {
   readonly host: string
   readonly isTls: boolean
@@ -57,8 +57,9 @@ export interface ConnectionsProgress {
   /** Milliseconds since the connection attempt began. */
   age(socket: object): number
   /**
-   * The phase of the request's connection: `exchange` if it was reused. Also `exchange` without a
-   * request: the request could not be created, so the connection is not at fault.
+   * The phase of the request's connection. It is `exchange` if the connection was reused. If
+   * `request` is undefined, the request could not be created. Then the phase is also `exchange`,
+   * because the connection is not the cause.
    */
   phaseOf(request: ClientRequest | undefined): ConnectionPhase
   /** Whether the request uses a reused connection on which no byte of the response has arrived. */

@@ -44,8 +44,8 @@ export class UnusableIdentity extends Error {
 /** The connection rules of one version of the `network` settings, for use by any HTTP client. */
 export interface ConnectionRules {
   /**
-   * Checks the port, and the host if it is an IP address: `lookup` sees neither. Returns the error;
-   * `undefined` when both are allowed.
+   * Checks the port, and the host if it is an IP address. Node passes only host names to `lookup`,
+   * so `lookup` cannot check these two. Returns the error; `undefined` when both are allowed.
    */
   refuse(host: string, port: number): ForbiddenTarget | undefined
   /**
@@ -133,8 +133,8 @@ export function createConnectionRules(network: NetworkSettings, resolve: Resolve
 }
 
 /**
- * A lookup function for Node that resolves with `resolve`. `check` returns the addresses, or throws
- * the error of the connection.
+ * Creates a lookup function for Node that resolves names with `resolve`. `check` returns the
+ * addresses to which Node may connect. If it throws, the connection fails with this error.
  */
 function lookupOf(
   resolve: Resolve,
@@ -179,8 +179,9 @@ function contextOfIdentity(network: NetworkSettings, identity: TlsIdentity): Sec
 }
 
 /**
- * The trusted CAs (by default Node's and `network.ca`) and the client certificate. Created once for
- * each version of the settings and each identity, because parsing all public CAs takes about 30 ms.
+ * Creates the TLS context with the trusted CAs (by default Node's and `network.ca`) and the client
+ * certificate. It is created once for each version of the settings and each identity, because
+ * parsing all public CAs takes about 30 ms.
  */
 function contextOf(network: NetworkSettings, identity?: TlsIdentity): SecureContext {
   const additional = network.ca === undefined ? undefined : [...getCACertificates('default'), network.ca]

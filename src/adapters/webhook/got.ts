@@ -179,9 +179,9 @@ class GotExchange implements Exchange {
   }
 
   /**
-   * Destroys the connection if the response arrived before the whole request was sent: the
-   * connection cannot be reused. The check runs one event loop iteration after the response,
-   * because Node may confirm a TLS write only then.
+   * Destroys the connection if the response arrived before the whole request was sent, because the
+   * connection cannot be reused then. The check runs one event loop iteration after the response,
+   * because Node may confirm a TLS write only in that iteration.
    */
   #dropUnsent(stream: Request): void {
     if (!this.isSent) stream.destroy()

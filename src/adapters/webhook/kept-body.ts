@@ -6,7 +6,7 @@ export class KeptBody {
   readonly #contentEncoding: string | undefined
   readonly #chunks: Buffer[] = []
   #length = 0
-  /** Set it when the whole body has arrived. */
+  /** Whether the whole body has arrived. The transport sets it. */
   isComplete = false
 
   constructor(limit: number, contentEncoding: string | string[] | undefined) {
@@ -15,7 +15,7 @@ export class KeptBody {
   }
 
   add(chunk: Buffer): void {
-    // A copy: the client may use the memory of the chunk again.
+    // The chunk is copied, because the HTTP client may use its memory again.
     if (this.#length < this.#limit) this.#chunks.push(Buffer.from(chunk.subarray(0, this.#limit - this.#length)))
     this.#length += chunk.length
   }

@@ -1,7 +1,7 @@
 import type { TlsIdentity } from '../../core/network/tls-identity.ts'
 import type { Clock } from '../../core/ports.ts'
-import { isSameValue } from '../../core/settings/differences.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
+import { isSameValue } from '../../core/settings/settings-change.ts'
 import { maxAgeMs } from './client-limits.ts'
 import { type ConnectionRules, createConnectionRules } from './connection-rules.ts'
 import type { Resolve } from './resolver.ts'
@@ -34,10 +34,10 @@ interface Deps {
   readonly clock: Pick<Clock, 'monotonic'>
 }
 
-/** A generation for one identity. */
+/** The connections for one TLS identity, with the time of their last use. */
 interface Identified<G> {
   readonly generation: G
-  /** In monotonic milliseconds. */
+  /** Time of the last request, in monotonic milliseconds. */
   usedAt: number
 }
 
@@ -84,7 +84,10 @@ export function createPoolGenerations<G extends PoolGeneration>(
     return created
   }
 
-  /** Forgets identities without a request for five minutes. Their connections are closed by then. */
+  /**
+   * Removes identities without a request for five minutes. Their idle connections have already
+   * reached the idle timeout.
+   */
   function sweep(now: number): void {
     if (now - sweptAt < maxAgeMs) return
     sweptAt = now

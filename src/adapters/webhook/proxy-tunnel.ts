@@ -27,13 +27,15 @@ export class TunnelFailure extends Error {
 
 /** A tunnel through the proxy, while it is being opened. */
 export interface OpeningTunnel {
-  /** `dns`, `proxy` or `tunnel`. */
+  /** The current phase: `dns`, `proxy` or `tunnel`. */
   readonly phase: ConnectionPhase
-  /** Stops the opening: no callback is called then. Does nothing after a callback was called. */
+  /**
+   * Stops the opening. No callback is called after it. Does nothing after a callback was called.
+   */
   cancel(): void
 }
 
-/** One of these is called once, after `open` has returned. */
+/** One of the two callbacks is called once, after `open` has returned. */
 export interface TunnelCallbacks {
   /** The socket is connected to the endpoint. */
   onOpen(socket: Socket): void
@@ -52,7 +54,10 @@ interface Deps {
   readonly lookupProxy: LookupFunction
   /** Resolves the names of endpoints to checked addresses. */
   readonly lookup: LookupFunction
-  /** How long Node waits for one of several addresses of the proxy, in milliseconds. */
+  /**
+   * How long Node waits for one address of the proxy to connect before it tries the next one, in
+   * milliseconds. It applies when the proxy's name has several addresses.
+   */
   readonly attemptTimeout: number
   /** The trusted CAs for a proxy with an https:// URL. */
   readonly secureContext: SecureContext
@@ -72,7 +77,8 @@ export function createProxyTunnels(deps: Deps): ProxyTunnels {
 }
 
 function headersFor({ credentials }: ProxySettings): readonly string[] {
-  // The connection lives as long as the tunnel. Node would send `Connection: close`.
+  // The connection to the proxy must stay open for the tunnel. Without this header, Node would send
+  // `Connection: close`.
   const headers = ['Connection', 'keep-alive']
   if (credentials === undefined) return headers
   const pair = `${credentials.username.reveal()}:${credentials.password.reveal()}`
@@ -81,7 +87,9 @@ function headersFor({ credentials }: ProxySettings): readonly string[] {
 
 const keepAliveProbeMs = 1_000
 
-/** The steps from the lookup of the host to the response of the proxy. */
+/**
+ * Opens one tunnel. It looks up the host, connects to the proxy, and reads the response to CONNECT.
+ */
 class TunnelInProgress implements OpeningTunnel {
   phase: ConnectionPhase = 'proxy'
   readonly #deps: Prepared
@@ -98,7 +106,7 @@ class TunnelInProgress implements OpeningTunnel {
 
   start(host: string): this {
     const { proxy, lookup } = this.#deps
-    // A proxy would resolve a loopback name to its own addresses.
+    // A loopback name is resolved here, because the proxy would resolve it to its own addresses.
     const resolvesHere = isIP(host) === 0 && (proxy.resolve === 'local' || isLoopbackName(host))
     if (resolvesHere) {
       this.phase = 'dns'
@@ -119,8 +127,8 @@ class TunnelInProgress implements OpeningTunnel {
   }
 
   /**
-   * Connects to the proxy and requests a tunnel to the first host. When the proxy cannot reach it,
-   * tries the next one.
+   * Connects to the proxy and requests a tunnel to the first of `hosts`. If the proxy cannot reach
+   * this host, requests a tunnel to the next one.
    */
   #connect(hosts: readonly string[]): void {
     if (this.#isOver) return
@@ -157,7 +165,7 @@ class TunnelInProgress implements OpeningTunnel {
       createConnection: () => socket,
     })
     request.on('error', error => this.#failAtProxy(error))
-    // Node emits `connect` for every status.
+    // Node emits `connect` for a response of any status, also for an error of the proxy.
     request.once('connect', (response: IncomingMessage, _socket, head: Buffer) =>
       this.#receive(response, socket, head, others),
     )
@@ -169,7 +177,8 @@ class TunnelInProgress implements OpeningTunnel {
     const { statusCode = 0, statusMessage = '', headers } = response
     const verdict = judgeConnectResponse(statusCode, String(headers['proxy-status'] ?? ''))
     if (verdict === 'open') {
-      // The endpoint sent bytes before the request. The HTTP client rejects them.
+      // `head` has bytes that the endpoint sent before it got a request. They are returned to the
+      // socket, so that the HTTP client reads them first and rejects them.
       if (head.length > 0) socket.unshift(head)
       this.#isOver = true
       this.#callbacks.onOpen(socket)

@@ -58,7 +58,10 @@ export function systemSources(): NameSources {
  * names. See docs/decisions/0003-dns-resolution.md.
  */
 export function createResolver({ clock, sources }: { clock: Clock; sources: NameSources }): Resolver {
-  /** Results by host name; the key '' has the hosts file. All names come from the configuration. */
+  /**
+   * Results by host name; the key '' has the hosts file. All names come from the configuration, so
+   * they are few.
+   */
   const kept = new Map<string, { readonly until: number; readonly answer: Promise<unknown> }>()
 
   /** Runs one query at a time per key. A result is cached for `keptMs`; an error is not cached. */
@@ -77,7 +80,8 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
   async function find(name: string): Promise<readonly LookupAddress[]> {
     const listed = listedIn(await once('', sources.hostsFile), name)
     if (listed.length > 0) return listed
-    // A name without a dot needs the search list of the operating system.
+    // A name without a dot is completed with the search list of the operating system, which only
+    // getaddrinfo uses.
     if (!name.includes('.')) return sources.system(name)
     try {
       return await queryBoth(name)
@@ -121,7 +125,7 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
   return {
     resolve(written) {
       const name = written.toLowerCase().replace(/\.$/, '')
-      // Names in these two domains are never sent to a name server (RFC 6761).
+      // Names in the domains `localhost` and `invalid` are never sent to a name server (RFC 6761).
       if (isLoopbackName(name)) return Promise.resolve(loopback)
       if (name === 'invalid' || name.endsWith('.invalid')) return Promise.reject(notFound(name))
       return once(name, () => find(name))

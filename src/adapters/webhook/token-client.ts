@@ -13,10 +13,10 @@ import { createResolver, systemSources } from './resolver.ts'
 import type { TransportDeps } from './transport.ts'
 
 /**
- * Sends token requests with Node's HTTP client under the rules for webhooks: checked addresses and
- * ports, the egress proxy, the CAs of the network settings, no redirects, at most 16 KiB of headers
- * and 64 KiB of body. Token requests are rare, so each has a connection of its own. `timeout` limits
- * the whole exchange, with the body of the response.
+ * Sends token requests with Node's HTTP client. The rules for webhook requests apply: checked
+ * addresses and ports, the egress proxy, the CAs of the network settings, no redirects, at most 16
+ * KiB of headers and 64 KiB of body. Token requests are rare, so each opens its own connection.
+ * `timeout` limits the whole exchange, with the body of the response.
  */
 export function createTokenClient({ network, timeout, clock, resolver }: TransportDeps): TokenClient {
   const connections = createConnectionsProgress(clock)
@@ -44,7 +44,9 @@ export function createTokenClient({ network, timeout, clock, resolver }: Transpo
       const expire = (): void => {
         const expired = timeoutResult(phase(), formatDuration(timeout))
         end(
-          hasHead ? { ...expired, detail: `timed out after ${formatDuration(timeout)} in the response body` } : expired,
+          hasHead
+            ? { ...expired, detail: `timed out after ${formatDuration(timeout)} while reading the response body` }
+            : expired,
         )
       }
       inProgress.set(request, clock.after(timeout, expire))
@@ -83,7 +85,10 @@ function begin({ url, headers, body }: WebhookCall, agents: AgentPair, tunnel: T
   return (isTls ? https : http).request(options)
 }
 
-/** Calls one of the two functions with the result of a request, and perhaps again afterwards. */
+/**
+ * Calls `end` or `fail` with the result of a request. Further calls may follow, which the caller
+ * must ignore.
+ */
 function receive(request: ClientRequest, end: (answer: TokenAnswer) => void, fail: (error: Error) => void): void {
   let interim = 0
   request.on('information', () => {

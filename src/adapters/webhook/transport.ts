@@ -6,7 +6,10 @@ import type { CallResult, WebhookCall, WebhookTransport } from '../../core/webho
 import { createResolver, type Resolve, type Resolver, systemSources } from './resolver.ts'
 
 export interface TransportDeps {
-  /** Read for every request. A change applies to new connections and closes idle ones. */
+  /**
+   * Returns the network settings. It is called for every request. A change of the settings applies
+   * to new connections and closes idle ones.
+   */
   readonly network: () => NetworkSettings
   /**
    * The time limit of a whole request without a `timeoutMs` of its own: DNS, connection, TLS,
@@ -15,13 +18,15 @@ export interface TransportDeps {
   readonly timeout: DurationMs
   readonly clock: Clock
   /**
-   * By default, names are resolved by the hosts file, the name servers and the operating system.
+   * Resolves host names. By default, they are resolved by the hosts file, the name servers and the
+   * operating system.
    */
   readonly resolver?: Resolver
 }
 
 /**
- * One webhook request. It ends exactly once, and never inside `start`. It may end inside `expire`.
+ * One webhook request. When the request has ended, the exchange calls `CallEnd.ended`, exactly
+ * once. The call may happen inside `expire`, but not inside `start`.
  */
 export interface Exchange extends Expiring {
   start(): void
@@ -71,8 +76,8 @@ export function createTransport(deps: TransportDeps, open: (deps: HttpClientDeps
 /** An operation with a deadline. */
 export interface Expiring {
   /**
-   * Whether the request was sent, so that its response may have arrived already. undici reports
-   * only that it has begun to send.
+   * Whether the request was sent, so that its response may have arrived already. With undici, it is
+   * true from the beginning of the sending, because undici does not report the end.
    */
   readonly isSent: boolean
   /** Ends the operation because its deadline has passed. `after` is the time limit as text. */
@@ -80,7 +85,8 @@ export interface Expiring {
 }
 
 /**
- * A request in progress, as a node of the linked list, with the function that receives its result.
+ * A request in progress, with the function that receives its result. It is a node of the linked
+ * list `TimeLimit.calls`.
  */
 export class RequestInProgress implements LinkedListItem<RequestInProgress> {
   before: RequestInProgress | undefined = undefined
@@ -110,8 +116,9 @@ export class RequestInProgress implements LinkedListItem<RequestInProgress> {
 export class RequestsInProgress {
   readonly #clock: Clock
   /**
-   * The groups that have had a request. The limits come from the configuration and are whole
-   * milliseconds up to 5 s, so the groups are few. An idle group has no timer.
+   * The groups by time limit. The limits come from the configuration and are whole milliseconds up
+   * to 5 s, so the groups are few. The timer of a group without requests fires once and is not set
+   * again.
    */
   readonly #limits = new Map<DurationMs, TimeLimit>()
   readonly #usual: DurationMs
@@ -191,7 +198,8 @@ class TimeLimit {
    * request would cost more than a timer that fires without need.
    */
   #arm(delay: DurationMs): void {
-    // A request that expired may have led to a new request, which has set a timer.
+    // A request that expired may have led to a new request, which has already set a timer. This
+    // timer replaces it.
     this.#cancelTimer?.()
     this.#cancelTimer = this.#clock.after(delay, () => this.#onTimer())
   }

@@ -8,8 +8,8 @@ import type { OpeningTunnel } from './proxy-tunnel.ts'
 import { ResponseFilter } from './undici-response-filter.ts'
 
 /**
- * A scheme, host and port, and the state kept for them. Origins come from the configuration only,
- * so they are few.
+ * A scheme, host and port, with the state of the connections to them. Origins come from the
+ * configuration only, so they are few.
  */
 export interface ConnectionOrigin {
   readonly url: URL
@@ -119,8 +119,8 @@ export class UndiciConnection {
 
   /** Closes the connection immediately, even during a request. */
   drop(): void {
-    // All calls are needed. Destroying only the client would let a connection attempt continue;
-    // destroying only the socket would let a waiting request reconnect.
+    // All three calls are needed. Destroying only the client would let a connection attempt
+    // continue; destroying only the socket would let a waiting request reconnect.
     void this.#client.destroy()
     this.#tunnel?.cancel()
     this.#socket?.destroy()
@@ -156,7 +156,8 @@ export class UndiciConnection {
     this.#progress = followProgress(socket, { host, isTls, isTunnelled }, monotonic())
     this.#isReused = false
     const fail = (error: Error) => {
-      // The server may have rejected the resumed TLS session, so the next connection resumes none.
+      // The server may have rejected the resumed TLS session, so the next connection does not
+      // resume it.
       this.origin.session = undefined
       onEnd(error, null)
     }

@@ -69,7 +69,10 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
     connection.send({ method: 'POST', path: target.path, headers, body }, this)
   }
 
-  /** `undefined` when the identity cannot be used; the request has ended then. */
+  /**
+   * The pool for the current settings and the TLS identity of the request. `undefined` when the
+   * identity cannot be used; the request has then ended.
+   */
   #currentPool(): Pool | undefined {
     try {
       return this.#pools.current(this.#call.tlsIdentity)
@@ -145,8 +148,9 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   #end(mayKeep: boolean): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
-    // By the next tick undici has decided whether it keeps the connection. If `ended` throws there,
-    // undici does not treat the error as an error of the request.
+    // The rest runs in the next tick, because undici has then decided whether it keeps the
+    // connection. If `ended` throws in that tick, undici does not treat the error as an error of
+    // the request.
     process.nextTick(() => {
       if (mayKeep && this.#connection !== undefined) this.#pool?.release(this.#connection)
       const answer = this.#answer as CallResult

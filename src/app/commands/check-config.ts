@@ -18,7 +18,7 @@ interface Options {
 /** `hookline check-config`: validates the configuration as `run` does, without network access. */
 export function checkConfigCommand(io: CommandIo): Command {
   const command = createCommand('check-config', 'validate the configuration without network access', io).description(
-    'Reads the configuration and every file that it refers to, and prints one line for each problem. With --services it reads only the files that `hookline run` needs for these services. Exit code 2 if there is a problem. The command needs no network, so it does not check destinations and sources of the operator API, which checks each change itself.',
+    'Reads the configuration and every file that it refers to, and prints one line for each problem. With --services it reads only the files that `hookline run` needs for these services. Exit code 2 if there is a problem. The command uses no network. So it does not see destinations and sources that were created through the operator API: they are stored in Kafka, and the operator service checks each of them when it is changed.',
   )
   withServicesOption(withJsonOption(withConfigOption(command)), 'read only the files that these services need').action(
     (options: Options) => run(options, io),
@@ -40,7 +40,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const counts = countsOf(result.settings)
   const warnings = warningsOf(result.settings)
   printData(io, options, { ok: true, ...counts, warnings, files: result.snapshot.paths() }, [
-    `${path}: ${countWithNoun(counts.sources, 'source')}, ${countWithNoun(counts.destinations, 'destination')}, ${countWithNoun(counts.webhooks, 'webhook')}`,
+    `${path} is valid: ${countWithNoun(counts.sources, 'source')}, ${countWithNoun(counts.destinations, 'destination')}, ${countWithNoun(counts.webhooks, 'webhook')}`,
     ...warnings.map(warning => `warning: ${warning}`),
   ])
 }

@@ -2,14 +2,14 @@ import type { Command } from 'commander'
 import { createEventCodec } from '../../adapters/avro/event-codec.ts'
 import { SchemaNotRegistered } from '../../adapters/avro/own-schemas.ts'
 import { createRegistry, RegistryUnavailable } from '../../adapters/avro/schema-registry.ts'
-import { systemClock as clock } from '../../adapters/clock/clock.ts'
+import { systemClock as clock } from '../../adapters/clock/system-clock.ts'
 import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
-import { createReader } from '../../adapters/kafka/log/reader.ts'
+import { createReader } from '../../adapters/kafka/log/topic-reader.ts'
 import { createLogger } from '../../adapters/logger.ts'
 import type { EventCodec, TopicReader } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
-import { createReadEvent, listDeadLetters } from '../../services/operator/read-dead-letters.ts'
+import { createReadEvent, listDeadLetters } from '../../services/operator/list-dead-letters.ts'
 import { type CommandIo, createCommand, print, withExamples, withRemedy } from '../command.ts'
 import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
 import { countsOf, deadLetterTitles, documentOf, rowOf } from '../dead-letter-output.ts'
@@ -34,7 +34,7 @@ export interface DeadLetterSource {
   codec(): Promise<EventCodec>
 }
 
-const operatorUrlText = 'read through the operator API at this URL (without this option, the command reads Kafka)'
+const operatorUrlText = 'read the dead letters through the operator API at this URL (default: read them from Kafka)'
 
 const description = [
   'Lists the dead letters that `hookline replay` has not replayed, oldest first. Only dead letters that match all filters are listed.',
@@ -59,7 +59,7 @@ export function deadLettersCommand(
   withOperatorOptions(withFilterOptions(withConfigOption(command), clock.now()), operatorUrlText)
     .option(
       '--limit <n>',
-      'show only the newest n dead letters, still oldest first (default: all)',
+      'show only the newest n dead letters; these are printed oldest first (default: all)',
       wholeNumber('--limit', 1),
     )
     .option('--json', 'print one JSON line for each dead letter')
@@ -74,7 +74,7 @@ async function run(options: Options, io: CommandIo, open: (settings: Settings) =
   const source = open(settings)
   const unavailable = (error: unknown): unknown =>
     io.stderr.write(
-      `hookline: the events of the dead letters cannot be decoded and are not shown: ${(error as Error).message}\n`,
+      `hookline: the dead letters are shown without their events, because these cannot be decoded: ${(error as Error).message}\n`,
     )
   const codec = await source.codec().catch(error => {
     if (!(error instanceof RegistryUnavailable || error instanceof SchemaNotRegistered)) throw error

@@ -58,7 +58,7 @@ export function deleteUserCommand(io: CommandIo, open: OpenCommandClients = open
     .option('--user <id...>', 'id of a user; accepts several ids and can be repeated')
     .option(
       '--source <id...>',
-      'affect only this source and its destinations; can be repeated (default: every source with an enabled destination)',
+      'delete the users only in this source: drop their earlier events of this source, and send delete messages to its destinations; can be repeated (default: every source with an enabled destination)',
     )
     .option('--suppress', 'also drop new events of these users, until you run hookline unsuppress-user')
     .option('--id <id>', 'id of the deletion; to continue an interrupted deletion, give its id (default: a new id)')
@@ -125,7 +125,7 @@ async function deleteUsers(
   })
   const accepted = new DeletionTally(record).status()
   printData(io, options, accepted, [
-    `deletion ${id}: ${countWithNoun(request.userIds.length, 'user')}`,
+    `deletion ${id} accepted: ${countWithNoun(request.userIds.length, 'user')}; see its progress with: hookline delete-user --status ${id}`,
     ...deletionLines(accepted),
   ])
 }
@@ -146,8 +146,8 @@ async function findWithinLimit(find: FindDeletion, id: string) {
 }
 
 /**
- * Whether a request matches the recorded deletion. The record has the number of users but not their
- * ids, so the ids are not compared.
+ * Whether a request matches the recorded deletion. The record contains only the number of users, so
+ * their ids cannot be compared.
  */
 const isOf = ({ users, isSuppressed, sources }: DeletionRecord, request: DeletionRequest): boolean =>
   users === request.userIds.length &&
@@ -159,15 +159,17 @@ async function printStatus(id: string, find: FindDeletion, options: Options, io:
   if (found === undefined) throw new CommandFailed(`there is no deletion with the id ${id}: check the id`)
   const { status, record } = found
   printData(io, options, status, [
-    `deletion ${id} of ${status.createdAt}: ${countWithNoun(record.users, 'user')}, ${status.status}`,
+    `deletion ${id} of ${countWithNoun(record.users, 'user')}, accepted at ${status.createdAt}: ${status.status}`,
     ...deletionLines(status),
     ...(status.partial
-      ? [`incomplete: the search stopped after ${limit}, so more delete messages may be delivered than shown`]
+      ? [
+          `incomplete: the search of the results stopped after ${limit}, so more delete messages may have been delivered than shown`,
+        ]
       : []),
   ])
   if (status.status === 'failed')
     throw new CommandFailed(
-      'some delete messages were not delivered; list the dead-lettered ones with hookline dead-letters, and resend them with hookline replay',
+      'some delete messages were not delivered; UNDELIVERED above shows to which destinations; list their dead letters with: hookline dead-letters --destination ID; replay them with: hookline replay --destination ID',
     )
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { ShownTimeline } from '../../adapters/operator-client/log-client.ts'
+import type { ShownTimeline } from '../../adapters/operator-client/message-and-dead-letter-client.ts'
 import type { Refused } from '../../adapters/operator-client/operator-request.ts'
 import { CommandFailed, type CommandIo, createCommand, printData, withExamples } from '../command.ts'
 import { type OperatorOptions, openLogClient, withOperatorOptions } from '../operator-options.ts'
@@ -13,8 +13,8 @@ interface Options extends OperatorOptions {
 
 const description = [
   'Shows what happened to a message: its event, its state at each destination, and each recorded attempt. The operator service reads this from Kafka.',
-  'The states are delivered, waiting, dead_lettered, dropped and unknown; the reason of unknown says what is missing. "inferred" means that no record contains the state: the committed offsets show that the dispatchers have processed the event, and no failure is recorded.',
-  'By default it searches messages received in the last 24 hours. The search is limited in time and says on stderr how far back it reached; --since and --until around the time of the message make it complete.',
+  'The states are delivered, waiting, dead_lettered, dropped and unknown. For the state unknown, the column REASON says which information is missing. The word "inferred" after a state means that no record contains the state: the committed offsets show that the dispatchers have processed the event, and Hookline concludes the state from the configuration (dropped), or because no failure is recorded (delivered).',
+  'By default it searches messages received in the last 24 hours. The search has a time limit, and the command prints on stderr how far back it reached. For a complete search, set --since and --until to times around that of the message.',
 ].join('\n\n')
 
 /** `hookline message` */
@@ -22,8 +22,14 @@ export function messageCommand(io: CommandIo): Command {
   const command = createCommand('message', 'show what happened to a message', io)
     .description(description)
     .argument('<id>', 'message id, as in the header X-Message-Id of a request')
-    .option('--since <time>', 'received at this time or later: ISO 8601, or a duration before now, such as 2h')
-    .option('--until <time>', 'received before this time: ISO 8601, or a duration before now, such as 1h')
+    .option(
+      '--since <time>',
+      'search messages received at or after this time: ISO 8601, or a duration before now, such as 2h',
+    )
+    .option(
+      '--until <time>',
+      'search messages received before this time: ISO 8601, or a duration before now, such as 1h',
+    )
     .action(async (id: string, options: Options) => run(id, options, io))
   return withExamples(withJsonOption(withOperatorOptions(command)), [
     'hookline message 01a1fd7c-3123-7c3e-9d4e-7a1f0b6c2d11',
@@ -37,12 +43,20 @@ async function run(id: string, options: Options, io: CommandIo): Promise<void> {
   const { since, until } = options
   const answer = await client.message(id, { since, until })
   if ('kind' in answer) throw new CommandFailed(refusalText(answer))
-  const reach = `messages received since ${answer.searchedSince} were searched`
+  const reach = `only messages received since ${answer.searchedSince} were searched`
   if (answer.records.length + answer.destinations.length === 0)
-    throw new CommandFailed(printable(`nothing is known about message ${answer.id}; ${reach}; use --since and --until`))
+    throw new CommandFailed(
+      printable(
+        `no record of message ${answer.id} was found; ${reach}; to search another time span, use --since and --until`,
+      ),
+    )
   printData(io, options, answer, linesOf(answer))
   if (answer.partial === true)
-    io.stderr.write(printable(`hookline: not everything was read: ${reach}; use --since and --until`).concat('\n'))
+    io.stderr.write(
+      printable(
+        `hookline: the search is incomplete: ${reach}; use --since and --until around the time of the message`,
+      ).concat('\n'),
+    )
 }
 
 const refusalText = ({ code, message, problems }: Refused): string =>
@@ -54,7 +68,7 @@ function linesOf({ id, event, eventRemoved, destinations }: ShownTimeline): read
   const place = event && `${event.position.topic}/${event.position.partition}/${event.position.offset}`
   const about =
     event === undefined
-      ? `event ${eventRemoved === true ? 'removed by retention' : 'not found'}`
+      ? `its event ${eventRemoved === true ? 'was deleted by Kafka after the retention of the topic' : 'was not found'}`
       : `${event.type}${event.event === undefined ? '' : ` "${event.event}"`} of source ${event.sourceId}, received ${event.receivedAt}, ${place}`
   const states = destinations.map(destination => [
     destination.id,
@@ -74,11 +88,11 @@ function linesOf({ id, event, eventRemoved, destinations }: ShownTimeline): read
     printable(`message ${id}: ${about}`),
     ...(states.length === 0
       ? []
-      : ['', ...tableOf(['DESTINATION', 'STATE', 'REASON', 'WAITING', 'DEAD LETTER'], states)]),
+      : ['', ...tableOf(['DESTINATION', 'STATE', 'REASON', 'WAITING IN RETRY TIER', 'DEAD LETTER KEY'], states)]),
     ...(attempts.length === 0 ? [] : ['', ...tableOf(attemptTitles, attempts)]),
   ]
 }
 
 const attemptTitles = [
-  ...['TIME', 'DESTINATION', 'ATTEMPT', 'WEBHOOK', 'OUTCOME', 'STATUS', 'MS', 'DECISION', 'REASON', 'NEXT'],
+  ...['TIME', 'DESTINATION', 'ATTEMPT', 'WEBHOOK', 'OUTCOME', 'STATUS', 'MS', 'DECISION', 'REASON', 'NEXT ATTEMPT'],
 ]

@@ -1,6 +1,6 @@
 import { text as readText } from 'node:stream/consumers'
 import type { Command } from 'commander'
-import { systemClock } from '../../adapters/clock/clock.ts'
+import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { countWithNoun } from '../../core/count-with-noun.ts'
 import { bodyOf } from '../../core/delivery/payload.ts'
 import { requestsOf } from '../../core/delivery/request.ts'
@@ -36,9 +36,9 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
 }
 
 const description = [
-  'Reads a message as JSON from stdin, as an SDK would send it, and shows each webhook request that Hookline would send for the message, with headers, signature and body. Sends nothing and needs no network, so it knows only the destinations and sources of the configuration file, not those of the operator API.',
-  'The output is an .http file that editors can open. Header values and URLs that come from files are masked with *** unless --show-secrets is given. Values in the configuration itself are always shown.',
-  'If the message is invalid, or no destination would get it, prints the reason. Then the exit code is 1.',
+  'Reads a message as JSON from stdin, as an SDK would send it, and shows each webhook request that Hookline would send for the message, with headers, signature and body. Sends nothing and uses no network, so it knows only the destinations and sources of the configuration file, not those that were created through the operator API.',
+  'The output is an .http file that editors can open. Header values and URLs that come from files are masked with *** unless --show-secrets is given. Values that the configuration file itself contains are always shown.',
+  'If the message is invalid, or no destination would get it, the command prints the reason, and the exit code is 1.',
 ].join('\n\n')
 
 const examples = [
@@ -55,7 +55,7 @@ export function previewCommand(io: CommandIo, clock: Clock = systemClock): Comma
     io,
   ).description(description)
   withJsonOption(withConfigOption(command))
-    .option('--source <id>', 'source of the message; required if the configuration has several sources')
+    .option('--source <id>', 'source of the message; required unless the configuration file has exactly one source')
     .option('--destination <id>', 'only requests to this destination (default: all destinations of the source)')
     .option('--show-secrets', 'show header values and URLs that come from files')
     .action((options: Options) => run(options, io, clock))
@@ -68,7 +68,10 @@ async function run(options: Options, io: CommandIo, clock: Clock): Promise<void>
   const destinations = destinationsOf(options, settings, sourceId)
   const { message, droppedKeys } = await readMessage(io, clock)
   const note = (line: string): boolean => io.stderr.write(`hookline: ${line}\n`)
-  if (droppedKeys > 0) note(`removed ${countWithNoun(droppedKeys, "'__proto__' key")} from the message`)
+  if (droppedKeys > 0)
+    note(
+      `the message has ${countWithNoun(droppedKeys, 'key')} named "__proto__"; the requests do not contain keys of this name, because Hookline removes them from every message`,
+    )
 
   const receivedAt = clock.now()
   const event: Event = { sourceId, destinationId: undefined, receivedAt, canonical: true, origin: undefined, message }
@@ -84,7 +87,7 @@ async function run(options: Options, io: CommandIo, clock: Clock): Promise<void>
         ),
       )
     if (refusal === undefined && destination.paused)
-      note(`destination '${destination.id}' is paused: its requests would wait in a retry topic`)
+      note(`destination '${destination.id}' is paused: these requests would wait in a retry topic until you resume it`)
   }
   if (previews.length === 0) throw new CommandFailed(refusals.join('; '))
   for (const refusal of refusals) note(refusal)
@@ -93,7 +96,8 @@ async function run(options: Options, io: CommandIo, clock: Clock): Promise<void>
 
 async function readMessage(io: CommandIo, clock: Clock): Promise<Normalised> {
   const text = io.stdin.isTTY === true ? '' : await readText(io.stdin)
-  if (text.trim() === '') throw new UsageError('no message: pass JSON on stdin: hookline preview < message.json')
+  if (text.trim() === '')
+    throw new UsageError('stdin has no message; send one as JSON: hookline preview < message.json')
   const parsed = accepted(parseJson(text))
   const reception = { receivedAt: clock.now(), sentAt: undefined, newId: () => clock.id() }
   return accepted(normalise(parsed.value, reception))
@@ -112,7 +116,9 @@ function sourceOf({ source }: Options, settings: Settings): string {
   if (source !== undefined) return choice('--source', source, ids, onlyFileNote(settings))
   const [only, ...others] = ids
   if (only === undefined || others.length > 0)
-    throw new UsageError(`the configuration has several sources: use --source with one of ${ids.join(', ')}`)
+    throw new UsageError(
+      `name the source of the message with --source; the configuration file has these sources: ${ids.join(', ') || 'none'}`,
+    )
   return only
 }
 
@@ -124,12 +130,15 @@ function destinationsOf(options: Options, settings: Settings, sourceId: string):
   const connected = settings.destinations.filter(({ sources }) => sources.includes(sourceId))
   if (connected.length === 0)
     throw new CommandFailed(
-      `no_destination: no destination is connected to source '${sourceId}': add the source to the sources of a destination`,
+      `no_destination: no destination is connected to source '${sourceId}': add this source to the list 'sources' of a destination`,
     )
   return connected
 }
 
-/** Why a destination would not get the event: reason code and text. `undefined` if it would. */
+/**
+ * Returns the reason code and a text that say why a destination would not get the event.
+ * `undefined` if it would get it.
+ */
 function refusalOf(destination: Destination, event: Event, settings: Settings): string | undefined {
   const { id } = destination
   if (destination.isHeld === true)
@@ -171,7 +180,7 @@ function previewsOf(destination: Destination, event: Event, settings: Settings, 
     // The HTTP client adds the last three headers when it sends a request.
     headers: {
       ...headers,
-      // The access token is requested when a request is sent.
+      // The preview does not request an access token. Hookline requests it before an attempt.
       ...(destination.auth?.oauth2 && { Authorization: `Bearer ${mask}` }),
       Host: new URL(url).host,
       'Content-Length': String(Buffer.byteLength(body)),
@@ -181,7 +190,7 @@ function previewsOf(destination: Destination, event: Event, settings: Settings, 
   }))
 }
 
-/** Masks values that come from files. URLs keep their origin and headers their name. */
+/** Masks values that come from files. Masked URLs keep their origin, and headers their name. */
 const maskedBy =
   ({ webhooks }: Destination) =>
   (preview: Preview): Preview => {

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
-import { systemClock } from '../../adapters/clock/clock.ts'
+import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { countWithNoun } from '../../core/count-with-noun.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import { createRouting, type Routing } from '../../core/delivery/route.ts'
@@ -38,7 +38,7 @@ interface Options extends FilterOptions, JobOptions {
 export type ReplayAccess = Pick<CommandClients, 'reader' | 'producer' | 'clock' | 'events' | 'inputs' | 'close'>
 
 const description = [
-  'Replays the dead letters (see `hookline dead-letters`) that match all filters. Without filters the command replays all dead letters: on a terminal it asks first, in a script it does not.',
+  'Replays the dead letters (see `hookline dead-letters`) that match all filters. Without filters the command replays all dead letters: on a terminal it asks for confirmation first, in a script it does not ask.',
   'A delivery starts again after about 10 seconds, only for its destination, with the same message id and a new retry window. An event that was dead-lettered before it was assigned to a destination (for example with the reason unknown_source) is written to the events topic again, unchanged. For an audience change, the current value is sent unless the destination has it already.',
   'You can stop the command and run it again: it skips dead letters that were already replayed. If the command was killed, the dead letters in progress may be replayed twice. Do not run two replays at the same time.',
   'With --operator-url, the operator service replays as a job: it continues after Ctrl-C and after a restart of any process, and jobs of one destination run one after the other.',
@@ -69,7 +69,7 @@ export function replayCommand(
 }
 
 const operatorUrlText =
-  'replay as a job of the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL; without both, this process replays)'
+  'replay as a job of the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL; if neither is set, the command itself replays the dead letters in Kafka)'
 
 const isJob = ({ operatorUrl, follow, cancel }: Options, { env }: CommandIo): boolean =>
   [operatorUrl, env['HOOKLINE_OPERATOR_URL'], follow, cancel].some(given => given !== undefined && given !== '')
@@ -82,7 +82,7 @@ async function replayAsJob(options: Options, io: CommandIo): Promise<void> {
   const filters = { destination, reason, outcome, ...times, message }
   const isAll = Object.values(filters).every(each => each === undefined)
   if (isAll && dryRun !== true && options.follow === undefined && options.cancel === undefined)
-    io.stderr.write('no filter: all dead letters will be replayed\n')
+    io.stderr.write('no filter is given, so all dead letters will be replayed\n')
   await runJob('replay', options, io, { body: () => ({ filters, rate, dryRun, evenDisconnected }) })
 }
 
@@ -152,8 +152,9 @@ function rejectUnknown(typed: string | undefined, { end, destinations }: ReplayR
 
 /**
  * Prints the report.
- * @throws CommandFailed or a Kafka error when the run was not completed, or when selected dead
- * letters could not be replayed and it was not a dry run
+ * @throws a Kafka error when the run has failed
+ * @throws CommandFailed when the run was declined or interrupted. Without `--dry-run`, also when
+ *   selected dead letters could not be replayed
  */
 function printResult(report: ReplayReport, options: Options, io: CommandIo): void {
   const { dryRun = false } = options
@@ -164,13 +165,13 @@ function printResult(report: ReplayReport, options: Options, io: CommandIo): voi
   for (const hint of hintsOf(report)) io.stderr.write(`hookline: ${hint}\n`)
   if (unmarked > 0)
     io.stderr.write(
-      `hookline: ${countWithNoun(unmarked, 'more dead letter')} replayed, but not marked as replayed: the next replay repeats them with the same message ids\n`,
+      `hookline: replayed ${countWithNoun(unmarked, 'more dead letter')}, but Kafka did not acknowledge the records that mark them as replayed; the next replay may replay them again, with the same message ids\n`,
     )
   switch (end.kind) {
     case 'failed':
       throw withRemedy(end.error)
     case 'declined':
-      throw new CommandFailed('nothing replayed')
+      throw new CommandFailed('nothing replayed, because you did not confirm with y')
     case 'interrupted':
       if (dryRun)
         throw new CommandFailed('interrupted before all dead letters were checked; run the same command again')
@@ -179,7 +180,9 @@ function printResult(report: ReplayReport, options: Options, io: CommandIo): voi
       )
     case 'done':
       if (refused > 0 && !dryRun)
-        throw new CommandFailed(`${refused} of ${selected} selected dead letters not replayed`)
+        throw new CommandFailed(
+          `${refused} of ${selected} selected dead letters were not replayed; see the reasons above`,
+        )
   }
 }
 
@@ -189,7 +192,7 @@ function printResult(report: ReplayReport, options: Options, io: CommandIo): voi
  */
 async function mayReplayAll(total: number, io: CommandIo, signal: AbortSignal): Promise<boolean> {
   const all = total === 1 ? 'the only dead letter' : `all ${total} dead letters`
-  io.stderr.write(`no filter: ${all} will be replayed\n`)
+  io.stderr.write(`no filter is given, so ${all} will be replayed\n`)
   if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return true
   io.stderr.write('continue? [y/N] ')
   // The end of stdin or a signal ends the loop without an answer.

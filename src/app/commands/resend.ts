@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { systemClock } from '../../adapters/clock/clock.ts'
+import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { defaultResendRate } from '../../core/jobs/job.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import type { EpochMs } from '../../core/time.ts'
@@ -19,8 +19,8 @@ interface Options extends JobOptions {
 }
 
 const description = [
-  'Sends events that Kafka still has to one destination again, with the same message ids: for a new destination, a receiver that lost data, or a wrong secret. The operator service does it as a job, and the command shows its progress. After Ctrl-C the job continues.',
-  'The destination gets the events of its sources that its filter passes, received between --since and --until. Events of deleted and suppressed users, audience changes, notices and canary messages are not sent.',
+  'Sends events that Kafka still has to one destination again, with the same message ids. Use it for a new destination, after a receiver lost data, or after requests had a wrong signature. The operator service resends the events as a job, and the command shows its progress. After Ctrl-C the job continues.',
+  'The destination gets the events of its sources that were received between --since and --until and that pass its filter. Events of deleted and suppressed users, audience changes, notices and canary messages are not sent.',
 ].join('\n\n')
 
 const examples = [
@@ -35,13 +35,13 @@ export function resendCommand(io: CommandIo): Command {
   const now = systemClock.now()
   command
     .description(description)
-    .option('--destination <id>', 'the destination')
+    .option('--destination <id>', 'destination that gets the events again')
     .option(
       '--since <time>',
       'events received at or after this time: ISO 8601, or a duration before now, such as 2h',
       timeOf('--since', now),
     )
-    .option('--until <time>', 'events received before this time, in the same form', timeOf('--until', now))
+    .option('--until <time>', 'events received before this time, in the same form as --since', timeOf('--until', now))
     .option('--types <list>', 'only messages of these types (comma-separated)', listOf)
     .option('--user-ids <list>', 'only messages of these users (comma-separated)', listOf)
     .option('--rate <number>', `maximum events per second (default: ${defaultResendRate})`, wholeNumber('--rate', 1))

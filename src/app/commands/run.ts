@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { systemClock } from '../../adapters/clock/clock.ts'
+import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { watchConfigFile } from '../../adapters/config-file/watch.ts'
 import { createAuditLog, createLogger, type LogLevel } from '../../adapters/logger.ts'
 import { logLevels } from '../../core/settings/schema.ts'
@@ -14,7 +14,7 @@ import { logExcluded, reloadHandlers } from '../reload-handlers.ts'
 
 interface Options {
   readonly config?: string
-  /** `undefined` means all services. */
+  /** The services to run; `undefined` means all. */
   readonly services?: ReadonlySet<ServiceName>
   /** Overrides `log.level` until a reload changes `log.level`. */
   readonly logLevel?: LogLevel
@@ -24,7 +24,7 @@ const description = [
   'Runs the services in this process until SIGTERM or SIGINT, then drains them: for one second after the signal, the readiness check fails while the collector still accepts requests. Then the process responds to pending requests, starts no new attempts, waits for the attempts in progress and commits offsets.',
   'Prints one line on stdout when all services are ready. Logs JSON lines to stderr.',
   'The configuration can name other files, for example files with secrets. The command reads only those that the selected services and the connections to Kafka and the schema registry need.',
-  'Changes of these keys of the configuration apply within 5 seconds: sources, destinations, destinationsFrom, audiences, network, payload, canary, notices, operator.keys, operator.encryptionKeyFile and log. All other changes need a restart. So does adding the first operator key or encryption key, and removing the last operator key or encryption key.',
+  'Changes of these keys of the configuration apply within 5 seconds: sources, destinations, destinationsFrom, audiences, network, payload, canary, notices, operator.keys, operator.encryptionKeyFile and log. All other changes need a restart. Adding the first operator key or encryption key, and removing the last one, also need a restart.',
 ].join('\n\n')
 
 /** `hookline run` */
@@ -63,7 +63,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const onFatal = (error: Error): void => {
     logger.error(
       { error: error.message, ...('code' in error && { code: error.code }) },
-      'fatal error; the process stops',
+      'fatal error (see error); the process stops now',
     )
     ended.resolve(error)
   }
@@ -71,7 +71,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const addresses = await composition.start().catch((error: unknown) => {
     if (!stopAsked.aborted) throw error
   })
-  if (addresses === undefined) return logger.info({}, 'stopped before all services were ready')
+  if (addresses === undefined) return logger.info({}, 'a signal stopped the process before all services were ready')
   const watch = watchConfigFile({
     path,
     env: io.env,
@@ -85,11 +85,14 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   watch.close()
   await composition.stop()
   if (failure !== undefined)
-    throw new CommandFailed('a fatal error stopped the process; see the log', { cause: failure })
-  logger.info({}, 'stopped')
+    throw new CommandFailed('a fatal error stopped the process; see "fatal error" in the log', { cause: failure })
+  logger.info({}, 'the process stopped after a signal')
 }
 
-/** The line printed when all services are ready. It lists only the servers that run. */
+/**
+ * The line that is printed when all services are ready. It has the addresses of the HTTP servers
+ * that run, of Kafka and of the schema registry.
+ */
 function readyLine({ collector, operator, ops }: Addresses, { kafka, registry }: Settings): string {
   const parts = { collector, operator, ops, kafka: kafka.brokers.join(','), registry: registry.url }
   const shown = Object.entries(parts).flatMap(([name, where]) => (where === undefined ? [] : [`${name}=${where}`]))

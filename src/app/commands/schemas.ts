@@ -22,7 +22,7 @@ export function schemasCommand(io: CommandIo): Command {
   })
   const check = createCommand(
     'check',
-    'show the state of each schema; exit code 1 if one is not registered, or its compatibility level is too weak',
+    'show the state of each schema; exit code 1 if one is not registered, or the compatibility level of its subject is neither BACKWARD_TRANSITIVE nor FULL_TRANSITIVE',
     io,
   )
   check.action(async (options: Options) => {
@@ -53,10 +53,12 @@ async function registerSchemas(
     if (!sufficientLevels.includes(level ?? '')) await registry.setBackwardTransitive(subject)
     const result = await registry.register(subject, schema)
     if ('refused' in result)
-      throw new CommandFailed(`${registry.url} rejected the schema of ${subject}: ${result.refused}`)
+      throw new CommandFailed(
+        `the schema registry ${registry.url} rejected the schema of ${subject}: ${result.refused}`,
+      )
     registered.push({ subject, ...result })
   }
-  const lines = registered.map(({ subject, version, id }) => `${subject} version ${version} id ${id}`)
+  const lines = registered.map(({ subject, version, id }) => `${subject}: registered as version ${version}, id ${id}`)
   printData(io, options, { schemas: registered }, lines)
 }
 
@@ -77,6 +79,6 @@ async function checkSchemas(
   throw new CommandFailed(
     hasIncompatible
       ? 'another program or a newer version of Hookline registered an incompatible schema: update Hookline, or use another topics.prefix'
-      : 'not all schemas are ready; correct this with: hookline schemas register',
+      : 'not all schemas are registered with a sufficient compatibility level; correct this with: hookline schemas register',
   )
 }

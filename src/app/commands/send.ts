@@ -15,11 +15,11 @@ import { printable } from '../terminal.ts'
 const textFields = {
   userId: 'id of the user',
   anonymousId: 'id of a visitor whose user id is unknown',
-  event: 'track: name of the event',
-  groupId: 'group: id of the group',
-  previousId: 'alias: previous id of the user',
-  name: 'page, screen: name of the page or screen',
-  category: 'page, screen: category of the page or screen',
+  event: 'name of the event (for the type track)',
+  groupId: 'id of the group (for the type group)',
+  previousId: 'previous id of the user (for the type alias)',
+  name: 'name of the page or screen (for the types page and screen)',
+  category: 'category of the page or screen (for the types page and screen)',
   timestamp: 'time of the event in ISO 8601 (default: now)',
   messageId: 'message id, by which receivers detect duplicates (default: a new id)',
 } as const
@@ -40,8 +40,8 @@ interface Options extends Fields {
 
 const description = [
   'Sends one message to the collector, as the client library does. Give a message type with options, or the complete message as JSON in --message or on stdin.',
-  'Takes the write key and the address of the collector from the configuration. With --write-key and --endpoint no configuration is needed. The command does not read the config topic: for a source of the operator API, use --write-key.',
-  'If the collector does not accept the message, or cannot be reached, prints the reason. Then the exit code is 1.',
+  'The command takes the write key and the address of the collector from the configuration file. With --write-key and --endpoint it needs no configuration file. It does not know the sources that were created through the operator API: for one of these, use --write-key.',
+  'If the collector does not accept the message, or cannot be reached, the command prints the reason, and the exit code is 1.',
 ].join('\n\n')
 
 const examples = [
@@ -184,7 +184,7 @@ async function readStdin({ stdin }: CommandIo): Promise<string> {
   const text = stdin.isTTY === true ? '' : await readText(stdin)
   if (text.trim() === '')
     throw new UsageError(
-      'no message: use a message type with options, --message, or JSON on stdin; see: hookline help send',
+      'no message is given: use a message type with options, --message, or JSON on stdin; see: hookline help send',
     )
   return text
 }

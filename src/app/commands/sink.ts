@@ -125,7 +125,9 @@ function typeOf(body: string): string {
   }
 }
 
-/** The JSON line of a request. The order of its keys is part of the contract. */
+/**
+ * The JSON line of a request. Programs may depend on the order of its keys, so do not change it.
+ */
 function recordOf({ at, path, headers, body, signatureValid }: SinkRequest): string {
   return `${JSON.stringify({ at: new Date(at).toISOString(), path, headers, body, signatureValid })}\n`
 }
@@ -160,7 +162,8 @@ async function readOptions(options: Options): Promise<SinkOptions> {
   // Editors append a line break to a file. It is not part of the secret.
   const fromFiles = await Promise.all(secretFile.map(async file => (await read(file)).replace(/\r?\n$/, '')))
   const secrets = [...secret, ...fromFiles]
-  if (secrets.includes('')) throw new UsageError('--secret and --secret-file must not be empty')
+  if (secrets.includes(''))
+    throw new UsageError('the shared secret is empty: correct --secret or the file of --secret-file')
   return {
     listen,
     secrets: secrets.map(text => new Secret(text)),

@@ -1,15 +1,15 @@
 import type { Command } from 'commander'
-import { systemClock as clock } from '../../adapters/clock/clock.ts'
+import { systemClock as clock } from '../../adapters/clock/system-clock.ts'
 import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
-import { createFollower, type FollowerDeps } from '../../adapters/kafka/log/follower.ts'
+import { createFollower, type FollowerDeps } from '../../adapters/kafka/log/topic-follower.ts'
 import {
   type AttemptFilter,
   type AttemptRecord,
   attemptDecisions,
   matchesAttemptFilter,
 } from '../../core/delivery/attempt-facts.ts'
-import { decodeRecordedAttempt } from '../../core/delivery/attempt-record.ts'
 import { outcomes } from '../../core/delivery/classify-outcome.ts'
+import { decodeRecordedAttempt } from '../../core/delivery/recorded-attempt.ts'
 import { messageTypes } from '../../core/message/message.ts'
 import type { LogRecord, TopicFollower } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
@@ -52,7 +52,7 @@ const openFollower: OpenFollower = ({ kafka, topics }, from, io) => {
 const description = [
   'Shows the recorded delivery attempts of all processes, from now or from --since on, until it is interrupted. Kafka keeps attempt records for seven days. Only attempts that match all filters are shown. Attempts for the same message are shown in the order in which they ended.',
   'Each line has the start time, the destination, the decision and its reason, the attempt number, the duration, the message type, the source, the message id, and for each webhook its id (or its position, from 0) and its outcome, such as 0=timeout. A line never has user ids or message contents.',
-  'With delivery.attemptsTopic: failures, the default, only failed attempts and successes after a failure are recorded; with all, every attempt. Under load the dispatcher may drop attempt records; hookline_attempt_records_total{result="dropped"} counts them.',
+  'With `delivery.attemptsTopic: failures` (the default), the dispatcher records only failed attempts and successes after a failure. With `delivery.attemptsTopic: all`, it records every attempt. Under load the dispatcher may drop attempt records; hookline_attempt_records_total{result="dropped"} counts them.',
 ].join('\n\n')
 
 /** `hookline tail` */
@@ -85,7 +85,7 @@ async function run(options: Options, io: CommandIo, open: OpenFollower): Promise
   const settings = await (hasIds ? loadMergedSettings : loadSettings)(options, io)
   if (settings.delivery.attemptsTopic === 'off')
     throw new CommandFailed(
-      'attempt records are disabled: set delivery.attemptsTopic: all, run hookline topics apply and restart the dispatchers',
+      'the dispatchers record no attempts, because delivery.attemptsTopic is "off": set it to "all", run hookline topics apply and restart the dispatchers',
     )
   rejectUnknown('--destination', options.destination, settings.destinations)
   rejectUnknown('--source', options.source, settings.sources)
@@ -124,7 +124,10 @@ function rejectUnknown(option: string, typed: string | undefined, known: readonl
   )
 }
 
-/** The attempt of a record; `undefined` for the end of a delivery without an attempt. */
+/**
+ * Returns the attempt of a record. `undefined` when the record is the result of a delivery that
+ * ended without an attempt, or when it cannot be decoded.
+ */
 function attemptOf({ value }: LogRecord): AttemptRecord | undefined {
   const record = value === null ? undefined : decodeRecordedAttempt(value.toString())
   return record?.kind === 'result' ? undefined : record

@@ -91,9 +91,7 @@ async function applyTopics(admin: TopicAdmin, settings: Settings, options: Optio
     )
   const unfit = unfitTopics(drift)
   if (unfit.size === 0) return
-  io.stderr.write(
-    `hookline: ${countWithNoun(unfit.size, 'existing topic')} misconfigured; see: hookline topics check\n`,
-  )
+  io.stderr.write(`hookline: misconfigured existing topics: ${unfit.size}; see: hookline topics check\n`)
 }
 
 async function checkTopics(admin: TopicAdmin, settings: Settings, options: Options, io: CommandIo): Promise<void> {
@@ -112,7 +110,7 @@ async function checkTopics(admin: TopicAdmin, settings: Settings, options: Optio
     errors.some(({ kind }) => kind !== 'missing' && kind !== 'partitions') &&
       "correct misconfigured topics with Kafka's own tools, such as kafka-configs.sh",
   ].filter(text => text !== false)
-  throw new CommandFailed([`${unfit.size} of ${specs.length} topics missing or misconfigured`, ...remedies].join('; '))
+  throw new CommandFailed([`missing or misconfigured topics: ${unfit.size} of ${specs.length}`, ...remedies].join('; '))
 }
 
 const unfitTopics = (drift: readonly TopicDrift[]): ReadonlySet<string> =>

@@ -39,7 +39,7 @@ async function run(options: Options, io: CommandIo, open: OpenCommandClients): P
     const notSuppressed = userIds.filter(userId => !lifted.includes(userId))
     printData(io, options, { lifted, notSuppressed }, [
       ...lifted.map(userId => `suppression lifted: ${printable(userId)}`),
-      ...notSuppressed.map(userId => `not suppressed: ${printable(userId)}`),
+      ...notSuppressed.map(userId => `was not suppressed: ${printable(userId)}`),
     ])
   } catch (error) {
     throw withRemedy(error)

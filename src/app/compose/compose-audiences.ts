@@ -1,5 +1,5 @@
 import { createMembershipCodec } from '../../adapters/avro/audience-codecs.ts'
-import { createReader } from '../../adapters/kafka/log/reader.ts'
+import { createReader } from '../../adapters/kafka/log/topic-reader.ts'
 import { durationMs } from '../../core/time.ts'
 import { createAudiencesService } from '../../services/audiences/audiences.ts'
 import { createGroupConsumer, type SharedDependencies, type StartedService } from './shared-dependencies.ts'
@@ -19,7 +19,7 @@ export async function startAudiences(shared: SharedDependencies): Promise<Starte
     topics: [topics.audienceInput],
     maxWait,
     onLoss:
-      'audience syncs, resets, deletions or delivery results were deleted from the topic before they were read; repeat the syncs, resets and deletions that were sent since hookline last read this partition',
+      'Kafka deleted audience syncs, resets, deletions or delivery results before Hookline read them; repeat the syncs, resets and deletions that were sent since Hookline last read this partition',
   })
   // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
   for (const topic of [topics.events, topics.memberships, topics.deadLetter]) metrics.produceFailures.inc({ topic }, 0)

@@ -6,7 +6,7 @@ import type { SharedDependencies, StartedService } from './shared-dependencies.t
 const mebibyte = 1_048_576
 /**
  * Memory for request bodies with a known write key. It has room for 10 000 small requests or 65 of
- * the largest SDK batches (512 000 bytes), and fits a container of 512 MiB.
+ * the largest SDK batches (512 000 bytes), and is small enough for a container with 512 MiB.
  */
 const bodiesBytes = 32 * mebibyte
 /** Memory for request bodies without a known write key: 16 of the largest SDK batches. */
@@ -14,14 +14,14 @@ const keylessBytes = 8 * mebibyte
 /** Memory for request bodies of the operator API. */
 const operatorsBytes = 16 * mebibyte
 /**
- * Memory for records that Kafka has not acknowledged: about 5 seconds at 10 MB/s, as during a
- * leader election.
+ * Memory for records that Kafka has not acknowledged: enough for a leader election of about 5
+ * seconds at 10 MB/s.
  */
 const recordsBytes = 48 * mebibyte
 /**
- * The memory for request bodies has room for at least this many bodies of the maximum size, so that
- * a source can send one. A body takes up to twice its size while it is read, and one source gets at
- * most half of the memory.
+ * The minimum memory for request bodies, as a multiple of the maximum body size. A body takes up to
+ * twice its size while it is read, and one source gets at most half of the memory. So with 4, every
+ * source can send a body of the maximum size.
  */
 const minBodies = 4
 
@@ -48,7 +48,8 @@ export async function startCollector(shared: SharedDependencies): Promise<Starte
       records: recordsBytes,
     },
   })
-  // The collector stops after the server, so that it can still respond to accepted requests.
+  // Components stop in reverse order. The collector is started before the HTTP server, so it stops
+  // after it, and the server can still respond to accepted requests.
   await lifecycle.start({ name: 'collector', stop: collector.stop })
   const { operatorKey } = settings.collector
   const api = operatorKey && createOperatorApi(shared)
@@ -67,7 +68,8 @@ export async function startCollector(shared: SharedDependencies): Promise<Starte
     name: 'tracking server',
     start: async () => (url = await server.start()),
     async stop() {
-      // Readiness fails first, so that load balancers stop sending while the server still accepts.
+      // The readiness check fails first, so that load balancers send no new requests while the
+      // server still accepts them.
       collector.startDraining()
       api?.stop()
       await server.stop()

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { systemClock as clock } from '../../adapters/clock/clock.ts'
+import { systemClock as clock } from '../../adapters/clock/system-clock.ts'
 import type { KafkaClient } from '../../adapters/kafka/kafkajs/client.ts'
-import { createFollower } from '../../adapters/kafka/log/follower.ts'
+import { createFollower } from '../../adapters/kafka/log/topic-follower.ts'
 import type { ConfigObjects } from '../../core/config-objects/config-objects.ts'
 import { nonceBytes } from '../../core/config-objects/seal.ts'
 import type { Logger, LogProducer } from '../../core/ports.ts'
@@ -22,7 +22,7 @@ interface Context {
 
 /**
  * Follows the config topic, and resolves when its objects are in the settings of this process.
- * `undefined` without `operator.encryptionKeyFile`: there is no such topic.
+ * Resolves with `undefined` without `operator.encryptionKeyFile`: the topic does not exist then.
  */
 export async function startObjectStore(
   { settings, merged, lifecycle, logger }: Context & { readonly settings: Settings },
@@ -45,8 +45,11 @@ interface WriterDeps extends Context {
 }
 
 /**
- * Starts the writer of the config topic, once in a process with the dispatcher or the operator
- * service. It also writes the copies that ignored records need. `undefined` without this topic.
+ * Starts the writer of the config topic. A process with the dispatcher or the operator service has
+ * exactly one. If two processes write the same version of an object, all processes use the first
+ * record and ignore the second one. Log compaction could keep only the ignored record. So the
+ * writer then writes a copy of the used record after it. Resolves with `undefined` if the
+ * installation has no config topic.
  */
 export async function startObjectWriter(deps: Omit<WriterDeps, 'merged'>): Promise<ObjectWriter | undefined> {
   const { objectStore: store, lifecycle } = deps
@@ -62,8 +65,9 @@ type ObjectsDeps = Context & {
 }
 
 /**
- * The configuration objects for the operator API. Call it once in a process that serves this API: it
- * also seals secrets again after a rotation.
+ * Creates the configuration objects for the operator API. Also starts a periodic task, so call it
+ * only once in a process. After a rotation of the encryption key, this task encrypts the secrets of
+ * the objects with the new key.
  */
 export async function startConfigObjects(deps: ObjectsDeps): Promise<ConfigObjects> {
   const { objectStore: store, objectWriter: writer, merged, lifecycle, logger } = deps
@@ -71,6 +75,10 @@ export async function startConfigObjects(deps: ObjectsDeps): Promise<ConfigObjec
   if (store === undefined || writer === undefined) return createConfigObjects({ topic: undefined, ...common })
   const objects = createConfigObjects({ topic: { store, writer }, ...common })
   const renewal = createSealRenewal({ store, objects, clock, logger })
-  await lifecycle.start({ name: 'seal renewal', start: async () => renewal.start(), stop: async () => renewal.stop() })
+  await lifecycle.start({
+    name: 'encryption with the new key',
+    start: async () => renewal.start(),
+    stop: async () => renewal.stop(),
+  })
   return objects
 }

@@ -1,5 +1,5 @@
-import { systemTime } from '../../adapters/clock/clock.ts'
-import { watchEventLoop } from '../../adapters/clock/event-loop.ts'
+import { watchEventLoop } from '../../adapters/clock/event-loop-watch.ts'
+import { systemTime } from '../../adapters/clock/system-clock.ts'
 import { smallFetchSize } from '../../adapters/kafka/group/deliver-batch.ts'
 import { partitionCount } from '../../adapters/kafka/log/admin.ts'
 import { createProducer } from '../../adapters/kafka/producer/producer.ts'
@@ -19,7 +19,7 @@ import { startTokenClient } from './start-token-client.ts'
 
 const { maxWait, maxWaitWhilePaused } = flowLimits.fetch
 const onLoss =
-  'records were deleted before they were read: the retention of the topic is too short, or the topic was truncated'
+  'Kafka deleted records before Hookline read them, so Hookline cannot deliver them: the retention of the topic is shorter than its lag, or a broker truncated the log; see the runbook HooklineRecordsLost'
 
 /**
  * Starts the dispatcher, which sends events to webhooks. Resolves when its consumers have joined
@@ -33,8 +33,8 @@ export async function startDispatcher(shared: SharedDependencies): Promise<Dispa
     timeout: settings.delivery.timeout,
     clock,
   })
-  await lifecycle.start({ name: 'webhook transport', stop: () => transport.close() })
-  const tokenClient = await startTokenClient(shared, 'token client')
+  await lifecycle.start({ name: 'HTTP client of webhooks', stop: () => transport.close() })
+  const tokenClient = await startTokenClient(shared, 'HTTP client of token requests')
   const eventLoop = watchEventLoop()
   await lifecycle.start({ name: 'event loop watch', stop: async () => eventLoop.stop() })
   // Consume every existing retry topic, because an earlier schedule may have left records there.
@@ -97,7 +97,7 @@ export async function startDispatcher(shared: SharedDependencies): Promise<Dispa
   return dispatcher
 }
 
-/** The parts that need the config topic. `undefined` without this topic. */
+/** The dispatcher's dependencies that need the config topic. `undefined` without this topic. */
 function ofConfigTopic(shared: SharedDependencies): Pick<DispatcherDeps, 'onObjectChange' | 'failures'> {
   const { objectStore: store, objectWriter: writer, live, clock, logger } = shared
   if (store === undefined || writer === undefined) return { onObjectChange: undefined, failures: undefined }

@@ -1,5 +1,5 @@
-import { createFollower } from '../../adapters/kafka/log/follower.ts'
-import { createReader } from '../../adapters/kafka/log/reader.ts'
+import { createFollower } from '../../adapters/kafka/log/topic-follower.ts'
+import { createReader } from '../../adapters/kafka/log/topic-reader.ts'
 import type { JobsApi } from '../../core/jobs/jobs-api.ts'
 import type { Event } from '../../core/message/event.ts'
 import { epochMs } from '../../core/time.ts'
@@ -11,7 +11,10 @@ import { runReplay } from '../../services/jobs/run-replay.ts'
 import { runResend } from '../../services/jobs/run-resend.ts'
 import type { SharedDependencies } from './shared-dependencies.ts'
 
-/** Follows the jobs topic, and runs the jobs of the installation with the other operator processes. */
+/**
+ * Follows the jobs topic and starts the job runner. The operator processes of an installation share
+ * its jobs.
+ */
 export async function startJobs(
   shared: SharedDependencies,
 ): Promise<Pick<JobRunner, 'refreshGauges'> & { readonly api: JobsApi }> {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { library } from '../../../packages/client/src/version.ts'
 import { createLogPositions } from '../../adapters/kafka/log/admin.ts'
 import { createLogSessions } from '../../adapters/kafka/log/log-sessions.ts'
-import { createReader } from '../../adapters/kafka/log/reader.ts'
+import { createReader } from '../../adapters/kafka/log/topic-reader.ts'
 import { createChosenTransport } from '../../adapters/webhook/chosen-transport.ts'
 import type { ObjectsApi } from '../../core/operator/objects-api.ts'
 import type { Destination } from '../../core/settings/settings.ts'
@@ -17,7 +17,10 @@ import type { SharedDependencies } from './shared-dependencies.ts'
 import { startStatusView } from './start-live-status.ts'
 import { startTokenClient } from './start-token-client.ts'
 
-/** Starts the operations behind the routes for destinations, sources, changes and status. */
+/**
+ * Creates the operations behind the routes for destinations, sources, changes and status, and
+ * starts the components that they need.
+ */
 export async function startObjectsApi(shared: SharedDependencies, log: ReadLog): Promise<ObjectsApi> {
   const { settings, lifecycle, kafka, topics, clock, logger } = shared
   const objects = await startConfigObjects(shared)
@@ -26,8 +29,8 @@ export async function startObjectsApi(shared: SharedDependencies, log: ReadLog):
     timeout: settings.delivery.timeout,
     clock,
   })
-  await lifecycle.start({ name: 'transport of test messages', stop: () => transport.close() })
-  const client = await startTokenClient(shared, 'token client of test messages')
+  await lifecycle.start({ name: 'HTTP client of test messages', stop: () => transport.close() })
+  const client = await startTokenClient(shared, 'HTTP client of token requests for test messages')
   const live = await startStatusView(shared)
   return {
     ...createManageObjects({ objects, clock, randomBytes }),
@@ -69,15 +72,19 @@ export function createLogApi(shared: SharedDependencies): ReadLog {
   })
 }
 
-/** Alerts and log lines about token requests are about deliveries. The answer to a test has its failure. */
+/**
+ * Metrics and a logger that ignore the token requests of test messages: the metrics, alerts and log
+ * lines about token requests are for deliveries. If a token request fails, the response of the
+ * operator API to the test shows the failure.
+ */
 const uncounted = {
   metrics: { tokenRequests: { inc() {}, of: () => ({ inc() {} }) } },
   logger: { isLevelEnabled: () => false, debug() {}, info() {}, warn() {}, error() {} },
 }
 
 /**
- * The destination with its last change. The live settings have a change up to half a second later,
- * so a test message right after a change could be sent with the old settings.
+ * Returns the destination with its last change. It does not use the live settings, which get a
+ * change up to half a second later: a test message right after a change would use old settings.
  */
 function destinationInForce(
   { merged, objectStore }: Pick<SharedDependencies, 'merged' | 'objectStore'>,

@@ -1,17 +1,17 @@
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
-import { systemTime } from '../../adapters/clock/clock.ts'
+import { systemTime } from '../../adapters/clock/system-clock.ts'
+import type { GuardedOperatorApi } from '../../adapters/http/deletion-and-audience-routes.ts'
 import { createOperatorAuthentication } from '../../adapters/http/operator-authentication.ts'
-import type { GuardedOperatorApi } from '../../adapters/http/operator-routes.ts'
 import { createOperatorServer } from '../../adapters/http/operator-server.ts'
 import { createLogPositions } from '../../adapters/kafka/log/admin.ts'
-import { createReader } from '../../adapters/kafka/log/reader.ts'
+import { createReader } from '../../adapters/kafka/log/topic-reader.ts'
 import { type OperatorPhase, operatorHealth } from '../../core/health.ts'
 import { createFindOperatorKey } from '../../core/operator/operator-keys.ts'
 import type { Secret } from '../../core/secret.ts'
 import { createBrokerTime } from '../../services/broker-time.ts'
 import { createOperatorService, type OperatorService } from '../../services/operator/operator.ts'
-import { createPublishedKeys } from '../../services/operator/published-keys.ts'
+import { createPublishedKeys } from '../../services/operator/published-signing-keys.ts'
 import { startJobs } from './compose-jobs.ts'
 import { createLogApi, startObjectsApi } from './compose-objects-api.ts'
 import type { SharedDependencies, StartedService } from './shared-dependencies.ts'
@@ -80,13 +80,17 @@ function findConsole(): string | undefined {
   }
 }
 
-/** The deprecated operator API on the collector's listener, with this key. */
+/**
+ * Creates the deprecated operator API on the collector's listener. `operatorKey` authenticates its
+ * requests.
+ */
 export function deprecatedOperator(
   { clock, audit }: SharedDependencies,
   api: OperatorService,
   operatorKey: Secret,
 ): GuardedOperatorApi {
   const findKey = createFindOperatorKey([{ name: 'collector.operatorKey', role: 'operate', secrets: [operatorKey] }])
-  // Wrong keys are not throttled: behind an Ingress all clients of this listener have one address.
+  // Requests with wrong keys are not throttled by client address, because behind an Ingress all
+  // clients of this listener have the same address.
   return { api, gate: createOperatorAuthentication({ findKey: () => findKey, clock }), audit }
 }

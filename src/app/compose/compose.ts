@@ -1,10 +1,10 @@
-import { systemClock, systemTime } from '../../adapters/clock/clock.ts'
+import { systemClock, systemTime } from '../../adapters/clock/system-clock.ts'
 import { createOpsServer } from '../../adapters/http/ops-server.ts'
 import { createMetrics } from '../../adapters/metrics/metrics.ts'
-import type { Merged } from '../../core/config-objects/merge.ts'
+import type { Merged } from '../../core/config-objects/merge-objects.ts'
 import { allHealth, configurationHealth, type Health, type ReloadState } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
-import type { AuditLog } from '../../core/operator/operator-api.ts'
+import type { AuditLog } from '../../core/operator/deletion-and-audience-api.ts'
 import type { Logger } from '../../core/ports.ts'
 import type { ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
@@ -100,7 +100,8 @@ export function compose(deps: Deps): Composition {
       running.set('dispatcher', dispatcher)
     }
     if (services.has('audiences')) running.set('audiences', await startAudiences(shared))
-    // The listeners start last, so that they stop first: no request arrives while the rest stops.
+    // The HTTP servers of the collector and the operator start last. Components stop in reverse
+    // order, so no request arrives while the others stop.
     const collector = services.has('collector') ? await startCollector(shared) : undefined
     if (collector !== undefined) running.set('collector', collector)
     const operator = services.has('operator') ? await startOperator(shared) : undefined

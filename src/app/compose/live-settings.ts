@@ -1,4 +1,4 @@
-import { type AudienceDirectory, audienceDirectory } from '../../core/audience/directory.ts'
+import { type AudienceDirectory, audienceDirectory } from '../../core/audience/audience-directory.ts'
 import { createSourceKeys, type SourceKeys } from '../../core/collector/source-keys.ts'
 import { createRouting, type Routing } from '../../core/delivery/route.ts'
 import { createFindOperatorKey, type FindOperatorKey } from '../../core/operator/operator-keys.ts'
@@ -18,7 +18,7 @@ import type {
 export interface LiveSettings {
   readonly routing: Routing
   readonly sourceKeys: SourceKeys
-  /** Finds a key for the operator API's own listener. */
+  /** Finds the operator key of a request to the operator API at `operator.listen`. */
   readonly findOperatorKey: FindOperatorKey
   /** The sessions of the console. */
   readonly operatorSessions: OperatorSessions
@@ -33,9 +33,9 @@ export interface LiveSettings {
   readonly notices: NoticesSettings | undefined
 }
 
-/** The live settings of a process. A configuration change takes effect here. */
+/** Holds the live settings of a process. `apply` replaces them after a configuration change. */
 export interface CurrentSettings {
-  /** Callers ask each time, because a change replaces the object. */
+  /** Returns the current settings. Do not keep the object, because a change replaces it. */
   get(): LiveSettings
   apply(settings: Settings): void
 }

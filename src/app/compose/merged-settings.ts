@@ -1,4 +1,4 @@
-import { type Merged, mergeObjects } from '../../core/config-objects/merge.ts'
+import { type Merged, mergeObjects } from '../../core/config-objects/merge-objects.ts'
 import type { ReadingContext } from '../../core/config-objects/read-object.ts'
 import { encryptionKeysOf } from '../../core/encryption-key.ts'
 import type { Cancel, Clock } from '../../core/ports.ts'
@@ -7,10 +7,12 @@ import { durationMs } from '../../core/time.ts'
 import type { ObjectStore } from '../../services/config-objects/object-store.ts'
 
 /**
- * Minimum time between two merges that changes of objects cause. A merge with 10,000 objects takes a
- * few milliseconds, in which no delivery starts. The time is longer if a merge takes long, so that a
- * burst of changes delays at most 1 % of the deliveries and does not raise their p99, but at most
- * half a second, so that a change is in force within a second.
+ * Time between two merges that follow changes of objects, in milliseconds. A merge combines the
+ * settings of the file with the objects of the config topic. No delivery starts during a merge,
+ * which takes a few milliseconds with 10,000 objects.
+ * - `perMerge`: the time is this multiple of the duration of a merge. Merges then delay at most 1 %
+ *   of the deliveries during a burst of changes, and do not raise the p99 of their latency.
+ * - `min`, `max`: the bounds of this time. With `max`, a change is in force within a second.
  */
 const interval = { min: 100, max: 500, perMerge: 100 }
 
@@ -18,8 +20,8 @@ const interval = { min: 100, max: 500, perMerge: 100 }
 export type FollowedObjects = Pick<ObjectStore, 'objects' | 'failures' | 'listen' | 'readAgain' | 'reading'>
 
 /**
- * The settings in use: those of the file together with the objects of the config topic. Each change
- * of either replaces all of them in one step.
+ * The settings in use: those of the file together with the objects of the config topic. A change of
+ * the file or of an object replaces all settings in one step.
  */
 export interface MergedSettings {
   /** The last merge. */
@@ -28,7 +30,10 @@ export interface MergedSettings {
   file(): Settings
   /** Replaces the settings of the file, and merges immediately. */
   applyFile(settings: Settings): void
-  /** Merges the objects now, and soon after each change: once for all changes of a burst. */
+  /**
+   * Merges the objects immediately, and again soon after each change. The changes of a burst cause
+   * one merge.
+   */
   follow(objects: FollowedObjects): void
   /** Cancels a merge that has not begun yet. */
   stop(): void
@@ -47,7 +52,10 @@ export const readingContextOf = ({ operator, given }: Settings): ReadingContext 
   context: given?.context ?? {},
 })
 
-/** A removed key stays in use until the restart. Otherwise all objects would be excluded. */
+/**
+ * Returns the reading context after a change of the file. If the encryption keys were removed, the
+ * old ones stay in use until the restart. Otherwise all objects would be excluded.
+ */
 const readingAfter = (settings: Settings, before: ReadingContext | undefined): ReadingContext =>
   settings.operator.encryptionKeys === undefined && before !== undefined
     ? { ...readingContextOf(settings), keys: before.keys }
@@ -60,7 +68,7 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
   let file = initial
   let objects: FollowedObjects | undefined
   let merged = mergeObjects(file, [])
-  /** A time of `Clock.monotonic`. */
+  /** The earliest start of the next merge after a change of objects, in monotonic milliseconds. */
   let earliest = Number.NEGATIVE_INFINITY
   let cancel: Cancel | undefined
 

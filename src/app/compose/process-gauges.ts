@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { library } from '../../../packages/client/src/version.ts'
-import type { Merged } from '../../core/config-objects/merge.ts'
+import type { Merged } from '../../core/config-objects/merge-objects.ts'
 import type { Health } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Logger } from '../../core/ports.ts'
@@ -25,7 +25,7 @@ export function showConfiguration(metrics: Metrics, settings: Settings, now: Epo
   metrics.configReloadTime.set({}, now / 1000)
 }
 
-/** Sets the gauges that the objects of the config topic change. */
+/** Sets the gauges whose values depend on the objects of the config topic. */
 export function showObjects(metrics: Metrics, { settings, counts, oldSeals }: Merged): void {
   showDestinations(metrics, settings)
   for (const state of ['used', 'excluded'] as const) metrics.configObjects.set({ state }, counts[state])

@@ -3,19 +3,19 @@ import { library } from '../../../packages/client/src/version.ts'
 import { createAudienceInputCodec } from '../../adapters/avro/audience-codecs.ts'
 import { createEventCodec } from '../../adapters/avro/event-codec.ts'
 import { createRegistry, type Registry } from '../../adapters/avro/schema-registry.ts'
-import { systemClock as clock, systemTime } from '../../adapters/clock/clock.ts'
+import { systemClock as clock, systemTime } from '../../adapters/clock/system-clock.ts'
 import { type ConsumerDeps, createConsumer } from '../../adapters/kafka/group/consumer.ts'
 import { skippedOffsets } from '../../adapters/kafka/group/lost-position.ts'
 import { createKafka, type KafkaClient } from '../../adapters/kafka/kafkajs/client.ts'
 import { isBrokerUnavailable } from '../../adapters/kafka/kafkajs/errors.ts'
 import { createAdmin } from '../../adapters/kafka/log/admin.ts'
-import { createFollower } from '../../adapters/kafka/log/follower.ts'
+import { createFollower } from '../../adapters/kafka/log/topic-follower.ts'
 import { createProducer } from '../../adapters/kafka/producer/producer.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
 import type { Health } from '../../core/health.ts'
 import type { ConsumerGroupLabel } from '../../core/metrics/kafka-metrics.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
-import type { AuditLog } from '../../core/operator/operator-api.ts'
+import type { AuditLog } from '../../core/operator/deletion-and-audience-api.ts'
 import type { Clock, EventCodec, LogConsumer, Logger, LogProducer, ValueCodec } from '../../core/ports.ts'
 import type { ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
@@ -58,9 +58,15 @@ export interface SharedDependencies extends ProcessContext {
   readonly producer: LogProducer
   /** The suppression list. It has been read completely when this object exists. */
   readonly suppressions: SuppressionList
-  /** The config topic, read completely. `undefined` without `operator.encryptionKeyFile`. */
+  /**
+   * The configuration objects of the config topic, which has been read completely. `undefined`
+   * without `operator.encryptionKeyFile`.
+   */
   readonly objectStore: ObjectStore | undefined
-  /** Writes to the config topic. `undefined` without it, or without a service that writes there. */
+  /**
+   * Writes to the config topic. `undefined` without this topic, and in a process without the
+   * dispatcher and the operator service.
+   */
   readonly objectWriter: ObjectWriter | undefined
   /** `undefined` without tracing. */
   readonly tracer: Tracer | undefined
@@ -73,8 +79,8 @@ export interface StartedService {
 }
 
 /**
- * Topics that the services need do not exist. Services do not start without them, because
- * auto-created topics would have the wrong partition count and retention.
+ * The error when topics that the services need do not exist. The services do not start without
+ * them, because auto-created topics would have the wrong partition count and retention.
  */
 export class TopicsMissing extends Error {
   override readonly name = 'TopicsMissing'
@@ -88,7 +94,8 @@ export async function createSharedDependencies(
 ): Promise<SharedDependencies> {
   const { settings, logger, lifecycle } = context
   const topics = topicNames(settings.topics.prefix)
-  // Tracing starts first, so that it stops last and exports the spans of the other components.
+  // Tracing starts first. Components stop in reverse order, so tracing stops last and exports the
+  // spans of the other components.
   const tracer = await startTraces(context)
   const kafka = createKafka(settings.kafka, logger)
   const existingTopics = await awaitKafka(() => checkedTopics(settings, kafka, services), context)
@@ -112,7 +119,10 @@ export async function createSharedDependencies(
   return { ...context, ...clients, topics, existingTopics, suppressions, objectStore, objectWriter }
 }
 
-/** Starts tracing if configured. Loading the library takes 25 MB and 0.2 s. */
+/**
+ * Starts tracing if it is configured. Only then is the library loaded, because that takes 25 MB and
+ * 0.2 s.
+ */
 async function startTraces({ settings, lifecycle, logger, metrics }: ProcessContext): Promise<Tracer | undefined> {
   if (settings.traces === undefined) return undefined
   const { createTraces } = await import('../../adapters/traces/traces.ts')
@@ -121,7 +131,7 @@ async function startTraces({ settings, lifecycle, logger, metrics }: ProcessCont
   return tracer
 }
 
-/** How long suppressions are kept. Computed from the current retention of the topics. */
+/** Computes how long suppressions are kept, from the current retention of the topics. */
 async function suppressionRetention(
   settings: Settings,
   kafka: KafkaClient,
@@ -131,7 +141,7 @@ async function suppressionRetention(
   const specs = topicSpecsOf(settings)
   const admin = createAdmin(kafka)
   const notRead =
-    'cannot read the retention of the topics, so this process keeps suppressions of deleted users for only 53 days; if a topic has a longer retention than the default, restart the process'
+    'cannot read the retention of the topics from Kafka (see error), so this process keeps suppressions of deleted users for only 53 days; if a topic has a longer retention than the default, restart the process'
   try {
     return maxDeliveryAge(topicNames(topics.prefix), specs, await admin.describe(specs.map(({ name }) => name)))
   } catch (error) {
@@ -185,7 +195,11 @@ async function awaitKafka<T>(
         return await Promise.race([ask(), stopped.promise])
       } catch (error) {
         if (stopAsked.aborted || !isBrokerUnavailable(error)) throw error
-        if (!isLogged) logger.warn({ error: (error as Error).message }, 'cannot connect to Kafka; retrying every 2 s')
+        if (!isLogged)
+          logger.warn(
+            { error: (error as Error).message },
+            'cannot connect to Kafka (see error); hookline tries again every 2 s',
+          )
       }
       await delay(retryIntervalMs, undefined, { signal: stopAsked })
     }

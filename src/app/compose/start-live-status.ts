@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { library } from '../../../packages/client/src/version.ts'
-import { systemTime } from '../../adapters/clock/clock.ts'
-import { createFollower } from '../../adapters/kafka/log/follower.ts'
+import { systemTime } from '../../adapters/clock/system-clock.ts'
+import { createFollower } from '../../adapters/kafka/log/topic-follower.ts'
 import { createProducer } from '../../adapters/kafka/producer/producer.ts'
 import { resultsAge } from '../../core/live-status/live-sums.ts'
 import type { ServiceName } from '../../core/settings/service-names.ts'
@@ -32,7 +32,10 @@ export async function startStatusWriter(
   return writer
 }
 
-/** Follows the status topic from the oldest results that still count. */
+/**
+ * Follows the status topic. It begins at the records of the last `resultsAge`: the sums of the
+ * status do not include older results.
+ */
 export async function startStatusView({
   lifecycle,
   kafka,
@@ -43,6 +46,6 @@ export async function startStatusView({
   const topic = topics.status
   const follower = createFollower({ kafka, topic, clock, logger, from: epochMs(clock.now() - resultsAge) })
   const view = createStatusView({ follower, topic, clock, logger })
-  await lifecycle.start({ name: 'status of the processes', start: async () => view.start(), stop: view.stop })
+  await lifecycle.start({ name: 'status topic', start: async () => view.start(), stop: view.stop })
   return view
 }

@@ -2,10 +2,10 @@ import { assertNever } from '../assert-never.ts'
 import type { SuppressibleRecord } from '../deletion/suppressions.ts'
 import { audiencesSource } from '../message/own-event.ts'
 import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
-import type { Change, IgnoredReason, InputContext } from './change.ts'
-import { type AudienceDirectory, absentValue } from './directory.ts'
+import { type AudienceDirectory, absentValue } from './audience-directory.ts'
 import { identifyOf } from './identify-message.ts'
 import type { AudienceInput } from './input.ts'
+import type { IgnoredReason, InputContext, InputEffect } from './input-effect.ts'
 import { type MembershipInput, step } from './membership.ts'
 import type { MemberKey } from './membership-record.ts'
 import type { Memberships } from './memberships.ts'
@@ -25,20 +25,29 @@ import {
 
 interface Deps {
   readonly directory: () => AudienceDirectory
-  /** Returns why a deletion of the user stops this record; `undefined` when none does. */
+  /**
+   * Returns why the deletion of a user forbids this input (a record of the audience input topic).
+   * `undefined` when no deletion forbids it.
+   */
   readonly stops: (about: SuppressibleRecord) => 'user_deleted' | 'suppressed' | undefined
   /**
-   * A change without a result counts as undelivered after this time: the retry window plus one
-   * hour.
+   * A change (an update that was sent to a destination) without a result counts as undelivered
+   * after this time. It is the retry window plus one hour.
    */
   readonly expiry: DurationMs
-  /** End offset of the input partition when the restore begins (`PartitionRecords`). */
+  /**
+   * End offset of this partition of the audience input topic at the time when the restore of the
+   * memberships begins. `PartitionRecords` compares restored records with it.
+   */
   readonly inputEnd: number
 }
 
 type Input<Kind extends AudienceInput['kind']> = Extract<AudienceInput, { kind: Kind }>
 
-/** The memberships of one partition, and the changes that each input makes to them. */
+/**
+ * The memberships of one partition: what each destination has, and should have, for each user of an
+ * audience. `take` computes the changes that each input makes to them.
+ */
 export class AudiencePartition {
   readonly records: PartitionRecords
   readonly #deps: Deps
@@ -51,8 +60,8 @@ export class AudiencePartition {
   }
 
   /**
-   * Whether the input must run alone: after all earlier inputs are done, and before any later one
-   * starts.
+   * Whether the input must be processed alone: after all earlier inputs are done, and before any
+   * later one starts.
    */
   isFence(input: AudienceInput, at: EpochMs): boolean {
     switch (input.kind) {
@@ -72,12 +81,12 @@ export class AudiencePartition {
   }
 
   /**
-   * Yields the changes of an input in the order in which they have to be written. The generator is
-   * lazy because the end of a sync may change millions of memberships. A change takes effect in
-   * memory when it is yielded; only removals by `#applyToAll` take effect later. Inputs of one user
-   * must be processed one after the other.
+   * Yields the changes that an input makes, in the order in which they have to be written to Kafka.
+   * The generator is lazy because the end of a sync may change millions of memberships. A change
+   * takes effect in memory when the generator yields it. Only the removals by `#applyToAll` take
+   * effect in memory later. Inputs of one user must be processed one after the other.
    */
-  take(input: AudienceInput, on: InputContext): Iterable<Change> {
+  take(input: AudienceInput, on: InputContext): Iterable<InputEffect> {
     switch (input.kind) {
       case 'observed':
         return this.#observed(input, on)
@@ -100,7 +109,7 @@ export class AudiencePartition {
     return this.#members.size()
   }
 
-  *#observed(input: Input<'observed'>, on: InputContext): Iterable<Change> {
+  *#observed(input: Input<'observed'>, on: InputContext): Iterable<InputEffect> {
     const { audience, userId } = input
     const configured = this.#deps.directory().get(audience)
     const mark = this.#markOf(audience)
@@ -112,14 +121,14 @@ export class AudiencePartition {
     const stale = staleReason(mark, input)
     if (stale !== undefined) return yield ignored(stale)
     if (beginsSync(mark, input)) yield this.#mark(audience, afterSyncStart(mark, input, on.position))
-    // A sync that began before the user was deleted must not add the user again, however late its
-    // inputs are read.
+    // A sync that began before the user was deleted must not add the user again, even if its inputs
+    // are read long after the deletion.
     const stopped = this.#stopped(userId, Math.min(on.at, syncBegan(input.syncId)))
     if (stopped !== undefined) return yield ignored(stopped)
     for (const destination of configured.destinations) yield* this.#change({ audience, userId, destination }, input, on)
   }
 
-  *#syncEnded(input: Input<'sync_ended'>, on: InputContext): Iterable<Change> {
+  *#syncEnded(input: Input<'sync_ended'>, on: InputContext): Iterable<InputEffect> {
     const { audience } = input
     if (!this.#isKnown(input)) return yield ignored('unknown_audience')
     const mark = this.#markOf(audience)
@@ -129,40 +138,44 @@ export class AudiencePartition {
     if (after === undefined) return
     if (input.mode === 'full') yield* this.#applyToAll(audience, undefined, input, on)
     yield this.#mark(audience, after)
-    // The new watermark has to be written before the memberships that it replaces are removed.
+    // The new watermark is written before memberships are removed. The removed memberships showed
+    // which syncs are over and which versions were used. From now on, only the watermark has this
+    // information.
     yield* this.#applyToAll(audience, undefined, { kind: 'swept' }, on)
   }
 
-  *#reset(input: Input<'reset'>, on: InputContext): Iterable<Change> {
+  *#reset(input: Input<'reset'>, on: InputContext): Iterable<InputEffect> {
     const { audience, destination } = input
     const mark = destination === undefined ? resetWatermark(this.#markOf(audience), on.position, on.at) : undefined
     if (mark !== undefined) yield this.#mark(audience, mark)
     yield* this.#applyToAll(audience, destination, input, on)
   }
 
-  *#outcome(input: Input<'outcome'>, on: InputContext): Iterable<Change> {
-    // A late result must not create a membership again for a deleted user.
+  *#outcome(input: Input<'outcome'>, on: InputContext): Iterable<InputEffect> {
+    // A result that arrives after the user's deletion must not create a membership for the user
+    // again.
     const stopped = this.#members.get(input) === undefined ? this.#stopped(input.userId, 0) : undefined
     if (stopped !== undefined) return yield ignored(stopped)
     yield* this.#change(input, input, on)
   }
 
-  *#forgotten(userId: string, on: InputContext): Iterable<Change> {
+  *#forgotten(userId: string, on: InputContext): Iterable<InputEffect> {
     for (const [audience, byDestination] of this.#members.all()) {
       const states = [...byDestination.values()].flatMap(table => table.get(userId) ?? [])
-      // When this input is read again after a crash, memberships of a user who returned since then
-      // are kept.
+      // After a crash, this deletion is read and processed again. A membership with a later
+      // position belongs to a user who returned after the deletion, and is kept.
       const versions = states.filter(({ position }) => position < on.position).map(({ version }) => version)
       const mark = withRaisedFloor(this.#markOf(audience), Math.max(0, ...versions), on.position)
-      // The watermark is written first: it keeps the highest version of the removed memberships. A
-      // crash between the two writes would otherwise lose that version.
+      // The watermark is written before the memberships are removed, because it keeps the highest
+      // version of the removed memberships. In the other order, a crash between the two writes
+      // would lose that version.
       if (mark !== undefined) yield this.#mark(audience, mark)
       for (const destination of byDestination.keys())
         yield* this.#change({ audience, userId, destination }, { kind: 'forgotten' }, on)
     }
   }
 
-  *#change(key: MemberKey, input: MembershipInput, on: InputContext): Iterable<Change> {
+  *#change(key: MemberKey, input: MembershipInput, on: InputContext): Iterable<InputEffect> {
     const change = this.#changeOf(key, input, on)
     if (change === undefined) return
     this.#members.put(key, change.state)
@@ -170,10 +183,16 @@ export class AudiencePartition {
   }
 
   /**
-   * Applies one input to all members of an audience, or only to those at the destination `only`. A
-   * table permits no removal during the iteration, so its removals follow at the end.
+   * Applies one input to all members of an audience at every destination, or only at the
+   * destination `only`. No member may be removed from a table of memberships while the loop
+   * iterates over it. So the loop collects the removed members and deletes them afterwards.
    */
-  *#applyToAll(audience: string, only: string | undefined, input: MembershipInput, on: InputContext): Iterable<Change> {
+  *#applyToAll(
+    audience: string,
+    only: string | undefined,
+    input: MembershipInput,
+    on: InputContext,
+  ): Iterable<InputEffect> {
     for (const [destination, table] of this.#members.of(audience)) {
       if (only !== undefined && only !== destination) continue
       const gone: string[] = []
@@ -223,10 +242,10 @@ export class AudiencePartition {
     return this.records.markOf(audience)
   }
 
-  #mark(audience: string, mark: AudienceWatermark): Change {
+  #mark(audience: string, mark: AudienceWatermark): InputEffect {
     this.records.setMark(audience, mark)
     return { kind: 'mark', audience, mark }
   }
 }
 
-const ignored = (reason: IgnoredReason): Change => ({ kind: 'ignored', reason })
+const ignored = (reason: IgnoredReason): InputEffect => ({ kind: 'ignored', reason })

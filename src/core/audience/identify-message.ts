@@ -7,16 +7,17 @@ import type { MembershipUpdate } from './membership.ts'
 import type { MemberKey } from './membership-record.ts'
 
 /**
- * The message id of a change. Every process computes the same id for the same change, and different
- * changes have different ids.
+ * The message id of a change (a new value of one user for one destination). Every process computes
+ * the same id for the same change, and different changes have different ids.
  */
 export const changeId = ({ audience, userId, destination }: MemberKey, { version, value }: MembershipUpdate): string =>
   `audience-${hash('sha256', JSON.stringify([audience, userId, destination, version, value])).slice(0, 40)}`
 
 /**
  * Builds the identify message that sends one user's change to one destination.
- * @param at when the input was appended. A repeated message thus has the same bytes, and a deletion
- *   after the input suppresses the message.
+ * @param at when the input that caused the change was appended to Kafka. It is the time of the
+ *   message. So a message that is built again has the same bytes, and a deletion of the user after
+ *   this time suppresses the message.
  */
 export function identifyOf(key: MemberKey, property: string, change: MembershipUpdate, at: EpochMs): Event {
   return ownEvent({
@@ -31,7 +32,7 @@ export function identifyOf(key: MemberKey, property: string, change: MembershipU
   })
 }
 
-/** Reads the value from the traits of a message of `identifyOf`. */
+/** Reads the user's value from the traits of a message that `identifyOf` has built. */
 export function valueIn(traits: JsonText | undefined): JsonText {
   const [value = null] = Object.values(JSON.parse(traits ?? '{}') as Record<string, unknown>)
   return JSON.stringify(value) as JsonText

@@ -2,25 +2,26 @@ import { Fifo } from '../collections/fifo.ts'
 
 /** An input that waits until it may start. */
 export interface QueuedInput {
-  /** The user whom the input concerns, `undefined` when it concerns no single user. */
+  /** The user that the input is about; `undefined` when it is about a whole audience. */
   readonly user: string | undefined
   /**
-   * Whether the input must run alone: after all inputs before it are done, and before any after it
-   * starts. `InputScheduler` calls this when it has examined all inputs before this one.
+   * Whether the input must run alone: after all inputs before it are done, and before any input
+   * after it starts. `InputScheduler` calls this when it has started or queued all inputs before
+   * this one.
    */
   isFence(): boolean
 }
 
 /**
- * Schedules the inputs of one partition. Inputs of different users run concurrently, inputs of one
- * user run in log order, and a fence runs alone.
+ * Schedules the inputs of one partition. Inputs of different users run concurrently, and inputs of
+ * one user run in log order. An input with `isFence` runs alone.
  */
 export class InputScheduler<Input extends QueuedInput> {
   /** Inputs not yet examined, in log order. */
   readonly #waiting = new Fifo<Input>()
   /**
-   * Users with an input that is in progress or in `#ready`. The value is the queue of the inputs
-   * behind it, `undefined` until there is one.
+   * Users with an input that is in progress or in `#ready`. The value is the queue of the user's
+   * later inputs. It is `undefined` until there is a later input.
    */
   readonly #byUser = new Map<string, Fifo<Input> | undefined>()
   /** Inputs that may start because the previous input of the same user is done. */

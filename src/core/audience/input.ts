@@ -1,6 +1,6 @@
-import { type ChangeResult, changeResults } from '../message/change-result.ts'
 import { tooLongUserId } from '../message/identifiers.ts'
 import type { JsonText } from '../message/json-text.ts'
+import { type ReportedResult, reportedResults } from '../message/reported-result.ts'
 import { syncId } from './sync-id.ts'
 import { type SyncMode, type SyncPart, syncModes } from './sync-watermark.ts'
 
@@ -9,7 +9,7 @@ import { type SyncMode, type SyncPart, syncModes } from './sync-watermark.ts'
  * written to every partition.
  */
 export type AudienceInput =
-  /** An observation: a user and their value in a sync. */
+  /** An observation: a user and the user's value in a sync. */
   | ({
       readonly kind: 'observed'
       readonly audience: string
@@ -17,19 +17,26 @@ export type AudienceInput =
       readonly value: JsonText
     } & SyncPart)
   /**
-   * The end of a sync, written to every partition once Kafka has acknowledged all its observations.
-   * A sync whose upload failed has no end record.
+   * The end of a sync. It is written to every partition after Kafka has acknowledged all
+   * observations of the sync. A sync whose upload failed has no end record.
    */
   | ({ readonly kind: 'sync_ended'; readonly audience: string } & SyncPart)
   | OutcomeInput
-  /** Replay of a dead-lettered membership update. */
+  /**
+   * An operator replays a membership update that was dead-lettered. The user's current value is
+   * sent.
+   */
   | { readonly kind: 'resend'; readonly audience: string; readonly userId: string; readonly destination: string }
-  /** Written to every partition. Without a destination, the reset applies to all destinations. */
+  /**
+   * The command `hookline audience reset`: what destinations have counts as unknown, so the next
+   * full sync sends all members again. The input is written to every partition. Without a
+   * destination, it applies to all destinations.
+   */
   | { readonly kind: 'reset'; readonly audience: string; readonly destination: string | undefined }
-  /** The deletion of a user. */
+  /** The user was deleted. All memberships of the user are removed. */
   | { readonly kind: 'forgotten'; readonly userId: string }
 
-/** The result of a membership update, written by the dispatcher. */
+/** The result of a membership update at one destination. The dispatcher writes this input. */
 export interface OutcomeInput {
   readonly kind: 'outcome'
   readonly audience: string
@@ -37,7 +44,7 @@ export interface OutcomeInput {
   readonly destination: string
   readonly version: number
   readonly value: JsonText
-  readonly result: ChangeResult
+  readonly result: ReportedResult
 }
 
 /** An input in the form of its Avro schema, `schemas/hookline.audience-input-value.avsc`. */
@@ -72,8 +79,9 @@ export function toInputRecord(input: AudienceInput): InputRecord {
 }
 
 /**
- * The input in a record, or why the record cannot be used. A newer version of Hookline or another
- * application may have written it. `detail` continues a sentence that starts with "the input".
+ * The result of decoding a record: the input, or why the record cannot be used. A newer version of
+ * Hookline or another application may have written an unusable record. `detail` continues a
+ * sentence that starts with "the input".
  */
 export type ReadInput =
   | { readonly kind: 'input'; readonly input: AudienceInput }
@@ -91,7 +99,7 @@ export function fromInputRecord(record: InputRecord): ReadInput {
     return value as T
   }
   const long = record.userId === null ? undefined : tooLongUserId(record.userId)
-  if (long !== undefined) return undecodable(`'${record.kind.slice(0, 40)}': userId ${long}`)
+  if (long !== undefined) return undecodable(`'${record.kind.slice(0, 40)}': the user id ${long}`)
   const input = inputOf(record, need)
   if (input === undefined) return undecodable(`has the unknown kind '${record.kind.slice(0, 40)}'`)
   if (missing.length > 0) return undecodable(`'${record.kind}' has no valid ${missing.join(', ')}`)
@@ -123,7 +131,7 @@ function inputOf(record: InputRecord, need: Need): AudienceInput | undefined {
         destination: text('destinationId'),
         version: whole('version'),
         value: value(),
-        result: need<ChangeResult>('result', result => changeResults.some(known => known === result)),
+        result: need<ReportedResult>('result', result => reportedResults.some(known => known === result)),
       }
     case 'resend':
       return { kind: 'resend', audience: text('audience'), userId: text('userId'), destination: text('destinationId') }
@@ -146,7 +154,7 @@ function isJson(value: string | number): boolean {
 }
 
 /**
- * The user whom an input concerns, which is the record's key. `undefined` when the input concerns a
+ * The user that an input is about, which is the record's key. `undefined` when the input is about a
  * whole audience.
  */
 export const inputUser = (input: AudienceInput): string | undefined => ('userId' in input ? input.userId : undefined)

@@ -14,12 +14,16 @@ export interface MemberKey {
 }
 
 /**
- * Record key `["<audience>","<user>","<destination>"]`. The record is in the partition of its user.
+ * Returns the record key `["<audience>","<user>","<destination>"]`. The record is in the partition
+ * to which the user id is hashed.
  */
 export const membershipKey = ({ audience, userId, destination }: MemberKey): string =>
   JSON.stringify([audience, userId, destination])
 
-/** Record key `["<audience>"]` of an audience's watermark, which every partition has once. */
+/**
+ * Returns the record key `["<audience>"]` of an audience's watermark. Every partition has its own
+ * watermark of the audience.
+ */
 export const watermarkKey = (audience: string): string => JSON.stringify([audience])
 
 /** Parses the key of a membership or a watermark. `undefined` for any other text. */

@@ -1,6 +1,6 @@
 import { assertNever } from '../assert-never.ts'
-import type { ChangeResult } from '../message/change-result.ts'
 import type { JsonText } from '../message/json-text.ts'
+import type { ReportedResult } from '../message/reported-result.ts'
 import type { DurationMs, EpochMs } from '../time.ts'
 import { clampedToNow, isDayBefore, type SyncId, syncId, versionAt } from './sync-id.ts'
 import type { AudienceWatermark } from './sync-watermark.ts'
@@ -15,23 +15,26 @@ import {
 
 /**
  * The state of one user in one audience at one destination. A user in the default state has no
- * stored membership: their value is the absent value (`false`, or `null` for a trait), and the
+ * stored membership: the user's value is the absent value (`false`, or `null` for a trait), and the
  * destination has acknowledged it.
  */
 export interface Membership {
   /**
    * The value from the newest sync that listed the user, or the absent value when a later full sync
-   * did not list them.
+   * did not list the user.
    */
   readonly desired: JsonText
-  /** The value that the destination has; `undefined` (unknown) differs from every value. */
+  /**
+   * The value that the destination has. `undefined` means that the value is unknown; it then
+   * differs from every desired value.
+   */
   readonly acknowledged: JsonText | undefined
   /**
-   * The change in flight. Nothing else is sent until its result is known, so that a retry never
-   * overwrites a newer value.
+   * The change that was sent and has no result yet. No other change is sent until its result is
+   * known, so that a retry never overwrites a newer value.
    */
   readonly inFlight: ChangeInFlight | undefined
-  /** Version of the last change; the next change has this plus one. */
+  /** Version of the last change. The next change has this version plus 1. */
   readonly version: number
   /** The newest sync that listed the user. */
   readonly syncId: SyncId
@@ -48,8 +51,9 @@ export interface ChangeInFlight {
   /** When the change was sent. */
   readonly since: EpochMs
   /**
-   * Whether an older change with another value may have been delivered after this one was sent, or
-   * a reset arrived. A delivery of this change then does not prove the destination's value.
+   * Whether a delivery of this change does not prove which value the destination has. The reason is
+   * one of two events after this change was sent: a reset arrived, or an older change with another
+   * value may have been delivered.
    */
   readonly isOvertaken: boolean
 }
@@ -57,17 +61,26 @@ export interface ChangeInFlight {
 /** An input for one membership. */
 export type MembershipInput =
   | { readonly kind: 'observed'; readonly syncId: SyncId; readonly value: JsonText }
-  /** The end of a full sync. A user whom only older syncs listed has left the audience. */
-  | { readonly kind: 'sync_ended'; readonly syncId: SyncId }
-  | { readonly kind: 'outcome'; readonly version: number; readonly value: JsonText; readonly result: ChangeResult }
   /**
-   * Replay of a dead-lettered change. The current value is sent instead, if the destination still
-   * needs it.
+   * The end of a full sync. If neither this sync nor a newer one has listed the user, the user has
+   * left the audience.
+   */
+  | { readonly kind: 'sync_ended'; readonly syncId: SyncId }
+  | { readonly kind: 'outcome'; readonly version: number; readonly value: JsonText; readonly result: ReportedResult }
+  /**
+   * An operator replays a change that was dead-lettered. Its value may be outdated. So the current
+   * value is sent, if the destination needs it.
    */
   | { readonly kind: 'resend' }
-  /** The destination has lost its data: the next sync sends all values again. */
+  /**
+   * The destination has lost its data, so its value is unknown. The next sync sends the value
+   * again.
+   */
   | { readonly kind: 'reset' }
-  /** The audience's watermark was raised. Memberships that it makes superfluous are removed. */
+  /**
+   * The end of a sync has raised the audience's watermark. A membership is removed if the watermark
+   * now covers it (see `isForgettable`).
+   */
   | { readonly kind: 'swept' }
   /** The user was deleted. */
   | { readonly kind: 'forgotten' }
@@ -76,7 +89,7 @@ export interface StepContext {
   /** Offset of the input in its partition, and the time at which Kafka appended it (`at`). */
   readonly position: number
   readonly at: EpochMs
-  /** Current wall-clock time, for a change that is sent now. */
+  /** Current wall-clock time. A change that is sent now gets it as `inFlight.since`. */
   readonly now: EpochMs
   readonly absent: JsonText
   readonly mark: AudienceWatermark
@@ -107,8 +120,8 @@ const unchanged: Step = { kind: 'unchanged' }
 const removed: Step = { kind: 'removed' }
 
 /**
- * The state after an input, before anything is sent. `send`: whether the desired value is sent now,
- * if it differs from the value that the destination has.
+ * The result of applying an input to a state. If `send` is true and the destination has another
+ * value than the desired one, the desired value is sent now.
  */
 interface Transition {
   readonly state: Membership
@@ -116,7 +129,7 @@ interface Transition {
 }
 
 /**
- * Returns what an input changes in a membership. This is a pure function. Processes that read the
+ * Returns what an input changes in a membership. It is a pure function: processes that read the
  * same inputs with the same configuration send the same changes with the same versions.
  */
 export function step(state: Membership | undefined, input: MembershipInput, on: StepContext): Step {
@@ -133,9 +146,11 @@ function onFirstInput(input: MembershipInput, { absent, mark, at }: StepContext)
     const version = Math.max(versionAt(at), mark.floor + 1)
     return { state: { ...initialState(absent, version), desired: value, syncId: named }, send: true }
   }
-  // No removed membership has a version above the floor, so this change is of one that was never
-  // written: the process crashed after sending. The next owner did not repeat it, because the
-  // destination was no longer listed. The next sync sends the correct value.
+  // A result arrived for a user without a stored membership. A process sent the change, and crashed
+  // before it wrote the membership. The next owner of the partition did not repeat the change,
+  // because its configuration no longer listed the destination. The next sync sends the correct
+  // value. The change does not belong to a removed membership, because the versions of removed
+  // memberships are at most `mark.floor`.
   if (input.kind === 'outcome' && input.version > mark.floor)
     return adoptUnknownChange(initialState(absent, mark.floor), input, at)
   return undefined
@@ -157,8 +172,9 @@ function transitionOf(state: Membership, input: MembershipInput, on: StepContext
   switch (input.kind) {
     case 'observed': {
       const { syncId: named, value } = input
-      // An older sync, or a repetition within the same sync, changes nothing, even when the change
-      // was dead-lettered since then.
+      // An observation (a user and value in a sync) of an older sync changes nothing. If one sync
+      // lists the same value twice, the second observation changes nothing either, even if the
+      // change was dead-lettered after the first one.
       if (named < state.syncId || (named === state.syncId && value === state.desired)) return undefined
       return { state: { ...withExpiredChange(state, on), desired: value, syncId: named }, send: true }
     }
@@ -194,7 +210,10 @@ const markUndelivered = (state: Membership, at: EpochMs): Membership => ({
   unconfirmed: markUnconfirmed(unlessExpired(state.unconfirmed, at), at),
 })
 
-/** Makes the destination's value unknown, even if the change in flight is delivered later. */
+/**
+ * Makes the destination's value unknown. It stays unknown even if the change in flight is delivered
+ * later.
+ */
 function withUnknownValue(state: Membership): Membership {
   const { acknowledged, inFlight } = state
   if (acknowledged === undefined && (inFlight === undefined || inFlight.isOvertaken)) return state
@@ -202,8 +221,8 @@ function withUnknownValue(state: Membership): Membership {
 }
 
 /**
- * Lowers a sync id that lies in the future. A sync that took its id from a fast clock would
- * otherwise hide all later syncs until that time.
+ * Replaces a sync id that lies in the future by the id for the time `at`. A sync that took its id
+ * from a fast clock would otherwise make all later syncs count as older, until the time in its id.
  */
 function withClampedSyncId(state: Membership, at: EpochMs): Membership {
   const named = clampedToNow(state.syncId, at)
@@ -215,14 +234,15 @@ function onOutcome(state: Membership, outcome: Outcome, on: StepContext): Transi
   if (age < 0) return adoptUnknownChange(state, outcome, on.at)
   const { inFlight } = state
   const sent = inFlight === undefined ? state.acknowledged : inFlight.value
-  // Two changes can have the same version: a process sent this outcome's change and crashed before
-  // it wrote the state. The next owner, whose configuration did not list the destination, did not
-  // repeat the change, and a later one got its version.
+  // This result has the version of the last change, but another value. So two changes have the same
+  // version. One process sent the first change and crashed before it wrote the state. The next
+  // owner of the partition did not repeat this change, because its configuration did not list the
+  // destination. So the next owner gave the same version to its own next change.
   if (age === 0 && sent !== undefined && sent !== outcome.value)
     return outcome.result === 'delivered' ? { state: withUnknownValue(state), send: true } : undefined
   if (age === 0 && inFlight !== undefined) {
-    // A desired value that changed while this change was in flight was never sent, so it is sent
-    // now. An unchanged value waits for the next sync.
+    // If the desired value changed while this change was in flight, the new value has not been sent
+    // yet, so it is sent now. If it did not change, the next sync sends it again.
     if (outcome.result === 'undelivered')
       return { state: markUndelivered(state, on.at), send: state.desired !== inFlight.value }
     const acknowledged = inFlight.isOvertaken ? undefined : inFlight.value
@@ -232,23 +252,27 @@ function onOutcome(state: Membership, outcome: Outcome, on: StepContext): Transi
 }
 
 /**
- * Handles the late result of a copy of an unconfirmed change. The copy was delivered, or may have
- * been (after a timeout). Its delivery may have come before the later changes or may have
- * overwritten them.
+ * Handles the late result of an unconfirmed change: an older change that may or may not have
+ * arrived. The result says that an identify message of this change was delivered, or may have been
+ * (after a timeout). It can be a second message that a process wrote before it crashed. If the
+ * message arrived after those of later changes, the destination now has its value.
  */
 function onLateOutcome(before: Membership, { value, result }: Outcome, age: number): Transition {
-  // After a delivery the destination ignores further copies. After a failure, another copy can
-  // still be delivered.
+  // A destination ignores further messages of a delivered change, because they have the same
+  // message id. After a failure, another message of the change can still be delivered.
   const state = result === 'delivered' ? { ...before, unconfirmed: confirm(before.unconfirmed, age) } : before
   const { acknowledged, inFlight } = state
   if (inFlight !== undefined) return { state: value === inFlight.value ? state : withUnknownValue(state), send: false }
-  // An unknown value stays unknown. Results do not arrive in the order of the deliveries, so even
-  // the result of the last change proves nothing.
+  // The value stays unknown. Results do not arrive in the order of the deliveries, so even the
+  // result of the last change does not prove which value the destination has.
   if (acknowledged === undefined || acknowledged === value) return { state, send: false }
   return { state: withUnknownValue(state), send: true }
 }
 
-/** Adopts a change that was sent but is missing in the state. */
+/**
+ * Adds a change of which only the result is known. It was sent, but the process crashed before it
+ * wrote the change to the stored state.
+ */
 function adoptUnknownChange(before: Membership, { version, value, result }: Outcome, at: EpochMs): Transition {
   const state = before.inFlight === undefined ? before : markUndelivered(before, at)
   const known = {
@@ -275,10 +299,11 @@ function applied(before: Membership | undefined, { state, send }: Transition, on
 }
 
 /**
- * Whether a membership can be removed without losing information. The destination must have
- * acknowledged the absent value, or must have been removed. The watermark must also cover the
- * membership: no sync up to `syncId` is still accepted, and no version up to `version` is used
- * again.
+ * Whether a membership can be removed without losing information. Both conditions must be true:
+ * - The destination has acknowledged the absent value (the value of a user who is not in the list),
+ *   or the destination was removed from the configuration.
+ * - The watermark covers the membership: no input of a sync up to `syncId` is still accepted, and
+ *   no version up to `version` is used again.
  */
 function isForgettable(state: Membership, on: StepContext): boolean {
   const { syncId, version } = state
@@ -292,9 +317,10 @@ function isAbsent({ desired, acknowledged, inFlight, unconfirmed }: Membership, 
 }
 
 /**
- * Whether the destination is removed, and the last sync of the user began a day or more before the
- * last closed sync. The delay protects memberships while a process does not yet know a new
- * destination, and when an operator soon reverts the removal.
+ * Whether the membership can be removed because its destination was removed from the configuration.
+ * The last sync that listed the user must have begun at least a day before the time in the sync id
+ * `mark.closed`. The reason for this wait is that an operator may revert the removal within a day.
+ * A process with an old configuration may also not know a new destination yet.
  */
 const isOfRemovedDestination = ({ syncId }: Membership, { isRemoved, mark }: StepContext): boolean =>
   isRemoved && isDayBefore(syncId, mark.closed)

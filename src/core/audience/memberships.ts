@@ -6,14 +6,14 @@ type ByDestination = ReadonlyMap<string, PackedMemberships>
 
 /** All memberships of one partition, in one table for each audience and destination. */
 export class Memberships {
-  /** By audience, then by destination. */
+  /** The tables by audience, then by destination. */
   readonly #tables = new Map<string, Map<string, PackedMemberships>>()
 
   get({ audience, userId, destination }: MemberKey): Membership | undefined {
     return this.#tables.get(audience)?.get(destination)?.get(userId)
   }
 
-  /** Offset of the last input that changed the membership, `undefined` when there is none. */
+  /** Offset of the last input that changed the membership; `undefined` without a membership. */
   positionOf({ audience, userId, destination }: MemberKey): number | undefined {
     return this.#tables.get(audience)?.get(destination)?.positionOf(userId)
   }

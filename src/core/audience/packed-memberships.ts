@@ -1,13 +1,16 @@
 import { murmur2 } from '../message/murmur2.ts'
 import type { Membership } from './membership.ts'
-import { maxStateBytes, packState, positionAt, unpackState } from './packed-state.ts'
+import { maxStateBytes, packState, positionAt, unpackState } from './pack-membership.ts'
 
 /**
  * Bytes of an entry's header: 2 for the length of the key, 4 for the number of bytes that are
  * reserved for the state.
  */
 const headerBytes = 6
-/** Initial number of slots, a power of two. At most three quarters of the slots are used. */
+/**
+ * Initial number of slots of the hash table, a power of two. At most three quarters of the slots
+ * are used.
+ */
 const minSlots = 16
 const minBytes = 1_024
 const maxKeyBytes = 65_535
@@ -19,23 +22,30 @@ const maxKeyBytes = 65_535
  */
 export class PackedMemberships {
   /**
-   * Address of the entry in `#entries` plus 1, or 0 for a free slot. Collisions use linear probing.
+   * For each slot of the hash table, the position of its entry in `#entries` plus 1, or 0 for a
+   * free slot. Collisions use linear probing.
    */
   #slots = new Uint32Array(minSlots)
   /**
-   * Eight bits of the hash of each slot's entry. They rule out nearly all other keys without a
-   * comparison of keys.
+   * Eight bits of the hash of each slot's key, to compare them before the keys. If they differ, the
+   * keys differ. So nearly all searches compare only one key completely.
    */
   #tags = new Uint8Array(minSlots)
   #entries = Buffer.allocUnsafeSlow(minBytes)
-  /** Address of the next entry. */
+  /** Position in `#entries` at which the next entry will be added. */
   #end = 0
-  /** Bytes taken by deleted or moved entries. */
+  /** Bytes of `#entries` that deleted or moved entries still take. `#compact` frees them. */
   #wasted = 0
   #size = 0
-  /** Changes whenever an entry is added or deleted. */
+  /**
+   * Increases when an entry is added or deleted. `users` checks it, because neither is allowed
+   * while it iterates.
+   */
   #generation = 0
-  /** Length of the key that `#find` wrote last, behind the last entry. */
+  /**
+   * Length in bytes of the key that `#find` wrote last. `#find` writes the searched key after the
+   * last entry.
+   */
   #keyLength = 0
   #keyTag = 0
 
@@ -54,7 +64,7 @@ export class PackedMemberships {
   }
 
   /**
-   * Offset of the last input that changed the user's membership, `undefined` when there is none.
+   * Offset of the last input that changed the user's membership; `undefined` without a membership.
    * Cheaper than `get`.
    */
   positionOf(userId: string): number | undefined {
@@ -83,8 +93,8 @@ export class PackedMemberships {
     this.#wasted += this.#lengthOf(entry)
     this.#size--
     this.#generation++
-    // Backward-shift deletion: move later entries of the probe sequence up, so that a search can
-    // stop at the first free slot.
+    // Backward-shift deletion: later entries of the probe sequence move towards the freed slot, so
+    // that a search can stop at the first free slot.
     const mask = this.#slots.length - 1
     for (let at = (free + 1) & mask; this.#slots[at] !== 0; at = (at + 1) & mask) {
       const home = this.#homeOf(this.#slots[at]! - 1)
@@ -120,8 +130,9 @@ export class PackedMemberships {
   }
 
   /**
-   * Finds the slot of a user's entry, or a free slot for it. First it writes the key behind the
-   * last entry: keys are compared within one buffer, and `#append` then need not copy the key.
+   * Finds the slot of a user's entry, or a free slot for it. It first writes the key after the last
+   * entry. So both keys are in one buffer when they are compared, and `#append` need not copy the
+   * key.
    */
   #find(userId: string): number {
     const maxBytes = headerBytes + userId.length * 3
@@ -155,7 +166,9 @@ export class PackedMemberships {
     return this.#home(this.#hashOf(entry))
   }
 
-  /** The home slot of a hash, taken from its highest bits. */
+  /**
+   * The home slot of a hash (the slot at which a search begins). It is taken from the highest bits.
+   */
   #home(hash: number): number {
     return hash >>> (Math.clz32(this.#slots.length) + 1)
   }
@@ -186,7 +199,10 @@ export class PackedMemberships {
     this.#slots[slot] = this.#append(stateLength) + 1
   }
 
-  /** Turns the key and state at the end of the block into an entry. Returns its address. */
+  /**
+   * Makes an entry of the key and state that were already written after the last entry. Returns the
+   * position of the new entry in `#entries`.
+   */
   #append(stateLength: number): number {
     const entry = this.#end
     this.#entries.writeUInt16LE(this.#keyLength, entry)
@@ -195,7 +211,10 @@ export class PackedMemberships {
     return entry
   }
 
-  /** Reallocates the block, with 1.5 times the bytes of its entries and `more` together. */
+  /**
+   * Reallocates the block of entries. The new size is 1.5 times the sum of the used bytes and
+   * `more`.
+   */
   #reallocate(more: number): void {
     const capacity = Math.max(minBytes, Math.ceil((this.#end - this.#wasted + more) * 1.5))
     if (this.#wasted > 0) return this.#compact(capacity)
@@ -204,7 +223,10 @@ export class PackedMemberships {
     before.copy(this.#entries, 0, 0, this.#end)
   }
 
-  /** Drops the wasted bytes. Entries get new addresses but keep their slots. */
+  /**
+   * Frees the wasted bytes by copying the entries to a new block. Entries get new positions in the
+   * block but keep their slots.
+   */
   #compact(capacity: number): void {
     const before = this.#entries
     const after = Buffer.allocUnsafeSlow(capacity)
@@ -240,11 +262,14 @@ export class PackedMemberships {
 }
 
 /**
- * The murmur2 hash of a key, mixed once more. All keys of a partition have the same murmur2 hash
- * modulo the number of partitions, so its lowest bits are often equal.
+ * The murmur2 hash of a key, multiplied to mix its bits. All keys of a partition have the same
+ * murmur2 hash modulo the number of partitions, so the lowest bits of their hashes are often equal.
  */
 const hashOf = (bytes: Uint8Array, start: number, end: number): number =>
   Math.imul(murmur2(bytes, start, end), 0x9e3779b1)
 
-/** The tag of a hash. It uses other bits than the home slot, except with more than 2^20 slots. */
+/**
+ * The tag of a hash: eight bits that do not decide the home slot, as long as the table has at most
+ * 2^20 slots.
+ */
 const tagOf = (hash: number): number => (hash >>> 4) & 0xff

@@ -2,7 +2,7 @@ import { idOf, textOf } from '../message/identifiers.ts'
 import { canonicalJson, isObject, parseField, parseJson } from '../message/json.ts'
 import type { JsonText } from '../message/json-text.ts'
 import { maxMessageBytes } from '../message/message-parts.ts'
-import { type AudienceKind, absentValue } from './directory.ts'
+import { type AudienceKind, absentValue } from './audience-directory.ts'
 
 /** The content of one line of a member list. */
 export type MemberLine =
@@ -10,8 +10,8 @@ export type MemberLine =
   /** A blank line, or the CSV header. */
   | { readonly kind: 'nothing' }
   /**
-   * `message` starts with the line number and says what is wrong and how to fix it. It is logged, so
-   * it contains no user id.
+   * `message` starts with the line number, and says what is wrong and how to fix it. It is logged,
+   * so it contains no user id.
    */
   | { readonly kind: 'refused'; readonly message: string }
 
@@ -22,7 +22,7 @@ const nothing: MemberLine = { kind: 'nothing' }
 /**
  * Creates a reader for the lines of one member list; call it with each line in order. A line is a
  * JSON object `{"userId", "value"}`, a JSON string or number with the id, or the plain id. The
- * whole list is CSV when its first line has a field `userId`. For the values see `parseValue`.
+ * whole list is CSV when its first line has a field `userId`. `parseValue` describes the values.
  */
 export function createMemberReader(kind: AudienceKind): ReadMemberLine {
   let number = 0
@@ -78,9 +78,12 @@ function csvColumns(line: string): CsvColumns | undefined {
 }
 
 /**
- * Converts a CSV field to a value. A field that is valid JSON becomes its value; any other field,
- * and `true` or `false` of a computed trait, stays text. An empty field adds the user to an audience
- * and removes a computed trait. `undefined` when the line has no such field.
+ * Converts the field `value` of a CSV line to a value.
+ * - A field that is valid JSON becomes its JSON value. But `true` and `false` of a computed trait
+ *   stay text.
+ * - Any other field stays text.
+ * - An empty field adds the user to an audience, and removes a computed trait.
+ * - `text` is `undefined` when the line has no `value` field. The result is then `undefined` too.
  */
 function csvValue(kind: AudienceKind, text: string | undefined): unknown {
   if (text === undefined) return undefined

@@ -1,4 +1,4 @@
-import type { Change } from './change.ts'
+import type { InputEffect } from './input-effect.ts'
 import {
   fromMembershipRecord,
   fromWatermarkRecord,
@@ -11,8 +11,11 @@ import { Memberships } from './memberships.ts'
 import { type AudienceWatermark, emptyWatermark } from './sync-watermark.ts'
 
 /**
- * Result of restoring a record. `taken`: it has the current state of its key. `stale`: a later
- * state is known and has to be written again. `unreadable`: Hookline did not write the record.
+ * The result of restoring a record of the memberships topic.
+ * - `taken`: the record has the current state of its key.
+ * - `stale`: a later state of the key is already known. The caller must write that state again, so
+ *   that it is the last record of the key.
+ * - `unreadable`: Hookline did not write the record.
  */
 export type Restored = 'taken' | 'stale' | 'unreadable'
 
@@ -20,16 +23,22 @@ type About = NonNullable<ReturnType<typeof parseMembershipKey>>
 
 /**
  * The memberships and watermarks of one partition, restored from the memberships topic. Each record
- * has the offset of the input that caused it. Of the records of one key, the one with the highest
- * input offset is valid, wherever it is in the log: a previous owner of the partition may append
- * its last states long after the partition was reassigned.
+ * has the offset of the input that caused it. Of all records of a key, the one with the highest
+ * input offset is valid, even if it is not the last one in the log. The reason is that a previous
+ * owner of the partition may append its last states long after the reassignment.
  */
 export class PartitionRecords {
   readonly members = new Memberships()
   readonly #marks = new Map<string, AudienceWatermark>()
-  /** Input offset of each tombstone that was read, by record key. Empty after the restore. */
+  /**
+   * For each tombstone that was read, the offset of the input that caused it, by record key. Empty
+   * after the restore.
+   */
   readonly #removed = new Map<string, number>()
-  /** Keys whose last record read so far is stale, with the input offset of the valid state. */
+  /**
+   * Record keys whose last record read so far is stale: a later state is known. The value is the
+   * input offset of that later, valid state.
+   */
   readonly #stale = new Map<string, number>()
   readonly #inputEnd: number
   #isRestored = false
@@ -52,8 +61,8 @@ export class PartitionRecords {
   }
 
   /**
-   * Applies one record, unless it is stale. All records have to be applied in log order before the
-   * first input.
+   * Applies one record of the memberships topic, unless it is stale. All records have to be applied
+   * in log order before the first input is processed.
    */
   restore(record: ReadRecord): Restored {
     const about = aboutOf(record)
@@ -70,8 +79,9 @@ export class PartitionRecords {
   }
 
   /**
-   * Ends the restore. Returns the keys whose last record is stale, as tombstones with the input
-   * offset of the valid state, for `replacementOf`.
+   * Ends the restore. Returns one entry for each key whose last record is stale. The entry has the
+   * key, no value, and the input offset of the valid state. The caller passes each entry to
+   * `replacementOf`, and writes the result to Kafka.
    */
   restored(): readonly ReadRecord[] {
     const stale = [...this.#stale].map(([key, position]) => ({ key, value: undefined, position }))
@@ -82,10 +92,12 @@ export class PartitionRecords {
   }
 
   /**
-   * Takes in a record that another process wrote, or for which this process got no acknowledgement.
-   * No input of the record's user may be in progress. If the record's input is done here
-   * (`isDone`), the state in memory stays: `taken` when the record agrees with it, otherwise
-   * `stale`. If its input is not done, the record is applied as during a restore.
+   * Handles a record of the memberships topic that another process wrote, or for which this process
+   * got no acknowledgement. No input of the record's user may be in progress. `isDone` returns
+   * whether this process has processed the input that caused the record.
+   * - If it has, the state in memory stays. The result is `taken` when the record has the same
+   *   state, otherwise `stale`.
+   * - If it has not, the record is applied as during a restore.
    */
   adopt(record: ReadRecord, isDone: (position: number) => boolean): Restored {
     const about = aboutOf(record)
@@ -99,10 +111,10 @@ export class PartitionRecords {
   }
 
   /**
-   * Returns the change that overwrites a stale record with the known state; `undefined` when
-   * Hookline did not write its key.
+   * Returns the change that writes the known state of a key again, after a stale record.
+   * `undefined` when the key is not one of Hookline's keys.
    */
-  replacementOf({ key, position = -1 }: ReadRecord): Change | undefined {
+  replacementOf({ key, position = -1 }: ReadRecord): InputEffect | undefined {
     const about = parseMembershipKey(key)
     if (about === undefined) return undefined
     if (!('userId' in about)) {
@@ -122,7 +134,7 @@ export class PartitionRecords {
     return position === undefined || this.#isRestored || position < this.#inputEnd ? position : -1
   }
 
-  /** Input offset of the known state of a key, `undefined` when there is none. */
+  /** Input offset of the known state of a key; `undefined` when no state is known. */
   #positionOf(key: string, about: About): number | undefined {
     if (!('userId' in about)) return this.#marks.get(about.audience)?.position
     return this.members.positionOf(about) ?? this.#removed.get(key)
@@ -159,7 +171,9 @@ function aboutOf({ key, value }: ReadRecord): About | undefined {
 const isSame = (a: ReadRecord['value'], b: ReadRecord['value']): boolean =>
   JSON.stringify(plain(a)) === JSON.stringify(plain(b))
 
-/** Returns the record with its fields in a fixed order. */
+/**
+ * Returns the record with its fields in a fixed order, so that equal records have equal JSON texts.
+ */
 const plain = (value: ReadRecord['value']): unknown => {
   if (value === undefined) return null
   const state = fromMembershipRecord(value)

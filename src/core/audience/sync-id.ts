@@ -16,8 +16,9 @@ export const idsPerMs = 1024
 
 /**
  * Creates the id of a sync that starts now by the brokers' clock. A sync that starts in a later
- * millisecond, on any machine, has a larger id. `unique` is any unique text; it separates syncs
- * that start in the same millisecond.
+ * millisecond, on any machine, has a larger id. Two syncs that start in the same millisecond have
+ * different ids with a probability of 1,023 in 1,024: the id contains 10 bits of a hash of
+ * `unique`, which is any unique text.
  */
 export function newSyncId(now: EpochMs, unique: string): SyncId {
   const chance = murmur2(Buffer.from(unique)) & (idsPerMs - 1)
@@ -25,25 +26,27 @@ export function newSyncId(now: EpochMs, unique: string): SyncId {
 }
 
 /**
- * The first version of a membership whose input was appended at this time. Versions have the scale
- * of sync ids and grow with the time, so that a user who returns gets higher ones than before, even
- * when the earlier state is gone.
+ * The version of the first change of a membership whose input was appended at this time. Versions
+ * have the scale of sync ids and grow with the time. So a user who returns gets higher versions
+ * than before, even after the earlier membership was removed.
  */
 export const versionAt = (at: EpochMs): number => at * idsPerMs
 
 /** The time at which a sync began, by the brokers' clock. */
 export const syncBegan = (id: SyncId): EpochMs => epochMs(Math.floor(id / idsPerMs))
 
-/** Maximum difference between the clocks of the brokers, including the error of reading them. */
+/**
+ * Maximum difference between the clocks of the brokers in ms, including the error of reading them.
+ */
 const aheadMs = 60_000
 
 /**
- * Whether the id of a sync lies in the future, because its machine's clock was ahead of the
- * brokers' clock. Until the time of the id, no other sync counts as newer.
+ * Whether the id of a sync lies in the future, because the clock of its machine was ahead of the
+ * brokers' clock. Until the time in the id, other syncs would count as older.
  */
 export const isAhead = (id: SyncId, at: EpochMs): boolean => id > versionAt(epochMs(at + aheadMs))
 
-/** Returns the id of a sync, lowered to the time `at` when it lies in the future. */
+/** Returns the id of a sync. If it lies in the future, returns the id for the time `at` instead. */
 export const clampedToNow = (id: SyncId, at: EpochMs): SyncId => (isAhead(id, at) ? syncId(versionAt(at)) : id)
 
 const dayMs = 24 * 3_600_000

@@ -26,7 +26,7 @@ export function syncStatusOf(
 }
 
 /**
- * Time after which a change without a result counts as undelivered: the retry window and one hour,
- * because retries begin only within the window.
+ * Time after which a change without a result has the status `unknown`: the retry window plus one
+ * hour for the last retry, which must begin within the window.
  */
 export const changeExpiry = (window: DurationMs): DurationMs => durationMs(window + 3_600_000)

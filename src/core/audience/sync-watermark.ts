@@ -1,16 +1,24 @@
 import { type DurationMs, durationMs, type EpochMs } from '../time.ts'
 import { clampedToNow, idsPerMs, isDayBefore, type SyncId, syncId, versionAt } from './sync-id.ts'
 
-/** `full`: the sync lists all members. `partial`: it only adds and removes users. */
+/**
+ * `full`: the sync lists all members. `partial`: it adds or removes only the users that it lists.
+ */
 export const syncModes = ['full', 'partial'] as const
 export type SyncMode = (typeof syncModes)[number]
 
 /**
- * The watermark of an audience in one partition, stored beside the memberships. With it,
- * memberships can be removed safely: it says which syncs are closed and which versions were used.
+ * The watermark of an audience in one partition, stored in the memberships topic. It keeps what
+ * must still be known after a membership is removed:
+ * - which syncs are closed, so that their late inputs are ignored
+ * - the highest version that a removed membership can have had, so that a new membership gets a
+ *   higher one
  */
 export interface AudienceWatermark {
-  /** The newest full sync of which an input was read, plus 1 when it was cancelled. */
+  /**
+   * The id of the newest full sync of which an input was read. It is this id plus 1 if an input of
+   * the sync was ignored, which cancels the sync (see `afterLostInput`).
+   */
   readonly begun: SyncId
   /**
    * Inputs of syncs with this id or a smaller one are ignored. It is the id of the newest full sync
@@ -18,7 +26,8 @@ export interface AudienceWatermark {
    */
   readonly closed: SyncId
   /**
-   * Removed memberships had versions up to this one, so each new membership gets a higher version.
+   * The maximum version that removed memberships can have had. Each new membership gets a higher
+   * version.
    */
   readonly floor: number
   /** Offset of the last input that changed this watermark. */
@@ -34,15 +43,16 @@ export interface SyncPart {
 }
 
 /**
- * Why an observation or the end of a sync is ignored: the sync is closed, or a newer full sync or a
- * lost input has cancelled it.
+ * Why an observation or the end of a sync is ignored.
+ * - `sync_closed`: the sync is closed.
+ * - `sync_cancelled`: a newer full sync has begun, or an earlier input of the sync was ignored.
  */
 export const staleReasons = ['sync_closed', 'sync_cancelled'] as const
 export type StaleReason = (typeof staleReasons)[number]
 
 /**
- * Returns why an input of a sync comes too late: the sync is closed (see `closed`), or it is a full
- * sync and a newer full sync has begun.
+ * Returns why an input of a sync comes too late; `undefined` when it does not. Either the sync is
+ * closed (see `closed`), or it is a full sync and a newer full sync has begun.
  */
 export function staleReason(mark: AudienceWatermark, sync: SyncPart): StaleReason | undefined {
   if (sync.syncId <= mark.closed) return 'sync_closed'
@@ -50,8 +60,8 @@ export function staleReason(mark: AudienceWatermark, sync: SyncPart): StaleReaso
 }
 
 /**
- * Whether this is the first input of a full sync. A full sync cancels the unfinished ones before
- * it.
+ * Whether this is the first input of a full sync. A full sync cancels all earlier full syncs that
+ * have not ended.
  */
 export const beginsSync = (mark: AudienceWatermark, { syncId: id, mode }: SyncPart): boolean =>
   mode === 'full' && id > mark.begun
@@ -64,15 +74,16 @@ export const afterSyncStart = (mark: AudienceWatermark, sync: SyncPart, position
 })
 
 /**
- * Whether an input that is ignored, because its audience is not configured, has to cancel its sync.
- * A full sync removes all users that it does not list, and the input may have listed one.
+ * Whether an input that is ignored must cancel its sync. The input is ignored because its audience
+ * is not configured. It may have listed a user. A full sync removes all users that it does not
+ * list, so without the cancellation the end of the sync would remove this user.
  */
 export const isLostInputFatal = (mark: AudienceWatermark, sync: SyncPart): boolean =>
   sync.mode === 'full' && staleReason(mark, sync) === undefined
 
 /**
- * The watermark that cancels the full sync of a lost input (see `isLostInputFatal`), as a newer
- * full sync would.
+ * Returns the watermark that cancels a full sync, because one of its inputs was ignored (see
+ * `isLostInputFatal`). The start of a newer full sync also cancels it.
  */
 export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position: number): AudienceWatermark => ({
   ...mark,
@@ -80,11 +91,15 @@ export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position
   position,
 })
 
-/** Inputs of a sync are accepted for this time after it began: the retention of the input topic. */
+/**
+ * Inputs of a sync are accepted until this time after the sync began. It is the retention of the
+ * topic of audience inputs.
+ */
 const syncAcceptedForMs: DurationMs = durationMs(7 * 24 * 3_600_000)
 
 /**
- * The watermark after the end of a sync that is not stale. `undefined` when it does not change.
+ * The watermark after the end of a sync that `staleReason` does not reject. Returns `undefined`
+ * when the watermark stays the same.
  * - A full sync closes itself and all earlier syncs.
  * - A partial sync closes the syncs that began more than 7 days before `at`, at most once a day.
  *   Without this, the state of a user whom a partial sync removed would be kept until the next full
@@ -99,15 +114,17 @@ export function afterSyncEnd(
   at: EpochMs,
 ): AudienceWatermark | undefined {
   const old = syncId((at - syncAcceptedForMs) * idsPerMs)
-  // Closings by partial syncs are at least a day apart, because each closing visits all members.
+  // Closing syncs visits all memberships of the audience, which takes long. So partial syncs do it
+  // at most once a day.
   if (sync.mode === 'partial' && !isDayBefore(mark.closed, old)) return undefined
   const upTo = sync.mode === 'full' ? sync.syncId : old
   return { ...mark, closed: upTo, floor: Math.max(mark.floor, versionAt(at)), position }
 }
 
 /**
- * The watermark after a reset of the whole audience, `undefined` when nothing changes because no
- * sync id lies in the future.
+ * The watermark after a reset of the whole audience. The reset replaces sync ids that lie in the
+ * future by the id for the time `at`. `undefined` when no id lies in the future, so that nothing
+ * changes.
  */
 export function resetWatermark(mark: AudienceWatermark, position: number, at: EpochMs): AudienceWatermark | undefined {
   const lowered = { ...mark, begun: clampedToNow(mark.begun, at), closed: clampedToNow(mark.closed, at), position }
@@ -115,8 +132,8 @@ export function resetWatermark(mark: AudienceWatermark, position: number, at: Ep
 }
 
 /**
- * The watermark that has to be written before a membership with this version is removed,
- * `undefined` when the floor covers the version already.
+ * The watermark that must be written before a membership with this version is removed. `undefined`
+ * when `floor` is at least this version already.
  */
 export const withRaisedFloor = (
   mark: AudienceWatermark,

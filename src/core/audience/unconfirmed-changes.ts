@@ -2,35 +2,40 @@ import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
 
 /**
  * The changes of one membership that may or may not have arrived: they were dead-lettered, or no
- * result arrived in time. A process that crashed may have left a second copy of a change, and the
- * copy can arrive after a newer change and overwrite it. So after a late result of an unconfirmed
- * change, the destination may have the old value. A late result of any other change proves nothing
- * and is ignored.
+ * result arrived in time. A process that crashed may have written the message of a change twice.
+ * The second message can arrive after a newer change and overwrite it. So after a late result of an
+ * unconfirmed change, the destination may have the old value. A late result of any other change
+ * proves nothing and is ignored.
  */
 export interface UnconfirmedChanges {
   /**
-   * Bit n is set when the change n versions before the last one is unconfirmed. The highest bit
-   * also covers all older changes. Unsigned, never 0.
+   * A bit set of changes, by their distance from the last change in versions. Bit n is set when the
+   * change n versions before the last one is unconfirmed. The highest bit also covers all older
+   * changes. The number is unsigned, and never 0.
    */
   readonly versions: number
-  /** After this time Hookline expects no more deliveries of copies of the changes. */
+  /** After this time, Hookline expects no delivery of a message of these changes. */
   readonly until: EpochMs
 }
 
 /**
- * The retention of the events topic. A copy that is read later, by a dispatcher that is more than
- * 7 days behind, is not considered.
+ * How long a change stays unconfirmed: 7 days, the retention of the events topic. A dispatcher that
+ * is more than 7 days behind could still deliver a message of the change later. This case is not
+ * considered.
  */
 const unconfirmedForMs: DurationMs = durationMs(7 * 24 * 3_600_000)
 const highestBit = 31
 
-/** Marks the last change as unconfirmed. */
+/** Notes that the last change is unconfirmed: it may or may not have arrived. */
 export const markUnconfirmed = (changes: UnconfirmedChanges | undefined, at: EpochMs): UnconfirmedChanges => ({
   versions: ((changes?.versions ?? 0) | 1) >>> 0,
   until: epochMs(at + unconfirmedForMs),
 })
 
-/** The unconfirmed changes after `by` more changes: their bits are shifted. */
+/**
+ * Returns the unconfirmed changes after `by` further changes were sent. The bit of each unconfirmed
+ * change moves up by `by`, because its distance from the last change has grown.
+ */
 export function shiftBy(changes: UnconfirmedChanges | undefined, by: number): UnconfirmedChanges | undefined {
   if (changes === undefined) return undefined
   let { versions } = changes
@@ -44,8 +49,9 @@ export const isUnconfirmed = (changes: UnconfirmedChanges | undefined, age: numb
   changes !== undefined && ((changes.versions >>> Math.min(age, highestBit)) & 1) === 1
 
 /**
- * Confirms one change. A change 31 or more versions before the last one stays unconfirmed, because
- * all of these share one bit.
+ * Notes that one change is no longer unconfirmed. `age` is its distance from the last change, in
+ * versions. A change with an age of 31 or more stays unconfirmed, because all of these changes
+ * share one bit.
  */
 export function confirm(changes: UnconfirmedChanges | undefined, age: number): UnconfirmedChanges | undefined {
   if (changes === undefined || age >= highestBit) return changes

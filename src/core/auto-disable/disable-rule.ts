@@ -3,9 +3,9 @@ import type { Destination } from '../settings/settings.ts'
 import { type DisableRule, type FailureState, isWatched, urlsOf } from './judge-failures.ts'
 
 /**
- * The rule for a destination in the current configuration. `undefined` when its document or file
- * cannot be read, because nothing is known about its webhooks then. `version`: the version of its
- * document.
+ * Returns the rule that says when Hookline disables a destination because its endpoints fail.
+ * `version` is the version of the destination's document. Returns `undefined` when Hookline cannot
+ * read the destination's document or file, because the webhooks are then unknown.
  */
 export function disableRule(id: string, version: number, routing: Routing): DisableRule | undefined {
   const destination = routing.destinations.get(id)
@@ -19,9 +19,13 @@ export function disableRule(id: string, version: number, routing: Routing): Disa
 }
 
 /**
- * Whether a written failure has lost its meaning, because the destination gets no attempts, has
- * other webhooks or no `lifecycle`, or does not exist. Only an operator ends what Hookline has
- * disabled, unless the webhooks have changed.
+ * Whether the failure state that the config topic has for a destination is outdated. It is outdated
+ * if the destination does not exist, gets no attempts, has no `lifecycle`, or has other webhooks
+ * than the state.
+ *
+ * After Hookline has disabled a destination, the destination must stay disabled until an operator
+ * enables it. Its state is then outdated only if the destination does not exist or has other
+ * webhooks.
  */
 export function isOutdated(id: string, { failingSince, disabled, urls }: FailureState, routing: Routing): boolean {
   const destination = routing.destinations.get(id)
@@ -30,6 +34,9 @@ export function isOutdated(id: string, { failingSince, disabled, urls }: Failure
   return disabled === undefined && (destination.paused || !destination.enabled || !isWatched(destination))
 }
 
-/** Whether the destination may exist, but cannot be read. */
+/**
+ * Whether the settings of a destination are unknown, because its file or document cannot be read.
+ * An unknown destination counts too, while any file that may contain it cannot be read.
+ */
 const isUnreadable = (destination: Destination | undefined, { isIncomplete }: Routing): boolean =>
   destination === undefined ? isIncomplete === true : destination.isHeld === true

@@ -1,75 +1,91 @@
 import type { AutomaticDisabling, Destination } from '../settings/settings.ts'
 import type { DurationMs, EpochMs } from '../time.ts'
-import type { SeenFailures } from './endpoint-failures.ts'
+import type { SeenFailures } from './failure-counter.ts'
 
-/** A destination is disabled only after this many failed attempts, however long it fails. */
+/**
+ * Minimum number of failed attempts before a destination is disabled, even if it has failed for a
+ * long time.
+ */
 export const minAttempts = 20
 
 /**
- * What the installation knows about the failures of a destination. It is a record of the config
- * topic (`core/config-objects/failure-record.ts`), so every process has it.
+ * The failures of a destination, as all processes of the installation know them. The state is a
+ * record of the config topic (`core/config-objects/failure-record.ts`).
  */
 export interface FailureState {
-  /** The webhooks to which the state belongs: `urlsOf` the destination. */
+  /** The webhooks to which the state belongs: the result of `urlsOf` for the destination. */
   readonly urls: string
-  /** The version of the destination's document, 0 in the configuration file. */
+  /** The version of the destination's document; 0 for a destination of the configuration file. */
   readonly version: number
   /**
-   * Since when all attempts fail; `undefined` while none has failed. It is when the first failure was
-   * written, not when it happened: a success in between, at another process, is then no part of it.
+   * The time since which all attempts have failed; `undefined` while none has failed. It is the
+   * time at which a process wrote the first failure to the config topic, which is later than the
+   * failure itself. A success in another process between these two times does not end the state.
    */
   readonly failingSince: EpochMs | undefined
-  /** Failed attempts since then, at most `minAttempts`. */
+  /** Number of failed attempts since `failingSince`, at most `minAttempts`. */
   readonly attempts: number
-  /** Labels of the webhooks that have responded with 410 Gone since then. */
+  /** Labels of the webhooks that have responded with 410 Gone since `failingSince`. */
   readonly gone: readonly string[]
   /** Set when Hookline has disabled the destination. */
   readonly disabled: AutomaticDisabling | undefined
 }
 
-/** When a destination is disabled. */
+/** The rule that says when a destination is disabled. */
 export interface DisableRule {
   readonly urls: string
   readonly version: number
-  /** The labels of all webhooks. */
+  /** The labels of all webhooks of the destination. */
   readonly webhooks: readonly string[]
-  /** `undefined`: never. */
+  /**
+   * How long all attempts must fail before the destination is disabled. `undefined`: failed
+   * attempts never disable it.
+   */
   readonly disableAfter: DurationMs | undefined
   readonly onGone: 'notify' | 'disable'
 }
 
 export type Verdict =
   | { readonly kind: 'keep' }
-  /** The state must be written. */
+  /** The process must write the state to the config topic. */
   | { readonly kind: 'note'; readonly state: FailureState }
-  /** The state must be written, and disables the destination. */
+  /** The process must write the state to the config topic. The state disables the destination. */
   | { readonly kind: 'disable'; readonly state: FailureState; readonly disabled: AutomaticDisabling }
 
 /** Whether failures can disable a destination. */
 export const isWatched = ({ lifecycle }: Pick<Destination, 'lifecycle'>): boolean =>
   lifecycle?.disableAfter !== undefined || lifecycle?.onGone === 'disable'
 
-/** The hashes of the URLs of a destination, in one text. Empty for one without webhooks. */
+/**
+ * The hashes of the URLs of a destination's webhooks, sorted, in one text. Empty without webhooks.
+ */
 export const urlsOf = ({ webhooks }: Pick<Destination, 'webhooks'>): string =>
   webhooks
     .map(({ urlHash }) => urlHash)
     .sort()
     .join(',')
 
-/** The state of a destination of which no attempt has failed. */
+/** The state of a destination at which no attempt has failed. */
 export const withoutFailures = ({ urls, version }: Pick<DisableRule, 'urls' | 'version'>): FailureState => ({
   ...{ urls, version, failingSince: undefined, attempts: 0, gone: [], disabled: undefined },
 })
 
 /*
- * no failures --an attempt fails--> failing since T --`disableAfter` is over, and 20 attempts--> disabled
- *      ^                                 |                                                          |
- *      +-- a success at or after T, a pause, other URLs --+      enabled by an operator, other URLs --+
+ * no failures:  No attempt has failed. A failure that the rule uses leads to `failing`.
+ * failing:      All attempts have failed since the time T (`failingSince`).
+ *               - A success at or after T, a pause or other URLs lead to `no failures`.
+ *               - When T is at least `disableAfter` ago and 20 attempts have failed, the state
+ *                 becomes `disabled`. With `onGone: disable`, it also does when all webhooks have
+ *                 responded with 410 Gone.
+ * disabled:     The destination gets no attempts. It leaves this state when an operator enables it,
+ *               when its URLs change, or when a process reports a success from before the
+ *               disabling (`isRefuted`).
  */
 
 /**
- * Decides what the failures that one process has seen change. The decision depends only on the
- * state and on what was seen, so a process whose write did not count repeats it with the new state.
+ * Decides how the failures that one process has seen change the failure state. The decision depends
+ * only on the arguments. If another process wrote the state first, this process decides again with
+ * the new state.
  */
 export function judgeFailures(
   known: FailureState | undefined,
@@ -89,14 +105,21 @@ export function judgeFailures(
   return isSame(known ?? withoutFailures(rule), after) ? { kind: 'keep' } : { kind: 'note', state: after }
 }
 
-/** Whether a delivery succeeded before the destination was disabled, but was not reported in time. */
+/**
+ * Whether a delivery succeeded after the failures began and before Hookline disabled the
+ * destination, but was reported only afterwards. The destination was then disabled wrongly.
+ */
 const isRefuted = ({ failingSince, disabled }: FailureState, { endedAt }: SeenFailures): boolean =>
   failingSince !== undefined && disabled !== undefined && endedAt >= failingSince && endedAt < disabled.at
 
 const isEndedBy = ({ failingSince }: FailureState, { endedAt }: SeenFailures): boolean =>
   failingSince !== undefined && endedAt >= failingSince
 
-/** Adds the failures that are needed: all with `disableAfter`, otherwise only 410 Gone. */
+/**
+ * Adds the failures of one process to the state, if the rule uses them. Failed attempts are used
+ * only with `disableAfter`. Webhooks that responded with 410 Gone are used only with `onGone:
+ * disable`.
+ */
 function withFailures(
   state: FailureState,
   seen: SeenFailures,
@@ -107,7 +130,9 @@ function withFailures(
   const gone = onGone === 'notify' ? [] : seen.gone
   if (attempts === 0 && gone.length === 0) return state
   const { failingSince = now } = state
-  // A part of these attempts may have failed before a success that another process has reported.
+  // The time of each single attempt is not known. If the first failure is from before
+  // `failingSince`, some of the attempts may be from before a success that another process has
+  // reported. So no attempt is counted.
   const counted = seen.firstAt < failingSince ? 0 : attempts
   return {
     ...state,
@@ -128,7 +153,10 @@ function reasonToDisable(
   return isOver && attempts >= minAttempts ? 'failing' : undefined
 }
 
-/** Whether two states mean the same. Without failures, the URLs and the version have no meaning. */
+/**
+ * Whether two states have the same meaning. Without failures, the URLs and the version do not
+ * matter.
+ */
 function isSame(a: FailureState, b: FailureState): boolean {
   if (a.failingSince === undefined && b.failingSince === undefined) return true
   const isSameSpan = a.urls === b.urls && a.failingSince === b.failingSince && a.disabled === b.disabled

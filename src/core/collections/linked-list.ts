@@ -9,8 +9,9 @@ export interface LinkedListItem<Item> {
 
 /**
  * A doubly linked list in insertion order with removal in O(1). A `Set` would keep removed items
- * alive longer: when it resizes, its old table still refers to its former items. Once V8 has moved
- * that table to the old generation, each item outlives two more garbage collections.
+ * alive for longer. When a `Set` resizes, its old table still refers to the former items. V8 may
+ * have moved this table to the old generation. Each item then outlives two more garbage
+ * collections.
  */
 export class LinkedList<Item extends LinkedListItem<Item>> {
   #first: Item | undefined

@@ -1,15 +1,17 @@
 /**
- * Milliseconds between two requests that are admitted during an outage, to find out whether Kafka
- * accepts records again.
+ * Milliseconds between two requests that the collector admits during an outage of Kafka. With these
+ * requests it finds out whether Kafka accepts records again.
  */
 const probeEveryMs = 1_000
 
 /**
  * Detects that Kafka accepts no records. From the first failure until the next acknowledgement, the
- * collector admits one request per second. It refuses the others as soon as it knows their write
- * key, mostly before it has read the body. When only some partitions fail, each acknowledgement
- * from another partition ends the outage. So the collector also admits messages for the failing
- * partitions. They wait in memory, which the memory budget limits.
+ * collector admits one request per second. It refuses the other requests as soon as it knows their
+ * write key, usually before it has read the body.
+ *
+ * When only some partitions fail, each acknowledgement from another partition ends the outage. So
+ * the collector also admits messages for the failing partitions. They wait in memory, which the
+ * memory budget limits.
  */
 export class KafkaOutage {
   #since: number | undefined
@@ -32,7 +34,7 @@ export class KafkaOutage {
     this.#nextProbeAt = now + probeEveryMs
   }
 
-  /** Notes that a record was refused, or not acknowledged in time. */
+  /** Notes that Kafka refused a record, or did not acknowledge it in time. */
   failed(now: number): void {
     this.#since ??= now
     this.#lastFailureAt = now

@@ -1,4 +1,4 @@
-/** Limits the bytes that are in use at the same time. */
+/** Counts bytes of memory that several callers use, and limits their sum. */
 export class MemoryBudget {
   readonly #limit: number
   #held = 0
@@ -12,9 +12,9 @@ export class MemoryBudget {
   }
 
   /**
-   * Takes bytes from the budget. Returns false when not enough bytes are free. `own` are the bytes
-   * that the caller already holds. A caller may exceed the limit when no other caller holds any
-   * bytes, so that a request larger than the whole budget can proceed.
+   * Takes bytes from the budget. Returns false when not enough bytes are free. `own` is the number
+   * of bytes that the caller has already taken. When no other caller has taken bytes, a caller may
+   * exceed the limit, so that a request larger than the whole budget can proceed.
    */
   take(bytes: number, own = 0): boolean {
     if (this.#held > own && this.#held + bytes > this.#limit) return false
@@ -28,8 +28,10 @@ export class MemoryBudget {
 }
 
 /**
- * Why a request body gets no memory or is evicted. `budget`: its part of the budget has no room.
- * `address`: its client address is at the limit.
+ * Why a request body gets no memory or is evicted. `budget`: too little memory is left in the
+ * shared budget for the group of the body. A group is all bodies of one source or, while the source
+ * is not known, all bodies of one client address. `address`: all bodies of its client address, of
+ * known and unknown sources, have reached the fixed limit for one address.
  */
 export type BodyRefusal = 'budget' | 'address'
 
@@ -49,26 +51,31 @@ export interface BodyOwner {
 }
 
 /**
- * In its first second, a body is not evicted for another body of its group (see `BodyBudget`) or
- * client address.
+ * A body that began less than this time ago, in ms, is not evicted for another body of the same
+ * source or client address. The rule is explained at `BodyBudget`.
  */
 const graceMs = 1_000
 
 /**
- * Divides the memory for request bodies into fair shares. Bodies with a known source and bodies
- * without one use separate parts of the budget. A group is a source, or a client address when the
- * source is not known. No group may hold more bytes than stay free in its part. So other groups
- * find room even while complete bodies, which cannot be evicted, wait for Kafka. The fair share is
- * the part divided by one more than the number of groups that hold memory. When a group needs more
- * than it may hold:
+ * Divides the memory for request bodies fairly among the senders. Bodies whose source is known and
+ * bodies whose source is not known use separate parts of the budget. In a part, all bodies of one
+ * source form a group. While the source is not known, all bodies of one client address form a
+ * group.
  *
- * - A group below its share gets room: the costliest incomplete body of a group above its share is
- *   evicted.
- * - A group above its share gets room only from its own costlier bodies that began more than a
- *   second ago.
+ * A group may hold at most as many bytes as are still free in its part, so a single group gets at
+ * most half of it. Other groups then get memory even while complete bodies, which cannot be
+ * evicted, wait for Kafka. The fair share of a group is the size of the part, divided by one more
+ * than the number of groups that hold memory. The cost of a body is its bytes times its age.
  *
- * The second rule also applies to the limit of a client address. The cost of a body is its bytes
- * times its age, so that large and slow bodies are evicted, not new ones.
+ * If a body needs more than its group may hold, another body can be evicted (its request is
+ * refused):
+ * - If the group is below its fair share, the costliest incomplete body of a group above its share
+ *   is evicted.
+ * - If the group is above its fair share, only a body of the same group is evicted. The evicted
+ *   body must cost more than the body that needs memory, and must have begun at least a second ago.
+ *
+ * The second rule also applies to the limit of a client address. With these rules, large and slow
+ * bodies are evicted, and new ones are not.
  */
 export class BodyBudget {
   readonly #now: () => number
@@ -109,8 +116,8 @@ export class BodyBudget {
   }
 
   /**
-   * Moves the body to the share of its source, which is now known. Returns false when the share has
-   * no room.
+   * Counts the bytes of the body for its source, which is now known, instead of its client address.
+   * Returns false when the source may not hold more bytes.
    */
   assign(body: Body, sourceId: string): boolean {
     const { part, group, bytes } = body
@@ -143,7 +150,10 @@ export class BodyBudget {
     return part.heldBy(group) + bytes > part.limit - part.held - bytes ? 'budget' : undefined
   }
 
-  /** The body to evict so that `body` gets its bytes; `undefined` when there is none. */
+  /**
+   * Returns the body that is evicted so that `body` gets its bytes. `undefined` when no body may be
+   * evicted for it.
+   */
   #rival(body: Body, bytes: number): Body | undefined {
     const { part, group } = body
     const share = part.limit / (part.groupsWith(group) + 1)
@@ -221,7 +231,7 @@ class Body {
     this.#budget.release(this)
   }
 
-  /** Bytes times milliseconds. */
+  /** The bytes of the body times its age in ms. The body with the highest cost is evicted first. */
   cost(now: number): number {
     return this.bytes * (now - this.since + 1)
   }
@@ -247,7 +257,10 @@ class Part {
     return this.#groups.get(group) ?? 0
   }
 
-  /** The number of groups that hold memory, including this one. */
+  /**
+   * The number of groups that hold memory in this part. `group` counts even if it holds no memory
+   * yet.
+   */
   groupsWith(group: string): number {
     return this.#groups.size + (this.#groups.has(group) ? 0 : 1)
   }

@@ -41,7 +41,7 @@ function beginning(text: string): string {
   // Each character of `text` has at least one byte, so this part is long enough.
   const bytes = Buffer.from(text.slice(0, maxTextBytes))
   let end = Math.min(bytes.length, maxTextBytes)
-  // Bytes of the form 10xxxxxx continue a character.
+  // In UTF-8, bytes of the form 10xxxxxx continue a character.
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
   return bytes.toString('utf8', 0, end)
 }

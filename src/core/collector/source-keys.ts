@@ -1,6 +1,6 @@
 import type { Source } from '../settings/settings.ts'
 
-/** The write keys of a request, by the place that can contain one. */
+/** The write keys in a request. A key can be in three places: a header, the body and the query. */
 export interface RequestKeys {
   readonly header: string | undefined
   readonly body: string | undefined
@@ -22,9 +22,9 @@ export function createSourceKeys(sources: readonly Source[]): SourceKeys {
 }
 
 /**
- * The write key that counts: from the header, else from the body, else from the query. Jitsu masks
- * the key in the body, so the header comes first. Beacons cannot set headers, so they use the
- * query.
+ * Returns the write key that is used for a request: the key in the header, otherwise that in the
+ * body, otherwise that in the query. The header comes first because Jitsu masks the key in the
+ * body. The query is needed because `navigator.sendBeacon` cannot set headers.
  */
 export const effectiveWriteKey = ({ header, body, query }: RequestKeys): string | undefined =>
   header || body || query || undefined

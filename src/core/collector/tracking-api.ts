@@ -21,19 +21,22 @@ export interface TrackingRequest {
   /** The decoded text, without a byte order mark. */
   readonly body: string
   /**
-   * Moves the memory of the body to the share of its source. Returns false when the share has no
-   * room.
+   * Counts the memory of the body for its source instead of its client address. Returns false when
+   * the source may not use more memory.
    */
   assign(sourceId: string): boolean
-  /** `X-Strict-Mode: 1`: one rejected message rejects the whole request. */
+  /**
+   * Whether the header `X-Strict-Mode: 1` is set: one rejected message then rejects the whole
+   * request.
+   */
   readonly strict: boolean
   readonly receivedAt: EpochMs
-  /** The trace to which the storing of the messages belongs; `undefined` when tracing is off. */
+  /** The parent of the span in which the messages are stored; `undefined` when tracing is off. */
   readonly trace?: TraceContext | undefined
 }
 
 export type TrackingAnswer =
-  /** All in-sync replicas have acknowledged every accepted message. */
+  /** Every message that was not rejected is stored: all in-sync replicas have acknowledged it. */
   { readonly kind: 'accepted'; readonly rejected: readonly RejectedMessage[] } | Refusal
 
 /** Whether the source with a write key may send messages now. */
@@ -46,7 +49,10 @@ export interface BodyMemory {
    * refused with `unavailable`.
    */
   take(bytes: number): boolean
-  /** Assigns the body to its source, which is now known. Returns false when there is no room. */
+  /**
+   * Counts the memory of the body for its source, which is now known. Returns false when the source
+   * may not use more memory.
+   */
   assign(sourceId: string): boolean
   /** Notes that the body is complete. It cannot be evicted after that. */
   received(): void
@@ -61,9 +67,9 @@ export interface TrackingApi {
   /** Checks a write key before the body is read, so that a refusal is cheap. */
   admit(key: string): Admission
   /**
-   * Starts to count the memory of a body, in the share of its source, or of its client address
-   * while the source is not known. `onEvicted` is called when other bodies need the memory; the
-   * request must then be refused with `unavailable`.
+   * Starts to count the memory of a request body. It counts for the source of the request, or for
+   * the client address while the source is not known. `onEvicted` is called when other bodies need
+   * the memory. The request must then be refused with `unavailable`.
    */
   openBody(owner: BodyOwner, onEvicted: () => void): BodyMemory
   /**

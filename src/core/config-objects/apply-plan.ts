@@ -21,7 +21,10 @@ interface ReplaceStep {
   readonly kind: 'replace'
   readonly id: string
   readonly document: ObjectDocument
-  /** The change is refused when the object no longer has this version. */
+  /**
+   * The version that the change expects. The operator API refuses the change if the object has
+   * another one.
+   */
   readonly version: number
   readonly changes: readonly FieldChange[]
 }
@@ -35,11 +38,11 @@ interface DeleteStep {
 /** A step that changes an object. */
 export type ChangeStep = CreateStep | ReplaceStep | DeleteStep
 
-/** What applying the files does to one object. */
+/** What happens to one object when the files are applied. */
 export type Step =
   | ChangeStep
   | { readonly kind: 'unchanged'; readonly id: string }
-  /** The configuration file of the services defines the object. */
+  /** The object is not changed, because the configuration file of the services defines it. */
   | { readonly kind: 'defined_in_file'; readonly id: string }
 
 interface Given {
@@ -51,8 +54,9 @@ interface Given {
 }
 
 /**
- * The steps that make the existing objects equal to the wanted ones: one for each wanted object, in
- * their order, then the deletions. The ids of the wanted objects are distinct.
+ * Returns the steps that make the existing objects equal to the wanted ones. First comes one step
+ * for each wanted object, in their order, then the deletions. The ids of the wanted objects are
+ * distinct.
  */
 export function applyPlanOf({ kind, wanted, existing, prune }: Given): readonly Step[] {
   const byId = new Map(existing.map(each => [each.id, each]))
@@ -74,8 +78,8 @@ function stepFor(kind: ObjectKind, { id, document }: WantedObject, found: Existi
 }
 
 /**
- * Fields that keep their stored value when a file does not have them. Other commands change these:
- * `pause`, `disable` and `rotate-secret`; applying a file must not undo that.
+ * Fields that keep their stored value when a file does not have them. The commands `pause`,
+ * `disable` and `rotate-secret` change these fields. Applying a file must not undo these commands.
  */
 const keptFields = {
   destination: ['enabled', 'paused', 'sharedSecret'],
@@ -84,7 +88,7 @@ const keptFields = {
 
 function withKeptFields(kind: ObjectKind, wanted: ObjectDocument, stored: ObjectDocument): ObjectDocument {
   const absent = keptFields[kind].filter(key => wanted[key] === undefined)
-  // The time of a rotation belongs to the stored secrets.
+  // `secretRotatesAt` is kept together with the stored secrets to which it belongs.
   const kept = absent.some(key => key === 'sharedSecret') ? [...absent, 'secretRotatesAt'] : absent
   const values = kept.flatMap(key => (stored[key] === undefined ? [] : [[key, stored[key]] as const]))
   return { ...wanted, ...Object.fromEntries(values) }

@@ -3,42 +3,52 @@ import { checkAgainstSchema, type Substituted } from '../settings/check-against-
 import { authorizationGivenOnce, usableSigningKeys } from '../settings/check-auth.ts'
 import { clientCertificate, usableCertificates } from '../settings/check-certificates.ts'
 import { comparableValues } from '../settings/check-filter.ts'
+import { readableFiles } from '../settings/check-named-files.ts'
 import { uniqueNames, uniqueWebhookLabels } from '../settings/check-names.ts'
-import { readableFiles, secretsGivenOnce, uniqueWriteKeys } from '../settings/check-secrets.ts'
+import { secretsGivenOnce } from '../settings/check-secrets.ts'
 import { allowedHeaders, uniqueUrls } from '../settings/check-targets.ts'
+import { uniqueWriteKeys } from '../settings/check-unique-keys.ts'
 import { type FileContents, type NamedFile, namedFiles, secretFrom } from '../settings/named-files.ts'
 import { type Path, type SettingsProblem, valueAt } from '../settings/problem.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 
-/** The key of the configuration that has the objects of a kind. */
+/** The top-level key of the configuration file under which objects of a kind are listed. */
 export const listOf = { destination: 'destinations', source: 'sources' } as const satisfies Record<ObjectKind, string>
 
-/** Objects as read from files, checked against the schema, and the files that they name. */
+/**
+ * The result of `checkObjects`, the first of two steps. It has checked objects from files against
+ * the schema, and found the names of the other files to which the objects refer (for example
+ * `sharedSecretFile`).
+ */
 export interface ObjectsDraft {
   readonly files: readonly NamedFile[]
-  /** The second step: checks the rules, and replaces the names of files by their contents. */
+  /**
+   * The second step: checks the other rules of the configuration, and replaces the names of files
+   * by the contents of the files.
+   */
   complete(contents: FileContents): CheckedObjects
 }
 
 export type CheckedObjects =
   /** The documents have the secrets in plain text, and name no file. */
   | { readonly kind: 'accepted'; readonly documents: readonly ObjectDocument[] }
-  /** Paths begin with `destinations` or `sources` and an index. */
+  /** The path of each problem begins with `destinations` or `sources` and an index. */
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] }
 
 /**
- * Checks objects of files before they are applied, as far as this is possible without the other
- * objects and the network settings of the services. The operator service repeats these checks and
- * makes the others.
+ * Checks objects from files before they are sent to the operator API. It does not know the other
+ * objects or the network settings of the services. The operator service repeats these checks and
+ * makes those that need this knowledge.
  */
-export function checkObjects(kind: ObjectKind, values: readonly unknown[], substituted: Substituted): ObjectsDraft {
+export function checkObjectFiles(kind: ObjectKind, values: readonly unknown[], substituted: Substituted): ObjectsDraft {
   const list = listOf[kind]
   const input = { [list]: values }
   const { wellFormed, problems } = checkAgainstSchema(input, substituted)
-  // The rest of the configuration is missing here.
+  // The input is not a whole configuration: it has only the list of objects. So only problems in
+  // this list count.
   const own = ({ path }: SettingsProblem): boolean => path[0] === list && path.length > 1
-  // A file may leave out or mask the write key of a source, and mask URLs: the operator service has
-  // them. It reports a key that is missing there too.
+  // A file may leave out or mask the write key of a source, and may mask URLs. The operator service
+  // then keeps the stored values. If it has no stored value, it reports the problem itself.
   const isKnown = ({ path, message }: SettingsProblem): boolean =>
     !(path.at(-1) === 'writeKey' && message === 'is missing') && !String(valueAt(wellFormed, path)).endsWith(mask)
   const files = namedFiles(wellFormed)
@@ -69,8 +79,8 @@ export function checkObjects(kind: ObjectKind, values: readonly unknown[], subst
 }
 
 /**
- * Replaces `sharedSecretFile` by `sharedSecret` with the content of the file, and `{ file: NAME }` by
- * the content.
+ * Replaces a file name by the content of the file. For example, `sharedSecretFile` becomes
+ * `sharedSecret`, and `{ file: NAME }` becomes the content.
  */
 function placeContent(root: unknown, path: Path, content: string): void {
   const index = typeof path.at(-1) === 'number' ? path.at(-1) : undefined

@@ -3,9 +3,10 @@ import type { AutomaticDisabling } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'
 
 /*
- * The port of the configuration objects: destinations and sources that operators change through the
- * API while the processes run. The objects are on the config topic; the configuration file has
- * further ones, which the API only shows.
+ * The interface of the configuration objects: destinations and sources that operators change
+ * through the operator API while the processes run. These objects are on the config topic. The
+ * configuration file can define more destinations and sources. The operator API shows them, but
+ * cannot change them.
  */
 
 export const objectKinds = ['destination', 'source'] as const
@@ -17,7 +18,9 @@ export type ObjectKind = (typeof objectKinds)[number]
  */
 export type ObjectDocument = Readonly<Record<string, unknown>>
 
-/** `used`: the object is in force. `excluded`: it is not, see `problems`. */
+/**
+ * `used`: the processes use the object. `excluded`: they do not use it; `problems` has the reasons.
+ */
 export type ObjectState = 'used' | 'excluded'
 
 export interface ConfigObject {
@@ -27,16 +30,28 @@ export interface ConfigObject {
   readonly origin: 'file' | 'api'
   /** Increases by 1 with each change; 0 for an object of the file. */
   readonly version: number
-  /** The name of the operator key; `undefined` for an object of the file. */
+  /**
+   * The name of the operator key with which the last change was made; `undefined` for an object of
+   * the file.
+   */
   readonly changedBy: string | undefined
-  /** `undefined` for an object of the file. */
+  /** When the last change was made; `undefined` for an object of the file. */
   readonly changedAt: EpochMs | undefined
   readonly state: ObjectState
-  /** Why the object is excluded; empty when it is used. Paths are relative to the document. */
+  /**
+   * Why the object is excluded; empty when it is used. The paths of the problems are relative to
+   * the document.
+   */
   readonly problems: readonly SettingsProblem[]
-  /** Whether the config topic has an object of this kind and id that the file's object hides. */
+  /**
+   * Whether the config topic also has an object of this kind and id. It is not used, because the
+   * object of the configuration file has precedence.
+   */
   readonly isConflict: boolean
-  /** Set when Hookline has disabled the destination. The document still says that it is enabled. */
+  /**
+   * Set when Hookline, and not an operator, has disabled the destination. The document still says
+   * that the destination is enabled.
+   */
   readonly disabledAutomatically?: AutomaticDisabling | undefined
   /** The document with every secret masked (`mask.ts`). Computed at the first access. */
   readonly document: ObjectDocument
@@ -47,7 +62,10 @@ export interface ConfigObject {
   readonly fingerprints: Readonly<Record<string, string>>
 }
 
-/** The version that the caller has seen. `any`: the change applies to every version. */
+/**
+ * The version that the object must have for the change to apply. `absent`: the object must not
+ * exist. `any`: the change applies to every version.
+ */
 export type Expected =
   | { readonly kind: 'version'; readonly version: number }
   | { readonly kind: 'absent' }
@@ -58,13 +76,13 @@ export interface ChangeRequest {
   readonly id: string
   readonly expected: Expected
   /**
-   * Gets the current document with its secrets in plain text (`undefined` when there is no such
-   * object) and returns the next one; `undefined` deletes the object. A value that is still masked
-   * keeps the current secret. The function may be called again when another writer was faster, so
-   * it must have no side effect.
+   * Returns the next document, or `undefined` to delete the object. `current` is the current
+   * document with its secrets in plain text, or `undefined` when the object does not exist. A value
+   * that is still masked keeps the current secret. The function is called again when another writer
+   * was faster, so it must have no side effect.
    */
   readonly next: (current: ObjectDocument | undefined) => ObjectDocument | undefined
-  /** The name of the operator key. */
+  /** The name of the operator key with which the change is requested. */
   readonly by: string
   /** Whether the change is only checked, and not written. */
   readonly dryRun?: boolean
@@ -79,24 +97,33 @@ export type ChangeOutcome =
       /** Formatted paths of the changed fields, sorted. */
       readonly changedFields: readonly string[]
     }
-  /** The change of a dry run is possible. Nothing was written. */
+  /** A dry run found that the change is possible. Nothing was written. */
   | { readonly kind: 'possible'; readonly created: boolean; readonly changedFields: readonly string[] }
-  /** The next document equals the current one. Nothing was written. */
+  /** The document that `next` returned equals the current one. Nothing was written. */
   | { readonly kind: 'unchanged'; readonly object: ConfigObject }
-  /** Another version is in force: `version`, or `undefined` when there is no such object. */
+  /**
+   * The object does not have the expected version. `version` is its version; `undefined` when the
+   * object does not exist.
+   */
   | { readonly kind: 'conflict'; readonly version: number | undefined }
-  /** There is no such object, and `next` returned `undefined`. */
+  /** The object does not exist, and `next` returned `undefined` to delete it. */
   | { readonly kind: 'not_found' }
   /** The configuration file has an object of this kind and id. */
   | { readonly kind: 'defined_in_file' }
-  /** The next document is not valid. Paths are relative to the document. */
+  /**
+   * The document that `next` returned is not valid. The paths of the problems are relative to the
+   * document.
+   */
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] }
   /** `operator.encryptionKeyFile` is not set, so there is no config topic. */
   | { readonly kind: 'disabled' }
-  /** Kafka refused the change or did not confirm it within 10 s. It may be in force nevertheless. */
+  /**
+   * Kafka refused the change, or did not confirm it within 10 s. In the second case the change may
+   * still have been made.
+   */
   | { readonly kind: 'unavailable'; readonly detail: string }
 
-/** One change of an object. It never has values. */
+/** One change of an object. It has the names of the changed fields, and never their values. */
 export interface ObjectChange {
   readonly kind: ObjectKind
   readonly id: string
@@ -114,12 +141,13 @@ export interface ConfigObjects {
   get(kind: ObjectKind, id: string): ConfigObject | undefined
   /**
    * Replaces, creates or deletes one object. Resolves with `changed` when all in-sync replicas have
-   * the change and this process has read it back as the winner of its version. Never rejects.
+   * the change, and this process has read it back from the topic as the current version
+   * (`fold.ts`). Never rejects.
    */
   change(request: ChangeRequest): Promise<ChangeOutcome>
   /**
-   * Ends the automatic disabling of a destination, of the file or of the config topic. `unchanged`
-   * when Hookline has not disabled it. Never rejects.
+   * Enables a destination that Hookline has disabled. The destination can be in the file or on the
+   * config topic. Resolves with `unchanged` when Hookline has not disabled it. Never rejects.
    */
   enableAgain(destination: string, by: string): Promise<ChangeOutcome>
   /**

@@ -3,15 +3,18 @@ import type { SettingsProblem } from '../settings/problem.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ConfigObject, ObjectDocument } from './config-objects.ts'
 import { disablingOf } from './failure-record.ts'
-import type { KnownVersion } from './fold.ts'
 import { type MaskedDocument, maskDocument } from './mask.ts'
+import type { KnownVersion } from './object-log.ts'
 import type { ObjectName } from './object-record.ts'
 import type { ReadObject } from './read-object.ts'
 
 export interface OtherFacts {
-  /** Problems that follow from other objects. */
+  /** Problems of the object that other objects cause, for example a source that does not exist. */
   readonly others?: readonly SettingsProblem[] | undefined
-  /** The failures of destinations, by id. */
+  /**
+   * The failure states of destinations (since when all attempts fail, and whether Hookline has
+   * disabled the destination), by destination id.
+   */
   readonly failures?: ReadonlyMap<string, FailureState> | undefined
 }
 
@@ -29,7 +32,7 @@ export function describeTopicObject(
   return withMasked({ ...facts, origin: 'api', changedBy: by, changedAt: at }, document)
 }
 
-/** Describes an object that the file has. */
+/** Describes an object of the configuration file. */
 export function describeFileObject(
   file: Settings,
   { kind, id }: ObjectName,
@@ -54,11 +57,14 @@ export function describeFileObject(
 
 const heldProblem: SettingsProblem = {
   path: [],
-  message: 'its file in destinationsFrom is missing or not valid',
-  hint: 'see hookline check-config',
+  message: 'the file of this destination in a directory of "destinationsFrom" is missing or not valid',
+  hint: 'run hookline check-config to see the problems of the file',
 }
 
-/** Masks the document at the first access: most callers of a list do not show it. */
+/**
+ * Masks the secrets of the document only when the document is first accessed, because most callers
+ * of a list do not show it.
+ */
 function withMasked(facts: Omit<ConfigObject, 'document' | 'fingerprints'>, document: ObjectDocument): ConfigObject {
   let masked: MaskedDocument | undefined
   const once = (): MaskedDocument => (masked ??= maskDocument(facts.kind, document))

@@ -2,30 +2,37 @@ import { type FailureState, minAttempts, urlsOf } from '../auto-disable/judge-fa
 import type { AutomaticDisabling, Destination } from '../settings/settings.ts'
 import { epochMs } from '../time.ts'
 import type { ObjectChange, ObjectDocument } from './config-objects.ts'
-import type { KnownVersion } from './fold.ts'
+import type { KnownVersion } from './object-log.ts'
 import { decodeValue, encodeValue, type ObjectRecord } from './object-record.ts'
 
 /*
- * The record `failures/<destination id>` of the config topic: since when all attempts at a
- * destination fail, and whether Hookline has disabled it. Every process may write it, by the rule
- * for versions of objects (`fold.ts`), so of two concurrent writes one is ignored and decided again.
- * It is never deleted, and has no secret: its URLs are hashes.
+ * The record `failures/<destination id>` of the config topic. It has the time since which all
+ * attempts at a destination fail, and whether Hookline has disabled the destination. Every process
+ * may write it, by the rule for versions of objects (`object-log.ts`). If two processes write
+ * concurrently, one record is ignored, and its writer decides again. The record is never deleted.
+ * It has no secret: its URLs are hashes.
  */
 
-/** Replaces the name of an operator key, which cannot begin with `hookline.`. */
+/**
+ * The author of a change that Hookline itself makes. For other changes, the author is the name of
+ * an operator key. Names of operator keys cannot begin with `hookline.`.
+ */
 export const byLifecycle = 'hookline.lifecycle'
 
-/** The field that changes when Hookline disables a destination, or when that ends. */
+/**
+ * The field of the destination that a failure record reports as changed. It changes when Hookline
+ * disables the destination, or when the destination is enabled again.
+ */
 const changedField = 'enabled'
 
 interface NewRecord extends Pick<ObjectRecord, 'id' | 'by' | 'at' | 'writeId'> {
   readonly state: FailureState
-  /** The last record, and what it says. */
+  /** The last failure record of the destination. `before` is the failure state in this record. */
   readonly known: KnownVersion | undefined
   readonly before: FailureState | undefined
 }
 
-/** The record of a new state. */
+/** Makes the record that stores a new failure state. */
 export function failureRecord({ id, by, at, writeId, state, known, before }: NewRecord): ObjectRecord {
   const isChange = (state.disabled === undefined) !== (before?.disabled === undefined)
   return {
@@ -61,14 +68,20 @@ function disablingIn(value: unknown): AutomaticDisabling | undefined {
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
-/** Why Hookline has disabled a destination; `undefined` when it has not, or if the URLs have changed. */
+/**
+ * Returns why Hookline has disabled a destination. `undefined` if it has not, or if the webhook
+ * URLs have changed since then.
+ */
 export const disablingOf = (
   destination: Pick<Destination, 'webhooks'>,
   state: FailureState | undefined,
 ): AutomaticDisabling | undefined =>
   state?.disabled !== undefined && state.urls === urlsOf(destination) ? state.disabled : undefined
 
-/** The change of a destination that a record makes; `undefined` when it only counts failures. */
+/**
+ * Returns the change that a failure record makes to its destination; `undefined` when the record
+ * only counts failures.
+ */
 export function changeOfFailures(record: ObjectRecord): ObjectChange | undefined {
   const { id, by, at, fields } = record
   if (fields.length === 0) return undefined

@@ -7,8 +7,8 @@ import { isMasked, maskDocument } from './mask.ts'
 import { secretsIn, withSecrets } from './secret-paths.ts'
 
 /**
- * A field that differs between two documents; an absent field is `undefined`. Secrets are masked,
- * and have their fingerprint, for example `*** (5e884898)`.
+ * A field that differs between two documents. An absent field is `undefined`. A secret is shown as
+ * a mask with its fingerprint, for example `*** (5e884898)`.
  */
 export interface FieldChange {
   readonly path: Path
@@ -22,9 +22,9 @@ export type MaskedObject = Pick<ConfigObject, 'document' | 'fingerprints'>
 const schemas = { destination, source } as const
 
 /**
- * The fields in which the document `wanted`, with its secrets in plain text, differs from the
- * stored one. An absent field equals its default. A secret of less than 16 characters has no
- * fingerprint, so it always counts as a change.
+ * Returns the fields in which the document `wanted` differs from the stored one. `wanted` has its
+ * secrets in plain text. An absent field equals its default. A secret of less than 16 characters
+ * has no fingerprint, so it always counts as a change.
  */
 export function fieldChanges(kind: ObjectKind, stored: MaskedObject, wanted: ObjectDocument): readonly FieldChange[] {
   const own = maskDocument(kind, wanted)
@@ -41,14 +41,17 @@ export function fieldChanges(kind: ObjectKind, stored: MaskedObject, wanted: Obj
     if (given !== undefined && isMasked(given)) return withFingerprint(value, fingerprintAt(stored, path))
     const fingerprint = fingerprintAt(own, path)
     const isShort = fingerprint === undefined && given?.value !== value
-    return isShort ? `${String(value)} (no fingerprint)` : withFingerprint(value, fingerprint)
+    return isShort
+      ? `${String(value)} (fewer than 16 characters, so no fingerprint is shown)`
+      : withFingerprint(value, fingerprint)
   }
   const changes = differences(
     withSecrets(kind, single(kind, before as ObjectDocument), storedText),
     withSecrets(kind, single(kind, after as ObjectDocument), wantedText),
     [],
   )
-  // A duration is shown as it is written, `3s`, not in milliseconds.
+  // The schema converts a duration to milliseconds. The change shows it as it is written, for
+  // example `3s`.
   const written = (document: ObjectDocument, path: Path, value: unknown): unknown =>
     typeof value === 'number' ? (valueAt(document, path) ?? value) : value
   return [...changes].map(({ path, ...change }) => ({
@@ -58,7 +61,10 @@ export function fieldChanges(kind: ObjectKind, stored: MaskedObject, wanted: Obj
   }))
 }
 
-/** The fields of a new object, each without a value before. */
+/**
+ * Returns the top-level fields of a new object as changes. The field `before` of each change is
+ * `undefined`.
+ */
 export function fieldsOf(kind: ObjectKind, wanted: ObjectDocument): readonly FieldChange[] {
   const { id: _id, ...document } = maskDocument(kind, wanted).document
   return Object.entries(document).map(([key, after]) => ({ path: [key], before: undefined, after }))
@@ -67,11 +73,14 @@ export function fieldsOf(kind: ObjectKind, wanted: ObjectDocument): readonly Fie
 const withFingerprint = (shown: unknown, fingerprint: string | undefined): unknown =>
   fingerprint === undefined ? shown : `${String(shown)} (${fingerprint})`
 
-/** `sharedSecret` and `sharedSecret[0]` are the same place when there is one secret. */
+/**
+ * Finds the fingerprint of the stored secret at a path. When there is one secret, `sharedSecret`
+ * and `sharedSecret[0]` are paths of the same secret.
+ */
 const fingerprintAt = ({ fingerprints }: MaskedObject, path: Path): string | undefined =>
   fingerprints[formatPath(path)] ?? fingerprints[formatPath([...path, 0])]
 
-/** The document in which a list of one secret is this secret. */
+/** Returns the document in which each list with exactly one secret is replaced by that secret. */
 function single(kind: ObjectKind, document: ObjectDocument): ObjectDocument {
   const secrets = secretsIn(kind, document)
   return Object.fromEntries(
@@ -82,7 +91,10 @@ function single(kind: ObjectKind, document: ObjectDocument): ObjectDocument {
   )
 }
 
-/** The value of a schema as JSON: the schema makes a `Secret` of each text that may be one. */
+/**
+ * Converts parsed values to JSON. The schema has replaced each text that may be a secret by a
+ * `Secret`.
+ */
 function plain(value: unknown): unknown {
   if (value instanceof Secret) return value.reveal()
   if (Array.isArray(value)) return value.map(plain)
@@ -100,7 +112,7 @@ function* differences(before: unknown, after: unknown, path: Path): Generator<Fi
   } else if (!isSame(before, after)) yield { path, before, after }
 }
 
-/** Whether two values without mappings are equal. */
+/** Whether two values are equal. They can be scalars, or lists without mappings. */
 const isSame = (before: unknown, after: unknown): boolean =>
   Array.isArray(before) && Array.isArray(after)
     ? before.length === after.length && before.every((each, index) => isSame(each, after[index]))

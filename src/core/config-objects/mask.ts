@@ -6,8 +6,8 @@ import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 import { type SecretValue, secretsIn, withSecrets } from './secret-paths.ts'
 
 /**
- * Minimum length of a secret in characters for a fingerprint. A shorter one could be found by
- * hashing all candidates.
+ * Minimum length in characters of a secret that gets a fingerprint. A shorter secret could be found
+ * from its fingerprint, by hashing all candidates.
  */
 const minFingerprinted = 16
 
@@ -21,7 +21,7 @@ export interface MaskedDocument {
 export function maskDocument(kind: ObjectKind, document: ObjectDocument): MaskedDocument {
   const fingerprints: Record<string, string> = {}
   const masked = withSecrets(kind, document, secret => {
-    // The file of a secret is not secret.
+    // A document can name a file that contains the secret. The name of the file is not secret.
     if (isFileReference(secret.value)) return secret.value
     const shown = maskedText(secret)
     const print = shown === secret.value ? undefined : fingerprintOf(secret.value)
@@ -42,7 +42,7 @@ const isFileReference = (value: unknown): boolean => typeof valueAt(value, ['fil
 const maskedText = ({ holds, value }: SecretValue): string =>
   holds === 'url' && typeof value === 'string' ? maskedUrl(value) : mask
 
-/** A URL without a path and query as it is; otherwise the mask replaces both. */
+/** Masks the path, query and fragment of a URL. A URL without these parts is returned unchanged. */
 export function maskedUrl(text: string): string {
   const url = parseUrl(text)
   if (url === undefined) return mask
@@ -55,11 +55,14 @@ export interface Unmasked {
 }
 
 /**
- * Replaces each masked value of `next` by the secret of `current` at the same place. A single value
- * is the first entry of a list. A webhook keeps its secrets when it has the id of a webhook of
- * `current`, or otherwise the same URL, or otherwise the same position. It keeps them only for the
- * same scheme and host: otherwise an operator could read a header by sending it elsewhere. For the
- * same reason, a client secret is kept only while its token URL and the webhooks have no new host.
+ * Replaces each masked value of the document `next` by the secret that the document `current` has
+ * at the same path. A single secret counts as the first entry of a list. A webhook with an id keeps
+ * the secrets of the webhook with this id. A webhook without an id keeps those of the webhook with
+ * the same URL, or otherwise at the same position.
+ *
+ * A webhook keeps secrets only for the same scheme and host. Otherwise an operator could read a
+ * secret header by changing the URL to a host of their own. For the same reason, a client secret is
+ * kept only if the token URL and the webhooks have no new host.
  */
 export function unmask(kind: ObjectKind, next: ObjectDocument, current: ObjectDocument | undefined): Unmasked {
   const problems: SettingsProblem[] = []
@@ -74,7 +77,7 @@ export function unmask(kind: ObjectKind, next: ObjectDocument, current: ObjectDo
     if (typeof kept?.value === 'string' && !isMasked(kept) && maskedText(kept) === secret.value) return kept.value
     problems.push({
       path: secret.path,
-      message: 'is masked, but there is no secret to keep at this place',
+      message: 'is masked (***), but the stored object has no secret in this field',
       hint: 'write the secret itself',
     })
     return secret.value
@@ -82,18 +85,22 @@ export function unmask(kind: ObjectKind, next: ObjectDocument, current: ObjectDo
   return { document, problems }
 }
 
-/** Whether a value is the mask, or a URL that ends in it. */
+/** Whether a value is the mask `***`, or a URL that ends in `/***`. */
 export const isMasked = ({ holds, value }: Pick<SecretValue, 'holds' | 'value'>): boolean =>
   value === mask || (holds === 'url' && typeof value === 'string' && value.endsWith(`/${mask}`))
 
 const newHost = {
-  message: 'cannot be kept, because auth.oauth2.tokenUrl or a webhook has a new host',
+  message:
+    'is masked (***), but Hookline does not keep the stored secret when auth.oauth2.tokenUrl or a webhook has a new host, which could receive it',
   hint: 'write the client secret again',
 }
 
 const isClientSecret = (path: Path): boolean => path.at(-1) === 'clientSecret'
 
-/** Whether the token URL and all webhooks of `next` have a scheme and host that `current` has. */
+/**
+ * Whether the token URL of `next` has the scheme and host of the token URL of `current`, and each
+ * webhook of `next` has those of a webhook of `current`.
+ */
 function hasSameHosts(next: ObjectDocument, current: ObjectDocument): boolean {
   const tokenUrl: Path = ['auth', 'oauth2', 'tokenUrl']
   const known = urlsOf(current)
@@ -109,8 +116,8 @@ function urlsOf(document: ObjectDocument): readonly unknown[] {
 }
 
 /**
- * Finds the stored secret that a masked value means. The masked value is in `next` at `path`; the
- * result is the path of the secret in `current`.
+ * Finds the stored secret that a masked value stands for. `path` is the path of the masked value in
+ * `next`. Returns the path of the secret in `current`.
  */
 function placeInCurrent(
   path: Path,
@@ -124,7 +131,7 @@ function placeInCurrent(
     return from === undefined ? [] : ['webhooks', from, ...path.slice(2)]
   }
   if (known.has(formatPath(path))) return path
-  // `sharedSecret` and `sharedSecret[0]` are the same place.
+  // When there is one secret, `sharedSecret` and `sharedSecret[0]` are paths of the same secret.
   const asList: Path = [...path, 0]
   if (known.has(formatPath(asList))) return asList
   return path.at(-1) === 0 ? path.slice(0, -1) : path

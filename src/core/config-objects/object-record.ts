@@ -27,25 +27,33 @@ export interface RecordName {
   readonly id: string
 }
 
-/** One record of the topic: a version of an object, or a copy of one. */
+/**
+ * One record of the config topic: a new version of an object, or a copy that repeats the current
+ * version.
+ */
 export interface ObjectRecord extends RecordName {
   readonly version: number
   readonly action: ObjectChange['action']
   readonly by: string
   readonly at: EpochMs
   readonly fields: readonly string[]
-  /** Identifies the write, so that the writer recognises its own record. */
+  /**
+   * Identifies the write, so that the writing process recognises its own record when it reads it.
+   */
   readonly writeId: string
   /**
-   * 0 for a change. A copy of the version in force, which follows an ignored record, has the
-   * number of the version in force plus 1.
+   * 0 for a change. After a record that all processes ignore, the current version is written again
+   * as a copy (`fold.ts`). The copy has the number of the previous copy plus 1.
    */
   readonly copy: number
   /** The JSON text of the value; `undefined` for a deletion. */
   readonly value: string | undefined
 }
 
-/** `unknown`: the key is not that of an object. `damaged`: the headers are not those of a change. */
+/**
+ * `unknown`: the key is not that of an object or of failures. `damaged`: a header is missing or not
+ * valid, or the action does not fit the value.
+ */
 export type DecodedRecord =
   | { readonly kind: 'record'; readonly record: ObjectRecord }
   | { readonly kind: 'damaged'; readonly name: RecordName; readonly detail: string }
@@ -74,7 +82,9 @@ export function encodeRecord(record: ObjectRecord): OutgoingRecord & { readonly 
   }
 }
 
-/** Decodes a record without its value, which `decodeValue` decodes. */
+/**
+ * Decodes the key and the headers of a record. The value stays encoded; `decodeValue` decodes it.
+ */
 export function decodeRecord(key: Buffer | null, value: Buffer | null, headers: RecordHeaders): DecodedRecord {
   const name = key === null ? undefined : nameOf(key.toString())
   if (name === undefined) return { kind: 'unknown' }
@@ -85,10 +95,18 @@ export function decodeRecord(key: Buffer | null, value: Buffer | null, headers: 
   const fields = parseFields(headers['fields'])
   const writeId = headers['write'] ?? ''
   if (version === undefined || version < 1 || copy === undefined || Number.isNaN(at) || action === undefined)
-    return { kind: 'damaged', name, detail: 'one of the headers version, copy, changed-at and action is not valid' }
+    return {
+      kind: 'damaged',
+      name,
+      detail: 'one of the headers "version", "copy", "changed-at" and "action" is not valid',
+    }
   if (writeId === '') return { kind: 'damaged', name, detail: 'the header "write" is missing' }
   if ((value === null) !== (action === 'deleted'))
-    return { kind: 'damaged', name, detail: `the action ${action} does not fit the value` }
+    return {
+      kind: 'damaged',
+      name,
+      detail: `the header "action" is "${action}", but the value ${value === null ? 'is' : 'is not'} null: it must be null for "deleted" and must not be null for other actions`,
+    }
   const record: ObjectRecord = {
     ...name,
     version,
@@ -138,13 +156,18 @@ export function decodeValue(value: string): DecodedDocument {
   try {
     parsed = JSON.parse(value)
   } catch {
-    return { kind: 'unreadable', detail: 'is not JSON' }
+    return { kind: 'unreadable', detail: 'has a stored value that is not JSON' }
   }
-  if (!isObject(parsed)) return { kind: 'unreadable', detail: 'is not a mapping' }
+  if (!isObject(parsed)) return { kind: 'unreadable', detail: 'has a stored value that is not a JSON object' }
   const { format: found, document } = parsed
   if (found !== format) {
     const which = typeof found === 'number' ? `format ${found}` : 'no known format'
-    return { kind: 'unreadable', detail: `has ${which}, and this version of Hookline reads only format ${format}` }
+    return {
+      kind: 'unreadable',
+      detail: `has a stored value with ${which}, but this version of Hookline reads only format ${format}`,
+    }
   }
-  return isObject(document) ? { kind: 'document', document } : { kind: 'unreadable', detail: 'has no document' }
+  return isObject(document)
+    ? { kind: 'document', document }
+    : { kind: 'unreadable', detail: 'has a stored value without a document' }
 }

@@ -2,11 +2,11 @@ import type { EncryptionKey } from '../encryption-key.ts'
 import type { EntryContext } from '../settings/given-entries.ts'
 import type { SettingsProblem } from '../settings/problem.ts'
 import type { EpochMs } from '../time.ts'
-import { changedFields } from './changed-fields.ts'
+import { changedFields } from './changed-field-paths.ts'
 import type { ChangeOutcome, ChangeRequest, Expected, ObjectDocument } from './config-objects.ts'
-import type { KnownVersion } from './fold.ts'
 import { unmask } from './mask.ts'
-import { isInFile } from './merge.ts'
+import { isInFile } from './merge-objects.ts'
+import type { KnownVersion } from './object-log.ts'
 import { encodeValue, type ObjectName, type ObjectRecord } from './object-record.ts'
 import type { ReadObject } from './read-object.ts'
 import { type AllObjects, brokenReferences, usesOf } from './references.ts'
@@ -17,11 +17,14 @@ import { validateObject } from './validate-object.ts'
 /** The state on which a change is based. */
 export interface ChangeBase {
   readonly all: AllObjects
-  /** The version in force, perhaps a deletion; `undefined` when the object has never existed. */
+  /**
+   * The current version of the object, which may be a deletion. `undefined` when the object has
+   * never existed.
+   */
   readonly known: KnownVersion | undefined
-  /** The object in force; `undefined` when there is none. */
+  /** The object as it is now; `undefined` when it does not exist or was deleted. */
   readonly current: ReadObject | undefined
-  /** The key that seals. */
+  /** The key that encrypts secrets. */
   readonly key: EncryptionKey
   readonly context: EntryContext
   readonly now: EpochMs
@@ -36,15 +39,15 @@ export type ChangePlan =
   | Extract<ChangeOutcome, { kind: 'conflict' | 'not_found' | 'defined_in_file' }>
 
 /**
- * Maximum length of a stored value in bytes. Five webhooks with the longest headers take about
- * 60 KiB.
+ * Maximum length of a stored value in bytes. A destination with five webhooks and the longest
+ * headers takes about 60 KiB.
  */
 const maxValueBytes = 128 * 1024
 
 /**
- * Whether the plan may differ after this process has read more of the topic: another process may
- * have acknowledged a change that this process has not read yet. A check may be outdated as soon as
- * its response is sent, so it does not wait when nothing would change.
+ * Whether the plan may be outdated: another process may have written a change that this process has
+ * not read yet. The caller then reads the topic to its end and plans again. The result is false for
+ * a dry run that changes nothing, because its response may be outdated anyway when it arrives.
  */
 export function mayBeOutdated(plan: ChangePlan, { dryRun = false }: Pick<ChangeRequest, 'dryRun'>): boolean {
   if (plan.kind === 'unchanged') return !dryRun
@@ -94,7 +97,8 @@ function planDocument({ kind, id, by }: ChangeRequest, given: ObjectDocument, ba
   const problems = brokenReferences(validated.object, document, all)
   if (problems.length > 0) return { kind: 'refused', problems, followsFromTopic: true }
   const fields = changedFields(current?.document, document)
-  // A document that is written again without a change gets sealed with the new key of a rotation.
+  // An unchanged document is written again if one of its secrets was encrypted with an old key. The
+  // new record encrypts the secret with the current key.
   if (current !== undefined && fields.length === 0 && !current.hasOldSeal) return { kind: 'unchanged' }
   const value = encodeValue(sealDocument({ kind, id }, document, key, newNonce))
   const bytes = Buffer.byteLength(value)
@@ -118,6 +122,6 @@ const recordOf = (
 
 const tooLarge = (bytes: number): SettingsProblem => ({
   path: [],
-  message: `takes ${bytes} bytes on the config topic, the maximum is ${maxValueBytes}`,
+  message: `needs ${bytes} bytes in the config topic; the maximum is ${maxValueBytes} bytes`,
   hint: 'use shorter values or fewer entries',
 })

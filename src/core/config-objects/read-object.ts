@@ -8,17 +8,18 @@ import { decodeValue, type ObjectName } from './object-record.ts'
 import { openDocument } from './sealed-document.ts'
 import { type ParsedObject, validateObject } from './validate-object.ts'
 
-/** An object of the config topic, as this process can read it. */
+/** An object of the config topic, as far as this process can read it. */
 export interface ReadObject extends ObjectName {
   /**
-   * The object for the settings. When `problems` is not empty, it is a placeholder: a destination
-   * whose messages wait, or a source without write keys whose stored events are still routed.
+   * The source or destination that is added to the settings. When `problems` is not empty, it is a
+   * placeholder: a destination whose messages wait, or a source without write keys whose stored
+   * events are still routed.
    */
   readonly parsed: ParsedObject
   readonly problems: readonly SettingsProblem[]
   /** The document in plain text; a secret that cannot be opened is masked. */
   readonly document: ObjectDocument
-  /** Whether a secret is sealed with a key other than the first one. */
+  /** Whether a secret was encrypted with another key than the first encryption key. */
   readonly hasOldSeal: boolean
 }
 
@@ -27,7 +28,9 @@ export interface ReadingContext {
   readonly context: EntryContext
 }
 
-/** Decodes, opens and checks the value of a record. It takes about 0.1 ms. */
+/**
+ * Decodes the value of a record, decrypts its secrets, and checks the document. Takes about 0.1 ms.
+ */
 export function readObject({ kind, id }: ObjectName, value: string, { keys, context }: ReadingContext): ReadObject {
   const name = { kind, id }
   const decoded = decodeValue(value)
@@ -52,6 +55,9 @@ function placeholder({ kind, id }: ObjectName, document: ObjectDocument): Parsed
   return { kind, destination: { ...placeholderDestination(id, [...new Set<string>(valid)]), ...enabledIn(document) } }
 }
 
-/** A disabled destination stays disabled, so that no messages wait for it. */
+/**
+ * Returns `enabled: false` for a disabled destination. Its placeholder must be disabled too, so
+ * that no messages wait for it.
+ */
 const enabledIn = (document: ObjectDocument): { enabled: false } | object =>
   document['enabled'] === false ? { enabled: false } : {}

@@ -5,16 +5,22 @@ import { isObjectRecord, type ObjectRecord } from './object-record.ts'
 /** How many changes are kept. */
 const max = 1_000
 
-/** A record of failures is a change only when it disables the destination, or ends that. */
+/**
+ * Returns the change that a record makes. A failure record counts as a change only if it disables
+ * the destination, or if it enables the destination again.
+ */
 function changeIn(record: ObjectRecord): ObjectChange | undefined {
   if (!isObjectRecord(record)) return changeOfFailures(record)
   const { kind, id, version, action, by, at, fields } = record
   return { kind, id, version, action, by, at, fields }
 }
 
-/** The last changes of configuration objects. It drops the oldest ones. */
+/** The last 1,000 changes of configuration objects. Older ones are dropped. */
 export class RecentChanges {
-  /** In the order of the log; at most twice `max`, so that `add` seldom moves the others. */
+  /**
+   * The changes, in the order of the topic. Up to twice `max` changes are stored, so that `add` has
+   * to copy the array only seldom.
+   */
   #changes: ObjectChange[] = []
 
   add(record: ObjectRecord): void {

@@ -1,8 +1,9 @@
+import { countWithNoun } from '../count-with-noun.ts'
 import { adviceOnName } from '../settings/advice.ts'
 import { maxProblems, type SettingsProblem } from '../settings/problem.ts'
 import type { Destination, Settings, Source } from '../settings/settings.ts'
 import type { ObjectDocument } from './config-objects.ts'
-import { duplicatedKey } from './merge.ts'
+import { duplicatedKey } from './merge-objects.ts'
 import type { ObjectName } from './object-record.ts'
 import type { ReadObject } from './read-object.ts'
 import type { ParsedObject } from './validate-object.ts'
@@ -14,7 +15,10 @@ export interface AllObjects {
   readonly objects: () => Iterable<ReadObject>
 }
 
-/** The problems of a valid object that follow from the other sources and destinations. */
+/**
+ * Returns the problems of a valid object that other objects cause: an unknown source, or a write
+ * key that another source has.
+ */
 export function brokenReferences(
   object: ParsedObject,
   document: ObjectDocument,
@@ -31,7 +35,8 @@ function unknownSources(named: readonly string[], all: AllObjects): readonly Set
   const unknown = [...named.entries()].filter(([, id]) => !isKnown(id))
   if (unknown.length === 0) return []
   const ids = [...sourcesOf(all)].map(({ id }) => id)
-  // Only these are shown. A suggestion for each of thousands of ids would take minutes.
+  // Only the first `maxProblems` problems are shown. Finding a similar id for each of thousands of
+  // unknown ids would take minutes.
   return unknown.slice(0, maxProblems).map(([index, id]) => ({
     path: ['sources', index],
     message: 'no source has this id',
@@ -53,12 +58,14 @@ function duplicatedWriteKeys(
   )
 }
 
-/** Why an object cannot be deleted: what uses it. */
+/**
+ * Returns a problem if an object cannot be deleted, because another object or a setting uses it.
+ */
 export function usesOf({ kind, id }: ObjectName, all: AllObjects): readonly SettingsProblem[] {
   const users = kind === 'source' ? usersOfSource(id, all) : usersOfDestination(id, all)
   const [first] = users
   if (first === undefined) return []
-  const more = users.length > 1 ? ` and ${users.length - 1} more` : ''
+  const more = users.length > 1 ? ` and in ${countWithNoun(users.length - 1, 'more place')}` : ''
   return [{ path: [], message: `is used by ${first}${more}`, hint: `remove this id from ${first} first` }]
 }
 

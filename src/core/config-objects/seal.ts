@@ -2,9 +2,10 @@ import { createCipheriv, createDecipheriv } from 'node:crypto'
 import type { EncryptionKey } from '../encryption-key.ts'
 
 /*
- * Sealed secrets, as they are on the config topic: AES-256-GCM with a random nonce of 96 bits. The
- * place of the secret is authenticated, so a seal that is moved to another object or path does not
- * open. The random nonce permits 2^32 seals under one key (NIST SP 800-38D, 8.3).
+ * The encryption of secrets on the config topic: AES-256-GCM with a random nonce of 96 bits. The
+ * cipher also authenticates the location of the secret, so a seal that is moved to another object
+ * or path cannot be opened. The random nonce permits 2^32 seals under one key (NIST SP 800-38D,
+ * 8.3).
  */
 
 /** Where a secret is: the kind and id of the object, and the formatted path in its document. */
@@ -44,12 +45,13 @@ export function seal(text: string, key: EncryptionKey, location: SecretLocation,
   return { sealed: `${key.id}.${bytes.toString('base64url')}` }
 }
 
-/** Opens a seal with the key that it names. */
+/** Decrypts a seal with the key whose id is in the seal. */
 export function open(value: unknown, keys: readonly EncryptionKey[], location: SecretLocation): Opened {
   const sealed = sealedText(value)
   const [, keyId = '', encoded = ''] = (sealed === undefined ? undefined : pattern.exec(sealed)) ?? []
   const bytes = Buffer.from(encoded, 'base64url')
-  // Decoding ignores surplus bits, so one content would have several texts.
+  // base64url decoding ignores surplus bits at the end, so several texts could decode to one seal.
+  // Only the text that encoding produces is accepted.
   if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== encoded) return { kind: 'damaged' }
   const key = keys.find(({ id }) => id === keyId)
   if (key === undefined) return { kind: 'key_missing', keyId }
@@ -71,6 +73,9 @@ function sealedText(value: unknown): string | undefined {
   return typeof sealed === 'string' ? sealed : undefined
 }
 
-/** JSON separates the parts, so that two different locations never have the same bytes. */
+/**
+ * The bytes that the cipher authenticates. JSON separates the parts, so that two different
+ * locations never have the same bytes.
+ */
 const boundTo = ({ kind, id, path }: SecretLocation): Buffer =>
   Buffer.from(JSON.stringify(['hookline.config', kind, id, path]))

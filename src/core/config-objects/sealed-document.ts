@@ -11,7 +11,7 @@ export interface OpenedDocument {
   readonly document: ObjectDocument
   /** One problem for each secret that cannot be opened. */
   readonly problems: readonly SettingsProblem[]
-  /** The ids of the keys that the seals name. */
+  /** The ids of the encryption keys with which the secrets in the document were encrypted. */
   readonly keyIds: ReadonlySet<string>
 }
 
@@ -32,19 +32,24 @@ export function openDocument(
       case 'key_missing':
         problems.push({
           path,
-          message: `is encrypted with the key ${opened.keyId}, which this process does not have`,
+          message: `is encrypted with the key ${opened.keyId}, which is not in operator.encryptionKeyFile of this process`,
           hint: missingHint,
         })
         return mask
       case 'damaged':
-        problems.push({ path, message: 'is not sealed for this place, or the seal is damaged', hint: damagedHint })
+        problems.push({
+          path,
+          message: 'cannot be decrypted: the value is damaged, or was encrypted for another field or object',
+          hint: damagedHint,
+        })
         return mask
     }
   })
   return { document, problems, keyIds }
 }
 
-const missingHint = 'add the file of this key to operator.encryptionKeyFile, or write the secret again'
+const missingHint =
+  'add the file of this key to operator.encryptionKeyFile, or write the secret again through the operator API'
 const damagedHint = 'write the secret again through the operator API'
 
 /** Seals all secrets of a document with one key. Every secret must be text. */

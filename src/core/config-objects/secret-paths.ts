@@ -2,18 +2,18 @@ import { formatPath, type Path } from '../settings/problem.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 
 /**
- * A place in a document that has a secret. `*` stands for every index or key. If the value is a
- * list, each entry is a secret.
+ * A place in a document that has a secret. `*` in its path stands for every index or key. If the
+ * value at the place is a list, each entry is a secret.
  */
 interface SecretPlace {
   readonly path: readonly string[]
-  /** `url`: answers show the scheme and the host of the value. */
+  /** `text`: responses mask the whole value. `url`: responses show its scheme and host. */
   readonly holds: 'text' | 'url'
 }
 
 /**
- * All secrets of the documents. Each is sealed on the config topic and masked in answers. A URL is
- * in this list because its path or query may contain a credential.
+ * The places of all secrets. Each secret is sealed on the config topic and masked in responses. A
+ * URL is in this list because its path or query may contain a credential.
  */
 const secretPlaces: Readonly<Record<ObjectKind, readonly SecretPlace[]>> = {
   source: [{ path: ['writeKey'], holds: 'text' }],
@@ -35,8 +35,8 @@ export interface SecretValue {
 }
 
 /**
- * A copy of a document in which `change` has replaced each value at a secret place. Absent values
- * stay absent.
+ * Returns a copy of a document in which each secret is replaced by the result of `change`. Absent
+ * secrets stay absent.
  */
 export function withSecrets(
   kind: ObjectKind,

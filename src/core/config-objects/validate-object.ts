@@ -8,7 +8,7 @@ import { draftFrom, settingsFrom } from '../settings/validate.ts'
 import { id as idField } from '../settings/value-types.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 
-/** An object that can be put into the settings. */
+/** A source or destination in the form that the settings have. */
 export type ParsedObject =
   | { readonly kind: 'source'; readonly source: Source }
   | { readonly kind: 'destination'; readonly destination: Destination }
@@ -37,11 +37,14 @@ export function validateObject(
   return validateInConfiguration(kind, id, given, context)
 }
 
-/** `Destination` has webhooks, and `Source` has none. */
+/** Distinguishes the two types by the key `webhooks`, which only a `Destination` has. */
 const parsedObject = (valid: Source | Destination): ParsedObject =>
   'webhooks' in valid ? { kind: 'destination', destination: withSecretTexts(valid) } : { kind: 'source', source: valid }
 
-/** Checks the document as the only entry of a configuration, which gives all problems. */
+/**
+ * Checks the document as the only entry of a configuration. This is slower than `validSource` and
+ * `validDestination`, but gives all problems.
+ */
 function validateInConfiguration(
   kind: ObjectKind,
   id: string,
@@ -55,7 +58,8 @@ function validateInConfiguration(
   const result = settingsFrom(draft, unread)
   const problems = [
     ...(given.id === id ? [] : [otherId]),
-    // Only these are shown. Masking the keys of all problems of a large document takes a minute.
+    // Only the first `maxProblems` problems are shown. Masking the keys of all problems of a large
+    // document would take a minute.
     ...named.slice(0, maxProblems).map(({ path }) => fileProblem(path.slice(2))),
     ...(result.kind === 'refused' ? result.problems.slice(0, maxProblems).map(relative) : []),
   ]
@@ -66,8 +70,8 @@ function validateInConfiguration(
 
 const otherId: SettingsProblem = {
   path: ['id'],
-  message: 'differs from the id of this object',
-  hint: 'remove the key; the id of an object cannot change',
+  message: 'differs from the id of the object that is changed',
+  hint: 'remove the key "id"; the id of an object cannot change',
 }
 
 const fileProblem = (path: Path): SettingsProblem => ({
@@ -80,7 +84,8 @@ const fileProblem = (path: Path): SettingsProblem => ({
 /** The smallest configuration in which the document is an entry. */
 function configurationAround(kind: ObjectKind, document: object, context: EntryContext): object {
   const services = { kafka: { brokers: ['kafka:9092'] }, registry: { url: 'http://registry' } }
-  // The document is for the config topic, which exists only with this key.
+  // The document is for the config topic. The config topic exists only with this setting, so the
+  // checks need it.
   const around = { ...context, ...services, operator: { encryptionKeyFile: 'key' } }
   if (kind === 'source') return { ...around, sources: [document] }
   const { sources } = document as { readonly sources?: unknown }
@@ -91,7 +96,7 @@ function configurationAround(kind: ObjectKind, document: object, context: EntryC
   return { ...around, sources: known.map(source => ({ id: source, writeKey: source })), destinations: [document] }
 }
 
-/** The problem with paths from the document, and without advice about files. */
+/** Makes the paths of a problem relative to the document, and removes advice about files. */
 function relative({ path, first, hint, ...rest }: SettingsProblem): SettingsProblem {
   const at = { ...rest, path: maskUnknownKeys(path.slice(2)) }
   const text = hint?.replace(/ or \w+File$/, '')

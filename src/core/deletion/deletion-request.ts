@@ -29,7 +29,7 @@ export function newDeletionId(now: EpochMs, unique: string): string {
 
 /**
  * The time in a deletion id. `undefined` for ids of another form, which earlier versions or
- * operators made.
+ * operators created.
  */
 export function deletionRequestedAt(id: string): EpochMs | undefined {
   const [, high = '', low = ''] = ours.exec(id) ?? []
@@ -58,7 +58,7 @@ const fields = ['userIds', 'sources', 'suppress']
 
 /**
  * Parses a request that `parseJson` returned. An unknown key is rejected: it may be a misspelled
- * `sources`, and without `sources` the users would be deleted for every source.
+ * `sources`. If it were ignored, the users would be deleted for every source.
  */
 export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sources'>): DeletionRequestResult {
   if (!isObject(input)) return invalid('The body must be a JSON object: send { "userIds": […] }.')
@@ -89,8 +89,8 @@ export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sou
 
 const invalid = (message: string): DeletionRequestResult => ({ kind: 'refused', code: 'invalid_body', message })
 /**
- * The id as text; `undefined` for other values. A number that is not a safe integer is refused too:
- * it may have lost digits, and might identify another user.
+ * The id as text; `undefined` for a value that is not an id. A number that is not a safe integer is
+ * refused too: it may have lost digits, and could identify another user.
  */
 const exactId = (value: unknown): string | undefined =>
   typeof value === 'number' && !Number.isSafeInteger(value) ? undefined : idOf(value)
@@ -129,8 +129,8 @@ export function deletionOf(
 }
 
 /**
- * The suppressions for each user of the request. They always stop the events of audiences too, even
- * when the request names sources.
+ * The suppressions that each user of the request gets. If the request names only some sources, the
+ * suppressions also stop the updates of audiences for the users.
  */
 export function suppressionsOf({ sources, suppress }: DeletionRequest, at: EpochMs): readonly Suppression[] {
   const scopes = sources === undefined ? [undefined] : [...sources, audiencesSource]
@@ -138,8 +138,8 @@ export function suppressionsOf({ sources, suppress }: DeletionRequest, at: Epoch
 }
 
 /**
- * The delete messages: one for each user and each source with destinations. When the messages are
- * made again, they have the same ids.
+ * The delete messages of a deletion: one for each user and each source with destinations. Their ids
+ * depend only on the deletion, the source and the user, so a repetition creates the same ids.
  */
 export function* deleteMessagesOf(
   { userIds }: DeletionRequest,

@@ -1,7 +1,7 @@
 import type { DeadLetterReason, DropReason } from '../delivery/classify-outcome.ts'
-import { type ChangeResult, changeResults } from '../message/change-result.ts'
 import { isObject, parseField } from '../message/json.ts'
 import type { JsonText } from '../message/json-text.ts'
+import { type ReportedResult, reportedResults } from '../message/reported-result.ts'
 import { toIsoTimestamp } from '../message/timestamp.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 
@@ -20,22 +20,24 @@ export interface DeletionRecord {
 }
 
 /**
- * The result of one user's delete message at one destination. A later result replaces it, because a
- * dead letter can be replayed.
+ * The result of one user's delete message at one destination. If the message is dead-lettered and
+ * replayed, a later result replaces this one.
  */
 export interface DeletionOutcome {
   readonly request: string
   readonly source: string
   readonly destination: string
   readonly userId: string
-  readonly result: ChangeResult
+  readonly result: ReportedResult
   /** Why the message was not delivered; `undefined` when it was delivered. */
   readonly reason: DeadLetterReason | DropReason | undefined
 }
 
 /**
- * `running`: at least one message is waiting. `failed`: none is waiting, but at least one was not
- * delivered. `finished`: all were delivered.
+ * The state of the delete messages of a deletion, or of those for one destination.
+ * - `running`: at least one message has no result yet.
+ * - `failed`: all messages have a result, but at least one was not delivered.
+ * - `finished`: all messages were delivered.
  */
 export type DeletionState = 'running' | 'finished' | 'failed'
 
@@ -44,7 +46,7 @@ export interface DeletionStatus {
   readonly id: string
   readonly status: DeletionState
   readonly createdAt: string
-  /** Set when the topic was read only up to a limit, so that results may be missing. */
+  /** Set when the deletions topic was read only up to a limit, so that results may be missing. */
   readonly partial?: true
   readonly sources: readonly {
     readonly id: string
@@ -60,8 +62,8 @@ export interface DeletionStatus {
 
 /** Computes the status of one deletion from the records of the deletions topic. */
 export class DeletionTally {
-  /** The last result of each message, by source, destination and user. */
-  readonly #results = new Map<string, ChangeResult>()
+  /** The last result of each delete message, by source, destination and user. */
+  readonly #results = new Map<string, ReportedResult>()
   readonly #record: DeletionRecord
   readonly #places: ReadonlySet<string>
   /** The number of delivered messages of this deletion. */
@@ -92,7 +94,7 @@ export class DeletionTally {
 
   status(): DeletionStatus {
     const { id, createdAt, sources, users } = this.#record
-    const counts = new Map<string, Record<ChangeResult, number>>()
+    const counts = new Map<string, Record<ReportedResult, number>>()
     for (const [key, result] of this.#results) {
       const [source, destination] = JSON.parse(key) as [string, string]
       const count = counts.get(placeOf(source, destination)) ?? { delivered: 0, undelivered: 0 }
@@ -158,7 +160,7 @@ export function decodeDeletion(key: string, value: string): DeletionEntry | unde
   if (names.length !== 4 || request === undefined || source === undefined) return undefined
   if (destination === undefined || userId === undefined) return undefined
   const { result, reason } = fields
-  if (!changeResults.some(known => known === result)) return undefined
+  if (!reportedResults.some(known => known === result)) return undefined
   const outcome = { request, source, destination, userId, result, reason } as DeletionOutcome
   return { kind: 'outcome', outcome }
 }

@@ -19,12 +19,16 @@ export interface Suppression {
  */
 export type UserSuppressions = readonly Suppression[]
 
-/** The value of `maxDeliveryAge` for the default retention of the topics: 53 days. */
+/**
+ * How long a suppression is kept by default: 53 days, which is `maxDeliveryAge` with the default
+ * retention of the topics.
+ */
 export const defaultSuppressionRetention = durationMs(53 * 24 * 3_600_000)
 
 /**
- * Whether a suppression has expired. It never expires while it also stops later events. After
- * `lasts`, no event received before the deletion can be delivered, not even by a replay.
+ * Whether a suppression has expired. It expires `lasts` milliseconds after the deletion, because
+ * after this time no event received before the deletion can be delivered, not even by a replay. A
+ * suppression that also stops later events never expires.
  */
 const isOver = ({ isSuppressed, deletedAt }: Suppression, now: EpochMs, lasts: DurationMs): boolean =>
   !isSuppressed && now > deletedAt + lasts
@@ -42,7 +46,10 @@ export function unexpiredSuppressions(
   return lasting.length === 0 ? undefined : lasting
 }
 
-/** A user's suppressions after one more deletion. An earlier `isSuppressed` stays set. */
+/**
+ * Returns a user's suppressions after one more deletion. If an earlier deletion also stopped later
+ * events (`isSuppressed`), the new suppression still stops them.
+ */
 export function mergeSuppressions(earlier: UserSuppressions = [], added: readonly Suppression[]): UserSuppressions {
   const bySource = new Map(earlier.map(each => [each.source, each]))
   for (const each of added) {
@@ -57,8 +64,8 @@ export function mergeSuppressions(earlier: UserSuppressions = [], added: readonl
 }
 
 /**
- * A user's suppressions after later events are allowed again. Events from before the deletion stay
- * suppressed.
+ * Returns a user's suppressions without `isSuppressed`, so that events received after the deletion
+ * are delivered again. Events received before the deletion stay suppressed.
  */
 export const allowLaterEvents = (suppressions: UserSuppressions): UserSuppressions =>
   suppressions.map(each => ({ ...each, isSuppressed: false }))
@@ -72,7 +79,7 @@ export interface SuppressibleRecord {
 }
 
 /**
- * Why suppressions stop an event; `undefined` when they do not. Delete messages are never stopped.
+ * Why suppressions stop an event; `undefined` when they do not. They never stop a delete message.
  */
 export function stoppedBy(
   suppressions: UserSuppressions,
@@ -89,8 +96,9 @@ export function stoppedBy(
 }
 
 /**
- * Whether a deletion requested the delete message with this receive time. A deletion writes the
- * suppression before the message, so a message without a suppression is forged.
+ * Whether a delete message belongs to a deletion that Hookline has accepted. A deletion writes the
+ * suppression before its delete messages. So a delete message without a suppression that covers its
+ * receive time is forged.
  */
 export function isConfirmedDelete(
   suppressions: UserSuppressions,
@@ -101,7 +109,10 @@ export function isConfirmedDelete(
 
 interface Held {
   readonly suppressions: UserSuppressions
-  /** The offset of the record from which the next record of this user must be derived. */
+  /**
+   * The offset of the user's last record in the suppressions topic. The writer of the user's next
+   * record must write this offset to its headers (see `madeOf` in `apply`).
+   */
   readonly offset: number
 }
 
@@ -111,23 +122,27 @@ interface Held {
  */
 export class SuppressionIndex {
   readonly #byUser = new Map<string, Held>()
-  /** Users whose last record lacks a suppression that an earlier record has. */
+  /**
+   * Users whose last record in the suppressions topic lacks a suppression that an earlier record
+   * has.
+   */
   readonly #incomplete = new Set<string>()
   readonly #lasts: DurationMs
 
-  /** @param lasts how long a suppression is kept when later events are allowed. */
+  /** @param lasts how long a suppression is kept, unless it also stops later events. */
   constructor(lasts = defaultSuppressionRetention) {
     this.#lasts = lasts
   }
 
   /**
-   * Applies a record of the topic. A writer derives each record from the previous record of the
-   * user that it knows: `madeOf` is the offset of that previous record, or `undefined` when the new
-   * record does not contain it.
-   * - Usually `madeOf` is the offset of the held record, or `undefined`. The new record then
-   *   replaces the held one.
-   * - Any other `madeOf` shows that the writer did not know the held record. The suppressions of
-   *   both records are then valid until a process writes one record with all of them.
+   * Applies a record of the suppressions topic. A writer makes a user's record from the last record
+   * of the user that it has read. `madeOf` is the offset of that last record, or -1 when the writer
+   * has read none. It is `undefined` when the headers of the new record have no such offset.
+   * - If `madeOf` is `undefined` or the offset of the user's record in this index, the new record
+   *   replaces that record.
+   * - Any other `madeOf` shows that the writer did not know the user's record in this index. The
+   *   suppressions of both records are then valid until a process writes one record with all of
+   *   them.
    */
   apply(userId: string, suppressions: UserSuppressions | undefined, offset = 0, madeOf?: number): void {
     const held = this.#byUser.get(userId)
@@ -146,8 +161,8 @@ export class SuppressionIndex {
   }
 
   /**
-   * The offset of the record from which the user's next record must be derived; `undefined` when
-   * there is none.
+   * The offset of the user's last record. The writer of the user's next record writes it to the
+   * headers (see `madeOf` in `apply`). `undefined` when the user has no record.
    */
   offsetOf(userId: string): number | undefined {
     return this.#byUser.get(userId)?.offset
@@ -168,8 +183,8 @@ export class SuppressionIndex {
   }
 
   /**
-   * Users whose record must be written again. Either some suppressions have expired, or the record
-   * lacks a suppression that an earlier record has.
+   * Users whose record must be written again, for one of two reasons. A suppression in the record
+   * has expired. Or the record lacks a suppression that an earlier record has.
    */
   *outdated(now: EpochMs): Iterable<string> {
     yield* this.#incomplete
@@ -178,7 +193,10 @@ export class SuppressionIndex {
   }
 }
 
-/** `{"marks":[{"source":…,"deletedAt":…,"suppressed":…}]}`; `source` is optional. */
+/**
+ * Encodes the value of a record of the suppressions topic:
+ * `{"marks":[{"source":…,"deletedAt":…,"suppressed":…}]}`. `source` is optional.
+ */
 export function encodeSuppressions(suppressions: UserSuppressions): JsonText {
   const shown = suppressions.map(({ source, deletedAt, isSuppressed }) => ({
     source,

@@ -25,12 +25,14 @@ export interface AttemptFacts {
   /** The id of the trace of the first attempt. It is the same for all attempts of a delivery. */
   readonly traceId?: string | undefined
   readonly type: MessageType
-  /** 1 for the first attempt. */
+  /** The number of the attempt, from 1 on. */
   readonly attempt: number
   /**
    * The outcomes of the requests that had ended when the attempt ended, by the label of the
-   * webhook. A webhook has no entry if its request was still in progress then, or if it got none:
-   * it had rejected the delivery before, or no permit was free.
+   * webhook. A webhook has no entry in three cases:
+   * - Its request was still in progress when the attempt ended.
+   * - It rejected the delivery in an earlier attempt, so no request was sent to it.
+   * - No permit (a slot for a concurrent request) was free, so no request was sent to it.
    */
   readonly outcomes: Readonly<Record<string, Outcome>>
   readonly elapsedMs: number
@@ -48,7 +50,8 @@ export interface EndedAttempt {
 
 /**
  * Collects the facts of an ended attempt. Every field is set, possibly to `undefined`, because V8
- * handles objects of one shape faster, and while an endpoint fails, this runs for every attempt.
+ * handles objects of one shape faster. While an endpoint fails, this function runs for every
+ * attempt.
  */
 export function attemptFacts(ended: EndedAttempt, now: EpochMs): AttemptFacts {
   const { carried, headers, event, attempt, decision, elapsedMs } = ended
@@ -80,7 +83,7 @@ export interface AttemptRecord extends AttemptFacts {
   readonly at: EpochMs
 }
 
-/** The value of a record of the attempts topic: JSON, `at` in ISO 8601. */
+/** Encodes the value of a record of the attempts topic: JSON, with `at` in ISO 8601. */
 export function encodeAttempt(facts: AttemptFacts, at: EpochMs): string {
   return JSON.stringify({ at: new Date(at).toISOString(), ...facts })
 }
@@ -89,7 +92,7 @@ const types: ReadonlySet<unknown> = new Set(messageTypes)
 
 /**
  * Parses a value of the attempts topic; `undefined` when it is not an attempt in this version's
- * format. Unknown fields are kept.
+ * format. Fields that this version does not know are kept.
  */
 export function decodeAttempt(text: string): AttemptRecord | undefined {
   const value = parsed(text)

@@ -56,7 +56,7 @@ export const dropReasons = [
 ] as const
 export type DropReason = (typeof dropReasons)[number]
 
-/** Why a delivery waits in a retry topic without an attempt. */
+/** The causes for which a delivery is deferred: it waits in a retry topic without an attempt. */
 export const deferralCauses = [
   'lane_full',
   'breaker_open',
@@ -69,9 +69,9 @@ export const deferralCauses = [
 export type DeferralCause = (typeof deferralCauses)[number]
 
 /**
- * Error codes for a certificate that is not trusted: Node's names for the errors of OpenSSL's
- * verification (`UNSPECIFIED` for those without a name), and Node's own check of the host name. No
- * request is sent to an endpoint with this certificate.
+ * Error codes for a certificate that is not trusted. They are Node's names for the errors of
+ * OpenSSL's verification (`UNSPECIFIED` for errors without a name), and the codes of Node's own
+ * check of the host name. No request is sent to an endpoint with this certificate.
  */
 const untrustedCodes = new Set([
   'CERT_CHAIN_TOO_LONG',
@@ -130,7 +130,7 @@ const resetCodes = new Set([
 const badResponseCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW$|ERR_HTTP_INVALID_STATUS_CODE$)/
 /**
  * Error codes of TLS after the handshake. With TLS 1.3, a server that requires a client certificate
- * reports its absence only after the handshake.
+ * reports a missing one only after the handshake.
  */
 const tlsAlertCode = /^(EPROTO$|ERR_SSL_|ERR_TLS_)/
 
@@ -179,17 +179,17 @@ const retryable: ReadonlySet<string> = new Set(retryableOutcomes)
 const refused: ReadonlySet<string> = new Set(refusedOutcomes)
 
 /**
- * Whether an outcome shows something about the endpoint. `auth` and `proxy` do not: the
- * authorization server or the proxy failed, and the endpoint got no request.
+ * Whether an outcome depends on the endpoint. `auth` and `proxy` do not: the authorization server
+ * or the proxy failed, and the endpoint got no request.
  */
 export const isOfEndpoint = (outcome: Outcome): boolean => outcome !== 'auth' && outcome !== 'proxy'
 
-/** Whether the same webhook is tried again. */
+/** Whether the same webhook is tried again after this outcome. */
 export function isRetryable(outcome: string): outcome is RetryableOutcome {
   return retryable.has(outcome)
 }
 
-/** Whether the same webhook is not tried again for this delivery. */
+/** Whether the outcome is a rejection: the same webhook is not tried again for this delivery. */
 export function isRefused(outcome: string): outcome is RefusedOutcome {
   return refused.has(outcome)
 }

@@ -2,11 +2,11 @@ import { isOfEndpoint } from './classify-outcome.ts'
 import { type Attempt, isOnlySlowedDown, isWithoutPermit } from './decide.ts'
 
 /**
- * Whether an attempt shows the state of the destination's endpoints, so that the circuit breaker
- * counts it. These attempts do not count:
- * - an attempt without requests
- * - a failed attempt in which a permit was missing, or the proxy or the authorization server failed,
- *   because without that it might have succeeded
+ * Whether the result of an attempt shows if the destination's endpoints work. The circuit breaker
+ * counts only attempts that show it. It does not count:
+ * - an attempt that sent no request
+ * - a failed attempt during which a permit was missing, or the proxy or the authorization server
+ *   failed: without this problem the attempt might have succeeded
  * - a failed attempt whose only retryable outcomes are 429, because the endpoint works
  */
 export function isConclusive(attempt: Pick<Attempt, 'calls' | 'isHeldUpByOthers'>): boolean {

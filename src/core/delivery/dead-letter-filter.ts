@@ -9,16 +9,25 @@ export type DeadLetterOutcome = (typeof deadLetterOutcomes)[number]
 
 /** Selects dead letters. A dead letter matches when it meets every condition that is given. */
 export interface DeadLetterFilter {
-  /** The id of a destination, or `noDestination`. */
+  /**
+   * The id of a destination. `noDestination` selects dead letters of events that never became a
+   * delivery.
+   */
   readonly destination?: string | undefined
   readonly reason?: DeadLetterReason | undefined
-  /** The outcome of one of the webhooks, or a rejection code. */
+  /**
+   * The last outcome of one of the delivery's webhooks, or the rejection code of an invalid
+   * message.
+   */
   readonly outcome?: DeadLetterOutcome | undefined
   /** Dead-lettered at this time or later. */
   readonly since?: EpochMs | undefined
   /** Dead-lettered before this time. */
   readonly until?: EpochMs | undefined
-  /** Without `destination`, it selects the message for every destination. */
+  /**
+   * The id of a message. Without `destination`, it selects the dead letters of the message at all
+   * destinations.
+   */
   readonly messageId?: string | undefined
 }
 

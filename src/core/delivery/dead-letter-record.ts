@@ -15,8 +15,8 @@ import {
 
 /**
  * Makes the record for the dead-letter topic. `known` is the state of the delivery; it is missing
- * or incomplete for an event that never became a delivery. `code` is why an `invalid_message` was
- * rejected; the `outcomes` header keeps it.
+ * or incomplete for an event that never became a delivery. `code` is the rejection code of a
+ * message with the reason `invalid_message`. The code is stored in the header `outcomes`.
  */
 export function deadLetterRecord(
   record: LogRecord,
@@ -36,13 +36,13 @@ export function deadLetterRecord(
   }
 }
 
-/** How many bytes of the value a truncated dead letter keeps. */
+/** Maximum bytes of the value that a truncated dead letter keeps. */
 const keptBytes = 64 * 1024
 
 /**
- * Makes a shorter record for a dead letter that the topic does not accept as a whole. It keeps
- * Hookline's own headers, the first 64 KiB of the value, and the value's full length. A replay
- * refuses it, because part of the event is missing.
+ * Makes a shorter record for a dead letter that is too large for the topic. It keeps Hookline's own
+ * headers, the first 64 KiB of the value, and the value's full length. A replay refuses it, because
+ * part of the event is missing.
  */
 export function truncatedDeadLetter(
   record: LogRecord,
@@ -66,7 +66,10 @@ export function truncatedDeadLetter(
   }
 }
 
-/** Cuts texts that are longer than any that Hookline writes: another producer wrote them. */
+/**
+ * Shortens the texts in a delivery state that are longer than any text that Hookline writes. A
+ * program other than Hookline may have written them to the headers.
+ */
 function shortened(known: Partial<DeliveryState> | undefined): Partial<DeliveryState> | undefined {
   if (known === undefined) return undefined
   const { destination, messageId, firstTrace } = known
@@ -91,8 +94,8 @@ function deadLetterState(
 }
 
 /**
- * The timestamp keeps the key unique when the events topic was deleted and created again, because
- * its offsets then restart at 0.
+ * The record key of a dead letter. The timestamp keeps it unique after the events topic was deleted
+ * and created again, because the offsets then restart at 0.
  */
 function deadLetterKey({ destination = '-', origin, round }: DeadLetterState): Buffer {
   const { topic, partition, offset, timestamp } = origin
@@ -100,8 +103,8 @@ function deadLetterKey({ destination = '-', origin, round }: DeadLetterState): B
 }
 
 /**
- * The reverse of `deadLetterRecord`: the event's own key and value, and the headers that are not
- * Hookline's.
+ * Reverses `deadLetterRecord`: returns the key and value of the original event, and the headers
+ * that are not Hookline's.
  */
 export function originalOf({ value, headers }: LogRecord): Pick<LogRecord, 'key' | 'value' | 'headers'> {
   const key = headers[originKeyHeader]

@@ -27,27 +27,33 @@ export interface CallOutcome {
 }
 
 /**
- * One attempt of a delivery, after its end. It ends with the first delivered request, or when all
- * its requests have ended.
+ * One attempt of a delivery, after it has ended. An attempt ends when the first of its requests is
+ * delivered, or when all its requests have ended.
  */
 export interface Attempt {
-  /** 1 for the first attempt. */
+  /** The number of the attempt, from 1 on. */
   readonly number: number
   readonly at: EpochMs
-  /** One entry for each request that had ended when the attempt ended, in configuration order. */
+  /**
+   * One entry for each request that had ended when the attempt ended, in the order of the webhooks
+   * in the configuration.
+   */
   readonly calls: readonly CallOutcome[]
   /**
-   * Number of webhooks that were not called because no permit was free. They count as retryable
-   * failures.
+   * Number of webhooks that were not called because no permit (a slot for a concurrent request) was
+   * free. They count as retryable failures.
    */
   readonly leftOut: number
-  /** Whether a webhook was not called because other destinations hold the permits. */
+  /**
+   * Whether a webhook was not called because requests of other destinations held the permits that
+   * it needs.
+   */
   readonly isHeldUpByOthers: boolean
 }
 
 /**
- * Whether an attempt failed and also left out a webhook because other destinations hold its
- * permits. With more permits it might have succeeded.
+ * Whether an attempt failed, and a webhook was not called because other destinations held the
+ * permits that it needs. With these permits, the attempt might have succeeded.
  */
 export const isWithoutPermit = ({ calls, isHeldUpByOthers }: Pick<Attempt, 'calls' | 'isHeldUpByOthers'>): boolean =>
   isHeldUpByOthers && !calls.some(({ outcome }) => outcome === 'delivered')
@@ -63,14 +69,16 @@ export function isOnlySlowedDown({ calls }: Pick<Attempt, 'calls'>): boolean {
   return retryable.length > 0 && retryable.every(({ outcome }) => outcome === 'http_429')
 }
 
-/** The shortest Retry-After of an attempt's retryable requests; 0 when no response has one. */
+/**
+ * The shortest Retry-After of an attempt's retryable requests, in ms; 0 when no response has one.
+ */
 export const retryAfterOf = ({ calls }: Pick<Attempt, 'calls'>, now: EpochMs): DurationMs =>
   smallest(calls.map(call => (isRetryable(call.outcome) ? parseRetryAfter(call.retryAfter, now) : undefined)))
 
 /**
- * Whether only the authorization server prevents a success: no webhook may be tried again for
- * another reason. Until the end of the retry window this does not count as an attempt, so it does
- * not use up the schedule.
+ * Whether a failed attempt is retryable only because the authorization server gave no token: all
+ * its retryable outcomes are `auth`. Until the end of the retry window it does not count as an
+ * attempt, so it does not use up the schedule.
  */
 export function isWithoutToken({ calls }: Pick<Attempt, 'calls'>): boolean {
   const retryable = calls.filter(({ outcome }) => isRetryable(outcome))
@@ -93,20 +101,21 @@ export type Decision =
 export type Deferral = Extract<Decision, { kind: 'deferred' }>
 
 /**
- * Decides what happens to a delivery after an attempt: for example, after a 429 a retry, not before
- * its Retry-After.
+ * Decides what happens to a delivery after an attempt. For example, a delivery is retried after a
+ * 429, but not before the time of its Retry-After.
  */
 export function decide(attempt: Attempt, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const { calls, leftOut, number, isHeldUpByOthers } = attempt
   if (calls.some(call => call.outcome === 'delivered')) return { kind: 'delivered' }
-  // No request was sent for lack of permits. This does not count as an attempt, so it does
-  // not use up the schedule.
+  // The attempt sent no request, because no permit was free. It does not count as an attempt, so it
+  // does not use up the schedule.
   if (calls.length === 0 && leftOut > 0) return defer(carried, 'lane_full', policy, now, { climbs: !isHeldUpByOthers })
 
   const retryable = calls.filter(call => isRetryable(call.outcome))
   const retryAfterMs = retryAfterOf(attempt, now)
-  // After the end of the retry window, an attempt without a permit counts like any other. Otherwise
-  // the delivery would never end.
+  // During the retry window, an attempt for which permits were missing does not use up the
+  // schedule. After the window, it counts like any other attempt. Otherwise the delivery would be
+  // deferred forever.
   if (isWithoutPermit(attempt) && !isWindowOver(carried, now)) {
     const notBefore = epochMs(Math.min(now + retryAfterMs, carried.deadline))
     const waiting = { ...carried, notBefore, ...remember(carried, calls) }
@@ -134,7 +143,10 @@ export function decide(attempt: Attempt, carried: DeliveryState, policy: RetryPo
   }
 }
 
-/** Decides whether a delivery is due. Call it before every attempt, including the first one. */
+/**
+ * Decides whether a delivery is attempted now, waits in memory, is deferred or is dead-lettered.
+ * The dispatcher must call it before every attempt, including the first one.
+ */
 export function decideBeforeAttempt(
   given: DeliveryState,
   paused: boolean,
@@ -145,8 +157,9 @@ export function decideBeforeAttempt(
   if (isWindowOver(carried, now)) {
     return paused || carried.attempt > 0 ? deadLetter(carried, 'retry_window_over') : { kind: 'attempt' }
   }
-  // A delivery that was never attempted is due immediately. If it waited because a clock was set
-  // back a little, the user's later events would overtake it.
+  // A delivery that was never attempted is due immediately. Its `notBefore` can be a little later
+  // than now if a clock was set back. If the delivery waited, later events of the same user would
+  // overtake it.
   const ahead = carried.attempt === 0 && carried.outcomes === '' ? 0 : carried.notBefore - now
   if (ahead > maxWaitInMemory) return defer(carried, 'not_before', policy, now)
   if (paused) return defer(carried, 'paused', policy, now)
@@ -154,13 +167,14 @@ export function decideBeforeAttempt(
 }
 
 /**
- * Defers a delivery without an attempt. After the end of the retry window it dead-letters the
- * delivery instead. A delivery that was never attempted is deferred even then, because each
- * delivery gets one attempt unless its destination is paused.
+ * Defers a delivery without an attempt: it waits in a retry topic. After the end of the retry
+ * window, the delivery is dead-lettered instead. But a delivery that was never attempted is
+ * deferred even then, because each delivery gets one attempt unless its destination is paused.
  *
- * `climbs: false` is for a wait that ends soon or that the destination did not cause, for example
- * while a probe of the circuit breaker is in progress. The tier is then that of a first deferral,
- * and `deferrals` does not count this one.
+ * Usually each deferral makes the next one use a longer tier (the wait of a retry topic). With
+ * `climbs: false` the delivery gets the tier of a first deferral, and the deferral is not counted.
+ * Callers use this for a wait that ends soon, for example during a probe of the circuit breaker.
+ * They also use it for a wait that the destination did not cause.
  */
 export function defer(
   given: DeliveryState,
@@ -184,9 +198,9 @@ export function defer(
 }
 
 /**
- * Decides about a delivery from a retry topic when its destination is not configured. This process
- * may not yet have a configuration that another process has, so the delivery is deferred once. The
- * second time, or after the end of the retry window, it is dead-lettered.
+ * Decides about a delivery from a retry topic whose destination is not configured. Another process
+ * may have a newer configuration that this process does not have yet, so the delivery is deferred
+ * once. The second time, or after the end of the retry window, it is dead-lettered.
  */
 export function unconfigured(given: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const carried = endPausedTime(given, now)
@@ -201,8 +215,9 @@ export function unconfigured(given: DeliveryState, policy: RetryPolicy, now: Epo
 }
 
 /**
- * Defers an event whose source or named destination is not configured, or not yet in this process.
- * Returns `undefined` after `maxUnrouted` deferrals: then the event is dead-lettered.
+ * Defers an event whose source or named destination is not in the configuration of this process. A
+ * newer configuration may have it. Returns `undefined` after `maxUnrouted` deferrals: then the
+ * event is dead-lettered.
  */
 export function unrouted(carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Deferral | undefined {
   if (carried.deferrals >= maxUnrouted) return undefined
@@ -211,16 +226,17 @@ export function unrouted(carried: DeliveryState, policy: RetryPolicy, now: Epoch
 }
 
 /**
- * Whether the retry window ended before the first attempt. The delivery then gets one attempt, even
- * while the circuit breaker is open.
+ * Whether the retry window ended before the first attempt of the delivery. The delivery then gets
+ * one attempt, even while the circuit breaker is open.
  */
 export function mustBeAttempted(carried: DeliveryState, now: EpochMs): boolean {
   return carried.attempt === 0 && now >= endPausedTime(carried, now).deadline
 }
 
 /**
- * The destination's webhooks without those that rejected this delivery. The list can be empty after
- * the configuration was reloaded. An attempt without requests then dead-letters the delivery.
+ * Returns the destination's webhooks without those that rejected this delivery. The list can be
+ * empty: a reload of the configuration can have removed all webhooks that did not reject it. The
+ * attempt then sends no request, and the delivery is dead-lettered.
  */
 export function webhooksToCall<Each extends Webhook>(
   webhooks: readonly Each[],
@@ -236,7 +252,7 @@ function deadLetter(carried: DeliveryState, reason: DeadLetterReason): Decision 
   return { kind: 'dead_lettered', reason, carried: { ...carried, reason } }
 }
 
-/** The shortest wait; 0 when no response asked for one. */
+/** The shortest of the given waits, in ms; 0 when no response asked for a wait. */
 function smallest(waits: readonly (DurationMs | undefined)[]): DurationMs {
   const given = waits.filter(wait => wait !== undefined)
   return given.length === 0 ? durationMs(0) : durationMs(Math.min(...given))
@@ -250,15 +266,17 @@ const maxRemembered = 10
 
 /**
  * Merges the outcomes of an attempt into the delivery's list of outcomes. Rejections of earlier
- * attempts stay where they are; the new outcomes overwrite the other entries from the left. If a
- * webhook got no request in this attempt, the last entries stay, whichever webhook it was.
+ * attempts keep their positions. The new outcomes overwrite the other entries from the left. If
+ * there are fewer new outcomes than other entries, the remaining entries stay, even if they belong
+ * to other webhooks.
  */
 function remember(
   carried: DeliveryState,
   calls: readonly CallOutcome[],
 ): Pick<DeliveryState, 'outcomes' | 'refusedWebhooks'> {
   const [only] = calls
-  // Usually a destination has one webhook, and the delivery then has only its last outcome.
+  // A shortcut for the usual case: the destination has one webhook, and the list is empty or has
+  // only the previous outcome of this webhook.
   if (only !== undefined && calls.length === 1 && !isRefused(only.outcome) && hasNoOther(carried))
     return { outcomes: only.outcome, refusedWebhooks: [] }
   const hashes = [...carried.refusedWebhooks]

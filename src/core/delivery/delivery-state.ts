@@ -5,8 +5,9 @@ import { isRefused } from './classify-outcome.ts'
 export interface Origin extends TopicPartition {
   readonly offset: number
   /**
-   * The timestamp of the event's own record. When a producer left out the receive time or timestamp
-   * of the message, every copy in a retry topic gets this time.
+   * The timestamp of the event's original record. It is used when the producer left the receive
+   * time or the timestamp out of the message. So every copy of the event in a retry topic has the
+   * same times.
    */
   readonly timestamp: EpochMs
 }
@@ -17,12 +18,12 @@ export interface Origin extends TopicPartition {
  */
 export interface DeliveryState {
   readonly destination: string
-  /** Attempts made so far. */
+  /** The number of attempts made so far. */
   readonly attempt: number
   /**
-   * Number of deferrals that count: each makes the next one use a longer tier. A deferral does not
-   * count when it ends soon, when the destination did not cause it, or when its cause is
-   * `not_before` (see `defer`).
+   * Number of deferrals so far that count. Each counted deferral makes the next one use a longer
+   * tier (the wait of a retry topic). A deferral does not count when it ends soon, when the
+   * destination did not cause it, or when its cause is `not_before` (see `defer`).
    */
   readonly deferrals: number
   /** When the dispatcher first admitted the event. */
@@ -30,13 +31,13 @@ export interface DeliveryState {
   /** The end of the retry window. */
   readonly deadline: EpochMs
   /**
-   * Since when the delivery waits because its destination is paused. Set only while it waits for
-   * that reason and the pause keeps the window (see `paused-time.ts`).
+   * Since when the delivery waits because its destination is paused. Set only during this wait, and
+   * only if the retry window of the delivery does not count paused time (see `paused-time.ts`).
    */
   readonly pausedAt?: EpochMs | undefined
-  /** The paused time by which the deadline has moved so far. Absent: 0. */
+  /** The paused time so far, in ms. The deadline was moved by this time. Absent means 0. */
   readonly pausedFor?: DurationMs | undefined
-  /** No attempt after the first one starts before this time. */
+  /** The time before which no further attempt starts. It does not delay the first attempt. */
   readonly notBefore: EpochMs
   /**
    * Why the delivery waits or was dead-lettered: an outcome, a deferral cause or a dead-letter
@@ -45,16 +46,21 @@ export interface DeliveryState {
   readonly reason: string
   /**
    * The last outcome of each webhook, separated by commas. A webhook that was never called has no
-   * entry. The order is that of the configuration until an attempt leaves out a webhook. A
-   * rejection stays at its position: the nth rejection belongs to the nth hash in
+   * entry. The entries have the order of the configuration until an attempt does not call one of
+   * the webhooks. A rejection stays at its position: the nth rejection belongs to the nth hash in
    * `refusedWebhooks`.
    */
   readonly outcomes: string
   /** The `urlHash` of each webhook that rejected this delivery and is not called again for it. */
   readonly refusedWebhooks: readonly string[]
-  /** The topic, partition and offset of the event's own record. */
+  /**
+   * The topic, partition and offset of the event's original record, not of a copy in a retry topic.
+   */
   readonly origin: Origin
-  /** How often the delivery, or before that its event, was replayed; at least 1 after a resend. */
+  /**
+   * The number of replays of the delivery, including those of its event before it became a
+   * delivery. A resend sets it to 1.
+   */
   readonly round: number
   readonly messageId: string
   /**
@@ -93,8 +99,8 @@ export function initialState(
 const decimal = (value: number | undefined): string | undefined => (value === undefined ? undefined : String(value))
 
 /**
- * The text of each header but those in `rareHeaders`; numbers are decimal. One object literal is
- * twice as fast as a loop over a table.
+ * Returns the text of each header except those in `rareHeaders`; numbers are decimal. The function
+ * is one object literal, because that is twice as fast as a loop over a table.
  */
 const textsOf = (carried: Partial<DeliveryState>) => ({
   destination: carried.destination,
@@ -113,7 +119,7 @@ const textsOf = (carried: Partial<DeliveryState>) => ({
   round: decimal(carried.round),
   'message-id': carried.messageId,
 })
-/** Not in `textsOf`, because few deliveries have these headers. */
+/** Headers that few deliveries have, so `textsOf` does not contain them. */
 const rareHeaders = { firstTrace: 'first-traceparent', pausedAt: 'paused-at', pausedFor: 'paused-for' } as const
 /**
  * Marks a dead letter whose event had a null value. The dead letter has an empty value instead,
@@ -121,18 +127,18 @@ const rareHeaders = { firstTrace: 'first-traceparent', pausedAt: 'paused-at', pa
  */
 export const nullValueHeader = 'null-value'
 /**
- * The event's own key, because a dead letter has another key. Latin-1 maps each byte to one
- * character, and ASCII keys stay readable.
+ * Header with the event's own key, because a dead letter has another key. It is in Latin-1, which
+ * maps each byte to one character and keeps ASCII keys readable.
  */
 export const originKeyHeader = 'origin-key'
 /**
- * On a truncated dead letter: the full length in bytes of the value that was cut. The value is the
- * event's, or a compressed batch when `first-offset` is set.
+ * Header of a truncated dead letter: the full length, in bytes, of the value that was cut. The
+ * value is the event's, or a compressed batch when `first-offset` is set.
  */
 export const originalLengthHeader = 'original-length'
 /**
- * The first offset of a batch that became one dead letter; `origin-offset` is the batch's last
- * offset.
+ * Header of a dead letter that is a whole batch of records: the offset of the first record of the
+ * batch. The header `origin-offset` then has the offset of the last record.
  */
 export const firstOffsetHeader = 'first-offset'
 const ownHeaders = new Set([
@@ -145,7 +151,7 @@ const ownHeaders = new Set([
 ])
 
 /**
- * Returns the headers of a state: usually less than 1 KiB, including the names. Fields that are
+ * Returns the headers of a state, usually less than 1 KiB including their names. Fields that are
  * `undefined` get no header.
  */
 export function toHeaders(carried: Partial<DeliveryState>): RecordHeaders {
@@ -156,7 +162,11 @@ export function toHeaders(carried: Partial<DeliveryState>): RecordHeaders {
   return hasAll(texts) ? texts : Object.fromEntries(Object.entries(texts).filter(isDefined))
 }
 
-/** A dead letter no longer waits, even if the record for the deferral was too large. */
+/**
+ * Whether a delivery waits because its destination is paused. `pausedAt` alone does not show this:
+ * when the retry record of a paused delivery is too large, the delivery is dead-lettered. Its state
+ * then still has `pausedAt`, but another reason.
+ */
 const isWaitingForPause = ({ pausedAt, reason }: Partial<DeliveryState>): boolean =>
   pausedAt !== undefined && reason === 'paused'
 
@@ -171,14 +181,14 @@ const integerIn = (text: string | undefined): number =>
   text !== undefined && /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
 
 /**
- * Maximum length of a text in a header. Hookline's own texts are shorter, and longer ones would not
- * fit into a truncated dead letter.
+ * Maximum length of a text in a header. Hookline's own texts are shorter. Longer texts, from other
+ * programs, would not fit into a truncated dead letter.
  */
 export const longestText = 1_000
 
 /**
  * Parses the state in the headers of a record. `undefined` when a header is malformed or a required
- * one is missing. Optional are `reason`, `outcomes`, `refused-webhooks` and the rare headers.
+ * one is missing. `reason`, `outcomes`, `refused-webhooks` and the rare headers are optional.
  */
 export function parseDeliveryState(headers: RecordHeaders): DeliveryState | undefined {
   const carried: DeliveryState = {
@@ -216,8 +226,8 @@ export function parseDeliveryState(headers: RecordHeaders): DeliveryState | unde
 }
 
 /**
- * The paused time in the headers of a record. A process of an earlier version copies `paused-at`
- * into records that wait for another reason, so it counts only while the reason is `paused`.
+ * The paused time in the headers of a record. `paused-at` counts only while the reason is `paused`,
+ * because earlier versions copy it into records that wait for another reason.
  */
 function pausedTimeIn(headers: RecordHeaders): Pick<DeliveryState, 'pausedAt' | 'pausedFor'> {
   const at = headers['reason'] === 'paused' ? integerIn(headers[rareHeaders.pausedAt]) : Number.NaN
@@ -231,8 +241,9 @@ function pausedTimeIn(headers: RecordHeaders): Pick<DeliveryState, 'pausedAt' | 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
 
 /**
- * The copy of a record for a retry topic. It has the event's key and value, but its partition may
- * differ: the producer writes records that are deferred together to one partition, in one request.
+ * Makes the copy of an event's record that is written to a retry topic. It has the event's key and
+ * value. Its partition may differ, because the producer writes records that are deferred together
+ * to one partition, in one request.
  */
 export function retryRecord(record: LogRecord, carried: DeliveryState): OutgoingRecord {
   return { key: record.key, value: record.value, headers: replaceHeaders(record, carried) }
@@ -245,8 +256,8 @@ export function replaceHeaders(record: LogRecord, carried: Partial<DeliveryState
 }
 
 /**
- * Whether a record has headers that are not Hookline's. Few copies have any, and this check takes
- * less time than filtering the headers.
+ * Whether a record has headers that are not Hookline's. Few records have any. This check takes less
+ * time than filtering the headers.
  */
 function hasOthers(headers: RecordHeaders): boolean {
   for (const name in headers) if (!ownHeaders.has(name)) return true

@@ -3,15 +3,18 @@ import type { Event } from '../message/event.ts'
 import type { MessageType } from '../message/message.ts'
 import { isOwnSource } from '../message/own-event.ts'
 import type { Destination, DestinationFilter } from '../settings/settings.ts'
-import { type DeliveredFields, type FieldPath, parseFieldPath } from './delivered-fields.ts'
+import { type FieldPath, type FilterFields, parseFieldPath } from './filter-fields.ts'
 import { matches, type NamePattern, parsePattern } from './name-pattern.ts'
 
 /*
- * The filter of a destination: which events of its sources it gets. It decides when `route` routes
- * an event, before the queue. A delivery that waits in a retry topic is not filtered again.
+ * The filter of a destination: which events of its sources it gets. `route` applies it to events
+ * from the events topic, before their deliveries are queued. A delivery that waits in a retry topic
+ * is not filtered again.
  */
 
-/** The rule of a filter that stops an event: its path within `filter`. */
+/**
+ * The rule of a filter that stops an event, as the path of the rule within the setting `filter`.
+ */
 export type FilterRule =
   | readonly ['types']
   | readonly ['events', 'include']
@@ -31,18 +34,19 @@ interface CompiledFilter {
 }
 
 /**
- * Whether no filter stops the event: delete messages, and the events of Hookline's own sources. A
- * filtered delete would leave data of a deleted user at the receiver; a filtered audience change
- * would leave the audience waiting for its result.
+ * Whether no filter applies to the event. This is true for delete messages and for the events of
+ * Hookline's own sources. If a filter stopped a delete message, data of a deleted user would stay
+ * at the receiver. If a filter stopped an audience change, the audience would wait for its result
+ * forever.
  */
 export const isNeverFiltered = ({ sourceId, message }: Event): boolean =>
   message.type === 'delete' || isOwnSource(sourceId)
 
 /**
- * The first rule of the destination's filter that stops a message; `undefined` when it passes. The
- * order of the rules is from cheap to expensive; only the conditions of `where` parse JSON.
+ * The first rule of the destination's filter that stops a message; `undefined` when the message
+ * passes. Cheap rules are checked before expensive ones: only the conditions of `where` parse JSON.
  */
-export function filteredBy(destination: Destination, fields: DeliveredFields): FilterRule | undefined {
+export function filteredBy(destination: Destination, fields: FilterFields): FilterRule | undefined {
   const { filter } = destination
   if (filter === undefined) return undefined
   const { types, include, exclude, percent, where } = compiledOf(destination, filter)
@@ -58,7 +62,10 @@ export function filteredBy(destination: Destination, fields: DeliveredFields): F
   return index < 0 ? undefined : ['where', index]
 }
 
-/** The compiled filters. A reload creates new destinations, and the old entries are collected. */
+/**
+ * The compiled filters. A reload creates new destinations; the entries of the old ones are
+ * garbage-collected.
+ */
 const compiled = new WeakMap<Destination, CompiledFilter>()
 
 function compiledOf(destination: Destination, filter: DestinationFilter): CompiledFilter {
@@ -79,9 +86,10 @@ const compile = ({ types, events, where = [], sample }: DestinationFilter): Comp
 
 /**
  * Whether a user is in the sample of a destination. The first 48 bits of the SHA-256 of destination
- * id, line feed and user key are a number from 0 to 1 that must be below the percentage. So every
- * process and version decides alike, and a larger percentage only adds users. The Kafka partition
- * comes from another hash, so a sample has users of all partitions.
+ * id, line feed and user key are scaled to a number from 0 to 100. The user is in the sample if
+ * this number is below the percentage. So every process and version decides alike, and a larger
+ * percentage only adds users. The Kafka partition comes from another hash, so a sample has users of
+ * all partitions.
  */
 function isInSample(destinationId: string, userKey: string, percent: number): boolean {
   const digest = hash('sha256', `${destinationId}\n${userKey}`, 'buffer')

@@ -6,18 +6,21 @@ import type { RetryPolicy } from './retry-tier.ts'
 
 const { turnValidMs } = flowLimits.share
 
-/** Why a limit of its destination defers a delivery, instead of a wait in memory. */
+/**
+ * Why a delivery is deferred because of a limit of its destination, instead of waiting in memory.
+ */
 export type LimitReason =
-  /** The endpoint asked for a pause that continues for `forMs`. */
+  /** The endpoint asked for a pause, which ends in `forMs` milliseconds. */
   | { readonly kind: 'defer_pause'; readonly forMs: number }
-  /** Only other processes have a part in the limit. */
+  /** The limit is divided among the processes, and this process has no part of it now. */
   | { readonly kind: 'defer_to_others' }
 
 /**
- * Defers a delivery without an attempt because of a limit of its destination. After a pause it is
- * due at the end of the pause, or of its window if that is earlier. For another process it waits in
- * the retry topic with the shortest wait, however often it has waited there: the next copy is in
- * another partition, whose owner may have a part in the limit.
+ * Defers a delivery without an attempt because of a limit of its destination.
+ * - `defer_pause`: the delivery is due at the end of the pause, or at the end of its retry window
+ *   if that is earlier.
+ * - `defer_to_others`: the delivery always waits in the retry topic with the shortest wait. After
+ *   this wait, its retry record may be in a partition of a process that has a part of the limit.
  */
 export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   if (reason.kind === 'defer_to_others') return defer(carried, 'lane_full', policy, now, { climbs: false })
@@ -27,9 +30,11 @@ export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy
 }
 
 /**
- * Moves a delivery out of memory that waits for a limit of its destination. Its tier is the longest
- * one before its turn, `forMs` from now, so that the deliveries of a long backlog come back at about
- * the rate of the limit. Before its first attempt a delivery may wait longer than its window.
+ * Defers a delivery that waits in memory because of a limit of its destination. It then waits in a
+ * retry topic, which frees the memory. Its *turn* is the time at which the limit is expected to let
+ * it start: `forMs` from now. The retry topic is the one with the longest wait that ends before the
+ * turn. So the deliveries of a long backlog return to memory at about the rate of the limit. The
+ * turn of a delivery that was never attempted may be after the end of its retry window.
  */
 export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const turn = carried.attempt > 0 ? Math.min(now + forMs, carried.deadline) : now + forMs
@@ -39,8 +44,9 @@ export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy
 }
 
 /**
- * Milliseconds until the turn that a delivery already has (`deferUntilTurn`). A turn that passed
- * less than a minute ago is not lost: 0. `undefined` when it has none.
+ * Milliseconds until the turn that `deferUntilTurn` gave to a delivery, the time at which the limit
+ * lets it start. `undefined` when the delivery has no turn. A turn that passed less than a minute
+ * ago is still valid; the result is then 0.
  */
 export function msToTurn({ reason, notBefore }: DeliveryState, now: EpochMs): DurationMs | undefined {
   const isDeferredByLimit = reason === 'lane_full' || reason === 'not_before'

@@ -1,10 +1,10 @@
 import type { LogRecord } from '../ports.ts'
 
 /**
- * Finds the live records of the dead-letter topic. A record is live when it is the last one of its
- * key and its value is not null. A null value is a tombstone: the dead letter was replayed. Offsets
- * are compared only within a partition, so a tombstone must be written to the partition of the dead
- * letter.
+ * Finds the live records of the dead-letter topic. A record is live when it is the last one with
+ * its key in its partition, and its value is not null. A null value is a tombstone, which marks the
+ * dead letter as replayed. Offsets are compared only within a partition, so a tombstone must be
+ * written to the partition of the dead letter.
  */
 export class LiveDeadLetters {
   readonly #offsets = new Map<string, number>()
@@ -18,8 +18,8 @@ export class LiveDeadLetters {
   }
 
   /**
-   * Whether a record is live. Call this only after all records were noted; a record that was not
-   * noted is not live.
+   * Whether a record is live. The caller must first call `note` with all records of the topic. A
+   * record that was not noted is not live.
    */
   has(record: LogRecord): boolean {
     const id = idOf(record)
@@ -33,7 +33,7 @@ export class LiveDeadLetters {
 
 /**
  * Identifies a record by key and partition. Latin-1 maps each byte to one character, so different
- * keys stay different. `undefined` for a record without a key, which no tombstone can remove;
+ * keys stay different. `undefined` for a record without a key, which no tombstone can remove.
  * Hookline writes a key for every dead letter.
  */
 const idOf = ({ partition, key }: LogRecord): string | undefined =>

@@ -1,6 +1,6 @@
 /**
- * A pattern of text and `*`, split at its `*`s. `*` matches any text, also none; all other
- * characters match only themselves.
+ * A pattern of text and `*`, split at its `*`s. A `*` matches any text, including the empty text.
+ * All other characters match only themselves.
  */
 export interface NamePattern {
   readonly first: string
@@ -17,10 +17,10 @@ export function parsePattern(pattern: string): NamePattern {
 }
 
 /**
- * Whether a pattern matches a whole name. Each text is searched once, to the right of the text
- * before it: the earliest place leaves the most for the others. So no search is repeated, and the
- * time grows linearly with the lengths of name and pattern. An equivalent regular expression could
- * backtrack, and senders choose the names.
+ * Whether a pattern matches a whole name. Each text of the pattern is searched once, after the
+ * previous match. The first match is always the right one, because it leaves the longest rest of
+ * the name for the other texts. So the time grows linearly with the lengths of name and pattern. A
+ * regular expression could backtrack, which is a risk because senders choose the names.
  */
 export function matches({ first, middle, last }: NamePattern, name: string): boolean {
   if (last === undefined) return name === first

@@ -8,16 +8,17 @@ import { firstOffsetHeader, type Origin, originalLengthHeader } from './delivery
  */
 export interface DeadLetter {
   /**
-   * `<destination or ->/<origin topic>/<partition>/<offset>/<timestamp>/<round>`. Keys that old
-   * versions wrote have no timestamp.
+   * The record key: `<destination or ->/<origin topic>/<partition>/<offset>/<timestamp>/<round>`.
+   * Keys that old versions of Hookline wrote have no timestamp.
    */
   readonly key: string
-  /** When it was dead-lettered. */
+  /** When the delivery or event was dead-lettered. */
   readonly at: EpochMs
   /** `undefined` for an event that never became a delivery. */
   readonly destination: string | undefined
   /**
-   * A `DeadLetterReason`. It may be another text, or empty, when another program wrote the record.
+   * The `DeadLetterReason`. If another program wrote the record, the reason may be any other text,
+   * or empty.
    */
   readonly reason: string
   /** The last outcome of each webhook, or the rejection code of an `invalid_message`. */
@@ -29,23 +30,27 @@ export interface DeadLetter {
   readonly startedAt: EpochMs | undefined
   readonly deadline: EpochMs | undefined
   readonly refusedWebhooks: readonly string[]
-  /** The topic, partition and offset of the event's own record. */
+  /**
+   * The topic, partition and offset of the event's original record, not of a copy in a retry topic.
+   */
   readonly origin: Origin | undefined
-  /** How often it was replayed before. */
+  /** The number of replays before the delivery was dead-lettered this time. */
   readonly round: number
   /**
-   * The full length in bytes of a value of which the dead letter keeps only the first 64 KiB: the
-   * event's value, or a compressed batch (`firstOffset`). `undefined` when the dead letter keeps
-   * the whole value.
+   * Set if the dead letter keeps only the first 64 KiB of the value: the full length of the value,
+   * in bytes. The value is the event's, or a compressed batch (`firstOffset`).
    */
   readonly originalLength: number | undefined
-  /** The first offset of a batch that could not be read; `origin` is its last offset. */
+  /**
+   * Set if the dead letter is a batch of records that could not be read: the offset of the first
+   * record of the batch. `origin` then has the offset of the last record.
+   */
   readonly firstOffset: number | undefined
 }
 
 /**
  * Parses a record of the dead-letter topic. A field is `undefined`, empty or 0 when its header is
- * missing or malformed, so that an operator sees these dead letters too.
+ * missing or malformed. So operators also see dead letters that another program wrote.
  */
 export function parseDeadLetter(record: LogRecord): DeadLetter {
   const { headers } = record
@@ -80,5 +85,8 @@ export function parseDeadLetter(record: LogRecord): DeadLetter {
   }
 }
 
-/** The destination in a filter and in a key when a dead letter has no destination. */
+/**
+ * The text in place of a destination id, in filters and record keys, for a dead letter without a
+ * destination.
+ */
 export const noDestination = '-'

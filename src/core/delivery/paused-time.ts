@@ -7,34 +7,38 @@ import type { RetryPolicy } from './retry-tier.ts'
  * The paused time of a delivery: the time for which it waited because its destination was paused.
  * With `lifecycle.pauseKeepsWindow`, the retry window does not count this time.
  *
- * A paused delivery circulates through retry topics. Each deferral writes its time to the record
- * (`pausedAt`). When the record is read again, by any process, the deadline moves by the time since
- * then, and `pausedFor` keeps the total. A delivery that is not due does not wait because of the
- * pause, so its window continues until it is due.
+ * While its destination is paused, a delivery is deferred again and again. Each deferral writes a
+ * retry record with the time of the deferral (`pausedAt`). When a process reads the record, it
+ * moves the deadline by the time since `pausedAt`, and adds this time to `pausedFor`. A delivery
+ * that is not yet due does not wait because of the pause, so its window continues until it is due.
  */
 
 const { maxPausedTime, pausedPart } = flowLimits.deferral
 
-/** The state of a delivery that is deferred now because its destination is paused. */
+/**
+ * Returns the state of a delivery that is deferred now because its destination is paused. Its
+ * paused time begins, if `lifecycle.pauseKeepsWindow` is set.
+ */
 export function beginPausedTime(
   carried: DeliveryState,
   { pauseKeepsWindow }: Pick<RetryPolicy, 'pauseKeepsWindow'>,
   now: EpochMs,
 ): DeliveryState {
   if (pauseKeepsWindow !== true || pausedTimeLeft(carried) === 0) return carried
-  // A delivery that is due within the next ten seconds begins its paused time when it is due.
+  // The delivery can be due up to 10 s from now. Its paused time begins when it is due.
   return { ...carried, pausedAt: epochMs(Math.max(now, carried.notBefore)) }
 }
 
 /**
- * The state of a delivery that is read again. Its deadline moves by the time since the deferral for
- * the pause, which counts even if the destination was resumed in that time. A delivery that was
- * not deferred for a pause stays the same.
+ * Returns the state of a delivery whose retry record is read again. If it was deferred because of
+ * the pause, the deadline moves by the time since then. This time counts completely, even if the
+ * destination was resumed earlier. A delivery that was deferred for another reason stays unchanged.
  */
 export function endPausedTime(carried: DeliveryState, now: EpochMs): DeliveryState {
   if (carried.pausedAt === undefined) return carried
   const { pausedAt, ...rest } = carried
-  // `pausedAt` may be in the future, and the clocks of two processes differ by some milliseconds.
+  // The difference can be negative: `pausedAt` may be in the future, and the clocks of two
+  // processes differ by some milliseconds.
   const passed = Math.max(0, Math.min(now - pausedAt, pausedTimeLeft(carried)))
   return {
     ...rest,
@@ -43,13 +47,17 @@ export function endPausedTime(carried: DeliveryState, now: EpochMs): DeliverySta
   }
 }
 
-/** The end of the retry window if the destination stays paused. */
+/**
+ * The time at which the retry window ends if the destination stays paused until the maximum paused
+ * time is reached.
+ */
 export const latestDeadline = (carried: DeliveryState): EpochMs =>
   carried.pausedAt === undefined ? carried.deadline : epochMs(carried.deadline + pausedTimeLeft(carried))
 
 /**
- * The minimum wait of a delivery whose destination stays paused: the longer it has waited, the
- * longer the tier, so that the copies of a two-day pause stay few. 0 for every other delivery.
+ * The minimum wait, in the next retry topic, of a delivery whose destination stays paused; 0 for
+ * other deliveries. It grows with the paused time, so that a pause of two days writes few retry
+ * records.
  */
 export const minPausedWait = ({ pausedAt, pausedFor = durationMs(0) }: DeliveryState): DurationMs =>
   durationMs(pausedAt === undefined ? 0 : pausedFor * pausedPart)

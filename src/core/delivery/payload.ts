@@ -6,9 +6,9 @@ import type { PayloadSettings } from '../settings/settings.ts'
 type Shape = Pick<PayloadSettings, 'anonymousId'>
 
 /**
- * The request body of a message: compact JSON with the keys in the documented order.
- * `JSON.stringify(JSON.parse(body))` returns the same text. The properties, traits and context of a
- * message already are JSON text in this form, so they are only concatenated here.
+ * The request body of a message: compact JSON with the keys in the documented order. It is
+ * canonical: `JSON.stringify(JSON.parse(body))` returns the same text. The properties, traits and
+ * context of a message already are JSON text in this form, so they are only concatenated here.
  */
 export function bodyOf(message: Message, shape: Shape): JsonText {
   return text(message, shape) as JsonText
@@ -30,7 +30,7 @@ function text(message: Message, shape: Shape): string {
     case 'group':
       return `${start(type)}${member('groupId', message.groupId)}${user(message, shape)}${traits(message)}${end(message)}`
     case 'delete':
-      // A delete has exactly these three keys, without a version.
+      // The body of a delete message has exactly these three keys; it has no `version`.
       return `{"type":"delete"${member('userId', message.userId)}${timestamp(message)}}`
   }
 }
@@ -39,13 +39,15 @@ const start = (type: MessageType): string => `{"version":1,"type":"${type}"`
 
 const end = (message: Message): string => `${timestamp(message)}${context(message)}}`
 
-/** `name` must need no escaping. */
+/**
+ * Formats a member of a JSON object, with a comma before it. `name` must not need JSON escaping.
+ */
 const member = (name: string, value: string | undefined): string =>
   value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`
 
 /**
- * The user id, or the anonymous id when there is no user id. A message with a user id has both when
- * `payload.anonymousId` is `always`.
+ * Formats the user id, or the anonymous id when there is no user id. A message with a user id gets
+ * both when `payload.anonymousId` is `always`.
  */
 function user({ userId, anonymousId }: Message, shape: Shape, userKey = 'userId'): string {
   if (userId === undefined) return member('anonymousId', anonymousId)
@@ -59,8 +61,8 @@ const timestamp = (message: Message): string => `,"timestamp":"${toIsoTimestamp(
 const context = (message: Message): string => (message.context === undefined ? '' : `,"context":${message.context}`)
 
 /**
- * The body has no key of its own for a page's name, nor for the category of a page or screen, so
- * both go into `properties`.
+ * Formats the `properties`. The body has no separate key for the name of a page, nor for the
+ * category of a page or screen, so both go into `properties`.
  */
 const properties = (message: Message, name?: string, category?: string): string =>
   `,"properties":${fold(fold(message.properties ?? '{}', 'name', name), 'category', category)}`

@@ -28,24 +28,28 @@ interface ResendInput {
 /** What a replay does with a dead letter. */
 export type ReplayTarget =
   /**
-   * Restarts the delivery with a new retry window: the copy goes to the first retry tier, only for
-   * its own destination.
+   * Restarts the delivery with a new retry window. `copy` is written to the retry topic with the
+   * shortest wait, and is delivered only to the destination of the dead letter.
    */
   | { readonly kind: 'delivery'; readonly topic: string; readonly copy: OutgoingRecord }
-  /** For an event that never became a delivery: writes it unchanged to its topic again. */
+  /**
+   * Writes the unchanged event to the events topic again. The event was dead-lettered before it
+   * became a delivery.
+   */
   | { readonly kind: 'event'; readonly topic: string; readonly copy: OutgoingRecord }
   /**
-   * Requests the current membership from the audience, because the value in the dead letter may be
-   * outdated.
+   * Asks the audience (a synced list of users) to send its current value for the user again,
+   * because the value in the dead letter may be outdated.
    */
   | { readonly kind: 'resend'; readonly input: ResendInput }
   /**
-   * Does nothing: the copy would be dead-lettered or dropped again, the source is no longer
-   * connected to the destination, or the dead letter is incomplete or unreadable.
+   * The dead letter is not replayed, for one of three reasons. Its copy would be dead-lettered or
+   * dropped again. The source is no longer connected to the destination. Or the dead letter is
+   * incomplete or unreadable.
    */
   | { readonly kind: 'refused'; readonly reason: ReplayRefusal }
 
-/** The configuration that decides about a replay. */
+/** The configuration on which the decision about a replay depends. */
 export interface ReplayContext {
   readonly topics: TopicNames
   readonly routing: Routing
@@ -56,7 +60,7 @@ export interface ReplayContext {
   readonly evenDisconnected?: boolean
 }
 
-/** Reasons for which an event can be dead-lettered before it becomes a delivery. */
+/** The reasons with which an event can be dead-lettered before it becomes a delivery. */
 const beforeDelivery: ReadonlySet<string> = new Set<DeadLetterReason>([
   'undecodable',
   'invalid_message',
@@ -97,8 +101,8 @@ export function replayTargetOf(
     return { kind: 'delivery', topic, copy }
   }
   const { origin, reason } = deadLetter
-  // A record that another program wrote to a retry topic names no valid destination. If it were
-  // replayed, it would be dead-lettered again.
+  // The origin is a retry topic if another program wrote the record there without a valid
+  // destination. If it were replayed, it would be dead-lettered again.
   if (origin?.topic !== topics.events || origin.partition < 0 || !beforeDelivery.has(reason))
     return { kind: 'refused', reason: 'unreadable' }
   // An event that was replayed before keeps its first `replay-of` header.
@@ -106,7 +110,10 @@ export function replayTargetOf(
   return { kind: 'event', topic: topics.events, copy: { ...original, headers, partition: origin.partition } }
 }
 
-/** The resend input for an event that an audience sent; `undefined` for every other event. */
+/**
+ * The input that asks an audience to send a user's value again. `undefined` for an event that no
+ * audience sent.
+ */
 function resendOf(event: Event | undefined): ResendInput | undefined {
   const { origin, destinationId: destination, message } = event ?? {}
   const userId = message?.userId
@@ -119,11 +126,13 @@ export const replayedTombstone = ({ key, partition }: LogRecord): OutgoingRecord
   key,
   value: null,
   headers: {},
-  // The tombstone must be in the partition of the dead letter, or it has no effect.
+  // The tombstone has an effect only in the partition of the dead letter.
   partition,
 })
 
-/** Header of a replayed event: topic, partition, offset and timestamp of its first record. */
+/**
+ * Header of a replayed event with the topic, partition, offset and timestamp of its first record.
+ */
 const replayOfHeader = 'replay-of'
 const replayOfPattern = /^([\w.-]{1,249})\/(\d{1,10})\/(\d{1,15})\/(-1|\d{1,15})$/
 
@@ -131,9 +140,9 @@ const toReplayOf = ({ topic, partition, offset, timestamp }: Origin): string =>
   `${topic}/${partition}/${offset}/${timestamp}`
 
 /**
- * The origin of an event's first record. A message id or time that the producer left out is derived
- * from this origin. So all replayed copies have the same id and time, even if an interrupted replay
- * wrote two copies.
+ * The topic, partition and offset of an event's first record. If the producer wrote no message id
+ * or time, Hookline derives them from this origin. So all replayed copies of the event have the
+ * same id and time, even if an interrupted replay wrote two copies.
  */
 export function firstOrigin(record: LogRecord): Origin {
   const header = record.headers[replayOfHeader]

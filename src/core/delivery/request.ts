@@ -5,13 +5,13 @@ import { parseSigningKey } from '../signing/signing-key.ts'
 import type { EpochMs } from '../time.ts'
 import type { WebhookCall } from '../webhook-ports.ts'
 
-/** The block size of SHA-1. */
+/** The block size of SHA-1 in bytes. */
 const blockBytes = 64
 const digestBytes = 20
 
 /**
- * Buffers for the inputs of the inner and the outer hash. All keys share them, to avoid an
- * allocation for each request.
+ * Buffers for the inputs of the two hashes of an HMAC, the inner and the outer one. All `HmacSha1`
+ * objects share the buffers, to avoid an allocation for each request.
  */
 let hashed = Buffer.alloc(4_096)
 const outer = Buffer.alloc(blockBytes + digestBytes)
@@ -23,8 +23,8 @@ const outer = Buffer.alloc(blockBytes + digestBytes)
  */
 export class HmacSha1 {
   /**
-   * The padded keys of the inner and the outer hash, in one Buffer. With a thousand keys, two
-   * Buffers for each key would cost more cache misses.
+   * The key, padded for the inner hash and for the outer hash, in one Buffer. With a thousand keys,
+   * two Buffers for each key would cost more cache misses.
    */
   readonly #keys: Buffer
 
@@ -63,8 +63,8 @@ interface Attempted {
 type SigningDestination = Pick<Destination, 'secrets' | 'secretRotatesAt' | 'signingKeys' | 'policy' | 'tlsIdentity'>
 
 /**
- * The requests of one attempt, ready to send. They share body and signature; each has the headers
- * of its own webhook.
+ * The requests of one attempt, ready to send. They share the body and the signature. Each has the
+ * headers of its own webhook.
  */
 export function requestsOf(
   delivery: Attempted & {
@@ -82,20 +82,25 @@ export function requestsOf(
 }
 
 /**
- * Makes the requests for a destination's attempts. It prepares once everything that is the same for
- * all attempts. After a reload of the configuration a new `RequestBuilder` is needed.
+ * Makes the requests for a destination's attempts. The constructor prepares everything that is the
+ * same for all attempts. After a reload of the configuration a new `RequestBuilder` is needed.
  */
 export class RequestBuilder {
   readonly #secrets: readonly Secret[]
   readonly #payload: PayloadSettings
-  /** The private keys of asymmetric signatures by their text; empty without `signing: ed25519`. */
+  /**
+   * The private keys for asymmetric signatures, by their text; empty without `signing: ed25519`.
+   */
   readonly #signingKeys: ReadonlyMap<string, KeyObject>
   /** Whether requests have the Standard Webhooks headers, which need a secret or a private key. */
   readonly #standardWebhooks: boolean
   readonly #tlsIdentity: WebhookCall['tlsIdentity']
   /** Computes X-Signature; `undefined` when the destination has no secret. */
   readonly #sign: ((body: Buffer) => string) | undefined
-  /** Makes the requests from `secretRotatesAt` on; `undefined` when the secrets do not rotate. */
+  /**
+   * The `RequestBuilder` for attempts at or after the time `secretRotatesAt`, which no longer uses
+   * the first secret. `undefined` when no rotation is configured.
+   */
   readonly #next: { readonly at: EpochMs; readonly builder: RequestBuilder } | undefined
 
   /**
@@ -133,7 +138,7 @@ export class RequestBuilder {
     const standard = this.#standardWebhooks ? this.#standardWebhooksOf(attempted) : undefined
     return webhooks.map(({ url, headers: fixed, timeoutMs }) => {
       // Assigns each name separately, so that V8 gives all these objects one shape. The HTTP client
-      // reads them faster then.
+      // reads objects of one shape faster.
       const headers: Record<string, string> = { ...fixed }
       if (messageIdHeader) headers['X-Message-Id'] = messageId
       if (signature !== undefined) headers['X-Signature'] = signature
@@ -193,8 +198,8 @@ export function fixedHeaders({ headers }: Pick<Webhook, 'headers'>, { userAgent 
   const ours = {
     'User-Agent': `${userAgent}/1.0`,
     'Content-Type': 'application/json',
-    // Without these two the HTTP client would add its own values. Hookline does not use the
-    // response body, so compression would waste CPU.
+    // Without `Accept` and `Accept-Encoding`, the HTTP client would add its own values. Hookline
+    // does not use the response body, so decompressing it would waste CPU.
     Accept: '*/*',
     'Accept-Encoding': 'identity',
   }

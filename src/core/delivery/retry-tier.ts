@@ -6,13 +6,16 @@ export interface RetryPolicy {
   readonly schedule: readonly DurationMs[]
   /** Duration of the retry window. It starts when the dispatcher first admits an event. */
   readonly window: DurationMs
-  /** The tiers that have a retry topic, shortest first: `tiersOf(schedule)`. */
+  /** The tiers that have a retry topic, shortest first: the result of `tiersOf(schedule)`. */
   readonly tiers: readonly DurationMs[]
-  /** Whether the window excludes the time for which the destination is paused. Absent: no. */
+  /** Whether the window excludes the time for which the destination is paused. Absent means no. */
   readonly pauseKeepsWindow?: boolean | undefined
 }
 
-/** The longest tier that is not longer than the wait, or the shortest tier when all are longer. */
+/**
+ * Returns the longest tier (wait of a retry topic) that is not longer than the wait. Returns the
+ * shortest tier when all tiers are longer.
+ */
 export function tierFor(wait: DurationMs, tiers: readonly DurationMs[]): DurationMs {
   const tier = tiers.findLast(candidate => candidate <= wait) ?? tiers[0]
   if (tier === undefined) throw new RangeError('the list of retry tiers is empty')
@@ -20,10 +23,11 @@ export function tierFor(wait: DurationMs, tiers: readonly DurationMs[]): Duratio
 }
 
 /**
- * The tier for a delivery that was deferred `deferrals` times before. Each deferral uses a longer
- * tier, up to five minutes or `minWait`, so that records circulate less through Kafka during a long
- * outage or pause. The tier is not longer than the rest of the retry window, unless all tiers are
- * longer. After the window (`remaining` is negative) only the number of deferrals decides.
+ * Returns the tier (wait of a retry topic) for a delivery that was deferred `deferrals` times
+ * before. Each deferral uses a longer tier, up to five minutes or `minWait`. So records circulate
+ * less through Kafka during a long outage or pause. The tier is at most `remaining`, the rest of
+ * the retry window, unless all tiers are longer. A negative `remaining` means that the window is
+ * over; `remaining` then has no effect.
  */
 export function deferralTier(
   deferrals: number,

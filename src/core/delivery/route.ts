@@ -3,8 +3,8 @@ import type { JsonText } from '../message/json-text.ts'
 import { isOwnSource } from '../message/own-event.ts'
 import type { Destination, Settings, Source } from '../settings/settings.ts'
 import type { DropReason } from './classify-outcome.ts'
-import { DeliveredFields } from './delivered-fields.ts'
 import { type FilterRule, filteredBy, isNeverFiltered } from './event-filter.ts'
+import { FilterFields } from './filter-fields.ts'
 
 /** The decision not to deliver an event to a destination. */
 export interface Drop {
@@ -16,8 +16,8 @@ export interface Drop {
 }
 
 /**
- * Which source sends to which destinations, at one moment. A reload of the configuration replaces
- * the whole object.
+ * The routes of a configuration: which source sends to which destinations. A reload of the
+ * configuration replaces the whole object.
  */
 export interface Routing {
   readonly sources: ReadonlyMap<string, Source>
@@ -25,8 +25,8 @@ export interface Routing {
   /** Every destination of each source, including disabled ones, in configuration order. */
   readonly bySource: ReadonlyMap<string, readonly Destination[]>
   /**
-   * Whether a file of `destinationsFrom` cannot be read. Any unknown destination may be in that
-   * file, so messages for unknown ids wait.
+   * Whether a file of `destinationsFrom` (files with further destinations) cannot be read. An
+   * unknown destination may be in that file, so messages for it wait.
    */
   readonly isIncomplete?: boolean
 }
@@ -35,7 +35,10 @@ export type Route =
   | {
       readonly kind: 'deliver'
       readonly destinations: readonly Destination[]
-      /** One for each destination that does not get the event, or a single `no_destination`. */
+      /**
+       * One drop for each destination that does not get the event. If the event has no destination
+       * at all, a single drop with the reason `no_destination`.
+       */
       readonly drops: readonly Drop[]
     }
   | { readonly kind: 'dead_lettered'; readonly reason: 'unknown_source' | 'unknown_destination' }
@@ -47,7 +50,8 @@ export type RetryRoute =
 
 export function createRouting(settings: Pick<Settings, 'sources' | 'destinations' | 'excluded'>): Routing {
   const bySource = new Map<string, Destination[]>(settings.sources.map(source => [source.id, []]))
-  // It runs for each change of a configuration object, so it makes no intermediate lists.
+  // This function runs after each change of a configuration object, so it must be fast. It makes no
+  // intermediate lists.
   const destinations = new Map<string, Destination>()
   for (const destination of settings.destinations) {
     const { id, sources } = destination
@@ -63,8 +67,8 @@ export function createRouting(settings: Pick<Settings, 'sources' | 'destinations
 }
 
 /**
- * A placeholder for a destination of which only the id, and perhaps the sources, are known. It is
- * paused, so messages for it wait in retry topics.
+ * A placeholder for a destination of which only the id, and perhaps the sources, are known. The
+ * placeholder is paused, so messages for the destination wait in retry topics.
  */
 export const placeholderDestination = (id: string, sources: readonly string[] = []): Destination => ({
   id,
@@ -77,8 +81,8 @@ export const placeholderDestination = (id: string, sources: readonly string[] = 
 })
 
 /**
- * Returns a placeholder, not `undefined`, when the destination may be in a file that cannot be
- * read.
+ * Finds a destination by its id. Returns a placeholder instead of `undefined` when the destination
+ * may be in a file that cannot be read.
  */
 const destinationOf = (id: string, { destinations, isIncomplete }: Routing): Destination | undefined =>
   destinations.get(id) ?? (isIncomplete === true ? placeholderDestination(id) : undefined)
@@ -94,16 +98,18 @@ export function route(event: Event, routing: Routing): Route {
 
   const named = destinationOf(destinationId, routing)
   if (named === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
-  // The event can select one of the destinations that are connected to its source, but cannot add
-  // one. Hookline's own sources are connected by `audiences.list` and `canary` instead.
+  // With `destinationId`, an event selects one of the destinations that are connected to its
+  // source. It cannot select another destination. Hookline's own sources are connected by
+  // `audiences.list` and `canary` instead.
   const isConnected = isOwn || connected.includes(named) || !routing.destinations.has(destinationId)
   return select(isConnected ? [named] : none, event)
 }
 
 /**
  * Routes a record from a retry topic. The record goes to its destination, even when the event's
- * source was removed or disconnected after the event was received. No filter is applied again:
- * `route` has let the event pass, and a filter that changes later decides only about later events.
+ * source was removed or disconnected after the event was received. The filter is not applied again:
+ * the event passed it when `route` first routed the event, and a later change of the filter affects
+ * only later events.
  */
 export function routeRetry(destinationId: string, routing: Routing): RetryRoute {
   const destination = destinationOf(destinationId, routing)
@@ -120,7 +126,10 @@ export const isConnected = (sourceId: string, destinationId: string, routing: Ro
 
 const none: readonly never[] = []
 
-/** The destinations whose results are reported to an audience, a deletion or the canary. */
+/**
+ * The ids of the destinations whose results are reported to the creator of the event: an audience,
+ * a deletion or the canary.
+ */
 export const reportedDestinations = ({ destinationId, origin }: Event): readonly string[] =>
   destinationId === undefined ? (origin?.destinations ?? none) : [destinationId]
 
@@ -142,7 +151,7 @@ function select(connected: readonly Destination[], event: Event, gone: readonly 
   }
   const selected = isSelected(event.message.integrations)
   if (selected && connected.every(getsAll)) return { kind: 'deliver', destinations: connected, drops: gone }
-  const fields = isNeverFiltered(event) ? undefined : new DeliveredFields(event.message)
+  const fields = isNeverFiltered(event) ? undefined : new FilterFields(event.message)
   const destinations: Destination[] = []
   const dropped: Drop[] = []
   for (const destination of connected) {
@@ -155,8 +164,12 @@ function select(connected: readonly Destination[], event: Event, gone: readonly 
 
 const getsAll = ({ enabled, filter }: Destination): boolean => enabled && filter === undefined
 
-/** `fields` is `undefined` for an event that no filter stops. */
-function dropOf(destination: Destination, selected: boolean, fields: DeliveredFields | undefined): Drop | undefined {
+/**
+ * Returns why a destination does not get an event; `undefined` when it gets the event. `selected`
+ * is whether the event's `integrations` allow the delivery. `fields` is `undefined` for an event to
+ * which filters do not apply.
+ */
+function dropOf(destination: Destination, selected: boolean, fields: FilterFields | undefined): Drop | undefined {
   const { id, enabled } = destination
   if (!enabled) return { reason: 'disabled', destination: id }
   if (!selected) return { reason: 'not_selected', destination: id }
@@ -166,14 +179,14 @@ function dropOf(destination: Destination, selected: boolean, fields: DeliveredFi
 
 /** Whether a message's `integrations` allow delivery to webhooks. */
 function isSelected(integrations: JsonText | undefined): boolean {
-  // Only a boolean `false` can exclude a destination, so a map without one needs no parsing.
+  // Only a boolean `false` can exclude a destination, so JSON text without `false` is not parsed.
   if (integrations === undefined || !integrations.includes('false')) return true
   const map: unknown = JSON.parse(integrations)
   if (typeof map !== 'object' || map === null) return true
   const own: unknown = Object.hasOwn(map, 'Webhooks') ? (map as Record<string, unknown>)['Webhooks'] : undefined
   if (typeof own === 'boolean') return own
-  // An object has settings for the webhooks, so it selects them. PHP writes an empty object as
-  // `[]`.
+  // An object contains settings for webhooks, so it allows the delivery. PHP writes an empty object
+  // as `[]`.
   if (Array.isArray(own) ? own.length === 0 : typeof own === 'object' && own !== null) return true
   const all = ['All', 'all', 'ALL'].find(name => Object.hasOwn(map, name))
   return all === undefined || (map as Record<string, unknown>)[all] !== false

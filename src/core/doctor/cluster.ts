@@ -5,13 +5,16 @@ export interface ConnectionResult {
   readonly address: string
   /** Why the connection failed; `undefined` when it works. */
   readonly failure: string | undefined
-  /** Kafka request types of which the broker supports none of the versions that Hookline uses. */
+  /** Kafka APIs for which the broker supports no version that Hookline uses. */
   readonly unsupported: readonly string[]
 }
 
 export interface ClusterSeen {
   readonly configured: readonly ConnectionResult[]
-  /** Addresses that the brokers advertise (`advertised.listeners`) and that are not configured. */
+  /**
+   * The results for addresses that the brokers advertise (`advertised.listeners`) and that are not
+   * configured.
+   */
   readonly advertised: readonly ConnectionResult[]
   /** The number of brokers; `undefined` when no broker responds. */
   readonly brokers: number | undefined
@@ -34,7 +37,7 @@ export function judgeCluster({ configured, advertised, brokers }: ClusterSeen): 
 type Remark = Pick<Judgement, 'level' | 'remedy'>
 const otherBrokerRemark: Remark = {
   level: 'warn',
-  remedy: 'the services can start with another broker of kafka.brokers, but check this one',
+  remedy: 'the services can start, because another broker of kafka.brokers responds, but check this one',
 }
 const noBrokerRemark: Remark = {
   level: 'fail',
@@ -42,7 +45,8 @@ const noBrokerRemark: Remark = {
 }
 const advertisedRemark: Remark = {
   level: 'fail',
-  remedy: 'the cluster advertises this address to clients: check advertised.listeners and firewalls',
+  remedy:
+    'clients must reach this address, because the broker advertises it: check advertised.listeners of the broker, and firewalls',
 }
 
 const judgeConnection = ({ address, failure }: ConnectionResult, remark: Remark): readonly Judgement[] =>
@@ -66,8 +70,8 @@ export interface ClockReading {
 }
 
 /**
- * Limits of the difference between the clocks, in milliseconds. Services and commands use the
- * brokers' time; until a broker responds, they use the machine's time.
+ * Differences between the clocks, in milliseconds, from which the check warns or fails. Services
+ * and commands use the brokers' time. Until a broker responds, they use the machine's time.
  */
 const warnBeyondMs = 1_000
 const failBeyondMs = 60_000
@@ -76,7 +80,8 @@ export function judgeClock({ before, after, appended }: ClockReading): Judgement
   if (appended === undefined)
     return {
       level: 'warn',
-      detail: "the clocks cannot be compared, because the dead-letter topic stores the producers' times",
+      detail:
+        "the clocks of this machine and of the broker cannot be compared, because Kafka stores the producers' times in the dead-letter topic",
       remedy: 'to see the setting to change, run: hookline topics check',
     }
   // The broker appended the record between the two readings of the local clock. A time between
@@ -85,8 +90,8 @@ export function judgeClock({ before, after, appended }: ClockReading): Judgement
   const size = Math.abs(skewMs)
   const detail =
     size === 0
-      ? "equal to the broker's clock"
-      : `${secondsOf(size)} ${skewMs > 0 ? 'behind' : 'ahead of'} the broker's clock`
+      ? "this machine's clock agrees with the broker's clock"
+      : `this machine's clock is ${secondsOf(size)} ${skewMs > 0 ? 'behind' : 'ahead of'} the broker's clock`
   if (size < warnBeyondMs) return { level: 'ok', detail }
   const remedy = "check NTP on this machine and on the brokers, because Hookline uses the brokers' time"
   return { level: size < failBeyondMs ? 'warn' : 'fail', detail, remedy }

@@ -11,15 +11,17 @@ export type Dialled =
       readonly kind: 'connected'
       readonly address: string
       readonly tookMs: number
-      /** `undefined` for plain HTTP. */
+      /**
+       * The TLS version and the expiry of the endpoint's certificate. `undefined` for plain HTTP.
+       */
       readonly tls: { readonly protocol: string; readonly goodUntil: EpochMs } | undefined
     }
   | (CallResult & { readonly kind: 'failed' })
 
 const dayMs = 86_400_000
 /**
- * A certificate that is valid for fewer days gets a warning. Automatic renewal usually happens a
- * month before the expiry, so it has probably failed.
+ * Days of validity below which a certificate gets a warning. Automatic renewal usually happens a
+ * month before the expiry, so with fewer days it has probably failed.
  */
 const warnWithinDays = 14
 
@@ -37,7 +39,7 @@ export function judgeEndpoint(dialled: Dialled, now: EpochMs): Judgement {
   const detail = `${reached}, ${tls.protocol}, certificate valid for ${countWithNoun(days, 'day')}`
   if (days >= warnWithinDays) return { level: 'ok', detail }
   const remedy =
-    'ask the owner of the endpoint to renew the certificate: when it has expired, Hookline sends no requests (tls_untrusted)'
+    'ask the owner of the endpoint to renew the certificate: when it has expired, Hookline sends no requests to this endpoint (outcome tls_untrusted)'
   return { level: 'warn', detail, remedy }
 }
 
@@ -51,7 +53,7 @@ const remedies: Readonly<Partial<Record<Outcome, string>>> = {
   tls_untrusted:
     'Hookline sends no requests to this endpoint: ask its owner to correct the certificate, or add its CA to network.caFile',
   tls_other:
-    'the server must support TLS 1.2 or newer on this port; if it requires a client certificate, set tls of the destination',
+    'the server must support TLS 1.2 or newer on this port; if it requires a client certificate, set "tls" of the destination',
 }
 
 /**
@@ -65,6 +67,6 @@ export function describeTransport(chosen: DeliverySettings['transport']): Judgem
   const other = chosen === 'got' ? 'undici' : 'got'
   return {
     level: 'ok',
-    detail: `${chosen} takes about ${costs[chosen]} µs of CPU per delivery; "delivery.transport: ${other}" takes about ${costs[other]} µs, with the same guarantees`,
+    detail: `the HTTP client "${chosen}" takes about ${costs[chosen]} µs of CPU time per delivery; with "delivery.transport: ${other}", a delivery takes about ${costs[other]} µs and is retried, signed and checked in the same way`,
   }
 }

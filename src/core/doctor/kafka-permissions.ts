@@ -24,7 +24,9 @@ export interface AccessNeeds {
   readonly hasNotices?: boolean
   /** Whether the installation has a config topic. */
   readonly hasConfigTopic?: boolean
-  /** Whether the installation has a jobs topic, with replays and resends. */
+  /**
+   * Whether the installation has a jobs topic, which stores the jobs that replay or resend events.
+   */
   readonly hasJobs?: boolean
 }
 
@@ -49,14 +51,18 @@ export function accessNeeded({ topics, tiers, services, ...has }: AccessNeeds): 
     join: [],
   }
   /**
-   * The status reads the committed offsets of all groups, and the deliveries that wait. Timelines
-   * and dead letters also need the events, the attempts and the dead letters.
+   * Permissions of the operator service to show data of Kafka. For the status, it reads the
+   * committed offsets of all groups and the records in retry topics. For timelines and dead
+   * letters, it also reads the events, attempts and dead-letter topics.
    */
   const status: Pick<Needs, 'read' | 'join'> = {
     read: [...retries, events, deadLetter, ...(has.hasAttempts ? [attempts] : [])],
     join: [topics.dispatcherGroup, topics.retriesGroup, topics.audiencesGroup],
   }
-  /** Replays read dead letters and write tombstones, and both kinds of jobs write copies. */
+  /**
+   * Permissions of the operator service to run jobs. A replay reads dead letters and writes their
+   * tombstones. A resend reads events. Both write retry records.
+   */
   const jobs: Pick<Needs, 'read' | 'write'> =
     has.hasJobs === true
       ? { read: [topics.jobs, events, deadLetter], write: [topics.jobs, deadLetter, ...retries] }
@@ -73,7 +79,7 @@ export function accessNeeded({ topics, tiers, services, ...has }: AccessNeeds): 
         ...[...retries, deadLetter, audienceInput, deletions, suppressions, statusTopic],
         ...(has.hasAttempts ? [attempts] : []),
         ...(has.hasCanary || has.hasNotices === true ? [events] : []),
-        // For destinations that `lifecycle` disables.
+        // When `lifecycle` disables a destination, the dispatcher writes this to the config topic.
         ...config,
       ],
       join: [topics.dispatcherGroup, topics.retriesGroup],
@@ -104,13 +110,13 @@ const operations = { read: 'READ and DESCRIBE', write: 'WRITE and DESCRIBE', joi
 export function judgeAccess(needed: readonly Access[], refused: ReadonlySet<Access>): readonly Judgement[] {
   const count = (to: Access['to']): number => needed.filter(access => access.to === to).length
   if (refused.size === 0) {
-    const detail = `may read ${countWithNoun(count('read'), 'topic')}, write ${count('write')} and join ${countWithNoun(count('join'), 'group')}`
+    const detail = `this client may read ${countWithNoun(count('read'), 'topic')}, write to ${countWithNoun(count('write'), 'topic')} and join ${countWithNoun(count('join'), 'consumer group')}`
     return [{ level: 'ok', detail }]
   }
   return [...refused].map(({ to, name }) => ({
     level: 'fail',
     which: name,
-    detail: `this client has no permission to ${to} it`,
-    remedy: `add an ACL that allows ${operations[to]} on the ${to === 'join' ? 'group' : 'topic'}`,
+    detail: `this client has no permission to ${to === 'write' ? 'write to' : to} this ${to === 'join' ? 'consumer group' : 'topic'}`,
+    remedy: `add an ACL that allows ${operations[to]} on the ${to === 'join' ? 'consumer group' : 'topic'}`,
   }))
 }

@@ -3,7 +3,7 @@ import type { Judgement } from './finding.ts'
 
 export interface SchemaSeen {
   readonly subject: string
-  /** `registered`: ready for use. The other states name the problem. */
+  /** `registered`: the schema is ready for use. The other states name the problem of the schema. */
   readonly state: 'registered' | 'absent' | 'outdated' | 'incompatible' | 'unprotected'
   readonly detail: string
 }
@@ -19,6 +19,6 @@ export function judgeSchemas(schemas: readonly SchemaSeen[]): readonly Judgement
     remedy:
       state === 'incompatible'
         ? 'another program or a newer version of Hookline registered an incompatible schema: update Hookline, or use another topics.prefix'
-        : 'correct it with: hookline schemas register',
+        : 'correct the schema with: hookline schemas register',
   }))
 }

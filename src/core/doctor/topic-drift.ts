@@ -6,7 +6,7 @@ import type { Judgement } from './finding.ts'
 
 /** One difference between a topic and its spec. */
 export interface TopicDrift {
-  /** `*` refers to all topics. */
+  /** The name of the topic; `*` for a difference that concerns all topics. */
   readonly topic: string
   readonly kind:
     | 'missing'
@@ -58,7 +58,8 @@ const developmentNote: TopicDrift = {
   topic: '*',
   kind: 'replication',
   severity: 'note',
-  detail: 'topics.replicationFactor is 1, which is for development: the loss of a broker loses deliveries',
+  detail:
+    'topics.replicationFactor is 1, so each record is on only one broker, and the loss of a broker loses deliveries; use 1 only for development',
 }
 
 const drift = (
@@ -68,7 +69,11 @@ const drift = (
   detail: string,
 ): TopicDrift => ({ topic: name, kind, severity, detail })
 
-/** A topic that need not match another one may have any number of partitions. */
+/**
+ * Compares the number of partitions of a topic with that of the topic that `spec.partitionsAs`
+ * names. If that topic is missing or is this topic itself, the required number is
+ * `topics.partitions`. A topic without `partitionsAs` may have any number.
+ */
 function partitionDrift(
   spec: TopicSpec,
   topic: TopicDescription,
@@ -82,7 +87,8 @@ function partitionDrift(
   }
   if (spec.partitionsAs === undefined || topic.partitions === spec.partitions) return []
   const isShort = topic.partitions < spec.partitions
-  // Kafka cannot remove partitions.
+  // Kafka can add partitions to a topic, but cannot remove any. So a topic with too few partitions
+  // gets a second suggestion.
   const alternative = isShort ? ', or add partitions as docs/how-to/scale.md says' : ''
   const detail = `has ${countWithNoun(topic.partitions, 'partition')}, but topics.partitions is ${spec.partitions}: set topics.partitions to ${topic.partitions}${alternative}`
   return [drift(spec, 'partitions', isShort ? 'error' : 'note', detail)]
@@ -98,12 +104,12 @@ const policies = (cleanup: string): string =>
 function cleanupDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['cleanup.policy'] ?? 'delete'
   if (policies(is) === policies(spec.cleanup)) return []
-  return [drift(spec, 'cleanup', 'error', `has cleanup.policy ${is}, needs ${spec.cleanup}`)]
+  return [drift(spec, 'cleanup', 'error', `has cleanup.policy ${is}, but needs ${spec.cleanup}: change cleanup.policy`)]
 }
 
 function retentionDrift(spec: TopicSpec, { config }: TopicDescription, window: DurationMs): TopicDrift[] {
   const text = config['retention.ms']
-  // -1 means unlimited.
+  // A retention of -1 means that Kafka keeps the records forever.
   if (spec.retention === undefined || text === undefined || Number(text) < 0) return []
   const is = durationMs(Number(text))
   if (is >= spec.retention) return []
@@ -123,7 +129,14 @@ function retentionDrift(spec: TopicSpec, { config }: TopicDescription, window: D
 /** A replication factor below 3 is an error, unless the spec has 1, which is for development. */
 function replicationDrift(spec: TopicSpec, { replicationFactor }: TopicDescription): TopicDrift[] {
   if (spec.replicationFactor === 1 || replicationFactor >= 3) return []
-  return [drift(spec, 'replication', 'error', `has replication factor ${replicationFactor}, needs 3`)]
+  return [
+    drift(
+      spec,
+      'replication',
+      'error',
+      `has replication factor ${replicationFactor}, needs 3: add replicas, for example with kafka-reassign-partitions.sh`,
+    ),
+  ]
 }
 
 function configDrift(spec: TopicSpec, { replicationFactor, config }: TopicDescription): TopicDrift[] {
@@ -132,22 +145,31 @@ function configDrift(spec: TopicSpec, { replicationFactor, config }: TopicDescri
   const inSync = config['min.insync.replicas']
   if (replicationFactor >= 3 && inSync !== undefined && Number(inSync) < 2)
     drifts.push(
-      drift(spec, 'in_sync', 'note', 'has min.insync.replicas 1, so one replica alone may acknowledge a record: set 2'),
+      drift(
+        spec,
+        'in_sync',
+        'note',
+        'has min.insync.replicas 1, so Kafka acknowledges a record that only one replica has: set min.insync.replicas to 2',
+      ),
     )
   const timestamps = config['message.timestamp.type']
   if (timestamps !== undefined && timestamps !== wanted['message.timestamp.type']) {
-    const detail = `has message.timestamp.type ${timestamps}, so retention and delays use producers' clocks: set LogAppendTime`
+    const detail = `has message.timestamp.type ${timestamps}, so retention and delays use producers' clocks: set message.timestamp.type to LogAppendTime`
     drifts.push(drift(spec, 'timestamps', 'note', detail))
   }
   return drifts
 }
 
-/** Room for the headers that Hookline adds to a copy. */
+/**
+ * Bytes for the headers that Hookline adds when it writes an event to a retry topic or to the
+ * dead-letter topic.
+ */
 const copyOverheadBytes = 64 * 1024
 
 /**
- * Notes a topic that may refuse the copy of a large event. A copy that is too large for a retry
- * topic is dead-lettered. A dead letter that is too large is truncated.
+ * Notes a retry or dead-letter topic whose maximum record size is too small for the largest event
+ * with Hookline's headers. If a retry topic refuses the event, Hookline dead-letters it. If the
+ * dead-letter topic refuses it, Hookline truncates it.
  */
 function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestEvent: number): TopicDrift[] {
   const is = config['max.message.bytes']
@@ -168,11 +190,13 @@ function compactionLagDrift(spec: TopicSpec, { config }: TopicDescription): Topi
 function tombstoneDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['delete.retention.ms']
   if (spec.tombstoneRetention === undefined || is === undefined || Number(is) >= spec.tombstoneRetention) return []
-  const detail = `has delete.retention.ms ${is}, needs ${spec.tombstoneRetention}: an object that is created again after its deletion may be in force in some processes only: raise delete.retention.ms`
+  const detail = `has delete.retention.ms ${is}, needs ${spec.tombstoneRetention}: Kafka may remove the record of a deletion before all processes have read it, and then processes disagree about an object that is created again: raise delete.retention.ms`
   return [drift(spec, 'tombstones', 'error', detail)]
 }
 
-/** A finding for each difference, after an `ok` when none of them is an error. */
+/**
+ * Returns a finding for each difference. If none of them is an error, an `ok` finding comes first.
+ */
 export function judgeTopics(drift: readonly TopicDrift[], count: number): readonly Judgement[] {
   const told = drift.map(
     ({ topic, kind, severity, detail }): Judgement => ({
@@ -184,5 +208,7 @@ export function judgeTopics(drift: readonly TopicDrift[], count: number): readon
     }),
   )
   const isFit = !drift.some(({ severity }) => severity === 'error')
-  return isFit ? [{ level: 'ok', detail: `${countWithNoun(count, 'topic')} ready` }, ...told] : told
+  return isFit
+    ? [{ level: 'ok', detail: `${countWithNoun(count, 'topic')} with the required settings` }, ...told]
+    : told
 }

@@ -14,7 +14,7 @@ interface Sums {
 
 const noSums = (): Sums => ({ held: 0, squares: 0, hasQuick: false })
 
-/** How long one destination's requests hold permits of a limit. */
+/** How long one destination's requests hold permits (slots for concurrent requests) of a limit. */
 export interface CallTime {
   /**
    * Moving mean of the request times in milliseconds; `undefined` until the first request has
@@ -22,15 +22,17 @@ export interface CallTime {
    */
   meanMs: number | undefined
   /**
-   * Whether the destination's requests take long compared with those of other destinations. Slow
-   * destinations leave the last permit to quick ones.
+   * Whether the destination's requests take long compared with those of other destinations. It
+   * matters while the limit is crowded: it has at least as many destinations as permits. Slow
+   * destinations then leave the last permit to quick ones (`FairShare`).
    */
   isSlow: boolean
 }
 
 /**
  * Measures how long requests hold the permits of a shared limit. Each request is weighted with its
- * duration: one of 5 s counts as much as a thousand of 5 ms. Times are monotonic milliseconds.
+ * duration: one request of 5 s counts as much as a thousand of 5 ms. Times are monotonic
+ * milliseconds.
  */
 export class CallTimes {
   #window = 0

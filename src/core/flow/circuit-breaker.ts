@@ -1,8 +1,9 @@
 import { flowLimits } from './limits.ts'
 
 /*
- * The window of one minute has twelve steps of 5 s. Counters for each step take little memory, so
- * that every destination can have a circuit breaker.
+ * Attempts are counted in a window of one minute, which has twelve steps of 5 s. Counters for each
+ * step, instead of a list of attempts, take little memory. So every destination can have a circuit
+ * breaker.
  */
 const { stepMs, steps, minDeliveries, openAtShare, openForMs } = flowLimits.circuitBreaker
 
@@ -11,8 +12,8 @@ interface EndedAttempt {
   readonly failed: boolean
   readonly wasProbe: boolean
   /**
-   * Whether the attempt shows the state of the endpoints, so that it counts: see
-   * `isConclusive` in `conclusive-attempt.ts`.
+   * Whether the attempt shows if the endpoints work. Only these attempts count (see `isConclusive`
+   * in `conclusive-attempt.ts`).
    */
   readonly isConclusive: boolean
 }
@@ -22,14 +23,14 @@ interface EndedAttempt {
  *         least 70 % of them failed (see `failed`), the circuit breaker opens.
  * open:   No attempt is made for 30 s. Then one probe at a time is made. Other deliveries that
  *         become due during a probe are deferred for 10 s, because only one delivery can be the
- *         probe. When an attempt does not fail (the probe, or one from before the opening), the
+ *         probe. When the probe, or an attempt that began before the opening, does not fail, the
  *         circuit breaker closes and clears its counters. When the probe fails, the circuit breaker
- *         stays open for 30 s more.
+ *         stays open for another 30 s.
  */
 
 /**
- * Stops the attempts at one destination while 70 % of them fail. It counts attempts, not requests:
- * an attempt with one success and four failed webhooks is a success. Times are monotonic
+ * Stops the attempts at one destination while at least 70 % of them fail. It counts attempts, not
+ * requests: an attempt with one success and four failed webhooks is a success. Times are monotonic
  * milliseconds.
  */
 export class CircuitBreaker {
@@ -47,7 +48,9 @@ export class CircuitBreaker {
     return this.#openUntil !== undefined
   }
 
-  /** When the next attempt may be made as a probe; `undefined` while the circuit breaker is closed. */
+  /**
+   * When the next attempt may be made as a probe; `undefined` while the circuit breaker is closed.
+   */
   get openUntil(): number | undefined {
     return this.#openUntil
   }
@@ -62,7 +65,10 @@ export class CircuitBreaker {
     return this.#openUntil !== undefined && (now < this.#openUntil || this.#isProbing)
   }
 
-  /** Notes that an attempt begins. Returns whether it is the probe; pass that to `ended`. */
+  /**
+   * Notes that an attempt begins. Returns whether the attempt is the probe of an open circuit
+   * breaker. The caller passes the result to `ended` as `wasProbe`.
+   */
   begins(now: number): boolean {
     const isProbe = this.#openUntil !== undefined && !this.refuses(now)
     if (isProbe) this.#isProbing = true
@@ -70,8 +76,8 @@ export class CircuitBreaker {
   }
 
   /**
-   * Notes that an attempt has ended. An inconclusive attempt changes nothing, and after an
-   * inconclusive probe the next attempt is the probe.
+   * Notes that an attempt has ended. An attempt that is not conclusive (it does not show whether
+   * the endpoints work) changes nothing. If it was the probe, the next attempt is the probe.
    */
   ended(attempt: EndedAttempt, now: number): void {
     if (attempt.wasProbe) this.#isProbing = false
@@ -103,7 +109,7 @@ export class CircuitBreaker {
     this.#counts.fill(0)
   }
 
-  /** Clears the steps that are older than one minute. */
+  /** Moves the window to this step: clears the counters of steps that are older than one minute. */
   #moveTo(step: number): void {
     for (let passed = Math.max(this.#step + 1, step - steps + 1); passed <= step; passed++) {
       this.#counts.fill(0, slotOf(passed), slotOf(passed) + 2)

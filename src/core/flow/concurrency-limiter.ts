@@ -14,20 +14,26 @@ export interface DestinationCalls {
 }
 
 /**
- * The permits that a destination's requests to one webhook need: shares of the webhook's limit and
- * of the host's limit. The caller keeps this object.
+ * The permits (slots for concurrent requests) that a destination's requests to one webhook need.
+ * They come from the destination's share of the limit of the webhook, and from its share of the
+ * limit of the host. The caller keeps this object, so that no request needs a look-up by URL.
  */
 export interface PermitShares {
   readonly ofWebhook: FairShare
   readonly ofHost: FairShare
 }
 
-/** The webhooks that one attempt may call now. */
+/**
+ * The result of `callable`: the webhooks that one attempt may call now, and why it may not call the
+ * others.
+ */
 interface Callable<W> {
   readonly webhooks: readonly W[]
-  /** The number of webhooks that have no free permit. */
+  /**
+   * The number of webhooks that the attempt may not call now, because no permit is free for them.
+   */
   readonly leftOut: number
-  /** Whether other destinations hold the permits of a webhook that was left out. */
+  /** Whether other destinations hold the permits that one of the left-out webhooks needs. */
   readonly isHeldUpByOthers: boolean
 }
 
@@ -57,8 +63,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Whether one more request of this destination leaves the other destinations their share of the
-   * process.
+   * Whether the process has enough free permits for one more request of this destination, so that
+   * the other destinations still get their share.
    */
   hasFairShare({ calls: own }: DestinationCalls): boolean {
     const others = this.#busyDestinations - (own > 0 ? 1 : 0)
@@ -67,8 +73,9 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * The permits of one destination for a webhook. They are found by URL, because a reload of the
-   * configuration creates new `Webhook` objects.
+   * Returns the permits (slots for concurrent requests) that a destination's requests to a webhook
+   * need. They are found by the URL of the webhook, because a reload of the configuration creates
+   * new `Webhook` objects.
    */
   permitsOf(webhook: Pick<Webhook, 'url'>, destination: string): PermitShares {
     const url = revealed(webhook.url)
@@ -87,16 +94,17 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Whether other destinations use up a limit of which this destination has less than its fair
-   * share.
+   * Whether other destinations hold permits that this destination needs: the webhook or its host
+   * has no free permit for this destination, although the destination has less than its fair share.
    */
   isHeldByOthers({ ofWebhook, ofHost }: PermitShares): boolean {
     return (!ofWebhook.hasPermit && ofWebhook.isBelowShare) || (!ofHost.hasPermit && ofHost.isBelowShare)
   }
 
   /**
-   * The webhooks of one attempt that may all be called now. Webhooks that share a limit, such as
-   * that of their host, each take one permit of it.
+   * Returns the webhooks of one attempt that can all be called now, because enough permits are free
+   * for them together. Each webhook needs a permit of its host, so two webhooks of one host need
+   * two. The function only checks: it holds no permit after it returns.
    */
   callable<W extends { readonly permits: PermitShares }>(share: DestinationCalls, webhooks: readonly W[]): Callable<W> {
     let isHeldUpByOthers = false
@@ -162,7 +170,10 @@ class SharedLimit {
     return this.#shares.size > 1
   }
 
-  /** Whether the limit has at least as many destinations as permits, so that it may be crowded. */
+  /**
+   * Whether at least as many destinations use the limit as it has permits. Slow destinations may
+   * then have to leave the last permit to quick ones (see `FairShare`).
+   */
   get mayBeCrowded(): boolean {
     return this.#shares.size > 1 && this.#shares.size >= this.limit
   }
@@ -178,15 +189,16 @@ class SharedLimit {
 }
 
 /**
- * One destination's share of a shared limit.
+ * One destination's share of a limit (the maximum concurrent requests to one webhook or host) that
+ * several destinations may use.
  * - The destinations with requests in progress share the limit equally, and one more share stays
  *   free for the next destination. So n destinations use n/(n + 1) of the limit.
  * - While only one destination has requests in progress, it uses the whole limit, or seven eighths
  *   of it when the limit also applies to other destinations.
- * - While one destination exceeds its share, each other one may hold about as many permits as are
- *   free.
- * - With at least as many destinations as permits (crowded), each destination has one request at a
- *   time, and slow destinations leave the last permit to quick ones.
+ * - While one destination exceeds its share, each other destination may hold about as many permits
+ *   as are free.
+ * - With at least as many destinations as permits (a crowded limit), each destination has one
+ *   request at a time, and slow destinations leave the last permit to quick ones.
  */
 class FairShare {
   readonly #limit: SharedLimit
@@ -202,7 +214,10 @@ class FairShare {
     return this.#calls
   }
 
-  /** Whether a permit is free, and one more request leaves the other destinations their share. */
+  /**
+   * Whether this destination may start one more request under this limit: a permit is free, and the
+   * other destinations still get their share.
+   */
   get hasPermit(): boolean {
     const { free, isShared } = this.#limit
     if (free <= 0) return false
@@ -212,8 +227,10 @@ class FairShare {
   }
 
   /**
-   * Whether one more request leaves the last permit of a crowded limit to quick destinations. This
-   * rule applies only while slow destinations hold at least half of the permits.
+   * Whether this destination may start one more request although a limit is crowded: it has at
+   * least as many destinations as permits. Quick destinations may. A slow destination must leave
+   * the last permit to quick ones. This rule applies only while slow destinations hold at least
+   * half of the permits, and requests of quick destinations have ended recently.
    */
   get #leavesLastToQuick(): boolean {
     if (!this.#time.isSlow) return true
@@ -248,8 +265,9 @@ class FairShare {
   }
 
   /**
-   * Notes the duration of a request that has ended. Durations show which destinations are slow, and
-   * that matters only when the limit has at least as many destinations as permits.
+   * Notes the duration of a request that has ended. From the durations, the limit finds out which
+   * destinations are slow. This matters only when at least as many destinations use the limit as it
+   * has permits.
    */
   ended(tookMs: number, now: number): void {
     if (!this.#limit.mayBeCrowded) return

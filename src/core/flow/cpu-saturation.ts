@@ -3,8 +3,9 @@ import { flowLimits } from './limits.ts'
 const { saturatedShare, lateMs } = flowLimits.cpuSaturation
 
 /**
- * Finds the last time at which the process lacked CPU, from samples of its event loop. Times are
- * monotonic milliseconds.
+ * Finds out when the process last lacked CPU, from samples of the event loop: the event loop was
+ * busy for nearly the whole time of a sample, or a sample was late. Times are monotonic
+ * milliseconds.
  */
 export class CpuSaturation {
   #sampledAt: number
@@ -14,7 +15,7 @@ export class CpuSaturation {
     this.#sampledAt = now
   }
 
-  /** `busyShare` is the busy part of the time since the previous sample, 0 to 1. */
+  /** Adds a sample. `busyShare` is the busy part of the time since the previous sample, 0 to 1. */
   sample(now: number, busyShare: number): void {
     if (busyShare >= saturatedShare || this.#isLate(now)) this.#until = now
     this.#sampledAt = now

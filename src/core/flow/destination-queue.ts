@@ -6,16 +6,16 @@ interface Waiting<Item> {
 }
 
 /**
- * The deliveries of one destination that wait for an attempt, in order of arrival. The key is the
- * user. Only the first delivery of a key is ready. The next one becomes ready when the previous one
- * has ended, so that the first attempts for one user never overtake each other. Deliveries without
- * a key (retries) block no other delivery.
+ * The deliveries of one destination that wait for an attempt, in order of arrival. The key of a
+ * delivery is its user. Only the first waiting delivery of a key is ready to start. The next one
+ * becomes ready when the previous one has ended, so that the first attempts for one user keep their
+ * order. Deliveries without a key (retries) do not wait for other deliveries.
  */
 export class DestinationQueue<Item> {
   #ready = new Fifo<Waiting<Item>>()
   /**
-   * Keys with a delivery that is ready or in progress. The fifo holds the deliveries of the key
-   * that wait behind it.
+   * Keys with a delivery that is ready or in progress. The value is the queue of later deliveries
+   * of the key. It is `undefined` until there is a later delivery.
    */
   readonly #busy = new Map<string, Fifo<Item> | undefined>()
   #queued = 0
@@ -43,22 +43,25 @@ export class DestinationQueue<Item> {
     }
   }
 
-  /** Removes the next ready item. It is in progress until `ended(key)`. */
+  /**
+   * Removes the next ready item. It counts as in progress until the caller calls `ended` with its
+   * key.
+   */
   take(): Item | undefined {
     const next = this.#ready.shift()
     if (next !== undefined) this.#queued--
     return next?.item
   }
 
-  /** Undoes a `take`: the item becomes the next one again. */
+  /** Undoes a `take`: the next `take` returns the item again. */
   requeue(item: Item, key?: string): void {
     this.#queued++
     this.#ready.unshift({ item, key })
   }
 
   /**
-   * The item in progress with this key has ended or is deferred. The next item of the key becomes
-   * ready.
+   * Notes that the item in progress with this key has ended or is deferred. The next item of the
+   * key becomes ready.
    */
   ended(key?: string): void {
     if (key === undefined) return
@@ -76,9 +79,9 @@ export class DestinationQueue<Item> {
   }
 
   /**
-   * Removes the queued items that match, in order within each key. It stops after about `max`
-   * items, but always processes a key completely. An item that does not match becomes ready when
-   * all items before it have left.
+   * Removes and returns the queued items for which `matches` is true, in order within each key. It
+   * stops after about `max` items, but always handles all items of a key. Other items stay. An item
+   * that stays becomes ready when no item of its key is before it.
    */
   drainMatching(matches: (item: Item) => boolean, max: number): readonly Item[] {
     const out: Item[] = []
@@ -100,7 +103,8 @@ export class DestinationQueue<Item> {
   }
 
   /**
-   * Replaces the removed ready item of this key by the first item behind it that does not match.
+   * Called when `drainMatching` removes the ready item of this key. The first item behind it that
+   * stays in the queue becomes ready instead.
    */
   #succeed(key: string | undefined, keeps: (item: Item) => boolean): void {
     if (key === undefined) return

@@ -1,7 +1,7 @@
 /**
- * Knows, for any destination, up to which offset a partition has records for other destinations. It
- * keeps two offsets, not one for each destination: with 1,000 destinations and many partitions,
- * each look-up in a map would cost a cache miss.
+ * Tracks the records of one partition to answer, for any destination, whether a record at or after
+ * an offset is for another destination. It keeps two offsets instead of one for each destination:
+ * with 1,000 destinations and many partitions, each look-up in a map would cost a cache miss.
  */
 export class LastOffsetOfOthers {
   #destination: string | undefined
@@ -11,8 +11,8 @@ export class LastOffsetOfOthers {
   #ofOthers = -1
 
   /**
-   * Notes a record for a destination. Offsets may come in any order: a record that waits for its
-   * schema is routed late.
+   * Notes that the record at an offset is for a destination. Offsets may come in any order: a
+   * record that waits for its schema is routed after later records.
    */
   add(offset: number, destination: string): void {
     if (destination === this.#destination) {

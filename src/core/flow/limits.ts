@@ -4,10 +4,11 @@ const kibibyte = 1024
 const mebibyte = 1024 * kibibyte
 
 /*
- * All constants that decide what waits, for how long, and in which order. They are not
- * configurable. The limits that are configurable are applied in concurrency-limiter.ts
- * (`delivery.maxInFlight`, `perWebhook` and `perHost`) and decide.ts (`schedule`). The constants for
- * access tokens are in token-limits.ts. A record passes the groups of the table from top to bottom.
+ * All constants of flow control: they decide which records and deliveries wait, for how long, and
+ * in which order. They are not configurable. The configurable limits are applied in
+ * concurrency-limiter.ts (`delivery.maxInFlight`, `perWebhook` and `perHost`) and decide.ts
+ * (`schedule`). The constants for access tokens are in token-limits.ts. A record passes the groups
+ * of the table from top to bottom.
  *
  * | group          | decides                                  | used in                          |
  * | -------------- | ---------------------------------------- | -------------------------------- |
@@ -31,7 +32,8 @@ const mebibyte = 1024 * kibibyte
  * | slowDown       | the pace of a destination after a 429    | slow-down.ts                     |
  * | spillover      | when queued deliveries leave memory      | slow-queue-since.ts              |
  * |                |                                          | spillover-controller.ts          |
- * | cpuSaturation  | whether the process is the bottleneck    | cpu-saturation.ts, event-loop.ts |
+ * | cpuSaturation  | whether the process is the bottleneck    | cpu-saturation.ts,               |
+ * |                |                                          | event-loop-watch.ts              |
  * | deferral       | for how long a delivery is deferred      | decide.ts, paused-time.ts        |
  * | append         | how long a record waits for its batch    | producer.ts                      |
  * |                | and for a retry of the append            | append-until-stored.ts           |
@@ -47,9 +49,9 @@ export const flowLimits = {
      */
     maxWait: durationMs(500),
     /**
-     * As `maxWait`, but for the events topic while a partition is paused or revoked, or while the
-     * group rebalances. Doubling it lets a resumed partition wait up to 100 ms longer for its next
-     * fetch.
+     * The value that replaces `maxWait` for the events topic while a partition is paused or
+     * revoked, or while the group rebalances. Doubling it lets a resumed partition wait up to 100
+     * ms longer for its next fetch.
      */
     maxWaitWhilePaused: durationMs(100),
     /**
@@ -59,44 +61,50 @@ export const flowLimits = {
      */
     usual: { perPartition: 1_024 * kibibyte, total: 8_192 * kibibyte },
     /**
-     * Maximum bytes of one fetch from the retry topics: about 200 copies of each partition.
-     * Doubling them lets new events wait longer behind the retries of a fetch.
+     * Maximum bytes of one fetch from the retry topics: about 200 records of each partition.
+     * Doubling them lets new events wait longer while the process handles the records of one fetch.
      */
     retries: { perPartition: 256 * kibibyte, total: 1_024 * kibibyte },
   },
   prefetch: {
     /**
-     * Records in progress for each concurrent request that `delivery.maxInFlight` allows: one is
-     * being sent, and one is ready. Doubling it takes more memory without more throughput.
+     * Number of records in progress for each concurrent request that `delivery.maxInFlight` allows:
+     * one record is being sent, and one is ready. Doubling it takes more memory without more
+     * throughput.
      */
     recordsPerCall: 2,
     /**
-     * Limits of a process, for all its partitions together. They limit its memory: a record takes
-     * about 3 KB in addition to its bytes. The limit of records is at least `minRecordsNormal`, and
-     * at least `minRecordsStalled` while the process is stalled. `dueSoon` limits records that are
-     * not decoded yet. Doubling them takes twice the memory and causes less spillover.
+     * Limits for all partitions of a process together, because they limit its memory: a record
+     * takes about 3 KB in addition to its bytes. The limit of records is at least
+     * `minRecordsNormal`. While the process is stalled (see `stallThresholdMs`), it is at least
+     * `minRecordsStalled`. `dueSoon` limits the records that are not decoded yet. Doubling the
+     * limits takes twice the memory and causes less spillover (moving deliveries from memory to
+     * retry topics).
      */
     inProcess: { minRecordsNormal: 600, minRecordsStalled: 2_000, bytes: 32 * mebibyte, dueSoon: 10_000 },
     /**
      * Maximum limits of one partition. `span` limits the offsets that are read again after a crash.
-     * Doubling `span` would exceed the 24,000 offsets that the bitmap of the commit covers.
+     * Doubling `span` would exceed the 24,000 offsets that the bitmap in the metadata of an offset
+     * commit covers.
      */
     maxInPartition: { records: 1_000, bytes: 4 * mebibyte, span: 20_000, dueSoon: 1_000 },
     /**
-     * Minimum limits of one partition, for processes with very many partitions. Doubling them lets
-     * a process with 2,000 partitions take twice the memory.
+     * Minimum limits of one partition: `records` while the process is stalled, otherwise
+     * `recordsNormal`. They have an effect in processes with very many partitions. Doubling them
+     * lets a process with 2,000 partitions take twice the memory.
      */
     minInPartition: { recordsNormal: 25, records: 50, bytes: mebibyte / 2, dueSoon: 10 },
     /**
-     * The part of its limits to which a paused partition must fall before it resumes. Doubling it
-     * (to 1) makes a partition pause and resume with each record.
+     * A partition that was paused at its limits resumes when its records, bytes and span have all
+     * fallen to this part of their limits. Doubling it (to 1) makes a partition pause and resume
+     * with each record.
      */
     resumeBelow: 0.5,
     /**
      * Milliseconds for which the oldest record may be in progress before the process counts as
-     * stalled. Until then, further records wait undecoded: decoded ones would outlive V8's young
-     * generation and cost a fifth more CPU (docs/decisions/0043-hot-path-rules.md). Doubling it
-     * lets the deliveries behind a slow destination wait 200 ms longer.
+     * stalled. Until then, further records wait undecoded, because decoded records would outlive
+     * V8's young generation and cost a fifth more CPU (docs/decisions/0043-hot-path-rules.md).
+     * Doubling it lets the deliveries behind a slow destination wait 200 ms longer.
      */
     stallThresholdMs: 200,
   },
@@ -129,43 +137,46 @@ export const flowLimits = {
   dispatch: {
     /**
      * Maximum number of deliveries that are deferred, dropped or requeued in one tick of the event
-     * loop. This many take a few ms. Doubling it lets responses wait twice as long while a circuit
-     * breaker is open.
+     * loop. This many take a few ms. While a circuit breaker is open, doubling it lets HTTP
+     * responses wait twice as long for the event loop.
      */
     maxPerTick: 64,
     /**
-     * Maximum number of ended requests and deliveries in one notification. A delivery to one
-     * webhook adds two. Doubling it lets more objects outlive V8's young generation.
+     * Maximum number of ended requests and deliveries that the dispatch loop is notified of
+     * together. A delivery to one webhook adds two: its request and itself. Doubling it lets more
+     * objects outlive V8's young generation.
      */
     maxCoalesced: 128,
     /**
-     * Number of queues without free permits that get a turn when requests have ended, in addition
-     * to one for each ended request. Doubling it gives them their turn sooner, but 1,000
-     * destinations take more CPU.
+     * Number of blocked destination queues that may try to start an attempt when requests have
+     * ended, in addition to one for each ended request. A queue is blocked while its destination
+     * has no free permit. Doubling it unblocks queues sooner, but takes more CPU with 1,000
+     * destinations.
      */
     minAsked: 16,
   },
   concurrency: {
     /**
-     * Requests in progress that a destination may have for each free permit. With k destinations
-     * that do not respond, 4/(k+4) of the permits stay free: 70 of 512 for 25 destinations.
-     * Doubling it leaves 2/(k+2), which is 37 of 512.
+     * Maximum requests in progress of one destination, as a multiple of the free permits of the
+     * process. With k destinations that do not respond, 4/(k+4) of the permits stay free: 70 of 512
+     * for 25 destinations. Doubling it leaves 2/(k+2), which is 37 of 512.
      */
     perFreePermit: 1 / 4,
     /**
-     * As `perFreePermit`, but while no other destination has requests in progress: the destination
-     * then uses up to seven eighths of the permits. Doubling it lets the destination use 14 of 15
-     * permits, and the next destination waits for one.
+     * The value that replaces `perFreePermit` while no other destination has requests in progress.
+     * The destination then uses up to seven eighths of the permits. Doubling it lets the
+     * destination use 14 of 15 permits, so the next destination may have to wait for a permit.
      */
     perFreePermitWhenAlone: 7,
     /**
-     * A destination is never slow when its mean request time is at most this, in milliseconds.
-     * Doubling it lets slower destinations take the last permit of a crowded host.
+     * A destination never counts as slow when its mean request time is at most this, in
+     * milliseconds. Doubling it lets slower destinations take the last permit of a crowded limit
+     * (`FairShare`).
      */
     neverSlowMs: 100,
     /**
-     * A destination is quick when its mean request time is at most this part of the typical time
-     * (`CallTimes`). Doubling it makes more destinations count as quick.
+     * A destination counts as quick when its mean request time is at most this part of the typical
+     * time (`CallTimes.typicalMs`). Doubling it makes more destinations count as quick.
      */
     quickPart: 1 / 8,
     /**
@@ -175,7 +186,7 @@ export const flowLimits = {
     callTimeWindowMs: 60_000,
     /**
      * Weight of the last request in a destination's mean request time. Doubling it makes a
-     * destination slow after fewer slow requests.
+     * destination count as slow after fewer slow requests.
      */
     lastCallWeight: 1 / 4,
   },
@@ -204,97 +215,106 @@ export const flowLimits = {
   },
   share: {
     /**
-     * Milliseconds after its assignment in which a partition adds nothing to the rate of its new
-     * owner, because the previous owner may learn of the same rebalance a little later. Doubling it
-     * leaves the rate of moved partitions unused for another 250 ms.
+     * Milliseconds after the assignment of a partition in which it does not add to the rate of its
+     * new owner. The previous owner may get the result of the same rebalance a little later, and
+     * uses the rate until then. Doubling it leaves the rate of moved partitions unused for another
+     * 250 ms.
      */
     handoverMs: 250,
     /**
-     * Milliseconds of a rate that a destination may make up for, after a timer was late or the
-     * process was busy. With 50 attempts per second these are 5. Doubling it permits bursts that
+     * Maximum burst after a late timer or a busy process: the attempts that the rate allows in this
+     * many milliseconds. With 50 attempts per second these are 5. Doubling it permits bursts that
      * exceed the rate of one second by a fifth.
      */
     burstMs: 100,
     /**
-     * Minimum number of attempts in a burst. With 1, each late timer would lose a part of the rate.
-     * Five processes that share a rate of 50 make at most 60 attempts in a second, also when their
-     * bursts meet. Doubling it lets them make 70.
+     * Minimum size of a burst, in attempts. With 1, each late timer would lose a part of the rate.
+     * Five processes that share a rate of 50 make at most 60 attempts in a second, even if all
+     * their bursts are in the same second. Doubling it lets them make 70.
      */
     minBurst: 2,
     /**
-     * Milliseconds until a failed request for the number of partitions is repeated. Doubling it
-     * lets destinations with limits wait a second longer after a broker failed.
+     * Milliseconds until a failed request for the number of partitions of the events topic is
+     * repeated. Doubling it lets destinations with limits wait a second longer after a broker
+     * failure.
      */
     countRetryMs: 1_000,
     /**
-     * Maximum milliseconds until a queue that waits for its rate is asked again, so that a changed
-     * configuration has effect. Doubling it lets a raised rate have effect 5 s later.
+     * Maximum milliseconds until the limits of a waiting destination queue are checked again, so
+     * that a changed configuration takes effect. Doubling it lets a raised rate take effect 5 s
+     * later.
      */
     maxTimerMs: 5_000,
     /**
-     * Maximum milliseconds until the turn of a delivery that leaves memory because of a limit.
-     * Doubling it halves the copies of a long backlog, but a raised limit is used 5 minutes later.
+     * Maximum milliseconds until the turn of a delivery that leaves memory. Its *turn* is the time
+     * at which the limits of its destination are expected to let it start. Doubling it halves the
+     * retry records of a long backlog, but a raised limit is used 5 minutes later.
      */
     maxTurnMs: 300_000,
     /**
-     * Milliseconds for which a turn that has passed is still valid, if the delivery has to leave
-     * memory again. Doubling it writes more copies when a limit was lowered.
+     * Milliseconds for which a delivery keeps a turn that has passed. If it has to leave memory
+     * again in this time, it waits only in the shortest tier. Doubling it writes more retry records
+     * after a limit was lowered.
      */
     turnValidMs: 60_000,
     /**
-     * Minimum attempts per second from which turns are calculated. Below it, a delivery waits in
-     * longer tiers each time. Doubling it calculates turns only for limits that are twice as high.
+     * Minimum rate, in attempts per second, for which turns are calculated. At a lower rate, each
+     * deferral of a delivery uses a longer tier instead. Doubling it calculates turns only for
+     * limits that are twice as high.
      */
     minPerSecond: 0.05,
   },
   slowDown: {
     /**
      * Time constant, in milliseconds, of the moving mean of delivered attempts per second. At low
-     * rates it is the time of `meanOverAttempts`, if that is longer. Doubling them lets the pace
-     * follow the endpoint later.
+     * rates, the time constant is the time that `meanOverAttempts` attempts take at the pace, if it
+     * is longer. Doubling them lets the pace follow the endpoint later.
      */
     meanOverMs: 1_000,
     meanOverAttempts: 10,
     /**
-     * Bounds of the factor by which a 429 lowers the pace. Between them, the pace falls to the mean
-     * of delivered attempts. Doubling `minFactor` (to 1) would never lower a pace by more than
-     * `maxFactor`.
+     * Minimum and maximum factor by which a 429 lowers the pace. Between these bounds, the pace
+     * falls to the mean of delivered attempts. Doubling `minFactor` (to 1) would always lower the
+     * pace by 5 % only.
      */
     minFactor: 0.5,
     maxFactor: 0.95,
     /**
-     * Minimum milliseconds between two decreases. An endpoint that counts in windows of a second
-     * refuses everything until the end of its window, which shows nothing about the next one.
-     * Doubling it doubles the time until the pace has followed a limit that fell.
+     * Minimum milliseconds between two decreases of the pace. An endpoint that limits the requests
+     * of each second refuses every further request of that second. These 429 say nothing about the
+     * next second. Doubling it doubles the time until the pace has followed a lowered limit.
      */
     lowerEveryMs: 1_000,
     /**
-     * Milliseconds without attempts after a 429. Each further 429 doubles them, and a delivery
-     * resets them. Doubling the first leaves more of the endpoint's limit unused.
+     * Milliseconds without attempts after a 429. Each further 429 doubles them, up to `max`. A
+     * delivery resets them to `first`. Doubling `first` leaves more of the endpoint's limit unused.
      */
     backOffMs: { first: 100, max: 1_000 },
     /**
-     * Milliseconds for which the pace stays constant after a 429. Doubling it halves the number of
-     * 429 in the long run, but a raised limit is found 20 s later.
+     * Milliseconds for which the pace stays constant after a 429 has lowered it. Doubling it halves
+     * the number of 429 in the long run, but a raised limit of the endpoint is found 20 s later.
      */
     holdMs: 20_000,
     /**
-     * The growth of the pace after that, per second, and the milliseconds in which the growth rises
-     * to it. Doubling the first lets the pace exceed the limit by twice as much before the next
-     * 429. `growthPerAttempt` limits the growth at one delivered attempt, for a low pace.
+     * `growthPerSecond` is the growth of the pace per second after `holdMs`. The growth rises from
+     * 0 to this value within `growthRampMs`. Doubling `growthPerSecond` lets the pace exceed the
+     * limit by twice as much before the next 429. `growthPerAttempt` is the maximum growth at one
+     * delivered attempt, for a low pace.
      */
     growthPerSecond: 0.15,
     growthRampMs: 7_000,
     growthPerAttempt: 0.25,
     /**
-     * If a 429 follows before the pace has grown to this multiple of the last pace that had no 429,
-     * the new pace is half-way between that pace and the lowered one. Doubling it makes the pace
-     * follow a doubled limit later.
+     * A 429 lowers the pace less if the pace is near the last pace that had no 429 for `holdMs`:
+     * less than this many times that pace. The new pace is then half-way between that last pace and
+     * the pace to which the 429 would otherwise lower it. Doubling the factor makes the pace follow
+     * a doubled limit later.
      */
     nearFactor: 1.5,
     /**
-     * The minimum pace in attempts per second, and the minimum at the first 429. Doubling the first
-     * lets an endpoint that refuses everything get one attempt in 5 s from each process.
+     * `minPerSecond` is the minimum pace, in attempts per second. `minFirstPerSecond` is the
+     * minimum pace at the first 429. Doubling `minPerSecond` lets an endpoint that refuses
+     * everything get one attempt in 5 s from each process.
      */
     minPerSecond: 0.1,
     minFirstPerSecond: 1,
@@ -304,7 +324,7 @@ export const flowLimits = {
      */
     maxPauseMs: 5 * 60_000,
     /**
-     * Milliseconds after the last 429 until a destination has no pace again. Doubling it keeps the
+     * Milliseconds after the last 429 until the pace of a destination ends. Doubling it keeps the
      * destination in the metrics for ten minutes.
      */
     forgetAfterMs: 5 * 60_000,
@@ -316,21 +336,23 @@ export const flowLimits = {
      */
     slowAfterMs: 1_000,
     /**
-     * As `slowAfterMs`, but while the process lacks CPU. Then every queue waits for the process,
-     * and spillover costs more CPU than a request. Doubling it lets other destinations wait 10 s
-     * longer.
+     * The value that replaces `slowAfterMs` while the process lacks CPU. Every queue then waits for
+     * the process, and spilling a delivery costs more CPU than its request. Doubling it lets other
+     * destinations wait 10 s longer.
      */
     slowAfterMsWhenSaturated: 10_000,
     /**
-     * Milliseconds between two checks of a paused partition; `stalled` is for a stalled process.
-     * Doubling them lets the process notice a stall 20 ms later, and spill 250 ms later.
+     * Milliseconds between two checks of a partition that is paused at its limits; `stalled`
+     * applies while the process is stalled. Doubling them lets the process notice a stall 20 ms
+     * later, and spill 250 ms later.
      */
     checkEvery: { normal: durationMs(20), stalled: durationMs(250) },
     /**
-     * The part of a full partition that leaves memory at each check when all its records are for
-     * one destination with a limit. The rest is work for that limit until the first ones come back
-     * after 10 s. Doubling it leaves a part of the limit unused; halving it lets records of other
-     * destinations wait twice as long behind a long backlog.
+     * The part of the records that spillover may move from a full partition to a retry topic when
+     * all its records are for one destination with a limit. The other records stay in memory, so
+     * that the limit is used until the moved records return after 10 s. Doubling it leaves a part
+     * of the limit unused. Halving it lets records of other destinations wait twice as long behind
+     * a long backlog.
      */
     ownPart: 1 / 4,
   },
@@ -341,8 +363,8 @@ export const flowLimits = {
      */
     sampleEveryMs: 250,
     /**
-     * The busy part from which a sample counts as saturated: the event loop was idle for at most a
-     * fiftieth of the time. Doubling it would let no sample count.
+     * A sample counts as saturated if the event loop was busy for at least this part of its time,
+     * and so idle for at most a fiftieth. Doubling it would let no sample count.
      */
     saturatedShare: 0.98,
     /**
@@ -354,7 +376,7 @@ export const flowLimits = {
   deferral: {
     /**
      * Maximum milliseconds for which a delivery waits in memory for its `notBefore`. A delivery
-     * with a longer wait is deferred. Doubling it takes more memory and writes fewer copies.
+     * with a longer wait is deferred. Doubling it takes more memory and writes fewer retry records.
      */
     maxWaitInMemory: durationMs(10_000),
     /**
@@ -364,21 +386,21 @@ export const flowLimits = {
      */
     unconfigured: durationMs(60_000),
     /**
-     * Maximum number of deferrals of an event that cannot be routed. They take 10 s, 30 s and one
-     * minute. Doubling it lets the event be dead-lettered 15 minutes later.
+     * Maximum number of deferrals of an event that cannot be routed. The three deferrals wait for
+     * 10 s, 30 s and one minute. Doubling it lets the event be dead-lettered 15 minutes later.
      */
     maxUnrouted: 3,
     /**
-     * Maximum milliseconds of a pause that do not count towards the retry window of a delivery,
-     * with `lifecycle.pauseKeepsWindow`. Doubling it keeps suppressions for two days longer
+     * With `lifecycle.pauseKeepsWindow`: maximum paused time, in milliseconds, that the retry
+     * window of a delivery does not count. Doubling it keeps suppressions for two days longer
      * (`maxDeliveryAge`), and more deliveries circulate through retry topics during a long pause.
      */
     maxPausedTime: durationMs(48 * 3_600_000),
     /**
-     * The minimum wait of a paused delivery in its next retry topic, as a part of the paused time so
-     * far; limited by the longest retry topic. Doubling it halves the copies that a long pause
-     * writes, but after the pause a delivery may wait for another quarter of the time that it has
-     * waited.
+     * The minimum wait of a delivery to a paused destination in its next retry topic, as a part of
+     * its paused time so far. It is at most the wait of the longest retry topic. Doubling the part
+     * halves the retry records that a long pause writes. After the pause, a delivery may then wait
+     * for another quarter of its paused time.
      */
     pausedPart: 1 / 8,
   },
@@ -398,14 +420,14 @@ export const flowLimits = {
   },
   drain: {
     /**
-     * Milliseconds for which a stop waits for deliveries in progress: a request takes at most 5 s,
-     * and a copy for a retry is appended after it. Doubling it may let a stop exceed its grace
-     * period.
+     * Milliseconds for which a stop waits for deliveries in progress. A request takes at most 5 s,
+     * and the record for its retry is appended after it. Doubling it may let a stop exceed its
+     * grace period.
      */
     timeout: durationMs(8_000),
     /**
-     * Milliseconds for which the stop then waits for the copies of deliveries that it has deferred.
-     * Doubling it may let a stop exceed its grace period.
+     * Milliseconds for which a stop then waits until Kafka has the retry records of the deliveries
+     * that it deferred. Doubling it may let a stop exceed its grace period.
      */
     handOverTimeout: durationMs(2_000),
     /**

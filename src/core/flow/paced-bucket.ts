@@ -3,19 +3,24 @@ import { flowLimits } from './limits.ts'
 const { burstMs, minBurst } = flowLimits.share
 
 /**
- * A token bucket that spreads attempts evenly over time. It holds the tokens of 100 ms, at least
- * two: a late timer then loses nothing, and a pause saves up nearly nothing. An attempt spends one
- * token. The caller says how many tokens are added, so the rate may change at any time.
+ * A token bucket that spreads attempts evenly over time. An attempt spends one token. The bucket
+ * holds at most the tokens that the rate adds in 100 ms, or two tokens at a low rate. So a timer
+ * that is a few milliseconds late loses no attempts, and a pause saves up only a few. The caller
+ * says how many tokens are added, so the rate may change at any time.
  */
 export class PacedBucket {
   #tokens = 0
 
-  /** Adds tokens. `perSecond` is the present rate, which limits how many the bucket holds. */
+  /**
+   * Adds tokens. `perSecond` is the current rate, which limits the number of tokens in the bucket.
+   */
   fill(tokens: number, perSecond: number): void {
     this.#tokens = Math.min(this.#tokens + tokens, Math.max(minBurst, (perSecond * burstMs) / 1_000))
   }
 
-  /** Milliseconds until the bucket has a token; 0 when it has one, `Infinity` when the rate is 0. */
+  /**
+   * Milliseconds until the bucket has a token; 0 when it has one, `Infinity` when the rate is 0.
+   */
   msToWait(perSecond: number): number {
     return this.#tokens >= 1 ? 0 : ((1 - this.#tokens) * 1_000) / perSecond
   }

@@ -3,43 +3,60 @@ import { flowLimits } from './limits.ts'
 const { handoverMs } = flowLimits.share
 
 interface OwnedPartition {
-  /** When it was assigned. */
+  /** When the partition was assigned to this process. */
   readonly since: number
-  /** Whether this process has to give it to another one. Its work is then being finished. */
+  /**
+   * Whether this process has to give the partition to another process. It then finishes the records
+   * in progress first.
+   */
   isLeaving: boolean
 }
 
 /*
  * The partitions of the events topic divide a limit that holds for the whole installation. Each
- * partition has one owner, so the parts of all processes never add up to more than the limit. What
- * happens when a partition moves differs:
+ * partition has one owner, so the parts of all processes never add up to more than the limit. When
+ * a partition moves to another process, its parts of a rate and of the permits move differently:
  *
- * rate     The previous owner keeps the rate of the partition until the join that assigns the
- *          partition to its next owner. All members get the result of a join at nearly the same
- *          time, and the next owner begins 250 ms later. So the rate is nearly always in use, and
- *          never twice.
- * permits  The previous owner releases the permits when the revocation begins. Requests that it has
- *          started may continue for the timeout of a request. The next owner waits for that time.
+ * Rate: the previous owner keeps the rate of the partition until the join of the consumer group
+ * that assigns the partition to its next owner. All members get the result of a join at nearly the
+ * same time, and the next owner begins 250 ms later. So the rate of the partition is nearly always
+ * in use, and two processes never use it at the same time.
  *
- * The group may have removed a process that no longer owns a partition. Then other processes may
- * own its partitions already, so it keeps nothing.
+ * Permits: the previous owner releases the permits when the revocation begins. Requests that it has
+ * started may continue for the timeout of a request. The next owner waits for that time.
+ *
+ * A process without partitions keeps no rate of earlier partitions. The group may have removed this
+ * process, and other processes may own these partitions already.
  */
 
 /**
- * The part of this process in the limits of the whole installation, by the partitions of the events
- * topic that it owns. Times are monotonic milliseconds.
+ * Computes which part of the limits of the whole installation this process may use. The part
+ * depends on the partitions of the events topic that the process owns. Times are monotonic
+ * milliseconds.
  */
 export class PartitionShare {
   /** The number of partitions of the events topic; `undefined` until it is known. */
   #count: number | undefined
   readonly #owned = new Map<number, OwnedPartition>()
-  /** Revoked partitions that add to the rate until the next join assigns them. */
+  /**
+   * Partitions that were taken from this process in a rebalance, and whose rate it still uses until
+   * the next join of the consumer group assigns them to another process.
+   */
   readonly #lent = new Set<number>()
-  /** Number of partitions that add to the rate: owned for `handoverMs`, or lent. */
+  /**
+   * Number of partitions that add to the rate of this process: owned for at least `handoverMs`, or
+   * in `#lent`.
+   */
   #counted = 0
-  /** Owned partitions that do not add to the rate yet, in order of assignment. */
+  /**
+   * Owned partitions that do not add to the rate yet, because they were assigned less than
+   * `handoverMs` ago. They are in order of assignment.
+   */
   #fresh: number[] = []
-  /** The integral of the rate up to `#advancedTo`: see `secondsUntil`. */
+  /**
+   * The integral over time of the part of the rate that this process may use, in seconds, up to the
+   * time `#advancedTo` (see `secondsUntil`).
+   */
   #seconds = 0
   #advancedTo: number
 
@@ -59,7 +76,10 @@ export class PartitionShare {
     this.#fresh.push(partition)
   }
 
-  /** Notes that a join has ended. `leaving` are the partitions that this process has to revoke. */
+  /**
+   * Notes that this process has joined the consumer group again, in a rebalance. `leaving` are the
+   * partitions that this process has to give to other processes.
+   */
   joined(leaving: ReadonlySet<number>, now: number): void {
     this.#advance(now)
     this.#returnLent()
@@ -89,9 +109,9 @@ export class PartitionShare {
   }
 
   /**
-   * The integral of `rateAt` over time, in seconds. Multiplied by attempts per second, a difference
-   * is the number of attempts that the process may start between two times, also when partitions
-   * have moved in between.
+   * The integral of `rateAt` over time, in seconds. The difference between two of its values,
+   * multiplied by the attempts per second of a limit, is the number of attempts that the process
+   * may start between these times. This is also true when partitions have moved in that time.
    */
   secondsUntil(now: number): number {
     this.#advance(now)
@@ -99,10 +119,11 @@ export class PartitionShare {
   }
 
   /**
-   * The number of permits of this process, of `total` for the installation. Partition `p` of `n`
-   * has the permits `p`, `p + n`, and so on. `rotateBy` differs between destinations, so that those
-   * with few permits do not all have them in the same process. A partition counts when this process
-   * has owned it for `settleMs`; `isPending`: further permits follow without another assignment.
+   * The number of permits that this process may use, of the `total` permits of the installation.
+   * Partition `p` of `n` has the permits `p`, `p + n`, and so on. `rotateBy` differs between
+   * destinations, so that the permits of destinations with few permits are not all in the same
+   * process. A partition counts when this process has owned it for `settleMs` milliseconds.
+   * `isPending` in the result: partitions that the process already owns will add permits later.
    */
   permitsAt(now: number, total: number, rotateBy: number, settleMs: number): { permits: number; isPending: boolean } {
     const count = this.#count
@@ -122,7 +143,10 @@ export class PartitionShare {
     return this.#count === undefined ? 0 : Math.min(1, this.#counted / this.#count)
   }
 
-  /** Moves the integral to `now`, and counts the partitions whose handover time has passed. */
+  /**
+   * Extends the integral to `now`, and counts the partitions that were assigned at least
+   * `handoverMs` ago.
+   */
   #advance(now: number): void {
     for (let next = this.#fresh[0]; next !== undefined; next = this.#fresh[0]) {
       const from = (this.#owned.get(next)?.since ?? 0) + handoverMs

@@ -4,8 +4,9 @@ import { flowLimits } from './limits.ts'
 const { recordsPerCall, inProcess, maxInPartition, minInPartition } = flowLimits.prefetch
 
 /**
- * The bytes of a record's key and value, and the lengths of the strings of its headers. Headers
- * count, because a producer may write headers of any size.
+ * The size of a record, for the limit of the bytes in memory: the bytes of its key and value, and
+ * the lengths of its header names and values. Headers count, because a producer may write headers
+ * of any size.
  */
 export function heldBytes({ key, value, headers }: Pick<LogRecord, 'key' | 'value' | 'headers'>): number {
   let bytes = (key?.length ?? 0) + (value?.length ?? 0)
@@ -14,29 +15,30 @@ export function heldBytes({ key, value, headers }: Pick<LogRecord, 'key' | 'valu
 }
 
 /**
- * The limits of one partition. The partition is paused when it exceeds `records`, `bytes` or
- * `span`. It is resumed when all three are at most half of their limits, or when raised limits
- * leave room.
+ * The limits for the records of one partition in memory. The partition is paused when it exceeds
+ * `records`, `bytes` or `span`. It resumes when all three are at most half of their limits. It also
+ * resumes when its limits were raised and it exceeds none of them.
  */
 export interface PrefetchLimits {
   readonly records: number
   readonly bytes: number
   /**
-   * Maximum difference between the next offset to read and the lowest undone offset. After a crash,
-   * a process reads the records between them again. The bitmap of the commit must cover them.
+   * Maximum difference between the next offset to read and the lowest offset whose record is not
+   * done. After a crash, the next owner reads the records between them again. The bitmap in the
+   * commit metadata must cover them.
    */
   readonly span: number
   /**
-   * Maximum number of undecoded records that stay in memory while the partition waits until the
-   * next record is due.
+   * Maximum number of fetched records that stay in memory, not decoded, while the partition waits
+   * until the next record is due.
    */
   readonly dueSoon: number
 }
 
 /**
- * The limits for each of `partitions` partitions in a process with `maxInFlight` concurrent
- * requests. `stalled` applies while the oldest record of the process is in progress for longer than
- * the stall threshold.
+ * Returns the limits of each partition in a process with `partitions` partitions and at most
+ * `maxInFlight` concurrent requests. `stalled` applies while the oldest record of the process is in
+ * progress for longer than the stall threshold. Otherwise `normal` applies.
  */
 export function prefetchLimits(
   partitions: number,

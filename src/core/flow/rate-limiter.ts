@@ -1,9 +1,10 @@
 /**
- * A token bucket that stores a time instead of tokens. `#paidUntil` is the time at which everything
- * spent is paid. A time in the past is credit, limited by the burst. A time in the future is debt.
- * A caller may spend more than the credit, so a batch larger than the burst passes. The next
- * callers then wait until the debt is paid, which keeps the mean rate. The rate may change between
- * two calls. Times are milliseconds of one monotonic clock.
+ * A token bucket that stores a time instead of tokens. Each spent amount takes the time that the
+ * rate needs for it. `#paidUntil` is the end of the time of all spent amounts. If it is in the
+ * past, the difference to now is credit, limited by the burst. If it is in the future, the
+ * difference is debt. A caller may spend more than the credit, so a batch larger than the burst
+ * passes. The next callers then wait until the debt is paid, which keeps the mean rate. The rate
+ * may change between two calls. Times are milliseconds of one monotonic clock.
  */
 export class RateLimiter {
   readonly #burstMs: number
@@ -19,12 +20,15 @@ export class RateLimiter {
     this.#paidUntil = since
   }
 
-  /** Milliseconds until there is no debt; 0 when there is none. */
+  /** Milliseconds until the debt is paid; 0 without debt. */
   msToWait(now: number): number {
     return Math.max(0, this.#debtMs(now))
   }
 
-  /** Whole seconds until there is credit, for `Retry-After`; 0 when there is credit. */
+  /**
+   * Whole seconds until there is credit again, as a value for the header `Retry-After`; 0 when
+   * there is credit now.
+   */
   secondsToWait(now: number): number {
     const debt = this.#debtMs(now)
     return debt < 0 ? 0 : Math.floor(debt / 1_000) + 1
@@ -39,7 +43,7 @@ export class RateLimiter {
     this.#paidUntil = Math.max(this.#paidUntil, now - this.#burstMs) + (count * 1_000) / perSecond
   }
 
-  /** Negative values are credit. */
+  /** The debt in milliseconds; a negative value is credit. */
   #debtMs(now: number): number {
     return Math.max(this.#paidUntil - now, -this.#burstMs)
   }

@@ -25,14 +25,16 @@ const {
  * slowed:    Attempts start at the pace, evenly spread.
  *            - A 429 lowers the pace, at most once a second: to the measured rate of delivered
  *              attempts, but by at least 5 % and at most by half.
- *            - A 429 to an attempt that started before the last 429 changes nothing, because it
+ *            - A 429 for an attempt that started before the last 429 changes nothing, because it
  *              does not show what the endpoint accepts now.
  *            - For 20 s after a decrease the pace is constant. Then it grows, slowly at first. It
- *              grows only while deliveries wait for it: a pace that is not used shows nothing.
+ *              grows only while deliveries wait for it: without them, no attempt tests whether the
+ *              endpoint accepts the pace.
  *            - After five minutes without a 429: `unlimited`.
  *
- * In both states a 429 pauses all attempts for 100 ms, and longer when no delivery is between it
- * and the previous one. A Retry-After pauses them until its time, for at most five minutes.
+ * In both states a 429 pauses all attempts for 100 ms. Each further 429 without a delivery in
+ * between doubles the pause, up to 1 s. A Retry-After pauses the attempts until its time, for at
+ * most five minutes.
  */
 
 /**
@@ -46,27 +48,39 @@ export class SlowDown {
   #filledAt = 0
   /** Attempts per second; `undefined` while the destination is unlimited. */
   #pace: number | undefined
-  /** When the destination got a pace. */
+  /** When the first 429 gave the destination a pace. */
   #begunAt = 0
   /** When the pace was last lowered. */
   #loweredAt = 0
-  /** When a 429 last counted. */
+  /** When the last 429 arrived that was not ignored (see `refused`). */
   #refusedAt = Number.NEGATIVE_INFINITY
-  /** The pause after the next 429. */
+  /** The length of the pause after the next 429, in milliseconds. */
   #backOffMs: number = backOffMs.first
   /** The last pace that had no 429 for `holdMs`. */
   #heldPace = 0
-  /** For how long deliveries have waited for the pace since it was lowered. */
+  /**
+   * Milliseconds for which deliveries have waited because of the pace since it was last lowered.
+   * When this time exceeds `holdMs`, the pace begins to grow.
+   */
   #limitedMs = 0
-  /** Since when deliveries wait for the pace; `undefined` when none waited since the last growth. */
+  /**
+   * Since when deliveries wait because of the pace; `undefined` if none has waited since the pace
+   * last grew.
+   */
   #limitedSince: number | undefined
   #pausedUntil = Number.NEGATIVE_INFINITY
-  /** The last part that `setPart` got, except 0. The pace is for this part of the partitions. */
+  /**
+   * The part of the partitions, 0 to 1, that this process owned when the pace was last set: the
+   * last part above 0 that `setPart` got.
+   */
   #part = 0
   /** The total length of all pauses in milliseconds, including the rest of the current one. */
   #pausedMs = 0
 
-  /** Whether the destination has a pace, or a pause whose end `msToWait` has not noticed yet. */
+  /**
+   * Whether the destination has a pace or a pause. A pause that is over counts until `msToWait` is
+   * called.
+   */
   get isActive(): boolean {
     return this.#pace !== undefined || this.#pausedUntil > Number.NEGATIVE_INFINITY
   }
@@ -125,7 +139,10 @@ export class SlowDown {
     this.#backOffMs = Math.min(this.#backOffMs * 2, backOffMs.max)
   }
 
-  /** Pauses all attempts, for at most five minutes. A pause that ends later stays as it is. */
+  /**
+   * Pauses all attempts, for at most five minutes. If a current pause ends later than the new one,
+   * it stays unchanged.
+   */
   pause(forMs: number, now: number): void {
     const until = now + Math.min(forMs, maxPauseMs)
     this.#pausedMs += Math.max(0, until - Math.max(now, this.#pausedUntil))
@@ -133,9 +150,10 @@ export class SlowDown {
   }
 
   /**
-   * Notes the part of the partitions that this process owns, 0 to 1. Other processes send the rest
-   * of the traffic, so a new part changes the pace in the same proportion. A part of 0 shows
-   * nothing: the process then only makes attempts from retry topics.
+   * Sets the part of the partitions that this process owns, 0 to 1. Other processes make the other
+   * attempts at the destination, so a changed part changes the pace in the same proportion. A part
+   * of 0 leaves the pace unchanged: the process then makes attempts only for records of retry
+   * topics.
    */
   setPart(part: number, now: number): void {
     if (part === this.#part || part === 0) return
@@ -164,7 +182,9 @@ export class SlowDown {
     this.#hold(now)
   }
 
-  /** The pace stays constant from now on, for `holdMs`. */
+  /**
+   * Keeps the pace constant until deliveries have waited because of it for `holdMs` milliseconds.
+   */
   #hold(now: number): void {
     this.#loweredAt = now
     this.#limitedMs = 0
@@ -194,13 +214,19 @@ export class SlowDown {
     this.#filledAt = now
   }
 
-  /** A time from which all pauses are subtracted, so that pauses do not lower the measured rate. */
+  /**
+   * Returns `now` minus the total time of all pauses until now. The delivered rate is measured on
+   * this time, so that pauses do not lower it.
+   */
   #active(now: number): number {
     return now - this.#pausedMs + this.msPaused(now)
   }
 }
 
-/** The growth per second when the pace has grown for `ms`. */
+/**
+ * The growth of the pace per second, as a part of the pace, after the pace has grown for `ms`
+ * milliseconds.
+ */
 const slopeAfter = (ms: number): number => growthPerSecond * Math.min(1, ms / growthRampMs)
 
 /** The moving mean of delivered attempts per second. */
@@ -209,12 +235,15 @@ class DeliveredRate {
   #at = 0
   #overMs: number = meanOverMs
 
-  /** Sets the time constant for a pace, so that the mean has enough attempts. */
+  /**
+   * Sets the time constant of the mean. At a low pace it is longer, so that the mean has enough
+   * attempts.
+   */
   overAttempts(pace: number): void {
     this.#overMs = Math.max(meanOverMs, (meanOverAttempts * 1_000) / pace)
   }
 
-  /** Adds an attempt, and returns the mean. */
+  /** Adds an attempt that was delivered at `now`, and returns the mean. */
   add(now: number): number {
     this.#perSecond = this.at(now) + 1_000 / this.#overMs
     this.#at = now

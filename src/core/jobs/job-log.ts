@@ -3,32 +3,40 @@ import { conflicts, hasEnded, type Job, jobKeyOf } from './job.ts'
 /*
  * The rule by which every process computes the jobs from the jobs topic.
  *
- * Kafka has no conditional write, so two processes may write the same version of a job. All of them
- * read the records in the same order, and the first record of a version counts. So at most one
- * process takes over a job, and a process that has lost a job finds out at its next record:
+ * Kafka has no conditional write, so two processes may write the same version of a job. All
+ * processes read the records in the same order, and the first record of a version counts. So at
+ * most one process takes over a job, and a process that has lost a job finds out at its next
+ * record:
  * - A record counts when its version is the next one and the job has not ended.
  * - A record by which a process starts a job counts only while no conflicting job runs.
- * - Nothing is known about the job: version 1 counts. Compaction may have removed earlier records, so
- *   any record counts until the topic has been read to its end for the first time.
- * All other records are ignored. Compaction could keep an ignored record as the last one of its key,
- * so a process writes a copy of the record in force after it (see `core/config-objects/fold.ts`).
+ * - The first record of a job counts if its version is 1. Until the topic has been read to its end
+ *   for the first time, any version counts, because compaction may have removed earlier records.
+ *
+ * All other records are ignored. Compaction could keep an ignored record as the last one of its
+ * key. So after an ignored record, a process writes a copy of the current version, which is the
+ * last record that counts (`core/config-objects/fold.ts`).
  */
 
 export type JobFold =
-  /** The record is in force. */
+  /** The record counts: it is now the current version of the job. */
   | 'applied'
-  /** The record has the content that is in force already. */
+  /**
+   * The record is a copy of the current version, or the producer wrote the current version twice.
+   */
   | 'repeated'
-  /** The record is a copy that replaces an ignored record, which was in force here. */
+  /**
+   * The record is a copy of the version that counts. It replaces a record that this process had
+   * applied, but that the other processes had ignored.
+   */
   | 'restored'
   | 'ignored'
 
-/** Ended jobs that are kept in memory. */
+/** Maximum number of ended jobs in memory. */
 const maxEnded = 1_000
-/** How long an ended job is kept: the retention of the jobs topic. */
+/** Time after its end for which a job is listed, in ms. It is the retention of the jobs topic. */
 const keptMs = 30 * 24 * 3_600_000
 
-/** The jobs, computed from the records of the topic in their order. */
+/** Computes the jobs from the records of the jobs topic, in offset order. */
 export class JobLog {
   readonly #jobs = new Map<string, Job>()
   readonly #ended = new Map<string, Job>()
@@ -45,7 +53,7 @@ export class JobLog {
         this.#keep(key, job)
         break
       case 'repeated':
-        // The next copy needs a higher number.
+        // Keep the copy number, because the next copy of this version needs a higher one.
         if (job.copy > this.get(key)!.copy) this.#keep(key, job)
         break
       case 'ignored':
@@ -56,12 +64,18 @@ export class JobLog {
     return result
   }
 
-  /** Notes that the last record of a job is not the one in force. */
+  /**
+   * Notes that the last record of a job in the topic is ignored. After compaction it would be the
+   * only one, so the current version of the job must be written again as a copy.
+   */
   ignore(key: string): void {
     if (this.get(key) !== undefined) this.#needCopy.add(key)
   }
 
-  /** Called when the topic has been read to its end for the first time. */
+  /**
+   * Notes that this process has read the jobs topic to its end for the first time. From then on,
+   * the first record of a job must have the version 1.
+   */
   read(): void {
     this.#isRead = true
   }
@@ -75,12 +89,18 @@ export class JobLog {
     return { size: this.#jobs.size, [Symbol.iterator]: () => this.#jobs.values() }
   }
 
-  /** The newest ended jobs, in the order in which they ended. */
+  /**
+   * The newest ended jobs, at most 1,000, in the order in which they ended. Jobs that ended more
+   * than 30 days ago are not returned.
+   */
   ended(now: number): readonly Job[] {
     return [...this.#ended.values()].filter(({ endedAt = 0 }) => endedAt > now - keptMs)
   }
 
-  /** The records of which a copy must be written. */
+  /**
+   * Returns a copy of the current version of each job whose last record in the topic is ignored.
+   * The caller must write the copies to the topic.
+   */
   copies(): readonly Job[] {
     return [...this.#needCopy].flatMap(key => {
       const job = this.get(key)

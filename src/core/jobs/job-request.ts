@@ -12,7 +12,7 @@ import type { ShownProblem } from '../operator/object-refusal.ts'
 import { type EpochMs, epochMs, parseDuration } from '../time.ts'
 import { type JobKind, maxJobRate, maxJobUserIdBytes, maxJobUserIds, type ReplayJob, type ResendJob } from './job.ts'
 
-/** What a request to create a job asks for. */
+/** The content of a request to create a job. */
 export type JobRequest =
   | ({ readonly kind: 'replay' } & Pick<ReplayJob, 'filters' | 'rate' | 'isDryRun' | 'evenDisconnected'>)
   | ({ readonly kind: 'resend' } & Pick<
@@ -59,7 +59,10 @@ const resendBody = (now: EpochMs) =>
     dryRun,
   })
 
-/** ISO 8601, or a duration before now. */
+/**
+ * The schema of a time in a request: ISO 8601, or a duration such as `2h`, which means this long
+ * before now.
+ */
 const timeBefore = (now: EpochMs) =>
   z.string().transform((value, context): EpochMs => {
     const ago = parseDuration(value)
@@ -70,7 +73,7 @@ const timeBefore = (now: EpochMs) =>
   })
 
 const isoTime = 'a time in ISO 8601 such as 2026-12-31T18:00:00Z, or a duration before now such as 2h'
-/** What the value of each field must be. */
+/** The text of the hint for each field: what its value must be. */
 const meanings: Readonly<Record<string, string>> = {
   filters: 'an object with the filters; {} selects all dead letters',
   destination: 'the id of a destination',
@@ -79,10 +82,10 @@ const meanings: Readonly<Record<string, string>> = {
   since: isoTime,
   until: isoTime,
   message: 'a message id',
-  rate: `an integer from 1 to ${maxJobRate}: the records per second`,
+  rate: `a whole number from 1 to ${maxJobRate}: the maximum number of records per second`,
   dryRun: 'true or false',
   evenDisconnected: 'true or false',
-  types: `a list of ${callTypes.join(', ')}`,
+  types: `a list of message types, each one of ${callTypes.join(', ')}`,
   userIds: `a list of 1 to ${maxJobUserIds} user ids, together at most ${maxJobUserIdBytes / 1024} KiB`,
 }
 
@@ -122,10 +125,14 @@ function destinationProblems(request: JobRequest, { destinations }: Routing): re
   const found = destinations.get(id)
   if (found === undefined)
     return [
-      { path, message: 'names a destination that does not exist or is excluded', hint: 'see GET /v1/destinations' },
+      {
+        path,
+        message: 'names a destination that does not exist, or that Hookline cannot use',
+        hint: 'use an id from GET /v1/destinations',
+      },
     ]
   if (found.enabled || !isResend) return []
-  return [{ path, message: 'is a disabled destination', hint: 'enable the destination first' }]
+  return [{ path, message: 'names a disabled destination', hint: 'enable the destination first' }]
 }
 
 function timeProblems(request: JobRequest): readonly ShownProblem[] {
@@ -135,8 +142,8 @@ function timeProblems(request: JobRequest): readonly ShownProblem[] {
   return [
     {
       path: isResend ? 'until' : 'filters.until',
-      message: 'must be after since',
-      hint: 'since is the start of the time range',
+      message: 'must be later than "since"',
+      hint: '"since" is the start of the time range',
     },
   ]
 }
@@ -149,15 +156,19 @@ function problemsOf(issue: z.core.$ZodIssue, body: JsonObject): readonly ShownPr
   if (issue.code === 'unrecognized_keys')
     return issue.keys.slice(0, 10).map(key => ({
       path: `${path === '' ? '' : `${path}.`}${key.slice(0, 60).toWellFormed()}`,
-      message: 'is unknown',
+      message: 'is not a known field',
       hint: 'see the fields in /openapi.json',
     }))
   const field = String(issue.path.findLast(part => typeof part === 'string'))
   const isMissing = issue.path.reduce<unknown>((value, part) => (value as JsonObject | undefined)?.[String(part)], body)
-  const hint = meanings[field] ?? 'see the fields in /openapi.json'
-  return [{ path, message: isMissing === undefined ? 'is missing' : 'is not valid', hint: `it must be ${hint}` }]
+  const meaning = meanings[field]
+  const hint = meaning === undefined ? 'see the fields in /openapi.json' : `it must be ${meaning}`
+  return [{ path, message: isMissing === undefined ? 'is missing' : 'is not valid', hint }]
 }
 
-/** The id of a job that is created with an idempotency key, the same in every process. */
+/**
+ * Returns the id of a job that is created with an idempotency key. Every process computes the same
+ * id, so a repeated request creates no second job.
+ */
 export const jobIdOf = (by: string, idempotencyKey: string): string =>
   hash('sha256', JSON.stringify([by, idempotencyKey])).slice(0, 32)

@@ -10,15 +10,19 @@ import { conflicts, hasEnded, type Job, type JobWork, jobKeyOf } from './job.ts'
  *      '------release-----'
  */
 
-/** Maximum time between two records of a running job. */
+/**
+ * Maximum time between two records of a running job. The process that runs the job shows with each
+ * record that it still runs.
+ */
 export const checkpointEvery = durationMs(1_000)
 /**
- * The lease of the owner of a job. It begins when the owner sends a record of the job, if that
- * record is then applied. After its end the owner writes no copy until another record is applied.
+ * Duration of the lease of a job's owner (the process that runs it). The lease begins when the
+ * owner sends a record of the job, if that record counts when it is read back. An owner without a
+ * lease copies no events or dead letters.
  */
 export const ownerLease = durationMs(5_000)
 /**
- * Another process takes over a job of which it has seen no record for this time. It is longer than
+ * Time without a record of a job after which another process takes over the job. It is longer than
  * the lease, so that the earlier owner has stopped.
  */
 export const takeOverAfter = durationMs(10_000)
@@ -30,7 +34,7 @@ export type NextRecord = (job: Job, writeId: string) => Job
 
 type Changed = JobWork & Partial<Pick<Job, 'state' | 'owner' | 'startedAt' | 'endedAt' | 'isCancelRequested'>>
 
-// `changed` has the progress of the same kind of job.
+// The type assertion is safe, because `changed` belongs to the same kind of job.
 const next = (job: Job, writeId: string, changed: Changed): Job =>
   ({ ...job, version: job.version + 1, writeId, copy: 0, ...changed }) as Job
 
@@ -40,7 +44,10 @@ export const claimed =
   (job, writeId) =>
     next(job, writeId, { state: 'running', owner, startedAt: job.startedAt ?? now })
 
-/** The record of a process that stops and leaves the job to another one. */
+/**
+ * The record that a process writes when it stops before its job has ended. The state of the job is
+ * then `waiting`, so that another process can run it.
+ */
 export const released =
   (changed: JobWork): NextRecord =>
   (job, writeId) => {
@@ -61,8 +68,9 @@ export const ended =
     next(job, writeId, { ...changed, state, endedAt: now })
 
 /**
- * The record that a request to cancel a job needs; `undefined` when it has ended or is being
- * cancelled. A job without an owner ends immediately, the owner of a running one ends it.
+ * Returns the record that a request to cancel a job writes. `undefined` when the job has ended or
+ * is already being cancelled. A waiting job ends with this record. A running job ends after the
+ * process that runs it has read the record.
  */
 export function cancelOf(job: Job, now: EpochMs): NextRecord | undefined {
   if (hasEnded(job) || job.isCancelRequested === true) return undefined
@@ -73,13 +81,13 @@ export function cancelOf(job: Job, now: EpochMs): NextRecord | undefined {
 export interface ClaimContext {
   /** Milliseconds since this process read the last record of a job. */
   readonly sinceLastRecord: (job: Job) => DurationMs
-  /** The keys of the jobs that this process runs. */
+  /** The keys (`<kind>/<id>`) of the jobs that this process runs. */
   readonly own: ReadonlySet<string>
 }
 
 /**
- * The job that a process should claim next; `undefined` when there is none. Of waiting jobs that
- * conflict, the one that was created first starts first.
+ * Returns the job that this process should start or take over next; `undefined` when there is none.
+ * Of waiting jobs that conflict, the one that was created first starts first.
  */
 export function nextClaim(open: Iterable<Job>, { sinceLastRecord, own }: ClaimContext): Job | undefined {
   if (own.size >= maxRunning) return undefined
@@ -93,10 +101,17 @@ export function nextClaim(open: Iterable<Job>, { sinceLastRecord, own }: ClaimCo
   })
 }
 
-/** Compares by creation time. The key breaks ties, so that every process has the same order. */
+/**
+ * Compares two jobs by creation time. If the times are equal, the keys decide, so that every
+ * process has the same order.
+ */
 export const byCreation = (a: Job, b: Job): number => a.createdAt - b.createdAt || (jobKeyOf(a) < jobKeyOf(b) ? -1 : 1)
 
-/** What the owner of a job must do after a record of the job was read. */
+/**
+ * Whether a process still owns a job after it has read a record of the job. `cancelled`: it must
+ * stop and write that the job has ended. `lost`: the job no longer runs, or another process runs
+ * it. The process must stop and write nothing.
+ */
 export type Ownership = 'owned' | 'cancelled' | 'lost'
 
 export function ownershipOf(job: Job | undefined, owner: string): Ownership {

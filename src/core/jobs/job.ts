@@ -12,7 +12,10 @@ import type { EpochMs } from '../time.ts'
 export const jobKinds = ['replay', 'resend'] as const
 export type JobKind = (typeof jobKinds)[number]
 
-/** `waiting`: for an earlier job of the same destination, or for a process that runs it. */
+/**
+ * `waiting`: the job waits for an earlier job of the same destination, or for a process that runs
+ * it.
+ */
 export const jobStates = ['waiting', 'running', 'done', 'failed', 'cancelled'] as const
 
 /** Maximum rate of a job, in records per second. */
@@ -21,9 +24,13 @@ export const maxJobRate = 10_000
 export const defaultResendRate = 500
 /** Maximum number of user ids of a resend. */
 export const maxJobUserIds = 1_000
-/** Maximum bytes of the user ids of a resend. Each record of the job has them. */
+/** Maximum bytes of the user ids of a resend. Each record of the job contains all of them. */
 export const maxJobUserIdBytes = 64 * 1024
-/** Maximum number of rows in the counts of a replay. Further kinds are not listed. */
+/**
+ * Maximum number of rows in the `counts` of a replay. A row counts the dead letters with one
+ * combination of destination, reason, and target topic or refusal. The rows with the highest counts
+ * are kept.
+ */
 export const maxCountRows = 200
 
 const time = z.int().transform(value => value as EpochMs)
@@ -42,36 +49,51 @@ const countRow = z.object({
   destination: z.string(),
   reason: z.string(),
   count,
-  /** The target topic of these dead letters; absent when they are refused. */
+  /**
+   * The topic to which the replay copies the dead letters that this row counts. Absent when the
+   * replay refuses them.
+   */
   topic: z.string().optional(),
   refusal: z.string().optional(),
 })
-/** The number of selected dead letters with the same destination, reason, and target or refusal. */
+/**
+ * One row of the `counts` of a replay: the number of selected dead letters with the same
+ * destination, the same reason, and the same target topic or refusal.
+ */
 export type CountRow = z.infer<typeof countRow>
 
 const shared = z.object({
-  /** The format of the document. Another version of Hookline may write another one. */
+  /** The version of the document's format. Another version of Hookline may write another format. */
   format: z.literal(1),
   id: z.string().min(1),
   /** Increases by 1 with each record of the job. */
   version: z.int().positive(),
-  /** Identifies the record: two processes may write the same version. */
+  /** Identifies the record, because two processes may write the same version. */
   writeId: z.string().min(1),
-  /** The number of the copy; 0 for a record that is not a copy. */
+  /**
+   * 0 for a change of the job. When a record is ignored, the current version is written again as a
+   * copy (`job-log.ts`). The copy has the number of the previous copy plus 1.
+   */
   copy: count,
   state: z.enum(jobStates),
   createdAt: time,
-  /** The name of the operator key. */
+  /** The name of the operator key with which the job was created. */
   createdBy: z.string(),
   startedAt: time.optional(),
   endedAt: time.optional(),
-  /** The process that runs the job. Absent while no process does. */
+  /** The process that runs the job. Absent while no process runs it. */
   owner: z.string().optional(),
   isCancelRequested: z.literal(true).optional(),
   isDryRun: z.literal(true).optional(),
-  /** Maximum records per second; absent when only Kafka limits a replay. */
+  /**
+   * Maximum records per second. Absent for a replay without a limit; it runs as fast as Kafka
+   * allows.
+   */
   rate: z.int().positive().optional(),
-  /** The end offset of each partition that the job reads, at its creation. */
+  /**
+   * The end offset, at the creation of the job, of each partition that the job reads. The job ends
+   * there.
+   */
   ends: z.array(count),
   error: z.string().optional(),
 })
@@ -84,7 +106,10 @@ const replayJob = shared.extend({
     /** Number of dead letters visited so far, selected or not. */
     seen: count,
     total: count.optional(),
-    /** At most 256 too low for each process that was killed. */
+    /**
+     * Number of replayed dead letters. Up to 256 of them can be missing in this number for each
+     * process that was killed while it ran the job.
+     */
     replayed: count,
     refused: count,
   }),
@@ -101,7 +126,10 @@ const resendJob = shared.extend({
   /** The next offset to read in each partition. */
   next: z.array(count),
   progress: z.object({ read: count, total: count, sent: count, skipped: count }),
-  /** Partitions of which retention has removed records that may be in the time span. */
+  /**
+   * The partitions of the events topic from which Kafka's retention has removed records that may be
+   * in the time span of the resend.
+   */
   missing: z.array(z.object({ partition: count, firstOffset: count })).optional(),
 })
 
@@ -111,12 +139,15 @@ export const jobDocument = z.discriminatedUnion('kind', [replayJob, resendJob])
 export type ReplayJob = Readonly<z.infer<typeof replayJob>>
 export type ResendJob = Readonly<z.infer<typeof resendJob>>
 export type Job = ReplayJob | ResendJob
-/** The fields of a job that its work changes. */
+/** The fields of a job that change while it runs. */
 export type JobWork = Partial<
   Pick<ReplayJob, 'counts'> & Pick<ResendJob, 'next'> & { readonly progress: Job['progress']; readonly error: string }
 >
 
-/** The partition of all jobs: only within a partition do all processes read the same order. */
+/**
+ * The partition of all records of the jobs topic. All processes must read them in the same order,
+ * and Kafka keeps an order only within a partition.
+ */
 export const jobsPartition = 0
 
 export const jobKeyOf = ({ kind, id }: Pick<Job, 'kind' | 'id'>): string => `${kind}/${id}`
@@ -140,8 +171,8 @@ export const destinationOf = (job: Job): string | undefined =>
   job.kind === 'resend' ? job.destination : job.filters.destination
 
 /**
- * Whether two jobs must not run concurrently: they have a destination in common, or both are
- * replays, each of which reads the whole dead-letter topic.
+ * Whether two jobs must not run concurrently. Two jobs conflict if they have a destination in
+ * common. Two replays always conflict, because each reads the whole dead-letter topic.
  */
 export function conflicts(a: Job, b: Job): boolean {
   if (a.kind === 'replay' && b.kind === 'replay') return true

@@ -6,9 +6,12 @@ import type { Job, JobKind } from './job.ts'
 export interface NewJob {
   readonly kind: JobKind
   readonly body: JsonObject
-  /** The name of the operator key. */
+  /** The name of the operator key with which the job is requested. */
   readonly by: string
-  /** The header `Idempotency-Key`: requests of one operator key with the same one create one job. */
+  /**
+   * The header `Idempotency-Key`. Requests of one operator key with the same value create only one
+   * job.
+   */
   readonly idempotencyKey?: string | undefined
 }
 
@@ -18,6 +21,9 @@ export interface JobsApi {
   /** The newest 100 jobs of a kind, newest first. */
   list(kind: JobKind): readonly Job[]
   get(kind: JobKind, id: string): Promise<Job | ObjectRefusal>
-  /** Asks the process that runs the job to stop it. The job of the answer may still be running. */
+  /**
+   * Asks the process that runs the job to stop it. The returned job may still be running, because
+   * the process stops it only when it reads the request from the jobs topic.
+   */
   cancel(kind: JobKind, id: string): Promise<Job | ObjectRefusal>
 }

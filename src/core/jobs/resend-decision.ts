@@ -13,13 +13,18 @@ import type { ResendJob } from './job.ts'
 
 /** Why an event is not resent. */
 export type ResendSkip =
-  /** Hookline itself made it: a canary message, a notice, an audience change or a delete message. */
+  /**
+   * Hookline itself made the event: a canary message, notice, audience change or delete message.
+   */
   | 'own_event'
   | 'other_type'
   | 'other_user'
   /** The user was deleted or is suppressed. */
   | 'stopped_user'
-  /** Its source is not connected to the destination, or the filter or the message excludes it. */
+  /**
+   * The event's source is not connected to the destination, or the event is excluded by the
+   * destination's filter or by its own `integrations`.
+   */
   | 'not_routed'
   | 'invalid_message'
 
@@ -27,7 +32,7 @@ export interface ResendContext {
   readonly topics: Pick<TopicNames, 'retry'>
   readonly policy: Pick<RetryPolicy, 'window' | 'tiers'>
   readonly destination: Destination
-  /** The routing of this destination alone: see `routingOf`. */
+  /** The routing with only this destination (see `routingOf`). */
   readonly routing: Routing
   /** Whether the user of an event was deleted or is suppressed. */
   readonly isStopped: (event: Event) => boolean
@@ -39,15 +44,16 @@ export type Resend =
   | { readonly kind: 'skip'; readonly reason: ResendSkip }
 
 /**
- * The routing with only one destination. With all of them, the filter of each other destination
- * would be applied to each event.
+ * Returns the routing with only this destination. With the routing of all destinations, `route`
+ * would apply the filter of every other destination to each event, which is not needed.
  */
 export const routingOf = (destination: Destination, { sources }: Routing): Routing =>
   createRouting({ sources: [...sources.values()], destinations: [destination] })
 
 /**
- * Decides whether an event of the events topic is resent to a destination. The copy is a delivery in
- * the shortest retry topic, as after a replay: same message id, new retry window.
+ * Decides whether an event of the events topic is resent to a destination. If it is, a copy is
+ * written to the retry topic with the shortest wait, as in a replay. The copy has the same message
+ * id and a new retry window.
  */
 export function resendOf(
   record: LogRecord,
@@ -77,14 +83,18 @@ export function resendOf(
   return {
     kind: 'copy',
     topic: topics.retry(tierFor(durationMs(0), policy.tiers)),
-    // As after a replay: its first attempt is not late, because it waited for an operator.
+    // The metric of first attempts counts only deliveries with `round: 0`. With 1, as after a
+    // replay, it does not count this copy.
     copy: retryRecord(record, { ...state, round: 1 }),
   }
 }
 
 const skip = (reason: ResendSkip): Resend => ({ kind: 'skip', reason })
 
-/** `messageId`: the id when the producer left it out, the same as in the dispatcher. */
+/**
+ * Normalises an event that another producer wrote. `messageId` is used if the event has no id. It
+ * must be the id that the dispatcher uses for the same record.
+ */
 function normalised(event: Event, messageId: string): Event | undefined {
   const outcome = normaliseEvent(event, () => messageId)
   return outcome.kind === 'event' ? outcome.event : undefined

@@ -12,13 +12,16 @@ import {
   periodOf,
 } from './status-record.ts'
 
-/** A process that wrote nothing for this time is dead, or cannot reach Kafka. It writes every 5 s. */
+/**
+ * A process that has written no record for this time is stale: it is dead, or cannot reach Kafka. A
+ * process writes a record every 5 s.
+ */
 export const staleAfter = durationMs(30_000)
 const hour = durationMs(3_600_000)
 const day = durationMs(24 * hour)
 /**
- * Results older than this are in no sum. It is one period longer than a day, because the sum of the
- * last day consists of whole periods.
+ * Maximum age of results in the sums. It is one period of 15 minutes longer than a day, because the
+ * sum of the last day consists of whole periods.
  */
 export const resultsAge = durationMs(day + periodMs)
 
@@ -27,7 +30,7 @@ export interface LiveProcess extends ProcessFacts {
   readonly seenAt: EpochMs
 }
 
-/** Results since a time, at the beginning of a period of 15 minutes. */
+/** The sum of the results since a time, which is the beginning of a period of 15 minutes. */
 export interface SummedResults extends Readonly<Counts> {
   readonly since: EpochMs
 }
@@ -36,21 +39,27 @@ type Shards = Map<number, ReadonlyMap<string, DestinationActivity>>
 
 interface Results {
   readonly start: EpochMs
-  /** Decoded only when a status asks for it: a day of many destinations is large. */
+  /**
+   * The encoded results. They are decoded only when a request asks for the status of a destination,
+   * because the results of a day of many destinations are large.
+   */
   readonly value: Buffer
 }
 
 /**
- * The sum of what all processes wrote to the status topic. Results count also after their process
- * has ended; everything else counts only while the process writes.
+ * The sums of the records that all processes wrote to the status topic. Results also count after
+ * their process has ended. Other records count only while their process still writes.
  */
 export class LiveSums {
   readonly #processes = new Map<string, LiveProcess>()
   readonly #activity = new Map<string, Shards>()
-  /** Results by shard and key of the record. */
+  /** Results by shard (see `shardOf`), then by the key of their record. */
   readonly #results = new Map<number, Map<string, Results>>()
 
-  /** Applies a record of the topic. `value` is `null` in a tombstone, and is copied if it is kept. */
+  /**
+   * Applies a record of the status topic. `value` is `null` in a tombstone. The method copies
+   * `value` if it keeps it.
+   */
   apply(keyText: string, value: Buffer | null, at: EpochMs): void {
     const key = decodeKey(keyText)
     switch (key?.kind) {
@@ -78,8 +87,9 @@ export class LiveSums {
   }
 
   /**
-   * Removes what no longer counts. Call it only when the topic is read to its end. A process that is
-   * stale stays for a day: when it can write again, it writes only what has changed.
+   * Removes outdated records. Call it only after the topic was read to its end. A stale process and
+   * its activity are kept for a day, because a process that can write again writes only changed
+   * records.
    */
   prune(now: EpochMs): void {
     for (const { instance, seenAt } of this.#processes.values())
@@ -89,13 +99,13 @@ export class LiveSums {
       for (const [key, { start }] of records) if (now - start > resultsAge) records.delete(key)
   }
 
-  /** The processes that wrote within `staleAfter`, in the order of their names. */
+  /** The processes that wrote a record within `staleAfter`, in the order of their names. */
   processes(now: EpochMs): readonly LiveProcess[] {
     const live = [...this.#processes.values()].filter(({ seenAt }) => now - seenAt <= staleAfter)
     return live.sort((a, b) => (a.instance < b.instance ? -1 : 1))
   }
 
-  /** What the processes know about a destination now. */
+  /** The activity of a destination now, summed over the processes that are not stale. */
   activityOf(destination: string, now: EpochMs): DestinationActivity {
     const shard = shardOf(destination)
     return this.#liveShards(now)
@@ -103,7 +113,10 @@ export class LiveSums {
       .reduce(sumOf, atRest)
   }
 
-  /** The destinations whose circuit breaker is not closed in a process, in the order of their ids. */
+  /**
+   * The destinations whose circuit breaker is open or probing in at least one process that is not
+   * stale, in the order of their ids.
+   */
   openBreakers(now: EpochMs): readonly string[] {
     const found = new Set<string>()
     for (const shards of this.#liveShards(now))
@@ -112,7 +125,10 @@ export class LiveSums {
     return [...found].sort()
   }
 
-  /** The results of the last hour and day: of whole periods, so up to 15 minutes more. */
+  /**
+   * The results of a destination in the last hour and the last day. They are sums of whole periods,
+   * so each span may be up to 15 minutes longer.
+   */
   resultsOf(destination: string, now: EpochMs): { readonly lastHour: SummedResults; readonly lastDay: SummedResults } {
     const records = [...(this.#results.get(shardOf(destination))?.values() ?? [])]
     const since = (age: DurationMs): SummedResults => {
@@ -129,7 +145,10 @@ export class LiveSums {
   }
 }
 
-/** `open` in one process is `open` for all, and a probe in one is a probe for all. */
+/**
+ * Sums the activity of two processes. The circuit breaker is `probing` if it is probing in one of
+ * them. Otherwise it is `open` if it is open in one of them.
+ */
 function sumOf(one: DestinationActivity, other: DestinationActivity): DestinationActivity {
   const probes = [one.nextProbeAt, other.nextProbeAt].filter(at => at !== undefined)
   const paces = [one.pace, other.pace].filter(pace => pace !== undefined)

@@ -1,16 +1,19 @@
 import { murmur2 } from '../message/murmur2.ts'
 
-/** Results at one destination. The writer of the status subtracts what it has written for a period. */
+/**
+ * The numbers of results at one destination in the current period. When a period ends, the status
+ * writer subtracts the results that it has written for that period.
+ */
 export interface Counts {
   /** Deliveries that a webhook accepted. */
   delivered: number
-  /** Attempts that no webhook accepted. A delivery can have several. */
+  /** Attempts that no webhook accepted. One delivery can have several failed attempts. */
   failed: number
   deadLettered: number
   dropped: number
 }
 
-/** All results of a process. They only increase. */
+/** The numbers of all results of a process since its start. They only increase. */
 export interface Totals {
   /** Deliveries of events that were read for the first time, without retries. */
   admitted: number
@@ -19,8 +22,9 @@ export interface Totals {
 }
 
 /**
- * Number of parts into which the destinations are divided, so that no record is large and no write
- * reads all destinations: with 100,000 destinations a part has about 1,600.
+ * Number of shards. A shard is a group of destinations, chosen by a hash of the id, whose status is
+ * in one record. Without shards, records would be large, and each write would read all
+ * destinations. With 100,000 destinations a shard has about 1,600.
  */
 export const shardCount = 64
 
@@ -28,8 +32,8 @@ export const shardCount = 64
 export const shardOf = (destination: string): number => (murmur2(Buffer.from(destination)) >>> 0) % shardCount
 
 /**
- * Counts the results of one process for each destination. The counters of a destination are kept
- * as long as the process runs, like its queue.
+ * Counts the results of one process for each destination. The counters of a destination stay in
+ * memory until the process ends.
  */
 export class ResultCounts {
   readonly totals: Totals = { admitted: 0, delivered: 0, failed: 0 }

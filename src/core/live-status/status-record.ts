@@ -3,26 +3,29 @@ import { type EpochMs, epochMs } from '../time.ts'
 import type { Counts } from './result-counts.ts'
 
 /*
- * The records of the status topic. Their values are JSON; a reader ignores fields that it does not
- * know, and takes a missing or wrong field as absent, so that processes of different versions can
- * read each other. The key of a record names what the record replaces:
+ * The records of the status topic. Their values are JSON. A reader ignores fields that it does not
+ * know, and handles a malformed field like a missing one, so that processes of different versions
+ * can read the records of each other. A record replaces the earlier record with the same key:
  *
- *   process/<instance>                      what a process says about itself, every 5 s
+ *   process/<instance>                      facts about a process, every 5 s
  *   activity/<instance>/<shard>             destinations of the shard that are not at rest
  *   results/<instance>/<start>/<shard>      results of the shard's destinations in 15 minutes
+ *
+ * A shard is one of 64 groups of destinations (`shardOf`). A destination is at rest if its circuit
+ * breaker is closed and it has no requests in progress, no deliveries in memory and no pace.
  */
 
-/** What a process says about itself. */
+/** The facts about a process, which the process itself writes. */
 export interface ProcessFacts {
   readonly services: readonly string[]
   readonly version: string
   readonly startedAt: EpochMs
-  /** Number of partitions of the events topic that it owns. */
+  /** Number of partitions of the events topic that the process owns. */
   readonly partitions: number
   readonly rates: Rates
 }
 
-/** Per second, over the last seconds. */
+/** The rates of a process per second, since its previous record about 5 s before. */
 export interface Rates {
   readonly admitted: number
   readonly delivered: number
@@ -31,7 +34,7 @@ export interface Rates {
 
 export type BreakerState = 'closed' | 'open' | 'probing'
 
-/** What one process knows about a destination at this moment. */
+/** The activity of a destination in one process. */
 export interface DestinationActivity {
   readonly breaker: BreakerState
   /** When the next attempt may be made as a probe; only while the circuit breaker is open. */
@@ -39,7 +42,7 @@ export interface DestinationActivity {
   readonly requestsInProgress: number
   /** Deliveries that wait in the destination queue. */
   readonly inMemory: number
-  /** Attempts per second after a 429. */
+  /** The pace in attempts per second, which a destination has after a 429. */
   readonly pace?: number | undefined
 }
 
@@ -48,7 +51,7 @@ export const atRest: DestinationActivity = { breaker: 'closed', requestsInProgre
 export type StatusKey =
   | { readonly kind: 'process'; readonly instance: string }
   | { readonly kind: 'activity'; readonly instance: string; readonly shard: number }
-  /** `start`: the beginning of the 15 minutes. */
+  /** `start` is the beginning of the period of 15 minutes. */
   | { readonly kind: 'results'; readonly instance: string; readonly start: EpochMs; readonly shard: number }
 
 /** The period of one record of results: 15 minutes, 96 periods a day. */
@@ -69,7 +72,10 @@ export function encodeKey(key: StatusKey): string {
 const keyForm =
   /^(?:process\/([^/]{1,100})|activity\/([^/]{1,100})\/(\d{1,4})|results\/([^/]{1,100})\/(\d{1,15})\/(\d{1,4}))$/
 
-/** Decodes the key of a record; `undefined` for keys of other versions. */
+/**
+ * Decodes the key of a record; `undefined` for keys of another form, which other versions may
+ * write.
+ */
 export function decodeKey(text: string): StatusKey | undefined {
   const [matched, ofProcess, ofActivity, shard, ofResults, start, part] = keyForm.exec(text) ?? []
   if (matched === undefined) return undefined
@@ -81,7 +87,10 @@ export function decodeKey(text: string): StatusKey | undefined {
 export const encodeProcess = (facts: ProcessFacts & { readonly services: readonly ServiceName[] }): string =>
   JSON.stringify(facts)
 
-/** `undefined` when the value is not JSON of an object: any program with access can write there. */
+/**
+ * Decodes the facts about a process. `undefined` when the value is not a JSON object: any program
+ * with access to the topic can write there.
+ */
 export function decodeProcess(value: Buffer): ProcessFacts | undefined {
   const given = objectIn(value)
   if (given === undefined) return undefined
@@ -100,7 +109,10 @@ export function decodeProcess(value: Buffer): ProcessFacts | undefined {
   }
 }
 
-/** The destinations of a shard that are not at rest. Values that are at rest are left out. */
+/**
+ * Encodes the activity of those destinations of a shard that are not at rest. It omits each field
+ * whose value is that of a destination at rest, for example 0 requests in progress.
+ */
 export function encodeActivity(all: Iterable<readonly [destination: string, DestinationActivity]>): string {
   const shown = [...all].map(([id, { breaker, nextProbeAt, requestsInProgress, inMemory, pace }]) => [
     id,
@@ -130,8 +142,9 @@ export function decodeActivity(value: Buffer): ReadonlyMap<string, DestinationAc
 }
 
 /**
- * The results of a shard's destinations that have some: four numbers for each, because a day has many
- * records. It makes no objects, because a shard can have thousands of destinations.
+ * Encodes the results of a shard's destinations, without those that have no results. Each
+ * destination has an array of four numbers, because a day has many records. The text is built
+ * without objects, because a shard can have thousands of destinations.
  */
 export function encodeResults(all: Iterable<readonly [destination: string, Counts]>): string {
   let text = ''
@@ -142,7 +155,7 @@ export function encodeResults(all: Iterable<readonly [destination: string, Count
   return `{${text}}`
 }
 
-/** Adds what a record says about a destination to `sum`. */
+/** Adds the results of a destination in one record to `sum`. */
 export function addResults(sum: Counts, value: Buffer, destination: string): void {
   const all = objectIn(value)
   const given = all !== undefined && Object.hasOwn(all, destination) ? all[destination] : undefined
@@ -170,7 +183,7 @@ const isShortText = (value: unknown): value is string => typeof value === 'strin
 const numberIn = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
 const countIn = (value: unknown): number => (Number.isSafeInteger(value) ? (numberIn(value) ?? 0) : 0)
-/** The largest time of a Date, so that the time can be shown. */
+/** The maximum time of a `Date` in ms. A later time could not be converted to text. */
 const maxTime = 8.64e15
 const timeIn = (value: unknown): EpochMs | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= maxTime

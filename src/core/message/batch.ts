@@ -24,16 +24,16 @@ const maxDefaultsBytes = maxMessageBytes
 const maxMergedBytes = 8 * 1_048_576
 
 /**
- * The body of a request, split into its parts. Of a list, only the parts that all messages share
- * are parsed. The elements stay texts, so that no parsed values are in memory while the request
- * waits for Kafka.
+ * The body of a request, split into its parts. If the body is a list, only the members that all
+ * messages share are parsed. The elements stay texts, so that no parsed values are in memory while
+ * the request waits for Kafka.
  */
 export interface MessageBatch {
   readonly kind: 'batch'
-  /** The write key in the body, `undefined` when there is none. */
+  /** The write key in the body; `undefined` when the body has none. */
   readonly writeKey: string | undefined
   readonly sentAt: string | number | undefined
-  /** Canonical JSON, `undefined` when the batch has no `context`. */
+  /** The `context` of the batch as canonical JSON; `undefined` when the batch has none. */
   readonly context: JsonText | undefined
   readonly integrations: JsonText | undefined
   readonly elements: Elements

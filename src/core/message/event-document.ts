@@ -1,7 +1,7 @@
 import type { Event } from './event.ts'
 import { isoOf } from './timestamp.ts'
 
-/** The JSON document of an event, as `hookline dead-letters --json` and the operator API show it. */
+/** The JSON document of an event that `hookline dead-letters --json` and the operator API show. */
 export function eventDocument(event: Event): object {
   const { message, receivedAt } = event
   const parts = (['properties', 'traits', 'context', 'integrations'] as const).map(name => [

@@ -14,8 +14,8 @@ export interface EventOrigin {
   /** For an audience: the version of the membership update. */
   readonly version: number | undefined
   /**
-   * For a deletion: the destinations whose results it waits for. The dispatcher reports a result
-   * even if the destination is no longer connected to the source.
+   * Only for a deletion: the destinations whose results the deletion request waits for. The
+   * dispatcher reports a result even if the destination no longer receives messages of the source.
    */
   readonly destinations?: readonly string[] | undefined
 }
@@ -23,12 +23,15 @@ export interface EventOrigin {
 /** A message in the form of a record of the events topic. */
 export interface Event {
   readonly sourceId: string
-  /** Set when the event is for a single destination, as a membership update is. */
+  /**
+   * The id of the destination, set when the event is for a single destination, as a membership
+   * update is.
+   */
   readonly destinationId: string | undefined
   readonly receivedAt: EpochMs
   /**
-   * True when Hookline itself wrote the event after `normalise`. The dispatcher normalises all
-   * other events.
+   * True when Hookline itself wrote the event, so its message is already normalised. The dispatcher
+   * normalises all other events.
    */
   readonly canonical: boolean
   readonly origin: EventOrigin | undefined
@@ -104,7 +107,7 @@ function toInput(message: Partial<Message>): { readonly kind: 'input'; readonly 
   const { timestamp } = message
   if (timestamp !== undefined && timestamp !== null) {
     if (!isTimestamp(timestamp)) return outOfRange('timestamp')
-    // As text, because `parseTimestamp` reads a small number as seconds.
+    // The timestamp becomes text, because `parseTimestamp` reads a small number as seconds.
     value['timestamp'] = toIsoTimestamp(timestamp)
   }
   return { kind: 'input', value }

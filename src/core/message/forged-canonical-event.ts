@@ -16,10 +16,10 @@ const maxDestinations = 10_000
 const knownTypes: ReadonlySet<string> = new Set(messageTypes)
 
 /**
- * Why an event that is marked canonical cannot have been written by Hookline; `undefined` when it
- * can. The mark is only a field of the record, and every client with write access to the topic can
- * set it. A full check would cost as much as the delivery. So this function checks the lengths and
- * first characters of the texts, and parses only those that later steps parse. After this check
+ * Returns why an event that is marked canonical cannot be from Hookline; `undefined` when it can.
+ * The mark is only a field of the record, and every client with write access to the topic can set
+ * it. A full check would cost as much as the delivery. So this function checks the lengths and
+ * first characters of the texts, and parses only those that later steps parse. After this check,
  * none of the later steps can throw.
  */
 export function forgedCanonicalFault(event: Event): string | undefined {
@@ -27,8 +27,9 @@ export function forgedCanonicalFault(event: Event): string | undefined {
   if (!knownTypes.has(message.type)) return `'${message.type.slice(0, 40)}' is not a type of message`
   if (!isMessageId(message.messageId))
     return 'its message id is missing, is too long or has a character outside 0x21-0x7e'
-  if (!isTimestamp(message.timestamp)) return 'its timestamp is out of range'
-  if (!isTimestamp(receivedAt)) return 'its receivedAt is out of range'
+  if (!isTimestamp(message.timestamp))
+    return 'its timestamp is not a whole number of milliseconds in the years 0001 to 9999'
+  if (!isTimestamp(receivedAt)) return 'its receivedAt is not a whole number of milliseconds in the years 0001 to 9999'
   if (textLength(event) > maxTextLength) return `its text fields have more than ${maxTextLength} characters together`
   if (sourceId === '') return 'it has no source id'
   return originFault(event) ?? partFault(event)
@@ -47,22 +48,29 @@ function originFault({ sourceId, destinationId, origin, message }: Event): strin
     const isForOne = destinationId !== undefined
     return name === undefined || (type === 'track' && isForOne === (sourceId !== factsSource))
       ? undefined
-      : `its source is ${sourceId}, but it is not ${name}`
+      : `its source is ${sourceId}, but the event is not ${name}`
   }
   if (userId === undefined) return 'it has an origin, but no user id'
   if (origin.kind === 'deletion') {
     if (type !== 'delete') return `its origin is a deletion, but its type is ${type}`
-    if (isOwnSource(sourceId)) return `its origin is a deletion, but its source is ${sourceId}`
-    return (origin.destinations?.length ?? 0) > maxDestinations ? 'it has too many destinations' : undefined
+    if (isOwnSource(sourceId))
+      return `its origin is a deletion, but its source ${sourceId} is internal to Hookline and never has deletions`
+    return (origin.destinations?.length ?? 0) > maxDestinations
+      ? `its origin names more than ${maxDestinations} destinations`
+      : undefined
   }
   if (origin.kind !== 'audience') return `'${String(origin.kind).slice(0, 40)}' is not a known origin`
   const isOfAudience = type === 'identify' && sourceId === audiencesSource && destinationId !== undefined
   return isOfAudience
     ? undefined
-    : `its origin is an audience, but it is not an identify message from ${audiencesSource} for one destination`
+    : `its origin is an audience, but the event is not an identify message from ${audiencesSource} for one destination`
 }
 
-/** Hookline's own sources of track messages. All but destination facts are for one destination. */
+/**
+ * Ids of the sources under which Hookline itself creates track messages, each with a description
+ * for error texts. A canary message and a notice each name one destination. A message with
+ * destination facts names none, because it is not delivered.
+ */
 const ownTrackMessages: ReadonlyMap<string, string> = new Map([
   [canarySource, 'a canary message'],
   [operationsSource, 'a notice'],
@@ -82,8 +90,8 @@ function partFault({ message, origin }: Event): string | undefined {
 const hasBraces = (text: string): boolean => text.charCodeAt(0) === 0x7b && text.charCodeAt(text.length - 1) === 0x7d
 
 /**
- * Whether a later step parses this text: `route` parses integrations, `bodyOf` properties,
- * `reportOf` traits.
+ * Whether a later step parses this text. `route` parses integrations, `bodyOf` parses properties,
+ * and `reportOf` parses traits.
  */
 function isParsedLater(
   name: 'properties' | 'traits' | 'context' | 'integrations',

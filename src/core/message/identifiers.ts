@@ -54,7 +54,10 @@ export function messageIdOf(value: unknown, newId: () => string): string {
   return isFit ? id : `sha256:${hash('sha256', id)}`
 }
 
-/** The id with which a message is on the log, for the id that its sender has chosen. */
+/**
+ * The message id in Kafka for an id that its sender has chosen. An id in the form of Hookline's own
+ * messages stays unchanged, because operators also search for these messages.
+ */
 export const storedMessageId = (id: string): string => (isMessageId(id) ? id : `sha256:${hash('sha256', id)}`)
 
 /** The fields that identify the user or subject of a message. */

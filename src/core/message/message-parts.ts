@@ -7,8 +7,8 @@ export const maxMessageBytes = 32_768
 
 /**
  * Maximum length of a message text that is parsed, in characters: eight times `maxMessageBytes`. A
- * text of `\u` escapes has six characters for one byte of compact JSON; the rest allows for white
- * space. The limit also bounds the number of values.
+ * text of `\u` escapes has six characters for one byte of compact JSON. The rest allows for white
+ * space. The limit also bounds the number of values in a message.
  */
 export const maxTextLength = 8 * maxMessageBytes
 
@@ -29,7 +29,7 @@ export interface BatchDefaults {
   readonly known?: Map<object, Canonical>
 }
 
-/** Parses the defaults once for several messages. */
+/** Parses the `context` and `integrations` of a batch once for all its messages. */
 export function readDefaults(context: string | undefined, integrations: string | undefined): BatchDefaults {
   const { integrations: inner, ...batchContext } = JSON.parse(context ?? '{}') as JsonObject
   const outer: JsonObject | undefined = integrations === undefined ? undefined : JSON.parse(integrations)
@@ -156,7 +156,7 @@ function readMembers(input: JsonObject): Members | Rejection {
 }
 
 function compactBytes(input: JsonObject): number {
-  // Two braces, minus the comma that the last member does not need.
+  // 2 bytes for the braces, minus 1 for the comma that the last member does not need.
   let bytes = 1
   for (const key in input) {
     const value = input[key]

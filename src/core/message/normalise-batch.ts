@@ -7,16 +7,14 @@ import { maxMessageBytes, maxTextLength, readDefaults, textTooLong } from './mes
 import { type Normalised, normalise, type Reception } from './normalise.ts'
 import type { RejectedMessage } from './request-refusal.ts'
 
-/**
- * Amount of work, in characters of text, after which `normaliseSome` returns: some milliseconds.
- */
+/** Work after which `normaliseSome` returns, in characters of text. It takes some milliseconds. */
 export const maxWorkPerCall = 2 * maxMessageBytes
-/** Fixed work for each message, expressed in characters of text. */
+/** Work for each message in addition to its text, expressed in characters of text. */
 const workOfMessage = 64
 
 /** Result of normalising some messages of a batch. */
 export interface NormalisedPart {
-  /** In the order of the batch. */
+  /** The normalised messages, in the order of the batch. */
   readonly messages: readonly Message[]
   readonly rejected: readonly RejectedMessage[]
   /** Number of `__proto__` members that were removed. */
@@ -62,8 +60,8 @@ const normaliseParsed = (parsed: Parsed | Rejection, reception: Reception): Norm
   parsed.kind === 'rejected' ? parsed : normalise(parsed.value, reception)
 
 function messageIdOf(parsed: Parsed | Rejection, text: string): string | undefined {
-  // Searches only the length that a valid message may have, to limit the work for a rejected
-  // message.
+  // The search is limited to the length that a valid message may have, because a rejected message
+  // may be long.
   if (parsed === textTooLong) return idIn(text.slice(0, maxTextLength), 'messageId')
   return parsed.kind === 'parsed' && isObject(parsed.value) ? idOf(parsed.value['messageId']) : undefined
 }

@@ -53,7 +53,10 @@ export const canarySource = 'hookline.canary'
 /** Source id of notices about destinations and the configuration. It is reserved. */
 export const operationsSource = 'hookline.operations'
 
-/** Source id of the destination facts from which notices are made. It is reserved. */
+/**
+ * Source id of destination facts, which are Hookline's internal events about failures and
+ * recoveries of a destination. Notices are made from them. The id is reserved.
+ */
 export const factsSource = 'hookline.facts'
 
 const ownSources: ReadonlySet<string> = new Set([audiencesSource, canarySource, operationsSource, factsSource])

@@ -2,7 +2,7 @@ import type { RejectionCode } from './message.ts'
 
 /** A rejected message of a batch. Without strict mode, the other messages are accepted. */
 export interface RejectedMessage {
-  /** Index in the batch. */
+  /** Index of the message in the batch, from 0. */
   readonly index: number
   /** The sender's message id, `undefined` when it is missing or unreadable. */
   readonly messageId: string | undefined
@@ -33,7 +33,7 @@ export type RefusalCode = keyof typeof refusalStatus
 export interface Refusal {
   readonly kind: 'refused'
   readonly code: RefusalCode
-  /** What is wrong and what to do. */
+  /** A text for the client: what is wrong with the request and what to do. */
   readonly message: string
   /** Seconds until the client may retry, for `rate_limited` and `unavailable`. */
   readonly retryAfter: number | undefined
@@ -53,7 +53,7 @@ export const kafkaUnavailable = refusal(
   'Kafka is unavailable: send the whole request again after the time in Retry-After.',
   { retryAfter: 5 },
 )
-/** The memory for requests is used up. */
+/** The refusal of a request when the memory for requests is used up. */
 export const noMemory = refusal(
   'unavailable',
   'Too many requests are in progress: send this one again after the time in Retry-After.',

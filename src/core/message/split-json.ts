@@ -1,4 +1,4 @@
-/** The parts of a JSON text. A part may not be valid JSON: only a parser can check that. */
+/** The parts of a JSON text. A part can be invalid JSON, because only a parser checks that. */
 export type SplitResult =
   /** A list, or an object whose member `list` is a list. */
   | {
@@ -7,7 +7,7 @@ export type SplitResult =
       readonly elements: readonly number[]
       readonly members: Members
     }
-  /** An object without the list. */
+  /** An object that has no list in the member `list`. */
   | { readonly kind: 'object'; readonly members: Members }
   /** Another JSON value, or an empty text. */
   | { readonly kind: 'scalar' }
@@ -36,9 +36,9 @@ export interface SplitOptions {
  * parsed. Valid JSON is always split exactly as a parser would split it. Time and memory are linear
  * in the length of any text.
  *
- * A closing bracket that does not match the innermost open one closes the innermost pair of its own
- * kind, with all pairs inside. An element whose own bracket is never closed extends to the end of
- * the list.
+ * In broken JSON, a closing bracket may not match the innermost open bracket. It then closes the
+ * innermost pair of its own kind, with all pairs inside. An element whose own bracket is never
+ * closed extends to the end of the list.
  */
 export function splitJson(text: string, options: SplitOptions): SplitResult {
   return new Cutter(text, options).cut()
@@ -144,8 +144,8 @@ class Cutter {
 
   /**
    * Reads a member name and moves behind it. Returns `undefined` when there is no name, and `null`
-   * for a name that was not requested. It does not copy these names, because a body may have
-   * hundreds of thousands of them.
+   * for a name that was not requested. Names that were not requested are not copied, because a body
+   * may have hundreds of thousands of them.
    */
   #name(): string | null | undefined {
     const from = this.#at
@@ -190,8 +190,8 @@ class Cutter {
         else brackets += 1
       } else if (code === brace.close || code === bracket.close) {
         const openOfKind = code === brace.close ? braces : brackets
-        // If the element has no open bracket of this kind, the list or object ends here, or the
-        // bracket is superfluous.
+        // The element has no open bracket of this kind. So the closing bracket ends the list or
+        // object, or it is superfluous.
         if (openOfKind === 0 && code === closing) return at
         for (let closed = 0; openOfKind > 0 && closed !== code; ) {
           depth -= 1

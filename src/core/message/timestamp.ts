@@ -33,8 +33,8 @@ export const isTimestamp = (value: unknown): value is EpochMs =>
   typeof value === 'number' && Number.isInteger(value) && value >= earliest && value <= latest
 
 /**
- * Returns the time, or `undefined` outside the years 0001 to 9999 and for NaN, the result of an
- * impossible date or time. Adding 0 turns −0 into 0.
+ * Returns the time if it is in the years 0001 to 9999, otherwise `undefined`. NaN, the result of an
+ * impossible date or time, also gives `undefined`. Adding 0 turns −0 into 0.
  */
 const inRange = (ms: number): EpochMs | undefined => (isTimestamp(ms) ? epochMs(ms + 0) : undefined)
 
@@ -116,14 +116,14 @@ function timeOfDay(hour: number, minute: number, second: number, millisecond: nu
  */
 const toleratedSkewMs = minuteMs
 /**
- * Maximum age of a live message when it was sent. An older message is historical data, and its
- * timestamp is kept.
+ * Maximum age, in ms, of a live message when its sender sent it. A message whose timestamp is older
+ * than this at `sentAt` is historical data, and its timestamp is kept.
  */
 const liveWithinMs = hourMs
 
 /**
- * Corrects the timestamp of a live message when its sender's clock is off by more than 60 s. Other
- * timestamps are returned unchanged.
+ * Corrects the timestamp of a live message (at most 1 h old when it was sent) if its sender's clock
+ * is off by more than 60 s. Other timestamps are returned unchanged.
  */
 export function correctSkew(times: {
   readonly timestamp: EpochMs
@@ -150,14 +150,14 @@ export function toIsoTimestamp(ms: EpochMs): string {
 }
 
 /**
- * Text of the last minute that was formatted. Consecutive timestamps mostly share this minute, and
- * formatting the date takes most of the time.
+ * The text of the last formatted minute. Consecutive timestamps mostly share it, and formatting the
+ * date takes most of the time.
  */
 let lastMinute = { from: Number.NaN, text: '' }
 
 /**
- * Formats any time as ISO 8601 in UTC: also one that another producer wrote. A number that no date
- * can have is returned as text.
+ * Formats a time as ISO 8601 in UTC. The time may be any number, because another producer may have
+ * written it. A number that no date can have is returned as text.
  */
 export function isoOf(time: EpochMs): string {
   const date = new Date(time)

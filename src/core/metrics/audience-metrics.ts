@@ -1,7 +1,10 @@
 import { staleReasons } from '../audience/sync-watermark.ts'
 import { counter, gauge, histogram, openLabels } from './spec.ts'
 
-/** Upper bounds in seconds. Restoring a million memberships takes about 3 s of CPU time. */
+/**
+ * Upper bounds of the histogram buckets, in seconds. Restoring a million memberships takes about 3
+ * s of CPU time.
+ */
 const restoreBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
 const { destination, partition } = openLabels
@@ -30,37 +33,37 @@ export const audienceMetrics = {
   ),
   audienceEmitted: counter(
     'hookline_audience_identifies_total',
-    'Membership updates (identify messages) written to the events topic.',
+    'Audience membership updates (identify messages) written to the events topic.',
     { unit: 'messages', use: 'dashboard', labels: { destination } },
   ),
   audienceEmissionsWaiting: gauge(
     'hookline_audience_identifies_waiting',
-    'Membership updates that wait because of the rate limit `audiences.emitPerSecond`.',
+    'Audience membership updates that wait because of the rate limit `audiences.emitPerSecond`.',
     { unit: 'messages', use: 'dashboard' },
   ),
   audienceMembers: gauge(
     'hookline_audience_memberships',
-    'Memberships in the memory of this process: one for each audience, user and destination.',
+    'Audience memberships in the memory of this process: one for each audience, user and destination.',
     { unit: 'memberships', use: 'dashboard' },
   ),
   audienceMemberBytes: gauge(
     'hookline_audience_memberships_bytes',
-    'Size of the memberships in the memory of this process.',
+    'Memory that audience memberships take in this process.',
     { unit: 'bytes', use: 'dashboard' },
   ),
   audiencePartitions: gauge(
     'hookline_audience_partitions',
-    'Partitions of the audience input topic assigned to this process. In the state `restoring`, the process reads the memberships of the partition from Kafka, and the records of the partition wait.',
+    'Partitions of the audience input topic assigned to this process. In the state `restoring`, the process reads the audience memberships of the partition from Kafka, and the records of the partition wait until it has read them.',
     { unit: 'partitions', use: 'dashboard', labels: { state: ['restored', 'restoring'] } },
   ),
   audienceRestoreSeconds: histogram(
     'hookline_audience_restore_seconds',
-    'Time to restore the memberships of one partition from Kafka.',
+    'Time to read the audience memberships of one partition from Kafka.',
     { unit: 'seconds', use: 'debug', buckets: restoreBuckets },
   ),
   audienceStaleStates: counter(
     'hookline_audience_stale_states_total',
-    'Memberships written again because a previous owner of the partition, or a delayed write, had overwritten them.',
+    'Audience memberships that this process wrote again, because a previous owner of the partition or a delayed write had overwritten them.',
     { unit: 'memberships', use: 'debug' },
   ),
   audienceInputLag: gauge(

@@ -1,8 +1,8 @@
 import { counter, gauge, openLabels, tracedHistogram } from './spec.ts'
 
 /**
- * Upper bounds in seconds. The collector refuses a request when Kafka does not acknowledge its
- * messages within 10 s.
+ * Upper bounds of the histogram buckets, in seconds. The collector refuses a request when Kafka
+ * does not acknowledge its messages within 10 s.
  */
 const storeBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
@@ -38,7 +38,7 @@ export const collectorMetrics = {
   ),
   collectorHeldBytesLimit: gauge(
     'hookline_collector_held_bytes_limit',
-    'Limit of `hookline_collector_held_bytes`. Above it, the collector refuses requests and sends `Retry-After`. One source alone (`bodies`), or one client address alone (`keyless`), may use half of it.',
+    'Limit of `hookline_collector_held_bytes`. Above it, the collector refuses requests and sends `Retry-After`. One source alone (`bodies`), or one client address alone (`keyless`), may use at most half of this limit.',
     { unit: 'bytes', use: 'dashboard', labels: { what: ['bodies', 'keyless', 'records'] } },
   ),
   collectorBodiesRefused: counter(

@@ -8,14 +8,14 @@ import {
 import { counter, gauge, histogram, openLabels, tracedHistogram } from './spec.ts'
 
 /**
- * Upper bounds in seconds. The first attempt should start within seconds. The upper buckets
- * distinguish backlogs of minutes and hours.
+ * Upper bounds of the histogram buckets, in seconds. A first attempt usually starts within seconds.
+ * The upper buckets distinguish backlogs of minutes and hours.
  */
 const delayBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 14_400]
-/** Upper bounds in seconds. A request times out after at most 5 s. */
+/** Upper bounds of the histogram buckets, in seconds. A request times out after at most 5 s. */
 const callBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 4, 5]
 
-/** Upper bounds in seconds, up to the maximum retry window of 4 h. */
+/** Upper bounds of the histogram buckets, in seconds, up to the maximum retry window of 4 h. */
 const recoveryBuckets = [1, 5, 10, 30, 60, 300, 900, 1800, 3600, 7200, 14_400]
 
 const { destination, webhook, tier } = openLabels
@@ -79,7 +79,7 @@ export const deliveryMetrics = {
   ),
   deferrals: counter(
     'hookline_deferrals_total',
-    'Deliveries deferred to a retry topic without an attempt, by cause. `lane_full`: the queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process without a part of `policy.ratePerSecond` or `policy.maxConcurrency`. `breaker_open`: the circuit breaker is open. `not_before`: the delivery must wait for more than ten seconds, for example because of `Retry-After`. `paused`: the destination is paused. `handover`: the partition moved to another process. `unconfigured`: the process does not know the source or destination. `auth`: an attempt got no access token, so the endpoints got no request.',
+    'Deliveries deferred to a retry topic without an attempt, by cause. `lane_full`: the queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process that has no part of `policy.ratePerSecond` or `policy.maxConcurrency`. `breaker_open`: the circuit breaker is open. `not_before`: the delivery must wait for more than ten seconds, for example because of `Retry-After`. `paused`: the destination is paused. `handover`: the partition moved to another process. `unconfigured`: the process does not know the source or destination. `auth`: an attempt got no access token, so the endpoints got no request.',
     { unit: 'deliveries', use: 'dashboard', labels: { cause: deferralCauses } },
   ),
   firstAttemptDelay: tracedHistogram(
@@ -109,18 +109,22 @@ export const deliveryMetrics = {
   }),
   destinationPace: gauge(
     'hookline_destination_pace',
-    'Maximum number of attempts per second that this process makes to a destination that has responded with 429. Destinations without a 429 in the last five minutes have no series.',
+    'Current limit of attempts per second of this process to a destination that has responded with 429. Destinations without a 429 in the last five minutes have no limit and no series.',
     { unit: 'attempts per second', use: 'debug', labels: { destination } },
   ),
-  callsInFlight: gauge('hookline_calls_in_flight', 'Requests to webhooks in progress.', {
+  callsInFlight: gauge('hookline_calls_in_flight', 'Requests to webhooks that are in progress in this process.', {
     unit: 'requests',
     use: 'alert',
   }),
-  callsInFlightLimit: gauge('hookline_calls_in_flight_limit', 'Maximum number of concurrent requests to webhooks.', {
-    unit: 'requests',
-    use: 'alert',
-  }),
-  destinations: gauge('hookline_destinations', 'Destinations in the configuration.', {
+  callsInFlightLimit: gauge(
+    'hookline_calls_in_flight_limit',
+    'Maximum number of concurrent requests to webhooks in this process (`delivery.maxInFlight`).',
+    {
+      unit: 'requests',
+      use: 'alert',
+    },
+  ),
+  destinations: gauge('hookline_destinations', 'Destinations in the configuration, by state.', {
     unit: 'destinations',
     use: 'dashboard',
     labels: { state: ['enabled', 'paused', 'disabled'] },
@@ -130,10 +134,14 @@ export const deliveryMetrics = {
     'Canary messages that this process tried to append to the events topic.',
     { unit: 'messages', use: 'alert' },
   ),
-  canaryReceived: counter('hookline_canary_received_total', 'Canary messages that their endpoint acknowledged.', {
-    unit: 'messages',
-    use: 'alert',
-  }),
+  canaryReceived: counter(
+    'hookline_canary_received_total',
+    'Canary messages that the endpoint of their destination accepted.',
+    {
+      unit: 'messages',
+      use: 'alert',
+    },
+  ),
   canaryLost: counter(
     'hookline_canary_lost_total',
     'Canary messages that will not be delivered, by reason. A message that still waits, for example for a retry, counts as neither received nor lost.',
@@ -146,7 +154,7 @@ export const deliveryMetrics = {
   ),
   notices: counter(
     'hookline_notices_total',
-    'Notices, and the destination facts that they are made from, by the result of the write to the events topic. `dropped`: too many were waiting.',
+    'Notices, and the internal messages from which Hookline derives them (destination facts), by result of the write to the events topic. `dropped`: too many were waiting to be written.',
     { unit: 'messages', use: 'debug', labels: { result: ['written', 'dropped'] } },
   ),
   attemptRecords: counter(
@@ -154,8 +162,12 @@ export const deliveryMetrics = {
     'Records for the attempts topic by result. `dropped`: the write queue was full.',
     { unit: 'records', use: 'debug', labels: { result: ['written', 'dropped', 'failed'] } },
   ),
-  droppedKeys: counter('hookline_dropped_keys_total', 'Keys named `__proto__` that were removed from messages.', {
-    unit: 'keys',
-    use: 'debug',
-  }),
+  droppedKeys: counter(
+    'hookline_dropped_keys_total',
+    'Keys named `__proto__` that Hookline removed from messages before it delivered them.',
+    {
+      unit: 'keys',
+      use: 'debug',
+    },
+  ),
 } as const

@@ -60,5 +60,5 @@ export interface TracedHistogram<Labels extends LabelSet> {
   observe(labels: LabelsOf<Labels>, value: number, traceId?: string): void
 }
 
-/** The instruments, one for each metric in the tables. */
+/** The instruments: one for each metric in `metricSpecs`. */
 export type Metrics = { readonly [Key in keyof MetricSpecs]: Instrument<MetricSpecs[Key]> }

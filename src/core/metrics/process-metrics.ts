@@ -43,12 +43,12 @@ export const processMetrics = {
   ),
   configObjects: gauge(
     'hookline_config_objects',
-    'Destinations and sources of the config topic. `used`: in force. `excluded`: this process cannot read or use them, see the log.',
+    'Destinations and sources of the config topic. `used`: this process uses them. `excluded`: this process cannot read or use them, see the log.',
     { unit: 'objects', use: 'alert', labels: { state: ['used', 'excluded'] } },
   ),
   configConflicts: gauge(
     'hookline_config_conflicts',
-    'Destinations and sources of the config topic that the configuration file has too. The file wins.',
+    'Destinations and sources of the config topic that the configuration file also defines. Hookline uses the definition in the file.',
     { unit: 'objects', use: 'debug' },
   ),
   configOldSeals: gauge(
@@ -80,10 +80,14 @@ export const processMetrics = {
     'Offset of the machine’s clock from the clock of the Kafka brokers: positive when the machine’s clock is ahead, 0 when they differ by less than half a second. Hookline uses the brokers’ clock.',
     { unit: 'seconds', use: 'alert' },
   ),
-  series: gauge('hookline_metrics_series', 'Exposed time series with label values from the configuration.', {
-    unit: 'series',
-    use: 'dashboard',
-  }),
+  series: gauge(
+    'hookline_metrics_series',
+    'Time series of this process with ids from the configuration as label values.',
+    {
+      unit: 'series',
+      use: 'dashboard',
+    },
+  ),
   seriesFolded: counter(
     'hookline_metrics_series_folded_total',
     'Label combinations without a time series of their own, because `hookline_metrics_series` reached a limit: 6,000 for combinations with a webhook, 8,000 for all others. Counters count them under `_other`; gauges do not show them.',

@@ -10,12 +10,15 @@
 export type Use = 'alert' | 'dashboard' | 'debug'
 
 /**
- * A label whose values come from the configuration or the environment. `values` says what they are,
- * and thereby how many there can be. A label never contains a URL, a user or message content.
+ * A label whose values come from the configuration or the environment. `values` describes them,
+ * which also shows how many there can be. A label never contains a URL, a user or message content.
  */
 export interface OpenLabel {
   readonly values: string
-  /** Whether values above the series limit are counted under `_other`. */
+  /**
+   * Whether `_other` replaces new values when the process has reached its limit of series
+   * (`seriesBudget`).
+   */
   readonly folds: boolean
 }
 
@@ -38,7 +41,7 @@ export interface MetricSpec<Kind extends 'counter' | 'gauge' | 'histogram', Labe
   readonly labels: Labels
   /** Upper bounds of the buckets of a histogram, in the metric's unit. */
   readonly buckets: readonly number[]
-  /** Whether observations of a sampled trace carry its id as an exemplar. */
+  /** Whether observations carry the id of their trace as an exemplar, if the trace is sampled. */
   readonly exemplar?: true
 }
 
@@ -72,7 +75,7 @@ export const tracedHistogram = (
   facts: Omit<Facts<NoLabels>, 'labels'> & { readonly buckets: readonly number[] },
 ) => ({ ...declared<'histogram', NoLabels>('histogram', name, help, facts, facts.buckets), exemplar: true as const })
 
-/** The type of each label's value: one of the listed values, or any string. */
+/** The type of each label's value: one of the listed values, or any text for an `OpenLabel`. */
 export type LabelsOf<Labels extends LabelSet> = {
   readonly [Name in keyof Labels]: Labels[Name] extends readonly (infer Value)[] ? Value : string
 }
@@ -93,19 +96,23 @@ export const openLabels = {
 /** Limits of the time series that one process exposes. Each series costs memory in Prometheus. */
 export const seriesBudget = {
   /**
-   * Target for all series together. The process enforces only the limits below, for series with
-   * labels that fold (see `openLabels`). The number of the other series follows from the label
-   * values in the code, and from the topics and partitions of the cluster.
+   * Target for all series of one process together. The process enforces only the two limits below.
+   * They apply to series with a label whose excess values are counted under `_other` (`folds` in
+   * `openLabels`). The number of all other series is bounded by the label values in the code, and
+   * by the topics and partitions of the cluster.
    */
   inProcess: 10_000,
   /**
-   * Maximum number of series with labels that fold. Above it, counters count new label values under
-   * `_other`, and gauges do not show them.
+   * Maximum number of series with a label that has `folds`. Above it, counters count new label
+   * values under `_other`, and gauges do not show them.
    */
   folding: 8_000,
-  /** Above this limit, a new series keeps its `destination` label but not its `webhook` label. */
+  /**
+   * Above this number of series, a new series keeps its `destination` label but not its `webhook`
+   * label.
+   */
   detailed: 6_000,
 } as const
 
-/** Label value that replaces all values above the series limit. */
+/** The label value that replaces new values when the limit of series is reached. */
 export const overflowLabelValue = '_other'

@@ -1,14 +1,15 @@
 /**
- * What a proxy's response to a CONNECT request means.
+ * The meaning of a proxy's response to a CONNECT request.
  * - `open`: the tunnel to the endpoint is open.
  * - `endpoint_unreachable`: the proxy works, but could not connect to the endpoint.
- * - `proxy_failed`: the proxy refused the request or failed, so nothing is known of the endpoint.
+ * - `proxy_failed`: the proxy refused the request or failed, so the response says nothing about the
+ *   endpoint.
  */
 export type ConnectVerdict = 'open' | 'endpoint_unreachable' | 'proxy_failed'
 
 /**
- * Statuses with which proxies report that the endpoint cannot be reached: nginx and Smokescreen
- * send 502, Squid, HAProxy and Envoy 503, and several of them 504 for a timeout.
+ * Statuses with which proxies report that the endpoint cannot be reached. nginx and Smokescreen
+ * send 502. Squid, HAProxy and Envoy send 503. Several of these proxies send 504 for a timeout.
  */
 const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504])
 
@@ -28,9 +29,10 @@ const endpointErrors: ReadonlySet<string> = new Set([
 
 /**
  * Judges a proxy's response to a CONNECT request (RFC 9110 9.3.6). `proxyStatus` is the
- * `Proxy-Status` header (RFC 9209). When it names an error, that error decides. Without it, only the
- * status shows who failed, and 502, 503 and 504 count as failures of the endpoint: otherwise the
- * circuit breaker would never stop the requests to an endpoint that is down.
+ * `Proxy-Status` header (RFC 9209). If it names an error, that error decides. Without it, the
+ * statuses 502, 503 and 504 count as failures of the endpoint. Failures of the proxy do not open
+ * the circuit breaker of a destination. So if these statuses counted as failures of the proxy, the
+ * requests to an endpoint that is down would never stop.
  */
 export function judgeConnectResponse(status: number, proxyStatus: string | undefined): ConnectVerdict {
   if (status >= 200 && status <= 299) return 'open'

@@ -4,9 +4,9 @@ import { parseUrl } from './url.ts'
 /** One parsed entry of `network.proxy.noProxy`. Names are in lower case and in Punycode. */
 type Entry =
   | { readonly kind: 'block'; readonly block: Cidr }
-  /** One host name. */
+  /** An entry for one host name. */
   | { readonly kind: 'host'; readonly name: string }
-  /** All names below a domain. `suffix` begins with a dot. */
+  /** An entry for all names below a domain. `suffix` begins with a dot. */
   | { readonly kind: 'domain'; readonly suffix: string }
 
 /** Why a text is not allowed as an entry of `noProxy`; `undefined` when it is allowed. */

@@ -40,7 +40,9 @@ function parseHttpDate(text: string, now: EpochMs): EpochMs | undefined {
   return epochMs(midnight.getTime() + ((hour * 60 + minute) * 60 + second) * 1_000)
 }
 
-/** The year with these digits from 49 years ago to 50 years ahead (RFC 9110 5.6.7). */
+/**
+ * The year that ends in these two digits, between 49 years ago and 50 years ahead (RFC 9110 5.6.7).
+ */
 function nearestYear(lastTwoDigits: number, thisYear: number): number {
   const year = thisYear - (thisYear % 100) + lastTwoDigits
   if (year > thisYear + 50) return year - 100

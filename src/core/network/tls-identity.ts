@@ -4,15 +4,21 @@ import type { Secret } from '../secret.ts'
 /** How Hookline authenticates to the endpoints of a destination, and which endpoints it trusts. */
 export interface TlsIdentity {
   /**
-   * Equal for equal contents. Connections are shared only by requests with the same id. It is a
-   * digest that includes the private key, so do not log it.
+   * A digest of the contents. Requests share connections only if they have the same id. The digest
+   * includes the private key, so do not log it.
    */
   readonly id: string
-  /** The client certificate, PEM text, perhaps with its chain. `undefined`: no client certificate. */
+  /**
+   * The client certificate as PEM text, possibly with its chain. `undefined`: no client
+   * certificate.
+   */
   readonly cert: string | undefined
   /** The private key of the certificate, PEM text. */
   readonly key: Secret | undefined
-  /** PEM text of the CA certificates to trust instead of all others. `undefined`: no difference. */
+  /**
+   * The CA certificates to trust instead of all others, as PEM text. `undefined`: the public CAs
+   * and `network.caFile`.
+   */
   readonly ca: string | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * Why a text is not allowed as the URL of a webhook or of the registry. The result never contains
- * the text, because a query may contain a secret.
+ * Returns why a text is not allowed as the URL of a webhook or of the registry; `undefined` when it
+ * is allowed. The result never contains the text, because a query may contain a secret.
  */
 export function refuseUrl(value: string): string | undefined {
   // The URL parser would silently remove or replace these characters.
@@ -17,8 +17,8 @@ export function parseUrl(value: string): URL | undefined {
 }
 
 /**
- * A text that is equal for two spellings of one target. It has no fragment, because a request does
- * not send it.
+ * Returns a text that is equal for two spellings of one URL. It has no fragment, because requests
+ * do not contain it.
  */
 export function urlIdentity(url: URL): string {
   const copy = new URL(url)

@@ -1,7 +1,7 @@
 import { type DeadLetterReason, deadLetterReasons, type Outcome, outcomes } from '../delivery/classify-outcome.ts'
 import type { JsonText } from '../message/json-text.ts'
 
-/** Whether the attempts at a destination fail, as a circuit breaker sees it. */
+/** Whether the attempts at a destination fail, according to its circuit breaker in one process. */
 export type DestinationHealth = 'failing' | 'recovered'
 
 export type DeadLetterCounts = Readonly<Partial<Record<DeadLetterReason, number>>>
@@ -19,11 +19,11 @@ export interface DestinationFacts {
   readonly outcomes: readonly Outcome[]
   /** Labels of the webhooks whose endpoint responded with 410 Gone. */
   readonly gone: readonly string[]
-  /** Deliveries that were dead-lettered. */
+  /** The number of deliveries that were dead-lettered, by reason. */
   readonly deadLetters: DeadLetterCounts
 }
 
-/** The properties of an event that carries destination facts. */
+/** Encodes destination facts as the properties of an event. */
 export const encodeFacts = (facts: DestinationFacts): JsonText => JSON.stringify(facts) as JsonText
 
 /** Maximum number of webhook labels: a destination has at most 5 webhooks. */
@@ -32,8 +32,8 @@ const maxLabels = 5
 const maxIdLength = 63
 
 /**
- * Decodes the properties of an event. `undefined` when they are not destination facts: any program
- * with access to the topic can write there. Unknown parts are left out.
+ * Decodes the properties of an event. `undefined` when they are not destination facts, because any
+ * program with access to the events topic can write there. Unknown fields are left out.
  */
 export function decodeFacts(text: string | undefined): DestinationFacts | undefined {
   const given = parse(text)

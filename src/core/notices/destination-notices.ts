@@ -5,28 +5,29 @@ import type { Notice } from './notice.ts'
 
 type Kind = 'failing' | 'recovered' | 'gone' | 'dead_lettered'
 
-/** Minimum time between two notices of one kind about one destination. */
+/** Minimum milliseconds between two notices of one kind about one destination. */
 const minIntervalMs = 60_000
-/** Time after which a webhook that still responds with 410 Gone is reported again. */
+/** Milliseconds after which a webhook that still responds with 410 Gone is reported again. */
 const goneAgainAfterMs = 3_600_000
 /**
- * Time after which a destination that is reported as failing, but whose recovery was never reported,
- * may be reported as failing again. The process whose circuit breaker was open may have ended.
+ * Milliseconds after which a failing destination may be reported again, if its recovery was never
+ * reported. The process whose circuit breaker was open may have ended without reporting the
+ * recovery.
  */
 const failingAgainAfterMs = 3_600_000
 
 /*
- * health:        unknown, failing or recovered, as the last facts say.
- * reported:      the health in the last notice. A notice is due while both differ. The facts of several
- *                processes about one outage therefore cause one notice, and a destination that fails
- *                and recovers several times in a minute causes one notice of each kind.
- * gone:          webhooks that are not yet reported, or not within the last hour.
+ * health:        unknown, failing or recovered, according to the last destination facts.
+ * reported:      the health in the last notice. A notice is due while it differs from the health.
+ *                So the facts of several processes about one outage cause one notice. A destination
+ *                that fails and recovers several times in a minute causes one notice of each kind.
+ * gone:          webhooks that responded with 410 Gone and were not reported in the last hour.
  * dead letters:  counts that are not yet reported.
  */
 
 /**
- * Decides which notices about one destination are due, from the facts that all processes see. At
- * most one notice of each kind is due in a minute. Times are those of the brokers' clock.
+ * Decides which notices about one destination are due, from the facts of all processes. At most one
+ * notice of each kind is due in a minute. Times are those of the brokers' clock.
  */
 export class DestinationNotices {
   readonly #destination: string
@@ -34,7 +35,7 @@ export class DestinationNotices {
   #reportedHealth: DestinationHealth | undefined
   #outcomes: readonly Outcome[] = []
   #failingSince: EpochMs | undefined
-  /** When facts last said that the destination fails. */
+  /** The time of the last destination facts that reported `failing`. */
   #failingSeenAt = epochMs(Number.NEGATIVE_INFINITY)
   readonly #gone = new Set<string>()
   readonly #goneReportedAt = new Map<string, EpochMs>()
@@ -69,17 +70,20 @@ export class DestinationNotices {
     this.#failingSeenAt = now
   }
 
-  /** Takes the notices that are due. The caller sends them. */
+  /** Returns the notices that are due and counts them as reported. The caller sends them. */
   takeDue(now: EpochMs): readonly Notice[] {
     return [this.#dueHealth(now), this.#dueGone(now), this.#dueDeadLetters(now)].filter(notice => notice !== undefined)
   }
 
-  /** Whether a notice waits for the end of the minute. */
+  /** Whether a notice waits until the last notice of its kind is a minute old. */
   get isWaiting(): boolean {
     return this.#health !== this.#reportedHealth || this.#gone.size > 0 || this.#deadLettersSince !== undefined
   }
 
-  /** Takes the facts that no notice has reported yet, for the next owner of the partition. */
+  /**
+   * Returns the facts that no notice has reported yet, and counts them as reported. The caller
+   * writes them for the next owner of the partition.
+   */
   takeRest(): DestinationFacts | undefined {
     if (!this.isWaiting) return undefined
     const health = this.#health === this.#reportedHealth ? undefined : this.#health
@@ -134,6 +138,9 @@ export class DestinationNotices {
   }
 }
 
-/** Whether a time span has passed. True for a clock that was set back by more than this span. */
+/**
+ * Whether `span` milliseconds have passed since `since`. It is also true after the clock was set
+ * back by at least this time.
+ */
 const isOver = (since: EpochMs | undefined, span: number, now: EpochMs): boolean =>
   since === undefined || Math.abs(now - since) >= span

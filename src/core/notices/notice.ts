@@ -22,14 +22,14 @@ export type Notice =
   | {
       readonly kind: 'disabled'
       readonly destination: string
-      /** Set when Hookline has disabled it. */
+      /** Set when Hookline, not an operator, has disabled the destination. */
       readonly automatically?: AutomaticDisabling | undefined
     }
   | {
       readonly kind: 'dead_lettered'
       readonly destination: string
       readonly reasons: DeadLetterCounts
-      /** When the first of these deliveries was reported. */
+      /** When a dispatcher reported the first of these dead letters. */
       readonly since: EpochMs
     }
   | { readonly kind: 'configuration_changed'; readonly change: ObjectChange }
@@ -59,8 +59,9 @@ const maxFields = 100
 const minuteMs = 60_000
 
 /**
- * The event of a notice for the notices destination `to`. The message id depends only on the fact
- * and the minute, so a receiver drops a notice that a second process repeats.
+ * Creates the event of a notice. `to` is the destination that receives notices. The message id
+ * depends only on the kind, the subject and the minute, or on the version of a changed object. So a
+ * receiver drops the notice when a second process repeats it.
  */
 export function noticeEvent(notice: Notice, to: string, at: EpochMs): Event {
   const subject = subjectOf(notice)
@@ -78,7 +79,7 @@ export function noticeEvent(notice: Notice, to: string, at: EpochMs): Event {
   })
 }
 
-/** The event that carries destination facts. It goes to no destination. */
+/** The event with destination facts. It is not delivered to any destination. */
 export const factsEvent = (facts: DestinationFacts, id: string, at: EpochMs): Event =>
   ownEvent({
     type: 'track',
@@ -91,8 +92,9 @@ export const factsEvent = (facts: DestinationFacts, id: string, at: EpochMs): Ev
   })
 
 /**
- * The anonymous id, and thereby the record key: all notices about one object are in one partition,
- * in order. It is not a user id, so that the deletion of a user stops no notice.
+ * The object that a notice is about. It is the anonymous id of the notice, and therefore the record
+ * key: all notices about one object are in one partition, in order. It is not a user id, so that
+ * the deletion of a user stops no notice.
  */
 const subjectOf = (notice: Notice): string =>
   notice.kind === 'configuration_changed'

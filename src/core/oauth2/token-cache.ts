@@ -10,20 +10,23 @@ const { renewPart, maxRenewMs, unusedPart, maxUnusedMs, backoffMs, maxBackoffMs,
 /** An access token. Two tokens are the same only if they are the same object. */
 export interface Token {
   readonly value: Secret
-  /** From this time on, the next request also starts the request for a new token. */
+  /**
+   * Time in monotonic ms. From this time, the next request with the token also starts a token
+   * request.
+   */
   readonly renewAt: number
-  /** From this time on, the token is not sent. */
+  /** Time in monotonic ms. From this time, the token is not sent. */
   readonly expiresAt: number
 }
 
 /**
- * The token of one destination, and when the next token request may start. Times are monotonic
- * milliseconds.
+ * The access token of one destination, and when its next token request may start. Times are
+ * monotonic milliseconds.
  *
- * A token request starts when there is no token, or a little before the token expires: then the old
- * token is used until the new one is there. After a failed token request, the next one waits 1 s,
- * then 2 s, and so on up to a minute, so that deliveries do not flood an authorization server that
- * fails.
+ * A token request starts when there is no token, and also shortly before the token expires.
+ * Hookline uses the old token until the new one arrives. After a failed token request, the next one
+ * waits 1 s, then 2 s, and so on up to a minute. So deliveries do not flood an authorization server
+ * that fails.
  */
 export interface TokenCache {
   readonly token: Token | undefined
@@ -35,9 +38,9 @@ export interface TokenCache {
   /** The webhook URLs whose endpoint has accepted the current token. */
   readonly acceptedBy: readonly string[]
   /**
-   * The webhook URLs whose endpoint refused a token, with the time from which it may refuse a token
-   * that was requested for that reason. Until then, an endpoint that refuses every token causes no
-   * further token requests.
+   * For each webhook URL whose endpoint refused a token with 401: the time from which another
+   * refusal may start a token request again. Until then, a refusal is final, so an endpoint that
+   * refuses every token does not cause a token request for each delivery.
    */
   readonly replaceFrom: ReadonlyMap<string, number>
 }
@@ -52,13 +55,13 @@ export const emptyTokenCache: TokenCache = {
 }
 
 export type TokenPlan =
-  /** `renews`: also start a token request. */
+  /** `renews`: start a token request too, but do not wait for it. */
   | { readonly kind: 'use'; readonly token: Token; readonly renews: boolean }
   | { readonly kind: 'request' }
   /** The last token request failed, and the next one must not start yet. */
   | { readonly kind: 'unavailable'; readonly failure: TokenFailure }
 
-/** Decides where the token of a request comes from. */
+/** Decides whether a request uses the cached token, waits for a token request, or fails. */
 export function planToken({ token, failure, requestFrom }: TokenCache, now: number): TokenPlan {
   const mayRequest = failure === undefined || now >= requestFrom
   if (token !== undefined && now < token.expiresAt)
@@ -67,8 +70,10 @@ export function planToken({ token, failure, requestFrom }: TokenCache, now: numb
 }
 
 /**
- * The cache after a token request. `startedAt` is when it started: the token is valid for its
- * lifetime from some time after that. `wallClock` is for a Retry-After with a date.
+ * Returns the cache after a token request. The lifetime of a token begins when the server issues
+ * it, which is after `startedAt`, the start of the token request. Hookline counts from `startedAt`,
+ * so it never uses a token for too long. `wallClock` is needed for a Retry-After header that
+ * contains a date.
  */
 export function withResult(
   cache: TokenCache,
@@ -90,7 +95,7 @@ export function withResult(
   return { ...emptyTokenCache, token, replaceFrom: cache.replaceFrom }
 }
 
-/** The cache after an endpoint has accepted a token. */
+/** Returns the cache after an endpoint has accepted a token. */
 export function withAcceptance(cache: TokenCache, token: Token, url: string): TokenCache {
   if (cache.token !== token || cache.acceptedBy.includes(url)) return cache
   const replaceFrom = cache.replaceFrom.has(url)
@@ -107,7 +112,8 @@ export type RefusalPlan =
 
 /** Decides what follows when an endpoint has refused a token with 401. */
 export function planAfterRefusal(cache: TokenCache, token: Token, url: string, now: number): RefusalPlan {
-  // Another request has already replaced this token.
+  // Another request has already replaced this token, so this request can be repeated with the new
+  // one.
   if (cache.token !== token) return { kind: 'repeat', cache }
   const isRevoked = cache.acceptedBy.includes(url)
   if (!isRevoked && now < (cache.replaceFrom.get(url) ?? Number.NEGATIVE_INFINITY)) return { kind: 'final' }

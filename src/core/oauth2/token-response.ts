@@ -8,7 +8,9 @@ const { defaultLifetimeMs, minLifetimeMs, maxLifetimeMs } = tokenLimits
 
 /** Why there is no token. `detail` is one line for the log, without any secret. */
 export interface TokenFailure {
-  /** As for a request to a webhook: `http_4xx`, `timeout`, `bad_response`, … */
+  /**
+   * The outcome in the terms of a request to a webhook: `http_4xx`, `timeout`, `bad_response`, …
+   */
   readonly outcome: Exclude<Outcome, 'delivered'>
   readonly detail: string
   /** The value of the response's Retry-After header, unparsed. */
@@ -46,10 +48,10 @@ export function readTokenAnswer(answer: TokenAnswer): TokenResult {
   if (!isSendable(value))
     return failed(
       'bad_response',
-      'the access_token of the token endpoint is empty, is too long, or has characters that are not allowed in a header',
+      'the access_token in the response of the token endpoint is empty, is too long, or has characters that are not allowed in a header',
     )
   if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
-    return failed('bad_response', 'the token_type of the token endpoint is not Bearer')
+    return failed('bad_response', 'the token_type in the response of the token endpoint is not Bearer')
   return { kind: 'issued', value: new Secret(value), lifetime: lifetimeOf(seconds) }
 }
 
@@ -78,8 +80,8 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
 }
 
 /**
- * The error code of a response, for the log. Only codes in the form of the standard ones are shown:
- * another text could repeat the client secret.
+ * Returns the error code of a response, for the log. Only known codes are shown, because another
+ * text could repeat the client secret.
  */
 function errorCodeIn(fields: Readonly<Record<string, unknown>> | undefined): string {
   const code = fields?.['error']

@@ -9,7 +9,7 @@ import type { ShownProblem } from './object-refusal.ts'
 export interface DeadLetterQuery {
   readonly filter: DeadLetterFilter
   readonly limit: number
-  /** For each partition, the page has records before this offset. `undefined`: the newest page. */
+  /** For each partition, the offset before which the page ends. `undefined`: the newest page. */
   readonly before: readonly number[] | undefined
 }
 
@@ -21,7 +21,7 @@ const parameters = ['destination', 'reason', 'outcome', 'since', 'until', 'messa
 export function deadLetterQueryOf(given: Given, now: EpochMs): QueryRead<DeadLetterQuery> {
   const problems: ShownProblem[] = [...unknownParameters(given, parameters)]
   const add = (problem: ShownProblem | undefined): void => {
-    // A parameter that is given twice has a problem already.
+    // A parameter that is given twice already has a problem, so it gets no second one.
     if (problem !== undefined && !problems.some(({ path }) => path === problem.path)) problems.push(problem)
   }
   const one = <T extends string>(name: string, values: readonly T[]): T | undefined => {
@@ -38,14 +38,22 @@ export function deadLetterQueryOf(given: Given, now: EpochMs): QueryRead<DeadLet
     return read.time
   })
   if (since !== undefined && until !== undefined && since >= until)
-    add({ path: 'until', message: 'must be after since', hint: 'since is the start of the time range' })
+    add({ path: 'until', message: 'must be later than "since"', hint: '"since" is the start of the time range' })
   const { limit = String(pageLimits.default), after } = given
   const size = typeof limit === 'string' && /^\d{1,4}$/.test(limit) ? Number(limit) : 0
   if (size < 1 || size > pageLimits.max)
-    add({ path: 'limit', message: `must be 1 to ${pageLimits.max}`, hint: 'use after for further pages' })
+    add({
+      path: 'limit',
+      message: `must be a number from 1 to ${pageLimits.max}`,
+      hint: 'to get more, request the next page with the parameter "after"',
+    })
   const before = after === undefined ? undefined : parseCursor(after)
   if (after !== undefined && before === undefined)
-    add({ path: 'after', message: 'is not the next of a page', hint: 'use next of the page before, unchanged' })
+    add({
+      path: 'after',
+      message: 'is not a value of "next" from an earlier response',
+      hint: 'use the value of "next" in the response with the previous page, unchanged',
+    })
   if (problems.length > 0) return { kind: 'invalid', problems }
   const { destination, message } = given as Readonly<Record<string, string | undefined>>
   const messageId = message === undefined ? undefined : storedMessageId(message)
@@ -55,12 +63,13 @@ export function deadLetterQueryOf(given: Given, now: EpochMs): QueryRead<DeadLet
   }
 }
 
-/** A topic has fewer partitions than this. */
+/** Maximum number of partitions in a cursor. It is also the maximum of `topics.partitions`. */
 const maxPartitions = 10_000
 
 /**
- * The cursor after a page: the first offset of each partition that earlier pages have shown. New
- * dead letters have higher offsets, so they never move a page.
+ * Encodes the cursor for the next page. `before` has, for each partition, the lowest offset that
+ * earlier pages have covered. New dead letters have higher offsets, so they do not shift later
+ * pages.
  */
 export const cursorOf = (before: readonly number[]): string =>
   Buffer.from(before.map(offset => offset.toString(36)).join('.')).toString('base64url')

@@ -5,7 +5,7 @@ import { eventDocument } from '../message/event-document.ts'
 import { isoOf } from '../message/timestamp.ts'
 import type { LogRecord, RecordHeaders } from '../ports.ts'
 
-/** A place on the log. */
+/** The position of a record in Kafka. */
 export interface LogPlace {
   readonly topic: string
   readonly partition: number
@@ -15,12 +15,12 @@ export interface LogPlace {
 /** A dead letter as the operator API shows it. It contains no body, no URL and no user id. */
 export interface DeadLetterView {
   readonly key: string
-  /** ISO 8601, UTC. */
+  /** When the record was dead-lettered; ISO 8601, UTC. */
   readonly at: string
-  /** `-` for an event that never became a delivery. */
+  /** The id of the destination. It is `-` for an event that never became a delivery. */
   readonly destination: string
   readonly reason: string
-  /** The first of `outcomes`. */
+  /** The first entry of `outcomes`. */
   readonly outcome?: string | undefined
   /** The last outcome of each webhook, or the rejection code. */
   readonly outcomes: readonly string[]
@@ -28,13 +28,13 @@ export interface DeadLetterView {
   readonly sourceId?: string | undefined
   readonly type?: string | undefined
   readonly attempts?: number | undefined
-  /** How often it was replayed before; at least 1 after a resend. */
+  /** The number of replays of the delivery before this dead letter. At least 1 after a resend. */
   readonly round: number
-  /** The place of the event; `undefined` when the record does not say it. */
+  /** The position of the event; `undefined` when the record does not name it. */
   readonly position?: LogPlace | undefined
 }
 
-/** The fields of the event that a dead letter shows. */
+/** The fields of the original event that the view of a dead letter contains. */
 export type ShownEvent = Pick<DeadLetterView, 'sourceId' | 'type'>
 
 export const deadLetterView = (deadLetter: DeadLetter, { sourceId, type }: ShownEvent): DeadLetterView => ({
@@ -54,11 +54,11 @@ export const deadLetterView = (deadLetter: DeadLetter, { sourceId, type }: Shown
 
 export const placeOf = ({ topic, partition, offset }: LogPlace): LogPlace => ({ topic, partition, offset })
 
-/** One dead letter with all that its record has. */
+/** A dead letter with all fields of its record. */
 export interface DeadLetterDetails extends DeadLetterView {
   readonly startedAt?: string | undefined
   readonly deadline?: string | undefined
-  /** The full length in bytes of an event of which only the beginning was kept. */
+  /** The full length of the event in bytes, if the dead letter has only its beginning. */
   readonly originalLength?: number | undefined
   /** The headers of the record, with those of the event. Only for the role `operate`. */
   readonly headers?: RecordHeaders
@@ -68,7 +68,10 @@ export interface DeadLetterDetails extends DeadLetterView {
   readonly bodyBase64?: string | undefined
 }
 
-/** `isFull`: whether the reader may see the headers and the event. */
+/**
+ * Converts a dead letter to the form with all fields of its record. Without `isFull`, it omits the
+ * headers and the event, because the client's role may not see them.
+ */
 export function deadLetterDetails(record: LogRecord, event: Event | undefined, isFull: boolean): DeadLetterDetails {
   const deadLetter = parseDeadLetter(record)
   const { startedAt, deadline, originalLength } = deadLetter

@@ -1,18 +1,20 @@
-import type { RecordedAttempt } from '../delivery/attempt-record.ts'
+import type { RecordedAttempt } from '../delivery/recorded-attempt.ts'
 import { isoOf } from '../message/timestamp.ts'
-import type { FoundCopy, FoundDeadLetter, FoundEvent, FoundPieces } from './found-pieces.ts'
+import type { FoundCopy, FoundDeadLetter, FoundEvent, TimelineInput } from './timeline-input.ts'
 
 export const timelineStates = ['delivered', 'waiting', 'dead_lettered', 'dropped', 'unknown'] as const
 export type TimelineState = (typeof timelineStates)[number]
 
 /**
  * Why a state is `unknown`.
- * - `search_incomplete`: a topic was not read as far back as the message can reach.
+ * - `search_incomplete`: a topic was not read far enough back to find every record of the message.
  * - `offsets_unknown`: Kafka did not report the committed offsets.
  * - `attempts_not_recorded`: `delivery.attemptsTopic` is `off`.
  * - `attempts_removed`: retention may have removed attempt records that are as old as the event.
- * - `record_missing`: the last record announces a retry, a dead letter or a success that was not
- *   found. A record can be missing under load, or the dead letter was replayed or removed.
+ * - `record_missing`: the last attempt record announces a retry or a dead letter that was not
+ *   found, or no record of the success was found. An attempt record can be missing, because a
+ *   process under load does not write all of them. A dead letter may also have been replayed or
+ *   removed.
  */
 export const unknownCauses = [
   'search_incomplete',
@@ -23,12 +25,12 @@ export const unknownCauses = [
 ] as const
 export type UnknownCause = (typeof unknownCauses)[number]
 
-/** One request of an attempt, or an attempt that sent none. */
+/** One request of an attempt, or an attempt that sent no request. */
 export interface TimelineAttempt {
   readonly at: string
-  /** 1 for the first attempt. */
+  /** The number of the attempt; 1 for the first one. */
   readonly number: number
-  /** `not_sent` when the attempt sent no request. */
+  /** The outcome of the request; `not_sent` when the attempt sent no request. */
   readonly outcome: string
   readonly status?: number | undefined
   readonly durationMs: number
@@ -42,39 +44,49 @@ export interface TimelineAttempt {
 export interface DestinationTimeline {
   readonly id: string
   readonly state: TimelineState
-  /** Why it waits, was dead-lettered or dropped; for `unknown`, an `UnknownCause`. */
+  /** Why the delivery waits, or was dead-lettered or dropped. For `unknown`: an `UnknownCause`. */
   readonly reason?: string | undefined
   /**
-   * Present when no record contains the state. The state is then inferred from committed offsets and
-   * the absence of failures, or from the routes of the current configuration.
+   * Present when no record contains the state. The state is then inferred from the committed
+   * offsets and from the absence of recorded failures, or from the routes of the current
+   * configuration.
    */
   readonly inferred?: true | undefined
-  /** Oldest first. */
+  /** The attempts of the delivery, oldest first. */
   readonly attempts: readonly TimelineAttempt[]
   readonly waiting?: { readonly tier: string; readonly dueAt: string } | undefined
   readonly deadLetterKey?: string | undefined
 }
 
-/** The pieces about one destination; `events` has all events of the message. */
+/**
+ * The records and facts that were found about one destination. `events` has all events of the
+ * message.
+ */
 export type FoundForDestination = Pick<
-  FoundPieces,
+  TimelineInput,
   'attempts' | 'copies' | 'deadLetters' | 'events' | 'isComplete' | 'recorded'
 >
 
 type State = Omit<DestinationTimeline, 'id' | 'attempts'>
 
-/** Joins the pieces about one destination. */
+/** Computes the timeline of one destination from the records and facts that were found about it. */
 export function timelineOfDestination(id: string, found: FoundForDestination): DestinationTimeline {
   const attempts = distinct(found.attempts).toSorted(inOrder)
   return { id, ...stateOf(id, { ...found, attempts }), attempts: attempts.flatMap(shownAttempts) }
 }
 
-/** A record can be written twice: its producer retries, and a process that crashes repeats work. */
+/**
+ * Removes duplicate records. A record can be written twice: the producer retries, and after a crash
+ * a process repeats deliveries.
+ */
 function distinct(attempts: readonly RecordedAttempt[]): readonly RecordedAttempt[] {
   return [...new Map(attempts.map(each => [`${each.at}/${each.attempt}/${each.kind}/${chainOf(each)}`, each])).values()]
 }
 
-/** A delivery of one event: a message id that is used twice has two. */
+/**
+ * Identifies one delivery by its event and replay round. A message id that a sender uses for two
+ * events has two deliveries.
+ */
 const chainOf = ({ origin, round }: Pick<RecordedAttempt, 'origin' | 'round'>): string =>
   `${origin?.topic}/${origin?.partition}/${origin?.offset}/${round ?? 0}`
 
@@ -93,8 +105,9 @@ function stateOf(id: string, found: FoundForDestination): State {
 }
 
 /**
- * Whether a delivery is newer than a dead letter: of a replay whose tombstone is not written yet, or
- * of a resend, which leaves the dead letter.
+ * Whether the message was delivered or scheduled again after this dead letter. A replay writes a
+ * tombstone for the dead letter, but may not have done so yet. A resend never removes the dead
+ * letter from the topic.
  */
 const isSentAgain = (
   { round, at }: FoundDeadLetter,
@@ -121,18 +134,24 @@ const latestFirst = (a: FoundCopy, b: FoundCopy): number =>
 
 const isFinal = ({ decision }: RecordedAttempt): boolean => decision !== 'retried' && decision !== 'deferred'
 
-/** Whether a later record of the same delivery ends it: then the copy was not committed yet. */
+/**
+ * Whether the delivery of a retry record has already ended, according to an attempt record. The
+ * retry record then still counts as waiting, because the process has not yet committed its offset.
+ */
 const isPast = ({ state }: FoundCopy, attempts: readonly RecordedAttempt[]): boolean =>
   attempts.some(
     each =>
       isFinal(each) &&
       chainOf(each) === chainOf(state) &&
       each.attempt >= state.attempt &&
-      // A message that is resent again has the same round.
+      // Two resends of a message have the same round, so only the start time distinguishes them.
       each.at >= state.startedAt,
   )
 
-/** The state when a destination has records, but no copy waits and no dead letter is live. */
+/**
+ * Infers the state of a delivery from its last attempt record. It is used when no retry record of
+ * the delivery waits and no dead letter of it is left to replay.
+ */
 function stateAfter({ decision, reason, ...last }: RecordedAttempt, { isComplete }: FoundForDestination): State {
   if (decision === 'delivered') return { state: 'delivered' }
   if (decision === 'dropped') return { state: 'dropped', ...(reason !== undefined && { reason }) }
@@ -149,7 +168,10 @@ function stateAfter({ decision, reason, ...last }: RecordedAttempt, { isComplete
   return unknown(isSearched ? 'record_missing' : 'search_incomplete')
 }
 
-/** The state when nothing was found for a destination but the event. */
+/**
+ * The state of a destination when only the event was found: it has no attempts, no waiting retry
+ * records and no dead letters.
+ */
 function stateWithoutRecords(id: string, { events, isComplete, recorded }: FoundForDestination): State {
   const newest = events.toSorted((a, b) => b.at - a.at || b.offset - a.offset)[0] as FoundEvent
   const { progress, drops, isOlderThanAttempts } = newest
@@ -160,7 +182,8 @@ function stateWithoutRecords(id: string, { events, isComplete, recorded }: Found
   if (!(isComplete.copies && isComplete.deadLetters && isComplete.attempts)) return unknown('search_incomplete')
   if (recorded === 'off') return unknown('attempts_not_recorded')
   if (isOlderThanAttempts) return unknown('attempts_removed')
-  // With `all`, the record of the success is missing.
+  // With `delivery.attemptsTopic: all`, a success has an attempt record, but none was found. With
+  // `failures`, a first attempt that succeeds has none.
   return recorded === 'all' ? unknown('record_missing') : { state: 'delivered', inferred: true }
 }
 

@@ -3,7 +3,10 @@ import { clientNetworkOf } from '../network/client-network.ts'
 
 /** Failed authentications that one client address may make: a burst, then a rate per second. */
 const ofAddress = { burst: 10, perSecond: 0.1 }
-/** Failed authentications that all client addresses together may make, as in `ofAddress`. */
+/**
+ * Failed authentications that all client addresses together may make: a burst, then a rate per
+ * second.
+ */
 const ofAll = { burst: 100, perSecond: 1 }
 /** How many client addresses are remembered; the least recently used one is forgotten first. */
 const maxAddresses = 1_000

@@ -5,13 +5,13 @@ import { type QueryRead, timeIn, unknownParameters } from './object-query.ts'
 /** Which message a client asks for, and when it was received. */
 export interface MessageQuery {
   readonly id: string
-  /** When the message was received, at the earliest. */
+  /** The earliest receive time of the message. */
   readonly since: EpochMs
-  /** When the message was received, at the latest; `undefined`: until now. */
+  /** The latest receive time of the message. `undefined`: now. */
   readonly until?: EpochMs | undefined
 }
 
-/** How far back a timeline reaches without `since`. */
+/** Time span of a timeline without `since`, in ms: 24 h. */
 const defaultReach = 24 * 3_600_000
 
 /** Reads the id and the query parameters of a timeline. */
@@ -28,8 +28,8 @@ export function messageQueryOf(
   if (wrong.length > 0) return { kind: 'invalid', problems: wrong }
   const from = since.time ?? epochMs(Math.min(until.time ?? now, now) - defaultReach)
   if (until.time !== undefined && from >= until.time) {
-    const hint = 'since is the start of the time range'
-    return { kind: 'invalid', problems: [{ path: 'until', message: 'must be after since', hint }] }
+    const hint = '"since" is the start of the time range'
+    return { kind: 'invalid', problems: [{ path: 'until', message: 'must be later than "since"', hint }] }
   }
   return { kind: 'query', query: { id: storedMessageId(id), since: from, until: until.time } }
 }

@@ -3,10 +3,10 @@ import { isoOf } from '../message/timestamp.ts'
 import { type DurationMs, type EpochMs, epochMs, formatDuration } from '../time.ts'
 import { type LogPlace, placeOf } from './dead-letter-view.ts'
 import { type DestinationTimeline, type FoundForDestination, timelineOfDestination } from './destination-timeline.ts'
-import type { FoundCopy, FoundEvent, FoundPieces } from './found-pieces.ts'
+import type { FoundCopy, FoundEvent, TimelineInput } from './timeline-input.ts'
 
 export interface TimelineRecord extends LogPlace {
-  /** ISO 8601, UTC, as all times here. */
+  /** The time of the record in ISO 8601, UTC, like all times of a timeline. */
   readonly at: string
   readonly kind: 'event' | 'waiting' | 'dead_letter'
   readonly destination?: string | undefined
@@ -29,13 +29,13 @@ export interface MessageTimeline {
     | undefined
   /** Present when retention has removed the event. */
   readonly eventRemoved?: true | undefined
-  /** Oldest first. */
+  /** The records of the message in Kafka, oldest first. */
   readonly records: readonly TimelineRecord[]
   readonly destinations: readonly DestinationTimeline[]
 }
 
-/** Joins everything that was found about a message. */
-export function messageTimeline(found: FoundPieces): MessageTimeline {
+/** Computes the timeline of a message from everything that was found about it. */
+export function messageTimeline(found: TimelineInput): MessageTimeline {
   const { id, attempts, copies, deadLetters, events, isEventRemoved, isPartial, searchedSince } = found
   const newest = events.toSorted((a, b) => b.at - a.at || b.offset - a.offset)[0]
   const ids = new Set([
@@ -55,7 +55,7 @@ export function messageTimeline(found: FoundPieces): MessageTimeline {
   }
 }
 
-const forOne = (found: FoundPieces, destination: string): FoundForDestination => ({
+const forOne = (found: TimelineInput, destination: string): FoundForDestination => ({
   attempts: found.attempts.filter(attempt => attempt.destination === destination),
   copies: found.copies.filter(({ state }) => state.destination === destination),
   deadLetters: found.deadLetters.filter(deadLetter => deadLetter.destination === destination),
@@ -69,7 +69,7 @@ const shownEvent = ({ sourceId, type, event, receivedAt, ...place }: FoundEvent)
   position: placeOf(place),
 })
 
-function recordsOf({ events, copies, deadLetters }: FoundPieces): readonly TimelineRecord[] {
+function recordsOf({ events, copies, deadLetters }: TimelineInput): readonly TimelineRecord[] {
   const all = [
     ...events.map(each => ({ ...each, kind: 'event' as const, destination: undefined })),
     ...copies.map(each => ({ ...each, kind: 'waiting' as const, destination: each.state.destination })),
@@ -83,7 +83,10 @@ function recordsOf({ events, copies, deadLetters }: FoundPieces): readonly Timel
     }))
 }
 
-/** The waiting copy of a retry record. A record is read again after the wait of its topic. */
+/**
+ * Describes a record that waits in a retry topic. It is due when the wait of the topic has passed,
+ * but not before its `notBefore`.
+ */
 export function waitingCopy(place: LogPlace, at: EpochMs, state: DeliveryState, tier: DurationMs): FoundCopy {
   const dueAt = epochMs(Math.max(at + tier, state.notBefore))
   return { ...placeOf(place), at, state, tier: formatDuration(tier), dueAt }

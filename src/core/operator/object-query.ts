@@ -15,7 +15,7 @@ export interface ObjectQuery {
   readonly state?: DestinationState | undefined
   /** Only destinations of this source. */
   readonly source?: string | undefined
-  /** Only objects whose id, or the URL of a webhook as it is shown, contains this text. */
+  /** Only objects with this text in their id, or in the URL of a webhook as responses show it. */
   readonly q?: string | undefined
 }
 
@@ -32,24 +32,36 @@ export function objectQueryOf(given: Given, kind: ConfigObject['kind']): QueryRe
   const { limit = String(pageLimits.default), state } = given
   const size = typeof limit === 'string' && /^\d{1,4}$/.test(limit) ? Number(limit) : 0
   if (size < 1 || size > pageLimits.max)
-    problems.push({ path: 'limit', message: `must be 1 to ${pageLimits.max}`, hint: 'use after for further pages' })
+    problems.push({
+      path: 'limit',
+      message: `must be a number from 1 to ${pageLimits.max}`,
+      hint: 'to get more, request the next page with the parameter "after"',
+    })
   const wanted = destinationStates.find(each => each === state)
   if (state !== undefined && wanted === undefined && known.includes('state'))
-    problems.push({ path: 'state', message: 'is not a state', hint: `use one of ${destinationStates.join(', ')}` })
+    problems.push({
+      path: 'state',
+      message: 'is not a state of a destination',
+      hint: `use one of ${destinationStates.join(', ')}`,
+    })
   if (problems.length > 0) return { kind: 'invalid', problems }
   const { after, source, q } = given as Readonly<Record<string, string | undefined>>
   return { kind: 'query', query: { after, limit: size, state: wanted, source, q } }
 }
 
 /**
- * Reads the query parameter `dryRun` of a change: whether it is only checked. Only methods that
- * replace, patch or delete an object have it.
+ * Reads the query parameter `dryRun` of a change. With it, the change is only checked. Only methods
+ * that replace, patch or delete an object have it.
  */
 export function dryRunOf(given: Given, method: string): QueryRead<boolean> {
   const problems = [...unknownParameters(given, method === 'POST' ? [] : ['dryRun'])]
   const { dryRun = 'false' } = given
   if (typeof dryRun === 'string' && dryRun !== 'true' && dryRun !== 'false')
-    problems.push({ path: 'dryRun', message: 'must be true or false', hint: 'leave it out to make the change' })
+    problems.push({
+      path: 'dryRun',
+      message: 'must be true or false',
+      hint: 'true: Hookline only checks the change; false, or no parameter: Hookline makes the change',
+    })
   return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'query', query: dryRun === 'true' }
 }
 
@@ -61,7 +73,10 @@ export function sinceOf(given: Given, now: EpochMs): QueryRead<EpochMs | undefin
   return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'query', query: time }
 }
 
-/** Reads a parameter that is a time, or a duration before now. Both are `undefined` without it. */
+/**
+ * Reads a parameter that is a time, or a duration before now. Without the parameter, the result has
+ * neither a time nor a problem.
+ */
 export function timeIn(
   given: Given,
   name: string,
@@ -76,12 +91,18 @@ export function timeIn(
   return { problem: { path: name, message: 'is neither a time nor a duration', hint } }
 }
 
-/** A parameter that is unknown or given twice may be a mistake that returns the wrong objects. */
+/**
+ * Returns a problem for each parameter that is unknown or given twice. Without the check, a
+ * misspelled filter would return the wrong objects.
+ */
 export function* unknownParameters(given: Given, known: readonly string[]): Generator<ShownProblem> {
-  const hint = known.length === 0 ? 'this path has no parameters' : `the parameters are ${known.join(', ')}`
+  const hint =
+    known.length === 0 ? 'leave it out; this path has no parameters' : `the parameters are ${known.join(', ')}`
   for (const [path, value] of Object.entries(given)) {
-    if (!known.includes(path)) yield { path: path.slice(0, 60).toWellFormed(), message: 'is unknown', hint }
-    else if (typeof value !== 'string') yield { path, message: 'is given twice', hint: 'send it once' }
+    if (!known.includes(path))
+      yield { path: path.slice(0, 60).toWellFormed(), message: 'is not a parameter of this path', hint }
+    else if (typeof value !== 'string')
+      yield { path, message: 'is in the query more than once', hint: 'send this parameter once' }
   }
 }
 

@@ -33,10 +33,10 @@ export interface ShownProblem {
 export interface ObjectRefusal {
   readonly kind: 'refused'
   readonly code: ObjectRefusalCode
-  /** What is wrong and what to do. */
+  /** A text for the client: what is wrong and what to do. */
   readonly message: string
   readonly problems: readonly ShownProblem[]
-  /** The version in force, when it is another one than the client expected. */
+  /** The version in force, if it differs from the version that the client expected. */
   readonly version?: number | undefined
   /** Seconds until the client may retry, for `unavailable`. */
   readonly retryAfter?: number | undefined
@@ -48,7 +48,7 @@ export const objectRefusal = (
   more: Partial<Pick<ObjectRefusal, 'problems' | 'version' | 'retryAfter'>> = {},
 ): ObjectRefusal => ({ kind: 'refused', code, message, problems: [], ...more })
 
-/** The problems of a configuration as answers show them: at most 100, each with a hint. */
+/** Converts problems of a configuration to the form of responses: at most 100, each with a hint. */
 export const shownProblems = (problems: readonly SettingsProblem[]): readonly ShownProblem[] =>
   problems.slice(0, maxProblems).map(({ path, message, hint, first }) => ({
     path: formatPath(path),
@@ -58,6 +58,8 @@ export const shownProblems = (problems: readonly SettingsProblem[]): readonly Sh
 
 /** The refusal of a document that is not valid, with all its problems. */
 export const invalidObject = (problems: readonly SettingsProblem[]): ObjectRefusal =>
-  objectRefusal('invalid_object', 'The document is not valid, and nothing was changed: correct what problems lists.', {
-    problems: shownProblems(problems),
-  })
+  objectRefusal(
+    'invalid_object',
+    'The document is not valid, and nothing was changed: correct the problems in the list "problems".',
+    { problems: shownProblems(problems) },
+  )

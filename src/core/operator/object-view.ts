@@ -15,10 +15,13 @@ export interface ObjectView {
   readonly version: number
   /** A source is `enabled` or `excluded`. */
   readonly state: DestinationState
-  /** Whether the config topic has an object of this id that the configuration file hides. */
+  /**
+   * Whether the config topic also has an object of this id. The configuration file has priority, so
+   * the object in the config topic is not in force.
+   */
   readonly conflict: boolean
   readonly changedBy?: string | undefined
-  /** ISO 8601, UTC. */
+  /** When the object was last changed; ISO 8601, UTC. */
   readonly changedAt?: string | undefined
   readonly problems: readonly ShownProblem[]
   /** Set when Hookline has disabled the destination. The document still says that it is enabled. */

@@ -5,7 +5,7 @@ import type { ObjectPage, ObjectQuery } from './object-query.ts'
 import type { ObjectRefusal } from './object-refusal.ts'
 import type { Precondition } from './precondition.ts'
 import type { DestinationStatus, InstallationStatus } from './status.ts'
-import type { TestResult } from './test-request.ts'
+import type { TestResult } from './test-message.ts'
 
 /** Which object a change is about, who makes it, and under which condition it applies. */
 export interface ObjectTarget {
@@ -20,7 +20,7 @@ export interface ObjectTarget {
 
 export interface ObjectChanged {
   readonly kind: 'changed'
-  /** The object in force; `undefined` when it was deleted, or for a dry run. */
+  /** The object in force; `undefined` after a deletion or a dry run. */
   readonly object: ConfigObject | undefined
   /** Set when nothing was written, because the request was a dry run. */
   readonly isDryRun?: true
@@ -38,7 +38,7 @@ export interface Rotated extends ObjectChanged {
   readonly keys?: number | undefined
 }
 
-/** The state of a destination that a request without a body sets. */
+/** Actions that change the state of a destination, each a request without a body. */
 export const switches = ['pause', 'resume', 'enable', 'disable'] as const
 export type Switch = (typeof switches)[number]
 
@@ -55,7 +55,9 @@ export interface ObjectsApi {
   rotateSecret(target: ObjectTarget, overlap: DurationMs): Promise<Rotated | ObjectRefusal>
   /** `keep`: how many earlier keys stay valid; `undefined` keeps all. */
   rotateKey(target: ObjectTarget, keep: number | undefined): Promise<Rotated | ObjectRefusal>
-  /** Sends a test message to each webhook of a destination, outside of the queues. */
+  /**
+   * Sends a test message to each webhook of a destination immediately, without a destination queue.
+   */
   test(id: string): Promise<TestResult | ObjectRefusal>
   changes(since: EpochMs | undefined): readonly ObjectChange[]
   status(): Promise<InstallationStatus>

@@ -12,8 +12,8 @@ export type FindOperatorKey = (given: string) => NamedKey | undefined
 const digestOf = (text: string): Buffer => Buffer.from(hash('sha256', text), 'hex')
 
 /**
- * Returns a function that compares the digest of a given key with those of all keys in constant
- * time: the duration shows neither the length of a key nor how much of it is right.
+ * Returns a function that finds a key in constant time. It compares digests, so its duration shows
+ * neither the length of a key nor how much of it is right.
  */
 export function createFindOperatorKey(keys: readonly OperatorKey[]): FindOperatorKey {
   const known = keys.flatMap(({ name, role, secrets }) =>

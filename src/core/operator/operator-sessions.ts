@@ -16,16 +16,16 @@ export interface Session {
   readonly csrfToken: string
 }
 
-/** An operator key, and the session when the request came with its cookie. */
+/** The operator key of a request, and its session if the request had a session cookie. */
 export interface Operator extends NamedKey {
   readonly session?: Session
 }
 
 export type SessionFound =
   | { readonly kind: 'found'; readonly operator: Required<Operator> }
-  /** The session was valid until its end. */
+  /** The token is genuine, but its session has ended. */
   | { readonly kind: 'expired' }
-  /** The token is forged or altered, or its operator key is not configured any longer. */
+  /** The token is forged or altered, or its operator key is no longer configured. */
   | { readonly kind: 'unknown' }
 
 export interface BegunSession {
@@ -36,7 +36,7 @@ export interface BegunSession {
 
 /** Begins and finds sessions. A reload of the configuration replaces the object. */
 export interface OperatorSessions {
-  /** Begins a session with an operator key; `undefined` when no key is `given`. */
+  /** Begins a session with an operator key; `undefined` when `given` is not a configured key. */
   begin(given: string, id: string, now: EpochMs): BegunSession | undefined
   find(token: string, now: EpochMs): SessionFound
 }
@@ -48,9 +48,9 @@ interface Content {
 }
 
 /**
- * Creates sessions without any state: the token contains the name of the operator key and the end
- * of the session, signed with a secret derived from the key. So every operator process accepts the
- * token, and it becomes invalid when its key is removed or rotated.
+ * Creates sessions that need no stored state. The token contains the name of the operator key and
+ * the end of the session, signed with a secret derived from the key. So every operator process
+ * accepts the token, and it becomes invalid when its key is removed or rotated.
  */
 export function createOperatorSessions(keys: readonly OperatorKey[]): OperatorSessions {
   const findKey = createFindOperatorKey(keys)

@@ -29,10 +29,20 @@ export function preconditionOf(headers: {
   if (ifNoneMatch !== undefined) {
     const header = 'If-None-Match'
     if (ifMatch !== undefined)
-      return { kind: 'invalid', header, message: 'cannot be combined with If-Match', hint: 'send one of them' }
+      return {
+        kind: 'invalid',
+        header,
+        message: 'cannot be combined with If-Match',
+        hint: 'send only one of the two headers',
+      }
     return ifNoneMatch === '*'
       ? { kind: 'absent' }
-      : { kind: 'invalid', header, message: 'must be *', hint: 'to change an object, send If-Match' }
+      : {
+          kind: 'invalid',
+          header,
+          message: 'must be *',
+          hint: 'If-None-Match: * creates an object; to change an object, send If-Match',
+        }
   }
   if (ifMatch === undefined) return { kind: 'none' }
   if (ifMatch === '*') return { kind: 'exists' }

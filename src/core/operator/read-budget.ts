@@ -1,11 +1,11 @@
 /** How much one request may read. */
 export interface ReadLimits {
   readonly records: number
-  /** Milliseconds. */
+  /** The maximum duration of the read, in ms. */
   readonly time: number
 }
 
-/** Counts the records that one request reads, and its time. */
+/** Counts the records that one request reads and measures its time, to stop it at its limits. */
 export class ReadBudget {
   readonly #limits: ReadLimits
   readonly #monotonic: () => number
@@ -26,7 +26,7 @@ export class ReadBudget {
     return this.#records >= this.#limits.records || this.#monotonic() >= this.#until
   }
 
-  /** A budget with a share of what is left of this one, from 0 to 1. */
+  /** Returns a budget with a part, from 0 to 1, of the remaining records and time. */
   share(part: number): ReadBudget {
     const records = Math.max(0, this.#limits.records - this.#records) * part
     return new ReadBudget({ records, time: Math.max(0, this.#until - this.#monotonic()) * part }, this.#monotonic)

@@ -3,7 +3,9 @@ import { parseTimestamp, toIsoTimestamp } from '../message/timestamp.ts'
 import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
 
 export type SecretRotation =
-  /** `until`: when the new secret replaces the old one; `undefined` when it has replaced it now. */
+  /**
+   * `until`: when the new secret replaces the old one; `undefined` when it replaces it immediately.
+   */
   | { readonly kind: 'rotated'; readonly document: ObjectDocument; readonly until: EpochMs | undefined }
   /** The destination already has two secrets in use. */
   | { readonly kind: 'in_progress'; readonly until: EpochMs | undefined }
@@ -11,7 +13,8 @@ export type SecretRotation =
 /**
  * Gives a destination a new shared secret. Until `overlap` has passed, the old secret signs
  * X-Signature, and both sign the Standard Webhooks headers, so the receiver has this time to accept
- * the new one. An overlap of 0, or a destination without a secret, replaces immediately.
+ * the new one. With an overlap of 0, or if the destination has no secret, the new one is used
+ * immediately.
  */
 export function rotateSecret(
   document: ObjectDocument,

@@ -19,22 +19,26 @@ export interface Waiting {
 
 /** The state of the installation, as far as one process can know it. */
 export interface InstallationStatus {
-  /** ISO 8601, UTC. */
+  /** When the status was read; ISO 8601, UTC. */
   readonly at: string
-  /** The version of the process that answers. */
+  /** The version of the process that answers the request. */
   readonly version: string
   /**
-   * Present when Kafka did not report all offsets or records: then `groups` and `waiting`, or
-   * `rates`, `openBreakers` and `services` are incomplete.
+   * Present when the status is incomplete. If Kafka did not report all offsets, `groups` and
+   * `waiting` have gaps. If the status topic is not read to its end, `rates`, `openBreakers` and
+   * `services` have gaps.
    */
   readonly partial?: true | undefined
   readonly groups: readonly GroupLag[]
   readonly waiting: readonly Waiting[]
   readonly destinations: Readonly<Record<DestinationState, number>>
   readonly sources: { readonly enabled: number; readonly excluded: number }
-  /** The first 100 objects that are excluded, or hidden by the configuration file. */
+  /**
+   * The first 100 objects that are not in force: they have problems, or the configuration file has
+   * an object of the same id.
+   */
   readonly problems: readonly ObjectProblems[]
-  /** The sum over all processes, over the last seconds. */
+  /** The rates of the last seconds, summed over all processes. */
   readonly rates: ShownRates
   /** The first 100 destinations whose circuit breaker is not closed. */
   readonly openBreakers: readonly string[]
@@ -43,10 +47,10 @@ export interface InstallationStatus {
 }
 
 export interface ShownRates {
-  /** Deliveries of new events, without retries. */
+  /** Deliveries of new events per second, without retries. */
   readonly admittedPerSecond: number
   readonly deliveredPerSecond: number
-  /** Failed attempts. */
+  /** Failed attempts per second. */
   readonly failedPerSecond: number
 }
 
@@ -55,11 +59,11 @@ export interface ShownProcess {
   readonly instance: string
   readonly services: readonly string[]
   readonly version: string
-  /** ISO 8601, UTC, like `seenAt`. */
+  /** When the process started; ISO 8601, UTC, like `seenAt`. */
   readonly startedAt: string
-  /** When Kafka got its last record. */
+  /** When Kafka received the last status record of the process. */
   readonly seenAt: string
-  /** Number of partitions of the events topic that it owns. */
+  /** Number of partitions of the events topic that the process owns. */
   readonly partitions: number
 }
 
@@ -72,11 +76,11 @@ export interface ObjectProblems {
 
 /** The deliveries of one destination that wait in the retry topic of one tier. */
 export interface DestinationWaiting extends Waiting {
-  /** When the oldest of them was written to the topic; ISO 8601, UTC. */
+  /** When the oldest of these deliveries was written to the retry topic; ISO 8601, UTC. */
   readonly oldestAt: string
 }
 
-/** One request of a failed attempt, or a failed attempt that sent none. */
+/** One request of a failed attempt, or a failed attempt that sent no request. */
 export interface FailedAttempt extends TimelineAttempt {
   readonly messageId: string
   readonly sourceId: string
@@ -91,26 +95,41 @@ export interface DestinationStatus {
   readonly problems: readonly ShownProblem[]
   /** Present when Hookline has disabled the destination. */
   readonly disabledAutomatically?: DisablingView | undefined
-  /** Present when only a part of the topics was read: then there may be more. */
+  /**
+   * Present when only a part of the topics was read. More deliveries may then wait, and more
+   * attempts may have failed.
+   */
   readonly partial?: true | undefined
-  /** Shortest tier first, without tiers in which nothing waits. */
+  /**
+   * The deliveries that wait, by retry tier, shortest tier first. Tiers in which nothing waits are
+   * absent.
+   */
   readonly waiting: readonly DestinationWaiting[]
-  /** Newest first, at most 50; absent when the attempts topic could not be read. */
+  /**
+   * The last failed attempts, newest first, at most 50. Absent when the attempts topic could not be
+   * read.
+   */
   readonly lastFailures?: readonly FailedAttempt[] | undefined
   readonly circuitBreaker: {
     readonly state: BreakerState
-    /** ISO 8601, UTC; only while the circuit breaker is not closed. */
+    /**
+     * When the next attempt may probe the destination; ISO 8601, UTC. Present only while the
+     * circuit breaker is not closed.
+     */
     readonly nextProbeAt?: string | undefined
   }
   readonly requestsInProgress: number
-  /** Deliveries that wait in the memory of a dispatcher. */
+  /** Deliveries that wait in the memory of the dispatchers for an attempt. */
   readonly inMemory: number
-  /** Attempts per second after a 429; absent without a limit. */
+  /** Maximum number of attempts per second after a 429; absent without a limit. */
   readonly pace?: number | undefined
   readonly results: { readonly lastHour: ShownResults; readonly lastDay: ShownResults }
 }
 
 export interface ShownResults extends Readonly<Counts> {
-  /** ISO 8601, UTC: up to 15 minutes before the hour or the day. */
+  /**
+   * The time from which the results are counted, in ISO 8601, UTC. It is up to 15 minutes earlier
+   * than one hour or one day ago.
+   */
   readonly since: string
 }

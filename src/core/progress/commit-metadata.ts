@@ -6,17 +6,17 @@ import { type PartlyDone, parsePartlyDone, partlyDoneText } from './partly-done.
  */
 const prefix = 'd1:'
 /**
- * Maximum distance of a done offset from the committed one. At this distance the bitmap takes 4,003
- * characters with its prefix; the broker accepts 4,096.
+ * Maximum distance between the committed offset and the offset of a done record in the bitmap. At
+ * this distance the bitmap with its prefix takes 4,003 characters; the broker accepts 4,096.
  */
 const spanLimit = 24_000
 const wellFormed = /^d1:[A-Za-z0-9+/]+={0,2}$/
 const lengthLimit = prefix.length + spanLimit / 6
 
 /**
- * Encodes the done offsets after the committed one as metadata of the commit: a bitmap that starts
- * at `committed`. Lower offsets and those beyond `spanLimit` are left out. The text is empty when
- * no offset remains.
+ * Encodes which records after the committed offset are already done. The result is a bitmap for the
+ * commit metadata, which starts at the offset `committed`. Offsets below `committed` and those
+ * beyond `spanLimit` are left out. The text is empty when no offset remains.
  */
 export function doneAheadText(committed: number, done: Iterable<number>): string {
   const bits = Buffer.alloc(spanLimit / 8)
@@ -31,7 +31,10 @@ export function doneAheadText(committed: number, done: Iterable<number>): string
   return length === 0 ? '' : prefix + bits.toString('base64', 0, length)
 }
 
-/** The maximum length of `doneAheadText` as long as only offsets below `received` are done. */
+/**
+ * The maximum length of the bitmap text (`doneAheadText`) while no offset from `received` on is
+ * done.
+ */
 const doneAheadLength = (committed: number, received: number): number =>
   prefix.length + 4 * Math.ceil(Math.min(received - committed, spanLimit) / 24)
 
@@ -52,31 +55,34 @@ export function parseDoneAhead(committed: number, metadata: string): Set<number>
 const metadataLimit = 4_096
 const separator = ';'
 /**
- * Number of offsets for which the bitmap gets spare room. They may be received between the look
- * for records without room and the commit, and no record loses its room.
+ * Number of further offsets for which space in the bitmap is reserved. The caller first reads
+ * `uncovered`, the partly done records that do not fit into the metadata, and commits later. New
+ * records may be received between these two steps and make the bitmap longer. With this reserve,
+ * each record that fitted in the first step also fits at the commit.
  */
 const spareOffsets = 1_000
 
 /** The state of a partition beyond its committed offset. */
 export interface CommitState {
-  /** Offsets of records that are done. */
+  /** Offsets of the records that are done: this process has nothing left to do for them. */
   readonly done: Iterable<number>
-  /** Records that are done for some of their destinations, in offset order. */
+  /** The records that are done for only some of their destinations, in offset order. */
   readonly partlyDone: readonly PartlyDone[]
-  /** The next offset to read. */
+  /** The next offset that this process will read. */
   readonly received: number
 }
 
 export interface StateText {
   /** The metadata of the commit. */
   readonly text: string
-  /** Offsets of the partly done records for which the metadata has no room. */
+  /** Offsets of the partly done records that do not fit into the metadata. */
   readonly uncovered: readonly number[]
 }
 
 /**
- * Encodes the state as metadata of a commit. It first reserves the maximum length of the bitmap, so
- * that a partly done record that fits now still fits when more records are done.
+ * Encodes the state of a partition as the metadata of a commit. The bitmap of done records has
+ * priority, so the function reserves the maximum length of the bitmap. A partly done record that
+ * fits now therefore still fits when more records are done.
  */
 export function commitText(committed: number, { done, partlyDone, received }: CommitState): StateText {
   const doneText = doneAheadText(committed, done)

@@ -3,23 +3,34 @@ import { type CommitState, commitText, parseCommit, type StateText } from './com
 import type { PartlyDone } from './partly-done.ts'
 
 /**
- * Tracks which records of one partition are done, for one assignment. Records are done in any
- * order, but the committed offset must not pass a record in progress. So the metadata of the commit
- * keeps the done offsets above the committed one. For a partly done record it also keeps the done
- * destinations, so that the next owner delivers only to the others. All operations except those for
- * the metadata are O(1) amortised, whatever the gaps between offsets.
+ * Tracks which records of one partition are done, for one assignment of the partition. A record is
+ * done when this process has nothing left to do for it: each of its deliveries succeeded, was
+ * dropped, or was written to a retry or dead-letter topic. Records finish in any order, but the
+ * committed offset must not pass a record in progress. So the metadata of the commit lists the done
+ * records above the committed offset. For a record that is done for only some of its destinations,
+ * it lists these destinations. The next owner of the partition then delivers only to the others.
+ *
+ * Operations that do not read the metadata are O(1) amortised, even if there are large gaps between
+ * offsets.
  */
 export class OffsetTracker {
-  /** The added offsets in ascending order, from the lowest one in progress on. */
+  /**
+   * The offsets passed to `add`, in ascending order. The first one is the lowest offset in
+   * progress.
+   */
   readonly #offsets = new Fifo<number>()
   readonly #open = new Set<number>()
   /** Offsets that an earlier owner of the partition finished and this process has not read yet. */
   readonly #doneBefore: Set<number>
-  /** The done destinations of records that are partly done, here or by an earlier owner. */
+  /**
+   * The records that are done for only some of their destinations: these destinations, by offset.
+   * This process or an earlier owner of the partition has finished them.
+   */
   readonly #partlyDone: Map<number, string[]>
   #received: number
   /**
-   * The cached metadata for the offset to commit `from`; `undefined` when a change made it invalid.
+   * The metadata that was last computed, with `from`, the committed offset that it belongs to.
+   * `undefined` after a change of the state.
    */
   #made: (StateText & { readonly from: number }) | undefined
 
@@ -34,12 +45,15 @@ export class OffsetTracker {
     this.#partlyDone = partlyDone
   }
 
-  /** The next offset to read: it follows all added records and all skipped offsets. */
+  /**
+   * The next offset to read. It is higher than the offsets of all added records and all skipped
+   * offsets.
+   */
   get received(): number {
     return this.#received
   }
 
-  /** The number of records that are added and not done. */
+  /** The number of records in progress: those that were added and are not done. */
   get open(): number {
     return this.#open.size
   }
@@ -63,22 +77,22 @@ export class OffsetTracker {
   }
 
   /**
-   * Partly done records for which the metadata has no room. The next owner of the partition would
-   * deliver them to every destination again.
+   * Offsets of the partly done records that do not fit into the metadata. The next owner of the
+   * partition would deliver these records to every destination again.
    */
   get uncovered(): ReadonlySet<number> {
     this.#made = undefined
     return new Set(this.#make().uncovered)
   }
 
-  /** The destinations that are done with a record in progress. */
+  /** The destinations for which a record in progress is already done; empty when there are none. */
   doneFor(offset: number): readonly string[] {
     return this.#partlyDone.get(offset) ?? none
   }
 
   /**
-   * Notes that one destination is done with a record and others are not. It has no effect when the
-   * record is not in progress.
+   * Notes that a record in progress is done for one destination, but not for all. It has no effect
+   * when the record is not in progress.
    */
   partlyDone(offset: number, destination: string): void {
     if (!this.#open.has(offset)) return

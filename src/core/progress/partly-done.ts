@@ -4,28 +4,34 @@
  */
 const prefix = 'p1:'
 const wellFormed = /^p1:[A-Za-z0-9+/]+={0,2}$/
-/** Maximum distance of a record from the committed offset, as for the bitmap of done records. */
+/**
+ * Maximum distance of a record from the committed offset, in offsets. It is the same as for the
+ * bitmap of done records.
+ */
 const spanLimit = 24_000
-/** Maximum number of done destinations of all records together: about one millisecond of work. */
+/**
+ * Maximum number of encoded destinations, summed over all records. Encoding this many takes about 1
+ * ms.
+ */
 const workLimit = 20_000
 
-/** A record that is not done, and the destinations that are done with it. */
+/** A record that is done for only some of its destinations, and these destinations. */
 export type PartlyDone = readonly [offset: number, destinations: readonly string[]]
 
 export interface PartlyDoneText {
   /** The encoded records; empty when none fits. */
   readonly text: string
-  /** How many of the given records the text covers, from the first one on. */
+  /** The number of records in the text: the first ones of the given records. */
   readonly covered: number
 }
 
 /**
- * Encodes, for records that are partly done, which destinations are done. The next owner of the
- * partition then delivers each record only to the other destinations. The text covers only the
- * first records when not all fit into `room` characters.
+ * Encodes partly done records, each with the destinations that are done with it. The next owner of
+ * the partition then delivers the record only to the other destinations. If not all records fit
+ * into `room` characters, the text contains only the first ones.
  *
- * The format is binary, in base64: the set of the offsets, then for each destination its id and the
- * set of its done records, as indexes into the offsets.
+ * The format is binary, in base64. It starts with the set of the offsets. Then it has, for each
+ * destination, its id and the set of its done records, as indexes into the offsets.
  *
  * @param records in offset order.
  */
@@ -68,8 +74,8 @@ function encode(committed: number, records: readonly PartlyDone[]): string {
 }
 
 /**
- * Parses the text of `partlyDoneText`. The result is empty when the text is in another format or
- * malformed; all destinations then get these records again.
+ * Parses the text of `partlyDoneText`. The result is empty when the text is malformed or in another
+ * format; these records are then delivered to all destinations again.
  */
 export function parsePartlyDone(committed: number, text: string): Map<number, string[]> {
   const parsed = new Map<number, string[]>()
@@ -95,7 +101,7 @@ export function parsePartlyDone(committed: number, text: string): Map<number, st
   return parsed
 }
 
-/** Writes ascending numbers as runs or as a bitmap, whichever is shorter. */
+/** Writes a set of ascending numbers, as runs or as a bitmap, whichever is shorter. */
 function writeSet(bytes: number[], values: readonly number[]): void {
   const asRuns: number[] = []
   let behind = 0

@@ -2,13 +2,13 @@ import { keyNames, keysAt, meaningAt } from './json-schema.ts'
 import { maskedKey, type Path } from './problem.ts'
 
 /**
- * The known name that `typed` was probably meant to be: it differs only in case, or in at most a
- * third of its letters. A name of two to five letters may differ in one; a single letter only in
- * case. `undefined` when there is none.
+ * Returns the known name that the user probably meant by `typed`; `undefined` when none is near.
+ * Names may differ in case, and in up to a third of the letters of `typed`. In a name of two to
+ * five letters, one letter may differ. A single letter may differ only in case.
  */
 export function nearestName(typed: string, names: readonly string[]): string | undefined {
-  // A longer text is not a misspelled name, and the time for the distance grows with the square of
-  // its length.
+  // A longer text is not a misspelled name. The time to compute the distance is proportional to the
+  // product of both lengths.
   if (typed.length > 64) return undefined
   const limit = typed.length < 2 ? 0 : Math.max(1, Math.floor(typed.length / 3))
   const near = names
@@ -43,21 +43,21 @@ function distanceOf(a: string, b: string): number {
 /** Maximum number of names in a hint. A longer list would not help the user. */
 const maxNames = 20
 
-/** A hint for a path: the keys of a mapping, or the description of the key. */
+/** Returns a hint for a path: the possible keys of a mapping, or the description of the key. */
 export function adviceAt(path: Path): string {
   const keys = keysAt(path)
-  return keys.length > 0 ? possible(keys) : meaningAt(path)
+  return keys.length > 0 ? possible(keys, 'possible keys') : meaningAt(path)
 }
 
-/** A hint for a name: the known name that was probably meant, or `otherwise`. */
+/** Returns a hint for a name: the known name that was probably meant, or `otherwise`. */
 export function adviceOnName(typed: unknown, names: readonly string[], otherwise = possible(names)): string {
   const nearest = typeof typed === 'string' ? nearestName(typed, names) : undefined
   return nearest === undefined ? otherwise : `did you mean ${nearest}?`
 }
 
 /**
- * A path that is safe to print. Keys that are not similar to a key of the schema are masked,
- * because a syntax error can turn a secret into a key.
+ * Makes a path safe to print. Keys that are not similar to a key of the schema are masked, because
+ * a syntax error can turn a secret into a key.
  */
 export const maskUnknownKeys = (path: Path): Path =>
   path.map(part => (typeof part === 'number' || isLikeOurs(part) ? part : maskedKey))
@@ -65,7 +65,7 @@ export const maskUnknownKeys = (path: Path): Path =>
 const ours = [...keyNames, '<<', '__proto__']
 const isLikeOurs = (key: string): boolean => keyNames.has(key) || nearestName(key, ours) !== undefined
 
-function possible(names: readonly string[]): string {
+function possible(names: readonly string[], label = 'possible'): string {
   if (names.length === 0) return 'leave it out'
-  return `possible: ${names.slice(0, maxNames).join(', ')}${names.length > maxNames ? ', …' : ''}`
+  return `${label}: ${names.slice(0, maxNames).join(', ')}${names.length > maxNames ? ', …' : ''}`
 }

@@ -7,7 +7,10 @@ import { type Configuration, type ConfigurationInput, configuration } from './sc
 /** Texts that were replaced from the environment: formatted path → names of the variables. */
 export type Substituted = ReadonlyMap<string, readonly string[]>
 
-/** A configuration without its values of a wrong type. Indexes of lists stay the same. */
+/**
+ * A configuration without its values of a wrong type. An entry of a list that was removed leaves
+ * `undefined`, so that indexes stay the same.
+ */
 export type Pruned<T> = T extends readonly (infer Element)[]
   ? readonly (Pruned<Element> | undefined)[]
   : T extends object
@@ -16,9 +19,9 @@ export type Pruned<T> = T extends readonly (infer Element)[]
 
 export interface SchemaCheck {
   readonly problems: readonly SettingsProblem[]
-  /** The part of the input that has the right types, for the rules. */
+  /** The part of the input that has the right types. The rules check this part. */
   readonly wellFormed: Pruned<ConfigurationInput>
-  /** Set when there is no problem. */
+  /** The parsed configuration; `undefined` when the input has a problem. */
   readonly configuration: Configuration | undefined
 }
 
@@ -73,7 +76,8 @@ function retype(root: unknown, issue: Issue, substituted: Substituted): boolean 
 function typedAs(expected: string, text: string): unknown {
   if (expected === 'number' && /^-?\d{1,15}(\.\d{1,9})?$/.test(text)) return Number(text)
   if (expected === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'
-  // For example `brokers: ${KAFKA_BROKERS}`, where the variable is `a:9092,b:9092`.
+  // One variable can have a whole list. For example, `brokers: ${KAFKA_BROKERS}` with the value
+  // `a:9092,b:9092`.
   if (expected === 'array' && text.trim() !== '') return text.split(',').map(part => part.trim())
   return undefined
 }
@@ -131,8 +135,8 @@ const nouns: Readonly<Record<string, string>> = {
 }
 
 /**
- * The nouns for expected types. Every number of the schema that has no message of its own must be a
- * whole number.
+ * The words with which a message names the expected type. A number of the schema must be a whole
+ * number, unless the schema has a message of its own for it.
  */
 const wanted: Readonly<Record<string, string>> = { ...nouns, number: 'a whole number', int: 'a whole number' }
 
@@ -147,7 +151,7 @@ export function issueText(issue: z.core.$ZodRawIssue, substituted: Substituted =
       const variables = substituted.get(formatPath((issue.path ?? []) as Path))
       const must = `must be ${wanted[issue.expected] ?? issue.expected}`
       if (variables === undefined) return `${must}, not ${nounOf(issue.input)}`
-      return `${must}, but the value of ${variables.map(name => `\${${name}}`).join(' and ')} is not`
+      return `${must}, but the value of ${variables.map(name => `\${${name}}`).join(' and ')} is not ${wanted[issue.expected] ?? issue.expected}`
     }
     case 'invalid_union':
       if (issue.input === '') return 'must not be empty'
@@ -161,7 +165,7 @@ export function issueText(issue: z.core.$ZodRawIssue, substituted: Substituted =
       return issue.origin === 'array' ? 'must have at least one entry' : 'must not be empty'
     case 'too_big':
       return issue.origin === 'array'
-        ? `exceeds the maximum of ${issue.maximum} entries`
+        ? `is past the limit: this list may have at most ${issue.maximum} entries`
         : `must be at most ${issue.maximum}`
     default:
       return issue.message ?? 'is not valid'

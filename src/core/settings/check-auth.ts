@@ -23,13 +23,13 @@ export const authorizationGivenOnce: Rule = ofEach(({ auth, webhooks = [] }, pat
           path: [...path, 'webhooks', position, 'headers', name],
           at: 'key',
           message: 'cannot be combined with auth.oauth2, which sets this header',
-          hint: 'remove one of them',
+          hint: 'remove this header or auth.oauth2',
         }),
       ),
   )
 })
 
-/** Checks the private keys that are in the configuration itself. */
+/** Checks the signing keys that the configuration itself contains, not those in files. */
 export const usableSigningKeys: Rule = ofEach(({ signingKey }, path) => {
   const [given, isList] = [[signingKey].flat(), Array.isArray(signingKey)]
   return given.flatMap((text, place): readonly SettingsProblem[] => {

@@ -11,7 +11,10 @@ const endpointTlsTexts = [
 const tlsPaths = ({ destinations = [] }: WellFormed): readonly Path[] =>
   destinations.map((_, index) => ['destinations', index, 'tls'])
 
-/** Checks the certificates and private keys that are in the configuration itself. */
+/**
+ * Checks the certificates and private keys that the configuration itself contains, not those in
+ * files.
+ */
 export const usableCertificates: Rule = config =>
   tlsPaths(config).flatMap(path =>
     endpointTlsTexts.flatMap(([key, holds]): readonly SettingsProblem[] => {
@@ -47,13 +50,16 @@ function pairProblems(
 }
 
 interface Given {
-  /** What follows the name of the key: `File` when a file has the text. */
+  /** The suffix of the key in the configuration: `File` when a file has the text. */
   readonly suffix: '' | 'File'
   /** `undefined` when the text is not usable, or its file is not needed. */
   readonly text: string | undefined
 }
 
-/** The text at a path or in the file that `…File` names; `undefined` when neither is set. */
+/**
+ * Returns the text at a path, or in the file that the key `…File` names; `undefined` when neither
+ * key is set.
+ */
 function givenAt(path: Path, holds: FileKind, config: WellFormed, files: FileContents): Given | undefined {
   const own = valueAt(config, path)
   const name = valueAt(config, [...path.slice(0, -1), `${path.at(-1)}File`])

@@ -1,11 +1,14 @@
 import type { Objection } from '../objection.ts'
-import type { conditionOps } from './filter.ts'
+import type { conditionOps } from './destination-filter.ts'
 import type { SettingsProblem } from './problem.ts'
 import type { Rule } from './rule.ts'
 
 type Op = (typeof conditionOps)[number]
 
-/** Checks that the value of each condition in `filter.where` is one that its operator compares. */
+/**
+ * Checks that the value of each condition in `filter.where` has a type that the operator of the
+ * condition can compare.
+ */
 export const comparableValues: Rule = config =>
   (config.destinations ?? []).flatMap((destination, index) =>
     (destination?.filter?.where ?? []).flatMap((condition, position): readonly SettingsProblem[] => {
@@ -22,14 +25,22 @@ function refuseValue(op: Op, value: unknown): Objection | undefined {
     case 'eq':
     case 'ne':
       return isList
-        ? { message: `must be a single value for ${op}, not a list`, hint: 'use the operator "in" for a list' }
+        ? {
+            message: `must be a single value for the operator "${op}", not a list`,
+            hint: 'use the operator "in" for a list',
+          }
         : undefined
     case 'in':
-      return isList ? undefined : { message: 'must be a list for in', hint: 'use the operator eq for a single value' }
+      return isList
+        ? undefined
+        : { message: 'must be a list for the operator "in"', hint: 'use the operator "eq" for a single value' }
     case 'exists':
       return typeof value === 'boolean'
         ? undefined
-        : { message: 'must be true or false for exists', hint: 'true: the message has a value; false: it has none' }
+        : {
+            message: 'must be true or false for the operator "exists"',
+            hint: 'true: the message has a value at this path; false: it has none',
+          }
     case 'gt':
     case 'gte':
     case 'lt':
@@ -37,12 +48,15 @@ function refuseValue(op: Op, value: unknown): Objection | undefined {
       return typeof value === 'number'
         ? undefined
         : {
-            message: `must be a number for ${op}`,
-            hint: 'only numbers are compared: write it without quotes, and not as a variable',
+            message: `must be a number for the operator "${op}"`,
+            hint: 'write a number without quotes, and not as an environment variable, because a variable is always text',
           }
     case 'prefix':
       return typeof value === 'string' && value !== ''
         ? undefined
-        : { message: 'must be text of at least one character for prefix', hint: 'if it is a number, put it in quotes' }
+        : {
+            message: 'must be text of at least one character for the operator "prefix"',
+            hint: 'if it is a number, put it in quotes',
+          }
   }
 }

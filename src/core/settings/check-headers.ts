@@ -30,9 +30,9 @@ const maxValueBytes = 4_096
 const maxBytesOfAll = 8_192
 
 /**
- * Why a static header is not allowed; `undefined` when it is allowed. The text contains neither the
- * value nor the name, because a syntax error can turn a credential into a name. Only reserved names
- * are shown.
+ * Returns why a static header is not allowed; `undefined` when it is allowed. The text contains
+ * neither the value nor the name, because a syntax error can turn a credential into a name. Only
+ * reserved names are shown.
  */
 export function refuseHeader(name: string, value: string): Objection | undefined {
   const lower = name.toLowerCase()
@@ -60,8 +60,8 @@ export function refuseHeader(name: string, value: string): Objection | undefined
 }
 
 /**
- * Why the static headers of a webhook are too large together; `undefined` when they are not. Each
- * of them must have passed `refuseHeader`.
+ * Returns an objection if the static headers of a webhook are too large together. Each of them must
+ * have passed `refuseHeader`.
  */
 export function refuseHeaders(headers: Readonly<Record<string, string>>): Objection | undefined {
   let bytes = 0

@@ -1,11 +1,12 @@
 import type { Rule } from './rule.ts'
 
+const needsTopic = 'needs the config topic, which exists only with operator.encryptionKeyFile'
 const hint =
-  'set operator.encryptionKeyFile, which creates the config topic: the state of a destination that Hookline disables is stored there'
+  'set it, and run hookline topics apply: the config topic then stores which destinations Hookline has disabled'
 
 /**
- * Checks that there is a config topic for destinations that Hookline may disable: without it, a
- * restart would enable them again.
+ * Checks that a config topic exists if a destination's `lifecycle` can disable it. Without the
+ * topic, a restart would enable the destination again.
  */
 export const lifecycleHasTopic: Rule = ({ destinations, operator }) => {
   if (operator?.encryptionKeyFile !== undefined) return []
@@ -13,8 +14,8 @@ export const lifecycleHasTopic: Rule = ({ destinations, operator }) => {
     const { disableAfter, onGone } = destination?.lifecycle ?? {}
     const path = (key: string) => ['destinations', index, 'lifecycle', key]
     return [
-      ...(disableAfter === undefined ? [] : [{ path: path('disableAfter'), message: 'needs the config topic', hint }]),
-      ...(onGone === 'disable' ? [{ path: path('onGone'), message: 'disable needs the config topic', hint }] : []),
+      ...(disableAfter === undefined ? [] : [{ path: path('disableAfter'), message: needsTopic, hint }]),
+      ...(onGone === 'disable' ? [{ path: path('onGone'), message: `"disable" ${needsTopic}`, hint }] : []),
     ]
   })
 }

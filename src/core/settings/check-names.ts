@@ -24,7 +24,10 @@ export const uniqueNames: Rule = config => [
   ),
 ]
 
-/** Checks that each audience name results in a trait name, and no two in the same one. */
+/**
+ * Checks that each audience name results in a trait name, and that no two audience names result in
+ * the same one.
+ */
 export const distinctProperties: Rule = config => {
   const first = new Map<string, { readonly name: string; readonly path: Path }>()
   return (config.audiences?.list ?? []).flatMap((audience, index): readonly SettingsProblem[] => {
@@ -56,7 +59,8 @@ export const uniqueWebhookLabels: Rule = config =>
       path: ['destinations', index, 'webhooks', position, 'id'],
       name: webhook?.id ?? String(position),
     }))
-    // Positions come first, so that the problem is reported for the id that equals a position.
+    // `repeated` reports the later of two equal labels. Positions come before ids here, so the
+    // problem is reported for the id that equals a position.
     const [given, made] = [true, false].map(wanted =>
       entries.filter((_, at) => (webhooks[at]?.id !== undefined) === wanted),
     )
@@ -76,7 +80,8 @@ export const knownNames: Rule = config => {
     ...(typeof config.destinationsFrom === 'object' ? config.destinationsFrom : []).flatMap((directory, index) =>
       references(sources, ['destinationsFrom', index, 'sources'], directory?.sources),
     ),
-    // A single reference has no index, so its path is set here.
+    // `canary` and `notices` each name one destination and not a list, so their paths have no
+    // index.
     ...(['canary', 'notices'] as const).flatMap(key =>
       references(destinations, [], [config[key]?.destination]).map(problem => ({
         ...problem,
@@ -89,13 +94,14 @@ export const knownNames: Rule = config => {
 interface KnownIds {
   readonly noun: 'source' | 'destination'
   /**
-   * The known ids. `undefined` when an id is invalid: that problem is already reported, and
-   * references may mean this id. `undefined` too with a config topic, which has further ids.
+   * The known ids. `undefined` when they are incomplete, so that unknown ids are not reported. They
+   * are incomplete if an id is invalid, which is a problem of its own, or if a config topic has
+   * further ids.
    */
   readonly ids: ReadonlySet<string> | undefined
   /**
-   * Whether some ids come from directories of `destinationsFrom`, whose owners may remove or rename
-   * them.
+   * Whether some ids come from the directories in `destinationsFrom`. Other people own these
+   * directories and may remove or rename destinations.
    */
   readonly areOthers: boolean
 }
@@ -113,7 +119,7 @@ function knownIds(config: WellFormed, list: List): KnownIds {
 
 /**
  * Returns a function that checks references to sources or destinations. Only the first `left`
- * unknown names get a suggestion, because each suggestion needs a comparison with all known names.
+ * unknown names get a suggestion, because each suggestion compares the name with all known names.
  */
 function referencesAdvisedOn(left: number) {
   const nearest = (name: string | undefined, ids: KnownIds['ids'], otherwise: string): string =>
@@ -127,7 +133,9 @@ function referencesAdvisedOn(left: number) {
       ...repeated(entries, 'is listed twice'),
       ...unknown.map((entry): SettingsProblem => {
         const otherwise = `use the id of a configured ${noun}`
-        const restored = areOthers ? ', or restore the file of this destination in destinationsFrom' : ''
+        const restored = areOthers
+          ? ', or restore the file of this destination in a directory of "destinationsFrom"'
+          : ''
         const hint = nearest(entry.name, ids, `${otherwise}${restored}`)
         return { path: entry.path, message: `no ${noun} has this id`, hint, isExcluded: areOthers }
       }),

@@ -1,16 +1,16 @@
 import { fixedTiers } from '../fixed-tiers.ts'
 import { type DurationMs, durationMs, formatDuration } from '../time.ts'
 import { refuseSchedule } from './check-schedule-and-listeners.ts'
+import { policy } from './destination-policy.ts'
 import { type DeliveryRules, effectivePolicy } from './effective-policy.ts'
-import { policy } from './policy.ts'
 import type { Rule } from './rule.ts'
 import { delivery } from './schema.ts'
 import type { DestinationPolicy } from './settings.ts'
 
 /**
- * Checks the policy of each destination: no value exceeds the global one, and all retries fit into
- * the retry window, with the global values for keys that are not set. When `delivery` itself is
- * wrong, `scheduleFitsWindow` reports that, and policies are not checked.
+ * Checks the policy of each destination: no value may exceed the global one, and all retries must
+ * fit into the retry window. Keys that are not set have the global values. When `delivery` itself
+ * is wrong, only `scheduleFitsWindow` reports it, and policies are not checked.
  */
 export const policiesWithinLimits: Rule = config => {
   const global = delivery.safeParse(config.delivery ?? {}).data
@@ -40,12 +40,18 @@ function objectionsTo(own: DestinationPolicy, global: DeliveryRules): readonly P
   if (refusal === undefined) return []
   const message = refusal.replace(/^schedule /, '')
   if (own.schedule !== undefined)
-    return [{ key: 'schedule', message, hint: 'the limits are policy.window and policy.timeout, or those of delivery' }]
+    return [
+      {
+        key: 'schedule',
+        message,
+        hint: 'the window and the timeout are policy.window and policy.timeout, or, if these are absent, delivery.window and delivery.timeout',
+      },
+    ]
   return [
     {
       key: 'window',
       message: `is too short for delivery.schedule, which ${message.replace(/; remove .*$/, '')}`,
-      hint: 'also set policy.schedule, to waits that fit',
+      hint: 'raise policy.window, or set policy.schedule to waits that fit into it',
     },
   ]
 }
@@ -63,8 +69,9 @@ function windowObjection({ window }: DestinationPolicy, global: DeliveryRules): 
 }
 
 /**
- * Refuses a wait that is shorter than the shortest retry topic, because it would take longer than
- * configured. Any longer wait is exact: the delivery waits in several retry topics if necessary.
+ * Refuses a wait in `schedule` that is shorter than the wait of the shortest retry topic, because
+ * the delivery would wait longer than configured. Any longer wait is exact: the delivery waits in
+ * several retry topics if necessary.
  */
 function waitObjection({ schedule }: DestinationPolicy, global: DeliveryRules): PolicyObjection | undefined {
   const shortest = durationMs(Math.min(...fixedTiers, ...global.schedule))
@@ -74,9 +81,9 @@ function waitObjection({ schedule }: DestinationPolicy, global: DeliveryRules): 
   return {
     key: 'schedule',
     message,
-    hint: 'no retry topic has a shorter wait; a topic exists for 10s, 30s, 1m, 5m and each wait of delivery.schedule',
+    hint: 'no retry topic has a shorter wait: Hookline has a retry topic for 10s, 30s, 1m, 5m and each wait of delivery.schedule',
   }
 }
 
 const limitHint = (key: 'timeout' | 'window', limit: DurationMs): string =>
-  `delivery.${key} is ${formatDuration(limit)}, and a policy can only lower it`
+  `delivery.${key} is ${formatDuration(limit)}, and the policy of a destination can only lower it`

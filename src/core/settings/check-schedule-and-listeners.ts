@@ -8,8 +8,8 @@ import type { DeliverySettings } from './settings.ts'
 import { parseHostPort } from './value-types.ts'
 
 /**
- * The maximum values: an endpoint has 5 seconds to respond, and a delivery is retried for at most 4
- * hours. They also replace a wrong value, so that the schedule can still be checked.
+ * The maximum values of `delivery.timeout` and `delivery.window`. They also replace a wrong value,
+ * so that the schedule can still be checked.
  */
 const longest = { timeout: durationMs(5_000), window: durationMs(4 * 3_600_000) }
 
@@ -64,8 +64,8 @@ function isSamePlace(a: Place, b: Place): boolean {
 }
 
 /**
- * Why a schedule is not allowed; `undefined` when it is allowed. The text begins with the name of
- * the wrong key.
+ * Returns why a schedule is not allowed; `undefined` when it is allowed. The text begins with the
+ * name of the wrong key.
  */
 export function refuseSchedule(
   delivery: Pick<DeliverySettings, 'schedule' | 'timeout' | 'window'>,

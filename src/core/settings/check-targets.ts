@@ -94,7 +94,7 @@ function headerProblems(
     'has the same name as another header of this webhook',
   )
   if (sameName.length > 0) {
-    const hint = 'remove one of them: names are case-insensitive'
+    const hint = 'remove one of the two headers: upper and lower case do not differ in names of headers'
     return sameName.map((problem): SettingsProblem => ({ ...problem, at: 'key', hint }))
   }
   const together = refuseHeaders(Object.fromEntries(given))
@@ -104,6 +104,9 @@ function headerProblems(
 /** Refuses a static trace header, because it would be sent in addition to Hookline's own. */
 function refuseBesideTrace(name: string): Objection | undefined {
   return /^trace(parent|state)$/i.test(name)
-    ? { message: `header ${JSON.stringify(name)} is set by traceHeaders`, hint: 'remove one of them' }
+    ? {
+        message: `header ${JSON.stringify(name)} is already set by "traceHeaders: true"`,
+        hint: 'remove this header or traceHeaders',
+      }
     : undefined
 }

@@ -1,22 +1,25 @@
 import { z } from 'zod'
 import { duration, oneOf } from './value-types.ts'
 
-/** The key `lifecycle` of a destination: what follows when it is paused, and when its endpoints fail. */
+/**
+ * The key `lifecycle` of a destination: effects of a pause, and what happens when its endpoints
+ * fail.
+ */
 export const lifecycle = z.strictObject({
   disableAfter: duration
     .optional()
     .describe(
-      'Disables the destination when no attempt has succeeded for this time, and at least 20 have failed in it; for example `72h`. Requires `operator.encryptionKeyFile`. Absent: never.',
+      'Hookline disables the destination when no attempt has succeeded for this time and at least 20 attempts have failed in it; for example `72h`. Requires `operator.encryptionKeyFile`. Absent: failures never disable the destination.',
     ),
   onGone: oneOf(['notify', 'disable'])
     .default('notify')
     .describe(
-      '`disable`: disables the destination when all its webhooks have responded with 410 Gone and none has accepted an event since. Requires `operator.encryptionKeyFile`. `notify`: only a log line, a metric and, with `notices`, a notice.',
+      '`disable`: Hookline disables the destination when all its webhooks have responded with 410 Gone and none has accepted an event since. Requires `operator.encryptionKeyFile`. `notify`: Hookline only reports the responses with 410 in the log, in a metric and, with `notices`, in a notice.',
     ),
   pauseKeepsWindow: z
     .boolean()
     .default(false)
     .describe(
-      '`true`: the time for which a delivery waits because the destination is paused does not count towards its retry window, up to 48h in all.',
+      '`true`: the time for which a delivery waits during a pause of its destination does not count towards its retry window, up to a total of 48h per delivery.',
     ),
 })

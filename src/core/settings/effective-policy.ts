@@ -5,13 +5,14 @@ import { type DurationMs, durationMs } from '../time.ts'
 export type DeliveryRules = Pick<DeliverySettings, 'timeout' | 'schedule' | 'window' | 'ordering'>
 
 /**
- * The rules for the deliveries of one destination: those of its policy, and the global ones where
- * the policy has none. A running process may have older global rules than the file that the policy
- * comes from, because changes of `delivery` need a restart. So its own limits apply here too.
+ * Returns the rules for the deliveries of one destination: those of its policy, or the global ones
+ * where the policy has none. The limits of `delivery` are applied here again. A running process may
+ * have an older `delivery` than the file with the policy, because changes of `delivery` need a
+ * restart.
  */
 export function effectivePolicy(own: DestinationPolicy | undefined, global: DeliveryRules): DeliveryRules {
   const { timeout, schedule, window, ordering } = own ?? none
-  // Most destinations have none of these keys, and this runs for each delivery.
+  // A shortcut, because this runs for each delivery and most destinations have none of these keys.
   if ((timeout ?? schedule ?? window ?? ordering) === undefined) return global
   return {
     timeout: shorter(timeout, global.timeout),

@@ -2,21 +2,24 @@ import type { WellFormed } from './rule.ts'
 
 type List = 'sources' | 'destinations'
 
-/** The keys of the configuration that rules for single sources and destinations read. */
+/** The keys of the configuration that the rules for single sources and destinations read. */
 const contextKeys = ['network', 'delivery', 'payload', 'traces'] as const satisfies (keyof WellFormed)[]
 
 /** The part of the configuration on which the checks of a single source or destination depend. */
 export type EntryContext = Pick<WellFormed, (typeof contextKeys)[number]>
 
 /**
- * The sources and destinations as the file has them, for the operator API. They may have secrets, so
- * the fields are private: neither JSON nor a log line shows them.
+ * The sources and destinations as they are written in the file, for the operator API. They may have
+ * secrets, so the fields are private: neither JSON nor a log line shows them.
  */
 export class GivenEntries {
   readonly #config: WellFormed
   readonly #entries: Readonly<Record<List, ReadonlyMap<string, object>>>
 
-  /** `hidden`: ids of destinations that are placeholders, not entries of a file. */
+  /**
+   * `hidden`: ids of destinations that Hookline only keeps as placeholders for missing or invalid
+   * files. They are not entries of a file.
+   */
   constructor(config: WellFormed, hidden: ReadonlySet<string> = new Set()) {
     const shown = config.destinations?.filter(entry => !hidden.has(entry?.id ?? ''))
     this.#config = config
@@ -33,7 +36,7 @@ export class GivenEntries {
     return entry && (withPlainNames(entry) as object)
   }
 
-  /** The same entries without these destinations. */
+  /** Returns these entries without the destinations with the given ids. */
   without(destinations: ReadonlySet<string>): GivenEntries {
     return new GivenEntries(this.#config, destinations)
   }
@@ -45,8 +48,9 @@ const byId = (
   new Map(entries.flatMap(entry => (entry?.id === undefined ? [] : [[entry.id, entry] as const])))
 
 /**
- * Removes the number of the directory and the NUL that mark the file names of an entry in
- * `destinationsFrom`. No other text of a configuration begins with them.
+ * Returns an entry of `destinationsFrom` with its file names as a user wrote them. After the file
+ * was read, each file name has a prefix: the number of the directory and a NUL. No other text of a
+ * configuration begins with this prefix.
  */
 function withPlainNames(value: unknown): unknown {
   if (typeof value === 'string') return value.replace(/^\d+\0/, '')

@@ -74,8 +74,8 @@ export function configurationJsonSchema(): object {
 }
 
 /**
- * Whether the rule would reject `${VARIABLE}`, so that the schema must allow it. A list of scalars
- * can be one text, which is split at commas.
+ * Whether a rule of the schema would reject `${VARIABLE}`, so that it must be allowed explicitly. A
+ * list of scalars can be one text, which is split at commas.
  */
 function narrowsScalar({ type, pattern, enum: choice, items }: Readonly<Record<string, unknown>>): boolean {
   if (type === 'string') return pattern !== undefined || choice !== undefined

@@ -4,9 +4,9 @@ import { count, fileName, id, listen, oneOf, oneOrTwo, secretText, text } from '
 /* Settings of the HTTP servers: addresses, limits and keys. */
 
 /**
- * The default addresses. The collector and ops listen on all addresses, as a container needs it;
- * network policies restrict access. The operator API is local unless the configuration says
- * otherwise.
+ * The default addresses. The collector and the server for metrics and health checks (`ops`) listen
+ * on all addresses, so that other hosts can reach them in a container. Restrict access with network
+ * policies. The operator API is only local by default.
  */
 export const defaultListen = {
   collector: '0.0.0.0:8080',
@@ -16,13 +16,17 @@ export const defaultListen = {
 
 export const collector = z
   .strictObject({
-    listen: listen.prefault(defaultListen.collector).describe('Address of the tracking API.'),
+    listen: listen
+      .prefault(defaultListen.collector)
+      .describe('Address at which the tracking API listens, as `host:port`.'),
     operatorKey: secretText
       .optional()
       .describe(
         'Key of the operator API at `collector.listen`. Deprecated: use `operator.keys`. Absent: no operator API at this address.',
       ),
-    operatorKeyFile: fileName.optional().describe('File with `operatorKey`. Deprecated: use `operator.keys`.'),
+    operatorKeyFile: fileName
+      .optional()
+      .describe('File that contains the key of `operatorKey`. Deprecated: use `operator.keys`.'),
     maxBodyBytes: count
       .max(64 * 1_048_576)
       .default(4_194_304)
@@ -33,7 +37,7 @@ export const collector = z
     clientAddressHeader: text
       .optional()
       .describe(
-        'Header in which a proxy sends the address of the client, for example `X-Forwarded-For`. Hookline uses the last address in it. Absent: the address of the connection.',
+        'Header in which a proxy sends the address of the client, for example `X-Forwarded-For`. Hookline uses the last address in this header. Absent: the address of the connection.',
       ),
     connectionsPerAddress: count
       .default(2_500)
@@ -50,7 +54,11 @@ export const collector = z
   .describe('The HTTP service that receives messages.')
 
 export const ops = z
-  .strictObject({ listen: listen.prefault(defaultListen.ops).describe('Address of /metrics, /livez and /readyz.') })
+  .strictObject({
+    listen: listen
+      .prefault(defaultListen.ops)
+      .describe('Address at which /metrics, /livez and /readyz listen, as `host:port`.'),
+  })
   .prefault({})
   .describe('The HTTP server for metrics and health checks.')
 
@@ -59,7 +67,9 @@ export const operatorRoles = ['read', 'operate'] as const
 
 const key = z.strictObject({
   name: id.describe('Name of the key. The audit log shows it with each change that is made with the key.'),
-  role: oneOf(operatorRoles).describe('`read`: only GET and HEAD requests. `operate`: all requests.'),
+  role: oneOf(operatorRoles).describe(
+    '`read`: the key may send only GET and HEAD requests. `operate`: it may send all requests.',
+  ),
   key: oneOrTwo(secretText).optional().describe('The key, or a list of two during a rotation; both are accepted.'),
   keyFile: oneOrTwo(fileName).optional().describe('File with the key, or a list of two files.'),
 })
@@ -80,7 +90,7 @@ export const operator = z
     encryptionKeyFile: oneOrTwo(fileName)
       .optional()
       .describe(
-        'File with 32 random bytes in base64 or hex, or a list of two files during a rotation. The first key encrypts the secrets of destinations and sources that the operator API creates; both decrypt them. Every process needs the file. Absent: the operator API cannot create or change destinations and sources. Adding or removing the key needs a restart.',
+        'File with 32 random bytes in base64 or hex, or a list of two files during a rotation. Hookline encrypts the secrets of destinations and sources that the operator API creates with the first key, and decrypts them with either key. Every process needs the file. Absent: the operator API cannot create or change destinations and sources. Adding or removing the key needs a restart.',
       ),
   })
   .prefault({})

@@ -51,7 +51,7 @@ const endpointTlsFiles = [
   ['caFile', 'certificates'],
 ] as const satisfies readonly (readonly [key: string, holds: FileKind])[]
 
-/** Every file whose content belongs to the configuration. */
+/** Returns every file that the configuration names, with the kind of its content. */
 export function namedFiles(config: Pruned<ConfigurationInput>): readonly NamedFile[] {
   const places: (readonly [Path, FileKind])[] = fixed.map(([path, holds]) => [path.split('.'), holds])
   const listed = (path: Path, value: unknown, holds: FileKind = 'secret'): void => {
@@ -97,10 +97,16 @@ const owners: Readonly<Record<string, readonly ServiceName[]>> = {
 }
 
 const encryptionKeyPath: Path = ['operator', 'encryptionKeyFile']
-/** Every service follows the config topic. Of the commands, only some read it. */
+/**
+ * Whether a path names the encryption key of the config topic. Every service needs this key,
+ * because it reads the topic. A command needs the key only if it reads the topic.
+ */
 const isEncryptionKey = (path: Path): boolean => encryptionKeyPath.every((part, index) => path[index] === part)
 
-/** A service, or a command that reads the config topic: it needs only the keys of this topic. */
+/**
+ * What reads the files: a service, or a command that reads the config topic. This command needs the
+ * encryption keys of the topic, and no other file of a service.
+ */
 export type FileReader = ServiceName | 'config_topic'
 
 /** The services that need the file at a path; `undefined` when every process needs it. */
@@ -110,8 +116,9 @@ export function ownersOf(path: Path): readonly ServiceName[] | undefined {
 }
 
 /**
- * Whether a process with these readers needs the file. Without readers, it needs only the files
- * that every process needs.
+ * Whether a process needs the file at a path. `readers` are the services of the process, or
+ * `config_topic` for a command that reads the config topic. Without readers, the process needs only
+ * the files that every process needs.
  */
 export function isNeeded(path: Path, readers: ReadonlySet<FileReader>): boolean {
   if (isEncryptionKey(path)) return readers.size > 0

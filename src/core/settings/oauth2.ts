@@ -12,20 +12,24 @@ export const auth = z
     oauth2: z
       .strictObject({
         tokenUrl: httpUrl.describe(
-          'URL of the token endpoint. The settings of `network` apply as for webhooks: addresses, ports, CAs and proxy.',
+          'URL of the token endpoint. The addresses, ports, CAs and proxy of `network` apply to it as to webhooks.',
         ),
-        clientId: text.describe('Client id at the authorization server.'),
-        clientSecret: secretText.optional().describe('Client secret. Alternatively, set `clientSecretFile`.'),
-        clientSecretFile: fileName.optional().describe('File with the client secret.'),
+        clientId: text.describe('Client id that a token request sends to the authorization server.'),
+        clientSecret: secretText
+          .optional()
+          .describe(
+            'Client secret that a token request sends to the authorization server. Alternatively, set `clientSecretFile`.',
+          ),
+        clientSecretFile: fileName.optional().describe('File that contains the client secret.'),
         clientAuthentication: oneOf(['basic', 'post'])
           .default('basic')
           .describe(
-            'Where a token request has the client id and secret. `basic`: in the Authorization header. `post`: in the body, for authorization servers that do not support `basic`.',
+            'Where a token request sends the client id and secret. `basic`: in the Authorization header. `post`: in the body, for authorization servers that do not support `basic`.',
           ),
         scopes: z
           .array(scope)
           .default([])
-          .describe('Requested scopes. Empty: the default of the authorization server.'),
+          .describe('Scopes that a token request asks for. Empty: the authorization server uses its default.'),
       })
       .optional()
       .describe(
@@ -33,4 +37,6 @@ export const auth = z
       ),
   })
   .optional()
-  .describe('Authentication of requests at the endpoints of this destination. Absent: none, apart from static headers.')
+  .describe(
+    'Authentication of requests at the endpoints of this destination. Absent: only the static headers of the webhooks, if they have any.',
+  )

@@ -15,8 +15,7 @@ interface Wrong {
 }
 
 /**
- * What helps the user: an allowed value, an action, or the path of the earlier occurrence
- * (`first`).
+ * Help for the user: an allowed value, an action, or the path of the earlier occurrence (`first`).
  */
 type Help =
   | { readonly hint: string; readonly first?: Path | undefined }

@@ -6,8 +6,8 @@ import type { ConfigurationInput } from './schema.ts'
 export type WellFormed = Pruned<ConfigurationInput>
 
 /**
- * A check that the schema cannot do, for example of two values together or of a file's content. It
- * gets only the values of the right type, so that no problem is reported twice.
+ * A check that the schema cannot do, for example of two related values or of a file's content.
+ * `config` has only the values of the right type, so that no problem is reported twice.
  */
 export type Rule = (config: WellFormed, files: FileContents) => readonly SettingsProblem[]
 

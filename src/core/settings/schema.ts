@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { proxy } from './egress.ts'
 import { collector, operator, ops } from './listeners.ts'
 import { recordedAttempts } from './recorded-attempts.ts'
 import { destination, destinationsDirectory, source } from './source-and-destination.ts'
+import { proxy } from './tls-and-proxy.ts'
 import {
   broker,
   cidr,
@@ -25,10 +25,12 @@ const canary = z
     every: duration
       .refine(every => every >= 1_000, 'must be at least 1s')
       .prefault('30s')
-      .describe('Interval of the canary messages. One process of the installation sends them.'),
+      .describe('Time between two canary messages. One process of the installation sends them.'),
   })
   .optional()
-  .describe('Canary messages, which Hookline sends to one destination to check the whole path. Absent: none.')
+  .describe(
+    'Canary messages: Hookline sends them to one destination to check the path from Kafka to the endpoint. Absent: Hookline sends none.',
+  )
 
 const notices = z
   .strictObject({
@@ -36,7 +38,7 @@ const notices = z
   })
   .optional()
   .describe(
-    'Notices, which Hookline sends to one destination: track messages about destinations that fail, recover, are gone or disabled, about dead letters, and about changes through the operator API. Absent: none.',
+    'Notices, which Hookline sends to one destination: track messages about destinations that fail, recover, are gone or disabled, about dead letters, and about changes through the operator API. Absent: Hookline sends none.',
   )
 
 const sampleText = 'must be a number from 0 to 1'
@@ -54,7 +56,7 @@ const traces = z
         .max(1, sampleText)
         .default(0.01)
         .describe(
-          'Share of the traces started by Hookline that are sampled, from 0 to 1. For other traces, the sender of the message decides.',
+          'Share of the traces started by Hookline that are sampled, from 0 to 1. If the sender of a message started the trace, the sender decides whether it is sampled.',
         ),
     },
     withMessage('must be a mapping; {} is enough when the OTLP endpoint is on this host'),
@@ -70,16 +72,18 @@ const traces = z
  */
 
 const credentials = {
-  username: secretText.optional().describe('User name.'),
-  usernameFile: fileName.optional().describe('File with the user name.'),
-  password: secretText.optional().describe('Password.'),
-  passwordFile: fileName.optional().describe('File with the password.'),
+  username: secretText.optional().describe('User name with which Hookline logs in.'),
+  usernameFile: fileName.optional().describe('File that contains the user name.'),
+  password: secretText.optional().describe('Password with which Hookline logs in.'),
+  passwordFile: fileName.optional().describe('File that contains the password.'),
 }
 
 const kafka = z
   .strictObject({
     brokers: z.array(broker).min(1).describe('Bootstrap brokers, each `host:port`.'),
-    clientId: text.default('hookline').describe("Client id in the brokers' logs and quotas."),
+    clientId: text
+      .default('hookline')
+      .describe('Client id that Hookline sends to the brokers. They use it in logs and quotas.'),
     tls: z
       .strictObject(
         {
@@ -97,7 +101,9 @@ const kafka = z
       .describe('TLS to the brokers. `{}` is enough if a public CA issued their certificates. Absent: no TLS.'),
     sasl: z
       .strictObject({
-        mechanism: oneOf(['plain', 'scram-sha-256', 'scram-sha-512']).describe('SASL mechanism.'),
+        mechanism: oneOf(['plain', 'scram-sha-256', 'scram-sha-512']).describe(
+          'SASL mechanism with which Hookline logs in to the brokers.',
+        ),
         ...credentials,
       })
       .optional()
@@ -108,15 +114,18 @@ const kafka = z
 const topics = z
   .strictObject({
     prefix: topicPrefix.default('hookline').describe('Prefix of the names of all topics and consumer groups.'),
-    partitions: count.max(10_000).default(12).describe('Number of partitions of each created topic.'),
-    replicationFactor: count.max(32_767).default(3).describe('Replication factor of each created topic.'),
+    partitions: count
+      .max(10_000)
+      .default(12)
+      .describe('Number of partitions of each topic that Hookline creates, except the status topic, which has one.'),
+    replicationFactor: count.max(32_767).default(3).describe('Replication factor of each topic that Hookline creates.'),
   })
   .prefault({})
   .describe('Name prefix, partitions and replication factor of the topics.')
 
 const registry = z
   .strictObject({
-    url: httpUrl.describe('URL of a schema registry with the Confluent REST API; it may have a path prefix.'),
+    url: httpUrl.describe('URL of a schema registry with the Confluent REST API. The URL may have a path prefix.'),
     ...credentials,
     caFile: fileName
       .optional()
@@ -132,7 +141,7 @@ const log = z
     level: oneOf(logLevels)
       .default('info')
       .describe(
-        'Minimum log level; a change applies without a restart. `--log-level` takes precedence until this value changes in the file.',
+        'Minimum log level; a change applies without a restart. The option `--log-level` of `hookline run` takes precedence until this value changes in the file.',
       ),
   })
   .prefault({})
@@ -173,7 +182,7 @@ export const delivery = z
     window: duration
       .prefault('4h')
       .describe(
-        'Retry window: retries may start within this time after the event was first read. Only a delayed first attempt may start later. At most 4h.',
+        'Retry window: retries may start within this time after Hookline first read the event. Only a delayed first attempt may start later. At most 4h.',
       ),
     ordering: oneOf(['key', 'none'])
       .default('key')
@@ -181,7 +190,7 @@ export const delivery = z
     transport: oneOf(['got', 'undici'])
       .default('got')
       .describe(
-        'HTTP client. `undici` takes about a third of the CPU time of `got`, with the same guarantees, but sends some header names in lower case.',
+        'HTTP client. `undici` takes about a third of the CPU time of `got`, but sends some header names in lower case. Retries, time limits, signatures, and the checks of addresses and certificates are the same.',
       ),
     maxInFlight: count.max(100_000).default(512).describe('Maximum concurrent requests in one process.'),
     perWebhook: count.max(100_000).default(64).describe('Maximum concurrent requests to one webhook in one process.'),
@@ -193,7 +202,8 @@ export const delivery = z
       ),
     attemptsTopic: z
       .union([oneOf(recordedAttempts), z.boolean()], {
-        error: ({ input }) => (input === undefined || input === null ? undefined : 'must be failures, all or off'),
+        error: ({ input }) =>
+          input === undefined || input === null ? undefined : 'must be "failures", "all" or "off"',
       })
       .prefault('failures')
       .transform(value => (typeof value === 'string' ? value : value ? 'all' : 'off'))
@@ -210,11 +220,11 @@ const payload = z
       .string()
       .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/, "must be 1 to 64 letters, digits or !#$%&'*+.^_`|~-")
       .default('Hookline')
-      .describe('Product name in the User-Agent header. Hookline appends the version `/1.0`.'),
+      .describe('Product name in the User-Agent header of requests. Hookline appends the version `/1.0`.'),
     messageIdHeader: z
       .boolean()
       .default(true)
-      .describe('Send the header X-Message-Id, by which receivers detect duplicates.'),
+      .describe('`true`: requests have the header X-Message-Id, by which receivers detect duplicates.'),
     anonymousId: oneOf(['fallback', 'always'])
       .default('fallback')
       .describe('`fallback`: the body has anonymousId only when there is no userId. `always`: also with a userId.'),
@@ -222,7 +232,7 @@ const payload = z
       .boolean()
       .default(false)
       .describe(
-        'Also send the Standard Webhooks headers to destinations with a shared secret or `policy.signing: ed25519`.',
+        '`true`: requests to destinations with a shared secret or `policy.signing: ed25519` also have the Standard Webhooks headers.',
       ),
   })
   .prefault({})
@@ -269,7 +279,7 @@ export const configuration = z
     destinationsFrom: z
       .union(
         [fileName, z.array(destinationsDirectory).min(1)],
-        withMessage('must be a directory, or a list of mappings { directory: …, sources: … }; sources is optional'),
+        withMessage('must be a directory, or a list of mappings { directory: …, sources: … }; "sources" is optional'),
       )
       .optional()
       .describe(

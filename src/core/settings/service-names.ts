@@ -2,5 +2,5 @@
 export const serviceNames = ['collector', 'dispatcher', 'audiences', 'operator'] as const
 export type ServiceName = (typeof serviceNames)[number]
 
-/** The services of a command that needs every file that the configuration names. */
+/** All services, for a command that needs every file that the configuration names. */
 export const everyService: ReadonlySet<ServiceName> = new Set(serviceNames)

@@ -1,7 +1,7 @@
 import type { TlsIdentity } from '../network/tls-identity.ts'
 import type { Secret } from '../secret.ts'
 import type { EpochMs } from '../time.ts'
-import type { FilterSettings } from './filter.ts'
+import type { FilterSettings } from './destination-filter.ts'
 import type { GivenEntries } from './given-entries.ts'
 import type { Configuration } from './schema.ts'
 
@@ -39,7 +39,8 @@ export interface Destination {
   readonly paused: boolean
   readonly sources: readonly string[]
   /**
-   * One, or two during a rotation; none when requests are unsigned. The first makes X-Signature.
+   * The shared secrets: one, or two during a rotation. None when no shared secret signs requests.
+   * X-Signature uses only the first one.
    */
   readonly secrets: readonly Secret[]
   /** When the second secret replaces the first; `undefined` when both stay in use. */
@@ -48,7 +49,7 @@ export interface Destination {
   readonly signingKeys?: readonly Secret[]
   /** How requests authenticate at the endpoints; absent when only by static headers. */
   readonly auth?: DestinationAuth | undefined
-  /** One to five; none while `isHeld`. */
+  /** The one to five webhooks of the destination; empty while `isHeld` is set. */
   readonly webhooks: readonly Webhook[]
   /**
    * Set when the destination's file in `destinationsFrom` is missing or invalid. The destination is
@@ -59,21 +60,21 @@ export interface Destination {
   readonly policy?: DestinationPolicy
   /** Which events of its sources the destination gets; `undefined`: all. */
   readonly filter?: DestinationFilter | undefined
-  /** Absent: the defaults. */
+  /** Settings for a pause and for failing endpoints. Absent: the defaults. */
   readonly lifecycle?: DestinationLifecycle
-  /** Set when Hookline has disabled the destination, by its `lifecycle`. Then `enabled` is false. */
+  /** Set when Hookline has disabled the destination by its `lifecycle`. `enabled` is then false. */
   readonly disabledAutomatically?: AutomaticDisabling
-  /** `undefined` when its endpoints get no client certificate and no CAs of their own. */
+  /** The client certificate and CAs for its endpoints; `undefined` when it has neither. */
   readonly tlsIdentity?: TlsIdentity | undefined
 }
 
-/** A key that is `undefined` has the value of the global settings. */
+/** Settings that override the global ones. A key that is `undefined` has the global value. */
 export type DestinationPolicy = Immutable<Configuration['destinations'][number]['policy']>
 
-/** An absent key has its default. */
+/** Settings for a pause and for failing endpoints. An absent key has its default. */
 export type DestinationLifecycle = Partial<Immutable<Configuration['destinations'][number]['lifecycle']>>
 
-/** Why and when Hookline has disabled a destination. Times are of the brokers' clock. */
+/** Why and when Hookline has disabled a destination. Times are from the brokers' clock. */
 export interface AutomaticDisabling {
   readonly at: EpochMs
   /** `failing`: all attempts failed for `disableAfter`. `gone`: all webhooks responded with 410. */
@@ -98,14 +99,14 @@ export interface OAuth2Settings {
 
 export interface Source {
   readonly id: string
-  /** One to three; each of them is accepted. */
+  /** The write keys, one to three. Each of them is accepted. */
   readonly writeKeys: readonly Secret[]
 }
 
 export interface OperatorKey {
   readonly name: string
   readonly role: OperatorRole
-  /** One, or two during a rotation; each of them is accepted. */
+  /** The secrets of the key: one, or two during a rotation. Each of them is accepted. */
   readonly secrets: readonly Secret[]
 }
 
@@ -130,14 +131,14 @@ export interface NetworkSettings {
   readonly ports: readonly number[] | undefined
   /** PEM text trusted in addition to the public roots. */
   readonly ca: string | undefined
-  /** `undefined` when connections are direct. */
+  /** The proxy for requests; `undefined` when Hookline connects directly. */
   readonly proxy?: ProxySettings | undefined
 }
 
 /** The proxy for all requests to webhooks and to token endpoints. */
 export interface ProxySettings {
   readonly url: string
-  /** `undefined` when the proxy needs none. */
+  /** The user name and password for the proxy; `undefined` when the proxy needs none. */
   readonly credentials: Credentials | undefined
   readonly noProxy: readonly string[]
   /** `local`: Hookline resolves host names and checks the addresses. `proxy`: the proxy does. */
@@ -154,9 +155,9 @@ export type CanarySettings = Immutable<NonNullable<Configuration['canary']>>
 export type NoticesSettings = Immutable<NonNullable<Configuration['notices']>>
 
 export interface TracesSettings {
-  /** The OTLP/HTTP endpoint; `undefined` when the environment variables apply. */
+  /** The OTLP/HTTP endpoint; `undefined` when OpenTelemetry's environment variables name it. */
   readonly endpoint: string | undefined
-  /** Part of the traces started by Hookline that is sampled, 0 to 1. */
+  /** The part, from 0 to 1, of the traces started by Hookline that is sampled. */
   readonly sample: number
 }
 
@@ -166,7 +167,7 @@ export interface TracesSettings {
  */
 export interface ExcludedFiles {
   readonly files: number
-  /** The number of these files whose destination id is unknown. */
+  /** The number of excluded files whose destination id is unknown. */
   readonly unnamed: number
 }
 
@@ -175,7 +176,10 @@ export interface Settings {
   readonly kafka: {
     readonly brokers: readonly string[]
     readonly clientId: string
-    /** `undefined` when TLS is off. `ca` replaces the public roots. */
+    /**
+     * The TLS settings of the connections to Kafka; `undefined` when TLS is off. `ca` replaces the
+     * public roots.
+     */
     readonly tls:
       | { readonly ca: string | undefined; readonly cert: string | undefined; readonly key: Secret | undefined }
       | undefined
@@ -196,26 +200,29 @@ export interface Settings {
      */
     readonly operatorKey: Secret | undefined
     readonly maxBodyBytes: number
-    /** Messages per second; `undefined` when there is no limit. */
+    /** Maximum messages per second of one source; `undefined` when there is no limit. */
     readonly ratePerSource: number | undefined
-    /** Header with the client's address. `undefined`: the address of the connection counts. */
+    /**
+     * The header with the client's address. `undefined`: Hookline uses the address of the
+     * connection.
+     */
     readonly clientAddressHeader: string | undefined
     readonly connectionsPerAddress: number
     /**
      * Maximum bytes of all bodies of one client address. `undefined` selects the default: half of
-     * the memory for bodies with a known source.
+     * the memory that is reserved for bodies whose source is known.
      */
     readonly bodyBytesPerAddress: number | undefined
   }
   readonly operator: {
     readonly keys: readonly OperatorKey[]
     /**
-     * The contents of `operator.encryptionKeyFile`, one or two, without white space around them. The
-     * first one encrypts. Absent without a config topic.
+     * The contents of `operator.encryptionKeyFile`, one or two, without surrounding white space.
+     * The first one encrypts. Absent without a config topic.
      */
     readonly encryptionKeys?: readonly Secret[]
   }
-  /** Address of the listener of the operator API and the console; `undefined` when `operator.keys` is empty. */
+  /** Address of the operator API and the console; `undefined` when `operator.keys` is empty. */
   readonly operatorListen: ListenAddress | undefined
   /** Whether the installation has a config topic. It has one with `operator.encryptionKeyFile`. */
   readonly configTopic?: true
@@ -226,15 +233,21 @@ export interface Settings {
   readonly payload: PayloadSettings
   readonly sources: readonly Source[]
   readonly destinations: readonly Destination[]
-  /** Absent when all files of `destinationsFrom` are in use. */
+  /**
+   * The numbers of files that are not in use. Absent when all files of `destinationsFrom` are in
+   * use.
+   */
   readonly excluded?: ExcludedFiles
   readonly audiences: Immutable<Configuration['audiences']>
-  /** `undefined` when no canary messages are sent. */
+  /** The settings of canary messages; `undefined` when none are sent. */
   readonly canary: CanarySettings | undefined
-  /** Absent when no notices are sent. */
+  /** The settings of notices; absent when none are sent. */
   readonly notices?: NoticesSettings
-  /** `undefined` when traces are off. */
+  /** The settings of traces; `undefined` when tracing is off. */
   readonly traces: TracesSettings | undefined
-  /** The entries as the file has them. Absent without operator keys and without a config topic. */
+  /**
+   * The sources and destinations as they are written in the file. Absent without operator keys and
+   * without a config topic.
+   */
   readonly given?: GivenEntries
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { filter } from './destination-filter.ts'
 import { lifecycle } from './destination-lifecycle.ts'
-import { endpointTls } from './egress.ts'
-import { filter } from './filter.ts'
+import { policy } from './destination-policy.ts'
 import { auth } from './oauth2.ts'
-import { policy } from './policy.ts'
+import { endpointTls } from './tls-and-proxy.ts'
 import { fileName, httpUrl, id, oneOrTwo, oneToThree, secretText, textOrFile, time } from './value-types.ts'
 
 export const source = z.strictObject({
@@ -36,13 +36,13 @@ const webhook = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      "Send `traceparent` and `tracestate`, so that the receiver's spans belong to the same trace. Requires `traces`.",
+      "`true`: requests have the headers `traceparent` and `tracestate`, so that the receiver's spans belong to the same trace. Requires `traces`.",
     ),
 })
 
 export const destination = z.strictObject({
-  id: id.describe('Id of the destination in metrics, logs and dead letters.'),
-  enabled: z.boolean().default(true).describe('`false`: events for this destination are dropped.'),
+  id: id.describe('Id of the destination, by which metrics, logs, dead letters and commands name it.'),
+  enabled: z.boolean().default(true).describe('`false`: Hookline drops the events for this destination.'),
   paused: z
     .boolean()
     .default(false)
@@ -68,10 +68,12 @@ export const destination = z.strictObject({
     ),
   signingKeyFile: oneOrTwo(fileName).optional().describe('File with the private key, or a list of two files.'),
   auth,
-  policy: policy.prefault({}).describe('Settings that override the global ones for this destination.'),
+  policy: policy
+    .prefault({})
+    .describe('Settings that override those of `delivery` and `payload` for this destination.'),
   lifecycle: lifecycle
     .prefault({})
-    .describe('What follows when the destination is paused, and when its endpoints fail.'),
+    .describe('What happens while the destination is paused, and when its endpoints fail for a long time.'),
   filter,
   tls: endpointTls,
   webhooks: z

@@ -1,16 +1,20 @@
 import { lifecycleHasTopic } from './check-lifecycle.ts'
 import { distinctProperties, knownNames, uniqueNames } from './check-names.ts'
 import { distinctListeners, scheduleFitsWindow } from './check-schedule-and-listeners.ts'
-import { proxyCredentials, secretsGivenOnce, uniqueOperatorKeys } from './check-secrets.ts'
+import { proxyCredentials, secretsGivenOnce } from './check-secrets.ts'
+import { uniqueOperatorKeys } from './check-unique-keys.ts'
 import type { EntryContext } from './given-entries.ts'
 import { namedFiles } from './named-files.ts'
-import { resolveEntry } from './resolve.ts'
+import { resolveEntry } from './resolve-settings.ts'
 import type { Rule, WellFormed } from './rule.ts'
 import type { Destination, Source } from './settings.ts'
 import { destination, source } from './source-and-destination.ts'
 import { configurationRules } from './validate.ts'
 
-/** The rules about other parts of the configuration, or about several entries. */
+/**
+ * The rules that need other parts of the configuration, or several entries. They are not checked
+ * for a single entry.
+ */
 const rulesOfOthers: readonly Rule[] = [
   uniqueNames,
   distinctProperties,
@@ -24,8 +28,8 @@ const rulesOfOthers: readonly Rule[] = [
 const entryRules = configurationRules.filter(rule => !rulesOfOthers.includes(rule))
 
 /**
- * Checks one source that is not in the configuration file, in a fraction of the time that
- * `settingsFrom` takes. `undefined` when it has a problem, or names a file.
+ * Checks one source that is not in the configuration file, in a fraction of the time of
+ * `settingsFrom`. Returns `undefined` when it has a problem or names a file.
  */
 export function validSource(entry: object, context: EntryContext): Source | undefined {
   const { data } = source.safeParse(entry)

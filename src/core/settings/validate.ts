@@ -3,22 +3,17 @@ import { authorizationGivenOnce, signingHasKey, usableSigningKeys } from './chec
 import { clientCertificate, usableCertificates } from './check-certificates.ts'
 import { comparableValues } from './check-filter.ts'
 import { lifecycleHasTopic } from './check-lifecycle.ts'
+import { readableFiles } from './check-named-files.ts'
 import { distinctProperties, knownNames, uniqueNames, uniqueWebhookLabels } from './check-names.ts'
 import { policiesWithinLimits } from './check-policies.ts'
 import { distinctListeners, scheduleFitsWindow } from './check-schedule-and-listeners.ts'
-import {
-  proxyCredentials,
-  readableFiles,
-  rotatesTwoSecrets,
-  secretsGivenOnce,
-  uniqueOperatorKeys,
-  uniqueWriteKeys,
-} from './check-secrets.ts'
+import { proxyCredentials, rotatesTwoSecrets, secretsGivenOnce } from './check-secrets.ts'
 import { allowedHeaders, allowedTargets, uniqueUrls } from './check-targets.ts'
+import { uniqueOperatorKeys, uniqueWriteKeys } from './check-unique-keys.ts'
 import { GivenEntries } from './given-entries.ts'
 import { type FileContents, type NamedFile, namedFiles } from './named-files.ts'
 import type { SettingsProblem } from './problem.ts'
-import { resolve } from './resolve.ts'
+import { resolve } from './resolve-settings.ts'
 import type { Rule } from './rule.ts'
 import type { Settings } from './settings.ts'
 

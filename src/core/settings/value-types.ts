@@ -7,8 +7,8 @@ import { Secret } from '../secret.ts'
 import { parseDuration } from '../time.ts'
 
 /**
- * A message for a value of a wrong type. Missing values get the same message everywhere
- * (`check-against-schema.ts`).
+ * Sets the error message for a value of a wrong type. For a missing value,
+ * `check-against-schema.ts` sets the same message for all keys.
  */
 export const withMessage = (message: string) => ({
   error: ({ code, input }: z.core.$ZodRawIssue): string | undefined =>
@@ -115,17 +115,18 @@ function refuseCidr(value: string): string | undefined {
   const verdict = classifyAddress(address, [cidr])
   const isSingle = cidr.length === cidr.bytes.length * 8
   if (!isSingle || verdict.kind === 'allowed') return undefined
-  // Hookline judges the IPv4 address in the entry, and the entry does not permit that one.
+  // The entry is an IPv6 address that contains an IPv4 address. Hookline judges only the IPv4
+  // address, which this entry does not permit.
   return verdict.allowable
-    ? `has no effect: use ${verdict.address}, the IPv4 address in it`
+    ? `has no effect: use ${verdict.address}, the IPv4 address that it contains`
     : `can never be allowed: ${verdict.range}`
 }
 
 export const cidr = z.string().superRefine(unlessRefused(refuseCidr))
 
 /**
- * Kafka allows 249 characters for a topic name. The longest suffix has 21
- * (`.audience-memberships`).
+ * The prefix of topic names. Kafka allows 249 characters for a topic name. The longest suffix has
+ * 21 (`.audience-memberships`).
  */
 export const topicPrefix = z
   .string()

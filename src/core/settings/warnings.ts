@@ -1,11 +1,11 @@
 import { revealed, type Secret } from '../secret.ts'
-import { unreadSecret } from './resolve.ts'
+import { unreadSecret } from './resolve-settings.ts'
 import type { Destination, Settings, Webhook } from './settings.ts'
 
 /** Minimum length of a secret in characters. A shorter one is easy to guess. */
 const secretLength = 16
 
-/** Settings that work but are probably mistakes, one line each. */
+/** Returns a line for each setting that works but is probably a mistake. */
 export function warningsOf(settings: Settings): readonly string[] {
   const { kafka, registry, network, sources, destinations } = settings
   const connected = new Set(destinations.filter(({ enabled }) => enabled).flatMap(destination => destination.sources))
@@ -25,9 +25,13 @@ export function warningsOf(settings: Settings): readonly string[] {
           `network.allow: ${block} allows every private ${block.includes(':') ? 'IPv6' : 'IPv4'} address; list only the blocks that webhooks need`,
       ),
     ...sources
-      // Destinations of the config topic may receive its messages.
+      // With a config topic, destinations that are not in the file may receive the messages of the
+      // source.
       .filter(source => !connected.has(source.id) && settings.configTopic !== true)
-      .map(source => `source ${source.id}: no enabled destination receives its messages`),
+      .map(
+        source =>
+          `source ${source.id}: no enabled destination receives its messages, so they are not delivered; add its id to "sources" of a destination`,
+      ),
     ...destinations.flatMap(destination => destinationWarnings(destination, settings)),
     ...sharedSecretsOf(destinations),
   ]
@@ -47,7 +51,7 @@ function destinationWarnings(
   const unusedTls = destination.tlsIdentity === undefined ? [] : plain
   const padded = secrets.some(secret => secret.reveal() !== secret.reveal().trim())
   return [
-    ...(enabled ? [] : [`destination ${id}: is disabled, so its events are dropped`]),
+    ...(enabled ? [] : [`destination ${id}: is disabled, so Hookline drops its events`]),
     ...(enabled && paused && isHeld !== true
       ? [`destination ${id}: is paused; its events wait, and are dead-lettered ${untilWhen(lifecycle)}`]
       : []),
@@ -63,12 +67,12 @@ function destinationWarnings(
       : []),
     ...((policy?.maxConcurrency ?? topics.partitions) < topics.partitions
       ? [
-          `destination ${id}: policy.maxConcurrency is ${policy?.maxConcurrency}, less than the number of partitions (topics.partitions: ${topics.partitions}); with several processes, some of them leave its deliveries to others, which delays these by at least 10 s`,
+          `destination ${id}: policy.maxConcurrency is ${policy?.maxConcurrency}, less than the number of partitions (topics.partitions: ${topics.partitions}); with several processes, some may get no part of this limit and leave their deliveries to the others, which delays these deliveries by at least 10 s; use at least ${topics.partitions}, or accept the delay`,
         ]
       : []),
     ...(unusedTls.length > 0
       ? [
-          `destination ${id}: tls has no effect on http:// (webhook ${labelsOf(unusedTls)}), which sends no client certificate; use https://`,
+          `destination ${id}: "tls" has no effect on http:// (webhook ${labelsOf(unusedTls)}), which sends no client certificate; use https://`,
         ]
       : []),
     ...(oauth2 !== undefined && isPlain(oauth2.tokenUrl)
@@ -76,7 +80,7 @@ function destinationWarnings(
       : []),
     ...(traced.length > 0 && traces === undefined
       ? [
-          `destination ${id}: has traceHeaders (webhook ${traced.join(', ')}), but traces is not set, so no trace headers are sent`,
+          `destination ${id}: has traceHeaders (webhook ${traced.join(', ')}), but traces is not set, so Hookline sends no trace headers; set traces, or remove traceHeaders`,
         ]
       : []),
     ...(padded
@@ -89,19 +93,20 @@ function destinationWarnings(
 
 const untilWhen = (lifecycle: Destination['lifecycle']): string =>
   lifecycle?.pauseKeepsWindow === true
-    ? 'when their retry window ends, which does not count up to 48h of the pause'
-    : 'when their retry window ends'
+    ? 'when their retry window ends (up to 48h of the pause do not count towards it); set paused: false to deliver them'
+    : 'when their retry window ends; set paused: false to deliver them'
 
 const isPlain = (url: string): boolean => /^http:/i.test(url)
 
-/** The secrets that this process has read. */
+/** Leaves out the placeholders of secrets whose files this process has not read. */
 const known = (secrets: readonly Secret[]): readonly Secret[] => secrets.filter(secret => secret !== unreadSecret)
 
 const labelsOf = (webhooks: readonly Webhook[]): string => webhooks.map(({ label }) => label).join(', ')
 
 /**
- * Warns when two destinations share a secret or a signing key: each receiver could forge requests
- * to the other, or send its own requests to the other as genuine ones.
+ * Warns when two destinations share a secret or a signing key: each receiver could sign a forged
+ * request to the other. It could also forward a request that it got, and the other would accept it
+ * as its own.
  */
 const sharedSecretsOf = (destinations: readonly Destination[]): readonly string[] => [
   ...sharing(destinations, ({ secrets }) => secrets).map(
@@ -110,11 +115,14 @@ const sharedSecretsOf = (destinations: readonly Destination[]): readonly string[
   ),
   ...sharing(destinations, ({ signingKeys }) => signingKeys ?? []).map(
     ({ id, other }) =>
-      `destination ${id}: has the same signing key as destination ${other}, so each receiver can send its requests to the other as genuine ones; use different keys`,
+      `destination ${id}: has the same signing key as destination ${other}, so each receiver can send the requests that it gets to the other one, which accepts them as genuine; use different keys`,
   ),
 ]
 
-/** The destinations that have a secret of an earlier one. */
+/**
+ * Returns pairs of destinations: one that has the same secret as an earlier destination, and this
+ * earlier one.
+ */
 function sharing(
   destinations: readonly Destination[],
   secretsOf: (destination: Destination) => readonly Secret[],

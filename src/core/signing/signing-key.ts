@@ -2,9 +2,9 @@ import { createPrivateKey, hash, type KeyObject } from 'node:crypto'
 import type { Objection } from '../objection.ts'
 
 /*
- * Ed25519 keys of the asymmetric signatures of Standard Webhooks. A private key is PKCS#8 in PEM,
- * or has the form of Standard Webhooks: `whsk_` and, in Base64, the seed of 32 bytes, or 64 bytes
- * with the public key behind the seed, as some libraries write it.
+ * Ed25519 keys for the asymmetric signatures of Standard Webhooks. A private key has one of two
+ * forms: PKCS#8 in PEM, or `whsk_` and Base64 as in Standard Webhooks. The Base64 text contains the
+ * seed of 32 bytes. Some libraries append the public key of 32 bytes.
  */
 
 const seedBytes = 32
@@ -13,7 +13,10 @@ const standardPattern = /^whsk_([A-Za-z0-9+/]+={0,2})$/
 /** The PKCS#8 form of an Ed25519 key without the seed (RFC 8410 7). */
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-/** Parses a private key; `undefined` when it is not an Ed25519 private key in one of the forms. */
+/**
+ * Parses a private key. Returns `undefined` when it is not an Ed25519 private key in PEM (PKCS#8)
+ * or in the `whsk_` form.
+ */
 export function parseSigningKey(text: string): KeyObject | undefined {
   try {
     const bytes = bytesIn(text)
@@ -29,7 +32,11 @@ export function parseSigningKey(text: string): KeyObject | undefined {
 
 const ed25519 = (key: KeyObject): KeyObject | undefined => (key.asymmetricKeyType === 'ed25519' ? key : undefined)
 
-/** The seed in a text of the usual forms, perhaps with the public key behind it. */
+/**
+ * Returns the 32-byte seed of an Ed25519 private key that is written as `whsk_` and Base64, or in
+ * PEM as PKCS#8 without the public key. After `whsk_` the public key may follow the seed; it is
+ * then returned too. Returns `undefined` for any other text.
+ */
 function bytesIn(text: string): Buffer | undefined {
   const [, base64] = standardPattern.exec(text.trim()) ?? []
   if (base64 !== undefined) {
@@ -43,13 +50,13 @@ function bytesIn(text: string): Buffer | undefined {
 }
 
 /**
- * Whether a text is an Ed25519 private key. Node takes about 50 µs to parse a key, so the usual
- * forms are only recognised: a configuration may have a key for each of 10,000 destinations.
+ * Whether a text is an Ed25519 private key. A key from which `bytesIn` extracts only a seed is not
+ * parsed. Node takes about 50 µs to parse a key, and each of 10,000 destinations may have one.
  */
 const isSigningKey = (text: string): boolean =>
   bytesIn(text)?.length === seedBytes || parseSigningKey(text) !== undefined
 
-/** Why a text is not usable as a signing key; `undefined` when it is. */
+/** Returns why a text is not usable as a signing key; `undefined` when it is usable. */
 export const refuseSigningKey = (text: string): Objection | undefined =>
   !isSigningKey(text)
     ? {
@@ -81,7 +88,7 @@ export interface PublicSigningKey {
 export function publicKeyOf(key: KeyObject): PublicSigningKey {
   const bytes = publicBytesOf(key)
   const x = bytes.toString('base64url')
-  // The thumbprint is that of the required members in alphabetical order, without white space.
+  // RFC 7638 hashes the required members in alphabetical order, without white space.
   const kid = hash('sha256', JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }), 'base64url')
   return {
     ...{ kty: 'OKP', crv: 'Ed25519', x, use: 'sig', alg: 'EdDSA', kid },

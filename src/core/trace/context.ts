@@ -13,17 +13,17 @@ export interface TraceContext {
 const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const allZeros = /^0+$/
 /**
- * Maximum length of `tracestate` in characters. Participants should propagate at least this many
- * (section 3.3.1.5).
+ * Maximum length of `tracestate` in characters. The specification recommends to propagate at least
+ * 512 characters (section 3.3.1.5).
  */
 const maxStateLength = 512
 const printable = /^[\x20-\x7e]+$/
 
 /** The content of a `traceparent` header. */
 export interface TraceParent {
-  /** 32 hex digits. */
+  /** The id of the trace, 32 hex digits. */
   readonly traceId: string
-  /** 16 hex digits. */
+  /** The id of the span, 16 hex digits. */
   readonly spanId: string
   /** Whether the trace is sampled, as the process that started it decided. */
   readonly isSampled: boolean

@@ -11,8 +11,8 @@ export interface SpanStart {
   /** The parent span. A span without a parent starts a new trace. */
   readonly parent?: TraceContext | undefined
   /**
-   * An earlier span to which this span is linked, for a span without a parent. The new trace is
-   * sampled when the earlier one is. Hours may lie between the two spans.
+   * An earlier span that this span links to, for a span without a parent. The new trace is sampled
+   * if the trace of the earlier span is. Hours may lie between the two spans.
    */
   readonly follows?: TraceContext | undefined
 }

@@ -1,5 +1,5 @@
+import type { AudienceDirectory } from '../../core/audience/audience-directory.ts'
 import { AudiencePartition } from '../../core/audience/audience-partition.ts'
-import type { AudienceDirectory } from '../../core/audience/directory.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
 import type { MembershipRecord } from '../../core/audience/membership-record.ts'
 import { changeExpiry } from '../../core/audience/sync-status.ts'
@@ -20,23 +20,33 @@ import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { PeriodicTask } from '../periodic-task.ts'
-import { createGatedAppends, type GatedAppends, type OwnershipGate } from './gated-appends.ts'
 import { Inputs, type OwnedAudiencePartition, ownedAudiencePartitionWith } from './inputs.ts'
-import { createLogCheck, createMembershipsLog, createReadTail } from './memberships-log.ts'
+import { createMembershipsReader } from './memberships-reader.ts'
+import { createGatedAppends, type GatedAppends, type OwnershipGate } from './ownership-gate.ts'
 import { createRestore } from './restore.ts'
+import { createLogCheck, createReadTail } from './unread-memberships.ts'
 import { createUpdatePacer, type UpdatePacer } from './update-pacer.ts'
 import { createWriteChanges } from './write-changes.ts'
 
-/** The restored partitions, and the parts that work on them. */
+/**
+ * The partitions whose audience memberships this process has loaded, and the components that load
+ * and check the memberships.
+ */
 export interface AudiencePartitions {
   readonly held: ReadonlyMap<PartitionProcessor, OwnedAudiencePartition> &
     Pick<Map<PartitionProcessor, OwnedAudiencePartition>, 'delete'>
   readonly inputs: Inputs
   readonly writes: GatedAppends
   readonly updates: UpdatePacer
-  /** Looks for records in the memberships topic that this process has neither read nor written. */
+  /**
+   * Searches the memberships topic for records that this process has neither read nor written. They
+   * come from an earlier owner of the partition, or from a write whose acknowledgement was lost.
+   */
   readonly logCheck: PeriodicTask
-  /** Restores the memberships of a partition into `held`. The partition is paused until then. */
+  /**
+   * Loads the memberships of a partition from Kafka and adds the partition to `held`. The partition
+   * is paused until then.
+   */
   restoreInto(processor: PartitionProcessor): Promise<void>
 }
 
@@ -58,7 +68,7 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
   const writeChanges = createWriteChanges({ ...deps, ...codecs, writes, updates })
   const inputs = new Inputs({ ...deps, codec: codecs.inputs, writeChanges, writes, gate })
   const expiry = changeExpiry(deps.window)
-  const log = createMembershipsLog({ ...deps, codec: codecs.memberships, topic: topics.memberships })
+  const log = createMembershipsReader({ ...deps, codec: codecs.memberships, topic: topics.memberships })
   const readTail = createReadTail({
     ...deps,
     log,
@@ -103,14 +113,14 @@ export interface AudiencesDeps {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly topics: TopicNames
-  /** How long the dispatcher tries to deliver an event. */
+  /** The retry window: how long the dispatcher tries to deliver an event, in ms. */
   readonly window: DurationMs
   /** Returns the audiences of the current configuration. */
   readonly directory: () => AudienceDirectory
   readonly emitPerSecond: () => number
   /**
-   * Returns why a deletion stops data about a user; `undefined` when no deletion stops it. The
-   * suppression list has been read to its end before the service starts.
+   * Returns why a deletion forbids processing a record about a user; `undefined` when no deletion
+   * forbids it. The service starts only after the suppression list has been read to its end.
    */
   readonly stops: (about: SuppressibleRecord, now: EpochMs) => 'user_deleted' | 'suppressed' | undefined
   readonly tracer?: Tracer | undefined

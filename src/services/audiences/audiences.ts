@@ -5,21 +5,25 @@ import { showGroup } from '../partitions/group-metrics.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createPartitions } from '../partitions/partitions.ts'
 import { type AudiencesDeps, createAudiencePartitions } from './audience-partitions.ts'
-import { OwnershipGate } from './gated-appends.ts'
 import type { OwnedAudiencePartition } from './inputs.ts'
+import { OwnershipGate } from './ownership-gate.ts'
 import type { UpdatePacer } from './update-pacer.ts'
 
 /**
- * Maximum time for which `stop` waits for writes in progress. Some may take longer: Kafka may need
- * 10 s to answer a write, and a state is written only after its identify message.
+ * Maximum time for which `stop` waits for writes in progress. Some writes may take longer. Kafka
+ * may need 10 s to acknowledge a write, and a membership is written only after its identify message
+ * is acknowledged.
  */
 const drainLimit = durationMs(8_000)
 
 /** Consumes audience inputs, and writes identify messages and memberships until stopped. */
 export interface AudiencesService {
-  /** Resolves when the group has been joined; memberships are restored after that. */
+  /** Resolves when the group has been joined. The memberships are loaded from Kafka after that. */
   start(): Promise<void>
-  /** Starts nothing new, waits for writes in progress, commits, and leaves the group. */
+  /**
+   * Starts no further writes, waits for those in progress, commits the offsets, and leaves the
+   * group.
+   */
   stop(): Promise<void>
   health(): Health
   /** Sets the gauges to the current values. */
@@ -40,8 +44,8 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
     admission: {
       prefetchesDeeper: () => true,
       assigned: processor => void restoreInto(processor),
-      // A partition is paused until it is restored, so `held` has every partition that gets
-      // records.
+      // A partition is paused until its memberships are loaded. So `held` has an entry for every
+      // partition that gets records.
       admit: (record, processor) => inputs.take(record, held.get(processor) as OwnedAudiencePartition),
       admitted: () => undefined,
       revoked: processor => void held.delete(processor),
@@ -74,7 +78,7 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
       if (!(await drained()))
         logger.warn(
           { waitedMs: drainLimit },
-          'shutdown timed out; records of the audience input topic that are in progress are not committed and will be processed again',
+          'shutdown timed out before all records of the audience input topic were processed; the offsets of unfinished records are not committed, so the next owner of their partitions processes them again',
         )
       await consumer.stop()
     },
@@ -95,7 +99,7 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
 }
 
 interface Shown {
-  /** The restored partitions, a part of `processors`. */
+  /** The partitions of `processors` whose memberships are loaded from Kafka. */
   readonly held: readonly OwnedAudiencePartition[]
   readonly processors: readonly PartitionProcessor[]
   readonly updates: UpdatePacer

@@ -3,20 +3,20 @@ import type { LogRecord } from '../../core/ports.ts'
 import { traceContextIn } from '../../core/trace/context.ts'
 import { processFacts, type Span, sendFacts, type Tracer } from '../../core/trace/tracer.ts'
 
-/** The trace of an input that changes something. */
+/** The trace of an audience input that changes at least one membership. */
 export interface InputTrace {
-  /** Starts the span of an identify that is written because of the input. */
+  /** Starts the span of an identify message that is written because of the input. */
   emit(destination: string): Span
   /** Ends the span: all changes are written, or the partition was revoked. */
   end(result: 'changed' | 'partition_lost'): void
 }
 
 /**
- * Starts the trace of an input, linked to the request that wrote the input. It is a trace of its
- * own, because a list may have millions of inputs, and the rate limit of identify messages spreads
- * them over a long time. When the input is about a whole audience, each identify gets a trace of
- * its own too. When the input is about one user, the identify messages are part of the input's
- * trace.
+ * Starts a new trace for an input, linked to the request that wrote the input. The input does not
+ * continue the trace of that request: a list may have millions of inputs, and the rate limit of
+ * identify messages spreads them over a long time. If the input is about one user, its identify
+ * messages are part of the new trace. If it is about a whole audience, each identify message gets
+ * another new trace.
  */
 export function traceInput(
   tracer: Tracer,

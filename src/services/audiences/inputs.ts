@@ -1,6 +1,6 @@
 import type { AudiencePartition } from '../../core/audience/audience-partition.ts'
-import type { IgnoredReason } from '../../core/audience/change.ts'
 import { type AudienceInput, inputUser } from '../../core/audience/input.ts'
+import type { IgnoredReason } from '../../core/audience/input-effect.ts'
 import { InputScheduler, type QueuedInput } from '../../core/audience/input-scheduler.ts'
 import { parseMembershipKey, type ReadRecord } from '../../core/audience/membership-record.ts'
 import { syncBegan } from '../../core/audience/sync-id.ts'
@@ -12,10 +12,10 @@ import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
-import type { GatedAppends, OwnershipGate } from './gated-appends.ts'
 import { type InputTrace, traceInput } from './input-trace.ts'
-import { LogTail } from './memberships-log.ts'
+import type { GatedAppends, OwnershipGate } from './ownership-gate.ts'
 import type { RestoredPartition } from './restore.ts'
+import { LogTail } from './unread-memberships.ts'
 import type { WriteChanges } from './write-changes.ts'
 
 interface Deps {
@@ -30,7 +30,7 @@ interface Deps {
   readonly tracer?: Tracer | undefined
 }
 
-/** An assigned partition with its restored memberships. */
+/** An assigned partition whose memberships this process has loaded from Kafka. */
 export interface OwnedAudiencePartition {
   readonly processor: PartitionProcessor
   readonly state: AudiencePartition
@@ -49,8 +49,9 @@ export const ownedAudiencePartitionWith = (
 })
 
 /**
- * A record of the memberships topic that is or may be stale: an earlier owner of the partition
- * appended it late, after a newer state. It waits until no input of its user is in progress.
+ * A record of the memberships topic that is or may be stale. A record is stale if an earlier owner
+ * of the partition appended it late, after a newer state. It waits until no input of its user is in
+ * progress.
  */
 class FoundRecord implements QueuedInput {
   readonly record: ReadRecord
@@ -115,7 +116,7 @@ export class Inputs {
 
   take(record: LogRecord, held: OwnedAudiencePartition): void {
     if (record.unreadBatch !== undefined) return this.#refuse(record, held, record.unreadBatch.why)
-    if (record.value === null) return this.#refuse(record, held, 'the value is null')
+    if (record.value === null) return this.#refuse(record, held, 'the value of the record is null')
     const decoded = this.#deps.codec.decode(record.value)
     switch (decoded.kind) {
       case 'value':
@@ -129,8 +130,9 @@ export class Inputs {
   }
 
   /**
-   * Writes the current state again for the keys of stale records, so that it is the last record of
-   * its key. `isStale` is false when each record must first be checked.
+   * Corrects stale records of the memberships topic: for each of their keys, it writes the current
+   * state again, so that this state is the last record of the key. If `isStale` is false, the
+   * records only may be stale, and each one is checked first.
    */
   takeFound(records: Iterable<ReadRecord>, held: OwnedAudiencePartition, isStale: boolean): void {
     for (const record of records) held.order.add(new FoundRecord(record, isStale))
@@ -211,8 +213,9 @@ export class Inputs {
   }
 
   /**
-   * Logs a sync that came too late. Its sender got a success response, so only this log line shows
-   * it.
+   * Logs the end of a sync that has no effect, because the sync was already closed or a newer full
+   * sync has begun. The client that sent the sync got a success response, so only this log line
+   * shows it.
    */
   #logStaleSync({ input, record }: OpenInput, result: string): void {
     if (input.kind !== 'sync_ended' || !staleReasons.some(reason => reason === result)) return
@@ -221,7 +224,7 @@ export class Inputs {
     const fields = { audience, mode, syncId, began, result, partition: record.partition }
     this.#deps.logger.warn(
       fields,
-      'audience sync not applied completely, usually because a newer full sync of the audience has begun; if the list of this sync is current, send it again; if this line appears again, run `hookline audience reset` before you send the list',
+      'audience sync not applied completely, usually because a newer full sync of the audience has begun; if the newer sync has the list that you want, do nothing; otherwise send the list of this sync again; if this line then appears again, run `hookline audience reset` for the audience, and send the list once more',
     )
   }
 
@@ -231,7 +234,7 @@ export class Inputs {
     const { topic, partition, offset } = record
     logger.warn(
       { topic, partition, offset, detail },
-      'record of the audience input topic cannot be decoded; it is dead-lettered',
+      'record of the audience input topic cannot be decoded (see detail); hookline writes it to the dead-letter topic: list it with `hookline dead-letters --destination -`',
     )
     void writes.deadLetter(record, { reason: 'undecodable' }, processor).then(written => {
       if (!written) return

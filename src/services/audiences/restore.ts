@@ -2,11 +2,11 @@ import type { AudiencePartition } from '../../core/audience/audience-partition.t
 import type { ReadRecord } from '../../core/audience/membership-record.ts'
 import { Semaphore } from '../../core/collections/semaphore.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
-import { pause } from '../../core/pause.ts'
 import type { Clock, Logger, PartitionReader } from '../../core/ports.ts'
+import { sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
-import type { MembershipsLog } from './memberships-log.ts'
+import type { MembershipsReader } from './memberships-reader.ts'
 
 /** Wait before a retry while Kafka or the schema registry cannot be reached. */
 const retryAfter = durationMs(1_000)
@@ -18,7 +18,7 @@ const maxReading = 2
 
 interface Deps {
   readonly reader: Pick<PartitionReader, 'endOf'>
-  readonly log: MembershipsLog
+  readonly log: MembershipsReader
   /**
    * Creates the state of one partition.
    * @param inputEnd the end offset of this partition in the audience-input topic
@@ -34,8 +34,10 @@ export interface RestoredPartition {
   /** Offset after the last record that was read. */
   readonly next: number
   /**
-   * For each key whose last record is stale, a record without a value. The current state of these
-   * keys must be written again.
+   * The keys whose last record in the topic is stale: an earlier record has a newer state, for
+   * example because a previous owner of the partition wrote late. The current state of these keys
+   * must be written again. Each entry has only the key and the input offset of that state; it has
+   * no value.
    */
   readonly stale: readonly ReadRecord[]
 }
@@ -60,7 +62,10 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
     const stale = state.records.restored()
     const seconds = (clock.monotonic() - startedAt) / 1_000
     metrics.audienceRestoreSeconds.observe({}, seconds)
-    logger.info({ partition, records, ...state.size(), stale: stale.length, seconds }, 'memberships restored')
+    logger.info(
+      { partition, records, ...state.size(), stale: stale.length, seconds },
+      'audience members of this partition of the audience input topic were restored from Kafka',
+    )
     return { state, next, stale }
   }
 
@@ -75,12 +80,12 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
         const fields = { topic: log.topic, partition, error: (error as Error).message, retryInMs: retryAfter }
         logger.warn(
           fields,
-          'memberships cannot be read; hookline retries, and the partition is paused until a read succeeds',
+          'hookline cannot read the audience members of this partition from the topic (see error); it retries after retryInMs, and until a read succeeds, it processes no audience inputs of the partition',
         )
       } finally {
         reading.release()
       }
-      await pause(clock, retryAfter)
+      await sleep(clock, retryAfter)
     }
     return undefined
   }

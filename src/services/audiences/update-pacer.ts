@@ -5,7 +5,8 @@ import { durationMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 /**
- * The pacer makes up for at most this lost time, in milliseconds, so that no burst follows a pause.
+ * Maximum delay, in milliseconds, that the pacer compensates by sending the next messages faster.
+ * After a longer pause it returns to the configured rate, so that no burst follows.
  */
 const burstMs = 100
 

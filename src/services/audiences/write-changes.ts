@@ -1,4 +1,4 @@
-import type { Change } from '../../core/audience/change.ts'
+import type { InputEffect } from '../../core/audience/input-effect.ts'
 import {
   type MemberKey,
   type MembershipRecord,
@@ -15,8 +15,8 @@ import type { EventCodec, OutgoingRecord, ValueCodec } from '../../core/ports.ts
 import type { TopicNames } from '../../core/topics.ts'
 import { traceHeaders } from '../../core/trace/context.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
-import type { GatedAppends, OwnershipGate } from './gated-appends.ts'
 import type { InputTrace } from './input-trace.ts'
+import type { GatedAppends, OwnershipGate } from './ownership-gate.ts'
 import type { UpdatePacer } from './update-pacer.ts'
 
 /** Maximum number of concurrent changes of one input: the end of a sync may cause millions. */
@@ -32,17 +32,18 @@ interface Deps {
   readonly metrics: Metrics
 }
 
-type MembershipChange = Extract<Change, { kind: 'membership' }>
+type MembershipChange = Extract<InputEffect, { kind: 'membership' }>
 
 /**
- * Writes the changes of one input. Each change is written as its identify message, if it has one,
- * and, when that is acknowledged, its state. A watermark is written when all changes before it are
- * acknowledged, and before any change after it. Resolves with false when the partition is revoked;
- * nothing more is written then.
+ * Writes the changes of one input. For each change it first writes the identify message, if the
+ * change has one. When Kafka has acknowledged the message, it writes the membership to the
+ * memberships topic. A watermark is the record by which the service ignores late inputs of old
+ * syncs. It is written when all changes before it are acknowledged, and before any change after it.
+ * Resolves with false when the partition is revoked; no further records are written then.
  */
 export type WriteChanges = (
-  first: IteratorResult<Change>,
-  others: Iterator<Change>,
+  first: IteratorResult<InputEffect>,
+  others: Iterator<InputEffect>,
   processor: PartitionProcessor,
   trace: InputTrace | undefined,
 ) => Promise<boolean>
@@ -62,7 +63,8 @@ export function createWriteChanges({
     ...(typeof value === 'number'
       ? { value: null, headers: { [positionHeader]: String(value) } }
       : { value: memberships.encode(value), headers: {} }),
-    // The partition that has the user's inputs, not the one that the key's hash selects.
+    // Uses the partition number of the user's inputs, not the partition that the hash of the key
+    // selects.
     partition: processor.partition,
   })
 

@@ -1,5 +1,5 @@
 import { disableRule, isOutdated } from '../../core/auto-disable/disable-rule.ts'
-import { type Evidence, FailureCounter, type SeenFailures } from '../../core/auto-disable/endpoint-failures.ts'
+import { type Evidence, FailureCounter, type SeenFailures } from '../../core/auto-disable/failure-counter.ts'
 import {
   type DisableRule,
   type FailureState,
@@ -12,14 +12,17 @@ import type { Routing } from '../../core/delivery/route.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { AutomaticDisabling } from '../../core/settings/settings.ts'
 import { durationMs } from '../../core/time.ts'
-import { changeFailures } from '../config-objects/change-failures.ts'
+import { changeFailures } from '../config-objects/change-failure-state.ts'
 import type { ObjectStore } from '../config-objects/object-store.ts'
 import type { ObjectWriter } from '../config-objects/object-writer.ts'
 import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 
 /** How often a process writes the failures that it saw. A success is written immediately. */
 const every = durationMs(5_000)
-/** Maximum number of destinations whose record is being written. The others wait for the next run. */
+/**
+ * Maximum number of destinations whose failure states are written at the same time. The other
+ * destinations wait for the next run.
+ */
 const maxWrites = 100
 
 interface Deps {
@@ -31,12 +34,12 @@ interface Deps {
 }
 
 /*
- * The path of a failure. Every process reads the failure records of all processes, so no process has
- * a special role, and nothing depends on the owned partitions.
+ * The path of a failure. Every process reads the failure records of all processes. So no process
+ * has a special role, and it does not matter which partitions a process owns.
  *
  *   attempt --FailureCounter--every 5 s--> judgeFailures --record--> config topic --> all processes
  *
- * A process that sees a success after `failingSince` ends the failure for all.
+ * A process that sees a success after `failingSince` ends the failure state for all processes.
  */
 
 /** Counts the failures of the destinations that `lifecycle` can disable, and disables them. */
@@ -46,7 +49,7 @@ export class FailureWatch implements PeriodicTask {
   readonly #inProgress = new Set<string>()
   readonly #task: PeriodicTask
   #onDisabled: (destination: string, disabled: AutomaticDisabling) => void = () => undefined
-  /** Whether the last write failed. */
+  /** Whether the last write of a failure state failed. */
   #isFailing = false
 
   constructor(deps: Deps) {
@@ -72,7 +75,7 @@ export class FailureWatch implements PeriodicTask {
     this.#task.stop()
   }
 
-  /** An attempt at a destination for which `isWatched` is true has ended. */
+  /** Called at the end of each attempt at a watched destination (`isWatched`). */
   attempted(id: string, evidence: Evidence): void {
     const now = this.#deps.clock.now()
     if (evidence === 'fails') this.#counterOf(id).failed(now)
@@ -81,7 +84,7 @@ export class FailureWatch implements PeriodicTask {
     this.#endIfOver(id)
   }
 
-  /** The endpoint of a webhook of any destination responded with 410 Gone. */
+  /** Called when the endpoint of a webhook of any destination responded with 410 Gone. */
   gone(id: string, webhook: string): void {
     if (this.#isWatched(id)) this.#counterOf(id).gone(webhook, this.#deps.clock.now())
   }
@@ -111,7 +114,10 @@ export class FailureWatch implements PeriodicTask {
     return failingSince !== undefined && endedAt >= failingSince
   }
 
-  /** Writes what this process has seen of a destination, until nothing changes. */
+  /**
+   * Writes the failures that this process has seen of a destination. Repeats this while a write
+   * succeeds, because the process may see further failures during the write.
+   */
   async #settle(id: string): Promise<void> {
     if (this.#inProgress.has(id) || this.#inProgress.size >= maxWrites) return
     this.#inProgress.add(id)
@@ -119,7 +125,7 @@ export class FailureWatch implements PeriodicTask {
     this.#inProgress.delete(id)
   }
 
-  /** Returns whether a state was written. */
+  /** Writes the failure state once. Resolves with true when a state was written. */
   async #write(id: string): Promise<boolean> {
     const { store, routing } = this.#deps
     const version = store.known({ kind: 'destination', id })?.version ?? 0
@@ -135,7 +141,7 @@ export class FailureWatch implements PeriodicTask {
     if (result.kind === 'unchanged') return false
     const isWritten = result.kind === 'applied'
     if (isWritten) this.#report(id, verdict)
-    else this.#keep(id, seen, result.kind === 'failed' ? result.detail : 'other processes wrote first')
+    else this.#keep(id, seen, result.kind === 'failed' ? result.detail : 'another process changed the object first')
     this.#isFailing = !isWritten
     return isWritten
   }
@@ -144,7 +150,10 @@ export class FailureWatch implements PeriodicTask {
     return judgeFailures(before, seen, rule, this.#deps.clock.now())
   }
 
-  /** Keeps failures for the next run. The log has one line until a write succeeds. */
+  /**
+   * Keeps failures after a failed write, so that the next run writes them. Logs only the first of
+   * several failed writes in succession.
+   */
   #keep(id: string, seen: SeenFailures, error: string): void {
     this.#counterOf(id).restore(seen)
     if (!this.#isFailing) this.#deps.logger.warn({ destination: id, error }, notWritten)
@@ -174,10 +183,11 @@ export class FailureWatch implements PeriodicTask {
   }
 }
 
-const notWritten = 'the failures of a destination were not written to the config topic; hookline tries again'
+const notWritten =
+  'hookline could not record in the config topic that attempts at a destination fail or succeed (see error); it tries again every 5 s, and cannot disable the destination until this write succeeds'
 
 const disabledBy = {
   failing:
-    'destination disabled, because no attempt has succeeded for lifecycle.disableAfter; its events are dropped until you enable it (hookline destinations enable)',
-  gone: 'destination disabled, because its webhooks respond with 410 Gone and lifecycle.onGone is disable; its events are dropped until you enable it (hookline destinations enable)',
+    'hookline disabled a destination, because no attempt at it has succeeded for the time in lifecycle.disableAfter; its events are dropped until you run `hookline destinations enable`',
+  gone: 'hookline disabled a destination, because its webhooks respond with 410 Gone and lifecycle.onGone is "disable"; its events are dropped until you run `hookline destinations enable`',
 } as const satisfies Record<AutomaticDisabling['reason'], string>

@@ -10,16 +10,16 @@ import type { Clock, EventCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
-import type { AdmissionControl } from './admit-request.ts'
+import type { AdmissionControl } from './admission-control.ts'
 import { HeldRecords } from './held-records.ts'
 import { createMakeRecords } from './make-records.ts'
 import type { KeepRejected } from './rejected-messages.ts'
-import { createTracedStore, type StoreRecords } from './store.ts'
+import { createTracedStore, type StoreRecords } from './store-records.ts'
 import type { NextTimeSlice } from './time-slices.ts'
 
 interface Deps {
   readonly codec: EventCodec
-  /** Memory for records that Kafka has not acknowledged. */
+  /** The memory budget for records that Kafka has not acknowledged. */
   readonly held: MemoryBudget
   readonly nextTurn: NextTimeSlice
   readonly store: StoreRecords
@@ -74,8 +74,8 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
 
   return async request => {
     const { type, headerKey, queryKey, body } = request
-    // The key was also checked before the body was read, but the source may have reached its rate
-    // limit since then.
+    // The key in the header was already checked before the body was read. It is checked again,
+    // because the source may have reached its rate limit since then.
     const known = headerKey ? admission.admit(headerKey) : undefined
     if (known?.kind === 'refused') return known
     const isLong = body.length > maxWorkPerCall
@@ -87,8 +87,8 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     if (sender.kind === 'refused') return sender
     if (!request.assign(sender.sourceId)) return noMemory
     const now = clock.monotonic()
-    // This check is repeated: since the headers were read, an outage may have begun, or another
-    // request may have become its probe.
+    // This check is repeated. Since the headers were read, an outage of Kafka may have begun, or
+    // another request may already test whether Kafka stores messages again.
     if (!outage.admits(now)) return kafkaUnavailable
     if (batch.elements.size > 0) outage.tried(now)
     admission.spend(sender.sourceId, batch.elements.size)
@@ -98,4 +98,4 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
 }
 
 const strictText = (rejected: number, size: number): string =>
-  `${rejected} of ${size} messages are rejected, so none is accepted (X-Strict-Mode): correct them and send all messages again.`
+  `${rejected} of ${size} messages are invalid. Because of the header X-Strict-Mode, none is accepted: correct the messages in "rejected", then send all messages again.`

@@ -10,9 +10,9 @@ import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import { createAccept } from './accept.ts'
-import { createAdmissionControl } from './admit-request.ts'
+import { createAdmissionControl } from './admission-control.ts'
 import { createKeepRejected } from './rejected-messages.ts'
-import { createStore } from './store.ts'
+import { createStore } from './store-records.ts'
 import { createTimeSlices } from './time-slices.ts'
 
 export interface CollectorDeps {
@@ -45,8 +45,8 @@ export interface CollectorService extends TrackingApi {
   /** Reports the process as not ready from now on. Requests that still arrive are accepted. */
   startDraining(): void
   /**
-   * Refuses new requests. Resolves when all requests in progress are answered, normally within the
-   * 10 s deadline of the store.
+   * Refuses new requests. Resolves when all requests in progress are answered. Each of them
+   * normally gets its response within 10 s, the maximum wait for Kafka.
    */
   stop(): Promise<void>
   health(): Health

@@ -1,10 +1,10 @@
 import type { MemoryBudget } from '../../core/collector/memory-budget.ts'
 import type { OutgoingRecord } from '../../core/ports.ts'
 
-/** A record without headers: all records of a request share them. */
+/** A record without its headers, because all records of a request share the same headers. */
 export type RecordWithoutHeaders = Omit<OutgoingRecord, 'headers'>
 
-/** Estimated memory of a waiting record besides its bytes. */
+/** Estimated memory of a waiting record in addition to its key and value. */
 const overheadBytes = 256
 
 /** The bytes of memory that a record takes until it is acknowledged. */
@@ -37,7 +37,7 @@ export class HeldRecords {
     return true
   }
 
-  /** Removes and returns all records. The caller must give their bytes back to the budget. */
+  /** Removes and returns all records. The caller must release their bytes in the memory budget. */
   handOver(): { readonly records: readonly RecordWithoutHeaders[]; readonly bytes: number } {
     const all = { records: this.#records, bytes: this.#bytes }
     this.#records = []
@@ -45,7 +45,7 @@ export class HeldRecords {
     return all
   }
 
-  /** Gives the memory of the remaining records back. */
+  /** Releases the memory of the remaining records, which are not written to Kafka. */
   discard(): void {
     this.#budget.giveBack(this.handOver().bytes)
   }

@@ -35,8 +35,8 @@ export interface Made {
 
 /**
  * Makes the records of a batch, in turns of some milliseconds. After each turn, the messages that
- * it parsed are released: only texts and records stay in memory. `no_memory`: the budget has too
- * little memory for the records.
+ * it parsed are released: only texts and records stay in memory. Resolves with `no_memory` when the
+ * memory budget is too small for the records.
  */
 export type MakeRecords = (
   batch: MessageBatch,
@@ -47,8 +47,8 @@ export type MakeRecords = (
 export function createMakeRecords({ codec, suppressions, clock, nextTurn }: Deps): MakeRecords {
   /**
    * Whether a message belongs to a suppressed user. If so, it is not stored, but its sender gets a
-   * success response: after an error an SDK would send it again and again. A message received
-   * before the deletion, by this process's clock, is stored; the dispatcher drops it.
+   * success response: after an error, an SDK would send it again and again. If this process
+   * received the message before the deletion, it stores the message, and the dispatcher drops it.
    */
   function isSuppressed({ userId, type }: Message, { sourceId, receivedAt }: BatchOrigin): boolean {
     return (

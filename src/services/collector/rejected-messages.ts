@@ -42,12 +42,15 @@ export function createKeepRejected(deps: Deps): KeepRejected {
 
   function lost(count: number, why: string): void {
     metrics.collectorRejectsLost.inc({}, count)
-    logger.debug({ topic, messages: count, why }, 'rejected messages could not be written to the rejected topic')
+    logger.debug(
+      { topic, messages: count, why },
+      'the collector could not write rejected messages to the topic of rejected messages (see the field "why"), so that topic lacks them; the responses to the senders still list them',
+    )
   }
 
   function append(record: OutgoingRecord): void {
     const bytes = heldBytes(record)
-    if (!held.take(bytes)) return lost(1, 'no memory')
+    if (!held.take(bytes)) return lost(1, 'the memory for records is full')
     producer.append(topic, record, error => {
       held.giveBack(bytes)
       if (error !== undefined) lost(1, error.message)
@@ -55,9 +58,9 @@ export function createKeepRejected(deps: Deps): KeepRejected {
   }
 
   /**
-   * Whether a text may contain data of a suppressed user. The user id is searched in the text
-   * itself, because the message may not be JSON. While any user is deleted or suppressed, broken
-   * JSON and values that are not objects count as private when no user id is found.
+   * Whether a text may contain data of a suppressed user. The user id is searched in the text,
+   * because the text may not be valid JSON. A text without a user id counts as private if it is not
+   * a JSON object. While the suppression list is empty, no text is private.
    */
   function isPrivate({ code }: RejectedMessage, text: string, { sourceId, receivedAt }: Rejected): boolean {
     if (suppressions.size === 0) return false

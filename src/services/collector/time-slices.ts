@@ -1,13 +1,13 @@
 import { Fifo } from '../../core/collections/fifo.ts'
 import type { Clock } from '../../core/ports.ts'
 
-/** Resolves when the caller may do some milliseconds of work. */
+/** Resolves when it is the caller's turn to work for some milliseconds. */
 export type NextTimeSlice = () => Promise<void>
 
 /**
  * Splits long work, so that short requests are answered between its parts
- * (docs/decisions/0043-hot-path-rules.md). Callers get their turns in the order in which they
- * asked, one per tick of the event loop, however many callers there are.
+ * (docs/decisions/0043-hot-path-rules.md). Callers get their turns in the order of their calls.
+ * Each tick of the event loop has one turn, even if many callers wait.
  */
 export function createTimeSlices(clock: Pick<Clock, 'soon'>): NextTimeSlice {
   const waiting = new Fifo<() => void>()

@@ -2,17 +2,18 @@ import type { Clock } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
 
 /**
- * Maximum wait for the end of the topic. A follower that is up to date reaches it every 0.5 s.
+ * Maximum wait until the follower has read the topic to its end. A follower that is up to date
+ * reaches the end every 0.5 s.
  */
 const limit = durationMs(10_000)
 
 interface Wait {
-  /** A time of `Clock.boottime`. */
+  /** When the wait began, in milliseconds of `Clock.boottime`. */
   readonly from: number
   end(isCaughtUp: boolean): void
 }
 
-/** Waits until a follower has read everything that was acknowledged before the wait. */
+/** Waits until a follower has read all records that were acknowledged before the wait began. */
 export class CatchUp {
   readonly #clock: Pick<Clock, 'boottime' | 'after'>
   readonly #waits = new Set<Wait>()
@@ -21,7 +22,10 @@ export class CatchUp {
     this.#clock = clock
   }
 
-  /** Resolves with false after 10 s. */
+  /**
+   * Resolves with true when the follower has read all records that Kafka acknowledged before this
+   * call. Resolves with false after 10 s.
+   */
   async reached(): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const cancel = this.#clock.after(limit, () => resolve(false))
@@ -33,7 +37,10 @@ export class CatchUp {
     return isReached
   }
 
-  /** Ends the waits that began at or before `asOf`: the follower has read all records up to then. */
+  /**
+   * Called when the follower has read all records that Kafka acknowledged before the time `asOf`.
+   * Ends the waits that began at or before this time.
+   */
   onCurrent(asOf: number): void {
     for (const wait of this.#waits) if (wait.from <= asOf) wait.end(true)
   }

@@ -1,6 +1,6 @@
 import type { ChangeOutcome, ChangeRequest, ConfigObjects } from '../../core/config-objects/config-objects.ts'
 import { describeTopicObject } from '../../core/config-objects/describe-object.ts'
-import type { Merged } from '../../core/config-objects/merge.ts'
+import type { Merged } from '../../core/config-objects/merge-objects.ts'
 import { type ObjectName, type ObjectRecord, objectKeyOf } from '../../core/config-objects/object-record.ts'
 import { type ChangePlan, mayBeOutdated, planChange } from '../../core/config-objects/plan-change.ts'
 import { readObject } from '../../core/config-objects/read-object.ts'
@@ -13,7 +13,10 @@ import { ObjectList } from './object-list.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { ObjectWriter } from './object-writer.ts'
 
-/** Maximum number of tries of a change with `expected: any` while other writers are faster. */
+/**
+ * Maximum number of tries of a change with `expected: any`. A try fails when another process writes
+ * the same version first.
+ */
 const maxTries = 100
 
 export interface ConfigTopic {
@@ -22,9 +25,12 @@ export interface ConfigTopic {
 }
 
 interface Deps {
-  /** `undefined` without a config topic. The objects of the file are then listed, and none can change. */
+  /**
+   * `undefined` without a config topic. The objects of the configuration file are then listed, and
+   * no object can change.
+   */
   readonly topic: ConfigTopic | undefined
-  /** The settings of the file. */
+  /** Returns the settings of the configuration file. */
   readonly file: () => Settings
   readonly merged: () => Merged
   readonly clock: Pick<Clock, 'now' | 'id'>
@@ -34,17 +40,21 @@ interface Deps {
 /** The configuration objects for the operator API. */
 export function createConfigObjects({ topic, file, merged, clock, newNonce }: Deps): ConfigObjects {
   const list = new ObjectList({ store: topic?.store, file, merged })
-  /** The last change in progress of each object: the changes of one object wait for each other. */
+  /**
+   * The last change in progress of each object, by key. The next change of the object waits for it.
+   */
   const queues = new Map<string, Promise<unknown>>()
 
   async function change(request: ChangeRequest, { store, writer }: ConfigTopic): Promise<ChangeOutcome> {
     let isCaughtUp = false
     for (let tries = 1; ; tries++) {
       const [key] = store.reading.keys
-      if (key === undefined) return { kind: 'unavailable', detail: 'operator.encryptionKeyFile has not been read' }
+      if (key === undefined)
+        return { kind: 'unavailable', detail: 'this process has not read operator.encryptionKeyFile' }
       const plan = plannedFrom(request, store, key)
       if (!isCaughtUp && mayBeOutdated(plan, request)) {
-        if (!(await store.caughtUp())) return { kind: 'unavailable', detail: 'the config topic cannot be read' }
+        if (!(await store.caughtUp()))
+          return { kind: 'unavailable', detail: 'this process cannot read the config topic' }
         isCaughtUp = true
         continue
       }
@@ -55,10 +65,12 @@ export function createConfigObjects({ topic, file, merged, clock, newNonce }: De
       const result = await writer.write(plan.record)
       if (result.kind === 'applied') return outcomeOf(plan.record, store)
       if (result.kind === 'failed') return { kind: 'unavailable', detail: result.detail }
-      // The own record was read after everything that was acknowledged before it.
+      // This process has read its own record back. So it has also read all records that were
+      // acknowledged before that record.
       isCaughtUp = true
       if (request.expected.kind !== 'any') return { kind: 'conflict', version: versionOf(request, store) }
-      if (tries === maxTries) return { kind: 'unavailable', detail: 'other processes wrote first in each of 100 tries' }
+      if (tries === maxTries)
+        return { kind: 'unavailable', detail: 'in each of 100 tries, another process changed the object first' }
     }
   }
 
@@ -103,7 +115,10 @@ const possibleWith = ({ action, fields }: ObjectRecord): ChangeOutcome => ({
   changedFields: fields,
 })
 
-/** The outcome of a record that is in force. A later change of the object does not affect it. */
+/**
+ * Converts a record in force to the outcome of the change that wrote it. Later changes of the
+ * object do not affect this outcome.
+ */
 function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore): ChangeOutcome {
   const { value, action, fields } = record
   const { failures } = store

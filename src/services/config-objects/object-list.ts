@@ -1,18 +1,21 @@
 import type { ConfigObject, ObjectKind } from '../../core/config-objects/config-objects.ts'
 import { describeFileObject, describeTopicObject } from '../../core/config-objects/describe-object.ts'
-import { isInFile, type Merged } from '../../core/config-objects/merge.ts'
+import { isInFile, type Merged } from '../../core/config-objects/merge-objects.ts'
 import { type ObjectName, objectKeyOf } from '../../core/config-objects/object-record.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import type { ObjectStore } from './object-store.ts'
 
 interface Deps {
-  /** `undefined` without a config topic. */
+  /** The objects of the config topic; `undefined` when the installation has no config topic. */
   readonly store: Pick<ObjectStore, 'objects' | 'object' | 'known' | 'failures' | 'revision'> | undefined
   readonly file: () => Settings
   readonly merged: () => Merged
 }
 
-/** Lists the objects of the file and of the config topic. A list is made once for each change. */
+/**
+ * Lists the objects of the configuration file and of the config topic. Each list is cached until
+ * the configuration changes.
+ */
 export class ObjectList {
   readonly #deps: Deps
   readonly #lists = new Map<

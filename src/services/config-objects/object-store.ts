@@ -1,7 +1,7 @@
 import type { FailureState } from '../../core/auto-disable/judge-failures.ts'
 import type { ObjectChange } from '../../core/config-objects/config-objects.ts'
 import { failureStateIn } from '../../core/config-objects/failure-record.ts'
-import { type FoldResult, type KnownVersion, ObjectLog } from '../../core/config-objects/fold.ts'
+import { type FoldResult, type KnownVersion, ObjectLog } from '../../core/config-objects/object-log.ts'
 import {
   configPartition,
   decodeRecord,
@@ -14,7 +14,7 @@ import type { ReadingContext, ReadObject } from '../../core/config-objects/read-
 import { RecentChanges } from '../../core/config-objects/recent-changes.ts'
 import type { Clock, Logger, LogRecord, TopicFollower } from '../../core/ports.ts'
 import { CatchUp } from './catch-up.ts'
-import { ObjectReadings } from './object-readings.ts'
+import { ObjectReadingCache } from './object-reading-cache.ts'
 
 interface Deps {
   /** Follows the config topic from its beginning. */
@@ -26,18 +26,18 @@ interface Deps {
 }
 
 export interface StoreListener {
-  /** The result of a record that was read. */
+  /** Called with each record that was read, and whether it is in force. */
   onRecord?(record: ObjectRecord, result: FoldResult): void
   /**
-   * An object is changed, or Hookline has disabled or enabled a destination. It is called for each
-   * record, so it must be cheap.
+   * Called when an object is changed, or when Hookline has disabled or enabled a destination. It is
+   * called for each of these records, so it must be cheap.
    */
   onChange?(): void
 }
 
 /**
- * The objects of the config topic, in every process. Values are decoded and checked only when they
- * are asked for, once for each version.
+ * The objects of the config topic, in every process. The value of each version is decoded and
+ * checked once, when it is first needed.
  */
 export interface ObjectStore {
   /** Resolves when the topic has been read to its end. Rejects while it cannot be read. */
@@ -45,22 +45,25 @@ export interface ObjectStore {
   stop(): Promise<void>
   listen(listener: StoreListener): void
   /**
-   * Resolves when everything that was acknowledged before the call is read; with false when that
-   * takes longer than 10 s.
+   * Waits until the process has read all records that Kafka acknowledged before the call. Resolves
+   * with true then, or with false after 10 s.
    */
   caughtUp(): Promise<boolean>
-  /** Reads all objects again, with other keys or another context. */
+  /** Reads all objects again, with other encryption keys or another context. */
   readAgain(reading: ReadingContext): void
   readonly reading: ReadingContext
   /** All objects that exist. */
   objects(): Iterable<ReadObject>
   /** The object in force; `undefined` when there is none. */
   object(name: ObjectName): ReadObject | undefined
-  /** The failures of destinations, by id. */
+  /** The failure states of destinations, by the id of the destination. */
   readonly failures: ReadonlyMap<string, FailureState>
-  /** The version in force; a deletion counts as one. */
+  /** The version in force, which may be a deletion. */
   known(name: RecordName): KnownVersion | undefined
-  /** The names of the records of which a copy must be written (`fold.ts`). */
+  /**
+   * The names of the records whose version in force must be written again, because an ignored
+   * record follows it in the topic (`object-log.ts`).
+   */
   allToCopy(): readonly RecordName[]
   changes(since?: number): readonly ObjectChange[]
   /** Increases with every change of an object or of the context. */
@@ -68,15 +71,15 @@ export interface ObjectStore {
 }
 
 const damaged =
-  'a record of the config topic is damaged, and is ignored; find the program that wrote it and stop it, because only hookline may write to this topic'
+  'a record of the config topic is damaged (see detail); hookline ignores it: find the program that wrote it and stop it, because only hookline may write to this topic'
 
-/** The state that the records of the topic give. */
+/** The state that is computed from the records of the topic. */
 class View {
   readonly log = new ObjectLog()
   readonly changes = new RecentChanges()
   readonly failures = new Map<string, FailureState>()
 
-  /** Adds a record that is in force. Returns whether an object may differ from before. */
+  /** Adds a record that is in force. Returns whether an object may have changed. */
   apply(record: ObjectRecord): boolean {
     if (isObjectRecord(record)) return true
     const before = this.failures.get(record.id)
@@ -90,9 +93,12 @@ class View {
 export function createObjectStore({ follower, topic, logger, reading, clock }: Deps): ObjectStore {
   const listeners: StoreListener[] = []
   const catchUp = new CatchUp(clock)
-  const readings = new ObjectReadings(reading, logger)
+  const readings = new ObjectReadingCache(reading, logger)
   let view = new View()
-  /** Built from the beginning while the follower reads the topic again, after the log was truncated. */
+  /**
+   * The state so far while the follower reads the topic again from its beginning. It does this
+   * after the log was truncated.
+   */
   let rebuilt: View | undefined
   let lastOffset = -1
   let revision = 0

@@ -1,4 +1,4 @@
-import { copyOf, type FoldResult } from '../../core/config-objects/fold.ts'
+import { copyOf, type FoldResult } from '../../core/config-objects/object-log.ts'
 import { encodeRecord, type ObjectRecord } from '../../core/config-objects/object-record.ts'
 import type { Cancel, Clock, Logger, LogProducer } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
@@ -9,18 +9,23 @@ import type { ObjectStore } from './object-store.ts'
  */
 const readBackLimit = durationMs(10_000)
 /**
- * Time until the writer of an ignored record writes the copy that must follow it. Several writes of
- * one object then need one copy.
+ * Time, in ms, after which a process corrects the topic when its own record is ignored because
+ * another process wrote the same version first. The process then writes a copy of the record in
+ * force. The copy must follow the ignored record, because Kafka's compaction keeps only the last
+ * record of a key. With this wait, several ignored records of one object need only one copy.
  */
 const copyOwnAfter = durationMs(1_000)
-/** Time until a process writes the copy for the ignored record of another process. */
+/**
+ * Time, in ms, after which this process writes the copy for an ignored record of another process.
+ * It is longer, because normally the other process writes the copy first.
+ */
 const copyOthersAfter = durationMs(30_000)
 
 export type WriteResult =
   | { readonly kind: 'applied' }
-  /** Another writer was faster. */
+  /** The record has no effect, because another process wrote the same version first. */
   | { readonly kind: 'ignored' }
-  /** The record may be in force nevertheless. */
+  /** The write failed or was not confirmed. The record may be in force nevertheless. */
   | { readonly kind: 'failed'; readonly detail: string }
 
 interface Deps {
@@ -33,7 +38,7 @@ interface Deps {
 
 /**
  * Writes records of configuration objects, and reads each one back: only the log shows which of two
- * concurrent writes is in force (`fold.ts`).
+ * concurrent writes is in force (`object-log.ts`).
  */
 export class ObjectWriter {
   readonly #deps: Deps
@@ -51,7 +56,7 @@ export class ObjectWriter {
   async write(record: ObjectRecord): Promise<WriteResult> {
     const { producer, topic, clock } = this.#deps
     const { promise, resolve } = Promise.withResolvers<WriteResult>()
-    const late = `${topic}: the record was not read back within ${readBackLimit} ms`
+    const late = `${topic}: Hookline could not read the written record back within ${readBackLimit} ms`
     const cancel = clock.after(readBackLimit, () => resolve({ kind: 'failed', detail: late }))
     this.#inProgress.set(record.writeId, resolve)
     producer.append(topic, encodeRecord(record), error => {
@@ -63,7 +68,7 @@ export class ObjectWriter {
     return result
   }
 
-  /** Writes no more copies. */
+  /** Stops writing copies of records in force. */
   stop(): void {
     this.#isStopped = true
     this.#copyTimer?.cancel()
@@ -75,7 +80,11 @@ export class ObjectWriter {
     if (result === 'ignored') this.#copyAfter(end === undefined ? copyOthersAfter : copyOwnAfter)
   }
 
-  /** Writes the needed copies after `wait`, or earlier if an earlier timer is set. */
+  /**
+   * Sets a timer that writes copies of records in force. A record in force needs a copy when an
+   * ignored record of the same key follows it in the topic, because compaction keeps only the last
+   * record. A timer that is already set stays if it is earlier.
+   */
   #copyAfter(wait: DurationMs): void {
     const { clock } = this.#deps
     const at = clock.monotonic() + wait
@@ -94,7 +103,7 @@ export class ObjectWriter {
         if (error === undefined) return
         logger.warn(
           { topic, ...name, error: error.message },
-          'the copy that protects the last change of a configuration object from compaction was not written; hookline tries again',
+          'hookline could not write a copy of a configuration object to the config topic (see error); without the copy, compaction may remove the last change of the object; hookline tries again',
         )
         this.#copyAfter(copyOthersAfter)
       })

@@ -10,7 +10,10 @@ const every = durationMs(60_000)
 const firstAfter = durationMs(10_000)
 /** Maximum objects of a run. Each takes one write to the config topic. */
 const maxObjects = 500
-/** Replaces the name of an operator key, which cannot begin with `hookline.`. */
+/**
+ * Author of the changes that this task makes. Changes through the operator API have the name of an
+ * operator key instead. Names of operator keys cannot begin with `hookline.`.
+ */
 const by = 'hookline.key-rotation'
 
 interface Deps {
@@ -21,14 +24,15 @@ interface Deps {
 }
 
 /**
- * Seals the secrets with the first key, after a rotation of `operator.encryptionKeyFile`. Several
- * processes may do this: the object is unchanged for all but the first one.
+ * Encrypts the secrets of configuration objects with the first key, after a rotation of
+ * `operator.encryptionKeyFile`. Several processes may do this for the same object: only the first
+ * one changes the object.
  */
 export function createSealRenewal({ store, objects, clock, logger }: Deps): PeriodicTask {
   async function turn(): Promise<DurationMs> {
     let renewed = 0
     for (const { kind, id, hasOldSeal, problems } of [...store.objects()]) {
-      // Another process may have renewed it since the list was made.
+      // Another process may have renewed the object since this loop began.
       if (!hasOldSeal || problems.length > 0 || store.object({ kind, id })?.hasOldSeal !== true) continue
       const outcome = await objects.change({ kind, id, expected: { kind: 'any' }, next: current => current, by })
       if (outcome.kind === 'unavailable') break
@@ -36,7 +40,10 @@ export function createSealRenewal({ store, objects, clock, logger }: Deps): Peri
       if (renewed === maxObjects) break
     }
     if (renewed > 0)
-      logger.info({ count: renewed }, 'secrets of configuration objects are encrypted with the first key')
+      logger.info(
+        { count: renewed },
+        'hookline encrypted the secrets of some configuration objects again, with the first key of operator.encryptionKeyFile (count: number of objects)',
+      )
     return every
   }
 

@@ -21,18 +21,24 @@ interface Deps {
   readonly logger: Logger
 }
 
-/** Removes expired deletions from the suppressions topic, a few users at a time. */
+/** Removes expired deletions from the suppressions topic, for at most 500 users per run. */
 export function createSuppressionCompaction({ suppressions, isOurs, clock, logger }: Deps): PeriodicTask {
   const turn = async (): Promise<DurationMs> => (isOurs() && !(await isCompacted()) ? continueAfter : compactEvery)
 
-  /** Resolves with false when another run must follow soon. */
+  /**
+   * Compacts the list once. Resolves with false when the next run must follow after
+   * `continueAfter`.
+   */
   async function isCompacted(): Promise<boolean> {
     if (!suppressions.isCurrent()) return false
     try {
       return (await suppressions.compact(maxUsersPerRun)) < maxUsersPerRun
     } catch (error) {
       const fields = { error: (error as Error).message }
-      logger.warn(fields, 'removing expired entries from the suppressions topic failed; hookline tries again later')
+      logger.warn(
+        fields,
+        'hookline could not remove expired deletions from the suppressions topic (see error); it tries again after 10 minutes, and deliveries are not affected',
+      )
       return true
     }
   }

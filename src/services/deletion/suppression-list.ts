@@ -9,8 +9,8 @@ import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
 import { basedOnHeader, SuppressionWrites } from './suppression-writes.ts'
 
 /**
- * Maximum age of the list for a new attempt. So attempts for events from before a deletion stop at
- * most 5 s after the deletion was accepted.
+ * Maximum age of the list at which a new attempt may start. So attempts for events that were
+ * received before a deletion stop at most 5 s after the deletion was accepted.
  */
 const maxAge = durationMs(5_000)
 
@@ -19,7 +19,7 @@ interface Deps {
   readonly follower: TopicFollower
   readonly producer: LogProducer
   readonly topic: string
-  /** How long a deletion is kept when later events of the user are allowed. */
+  /** How long the list keeps a deletion that does not suppress the user's later events. */
   readonly lasts: DurationMs
   readonly clock: Clock
   readonly logger: Logger
@@ -33,13 +33,17 @@ export interface SuppressionList {
   /** Resolves when the topic has been read to its end. Rejects while it cannot be read. */
   start(): Promise<void>
   stop(): Promise<void>
-  /** Number of users in the list. At 0 callers need no look-up. */
+  /** Number of users in the list. When it is 0, callers need no look-up. */
   readonly size: number
   get(userId: string): UserSuppressions | undefined
-  /** See `SuppressionIndex.stops`. */
+  /**
+   * Returns why a record about a user must not be processed: the user was deleted after the record
+   * was received, or is suppressed. `undefined` when no deletion forbids it.
+   */
   stops(about: SuppressibleRecord, now: EpochMs): 'user_deleted' | 'suppressed' | undefined
   /**
-   * The list has every deletion that was accepted longer ago than this. Infinite before the start.
+   * Age of the list in ms. A deletion that was accepted longer ago than this is in the list.
+   * Infinite before the start.
    */
   age(): DurationMs
   /** Whether `age` is less than 5 s. Cheap to call. */
@@ -47,10 +51,11 @@ export interface SuppressionList {
   /** Adds a listener that is called whenever `isCurrent` becomes true again. */
   onCurrent(listener: () => void): void
   /**
-   * Changes the record of one user. `change` gets the current value; it is called again when
-   * another write has preceded this one, so that neither change is lost. Resolves when all in-sync
-   * replicas have the record and this process has read it back. Rejects when the write fails or is
-   * not read back in time; the record may be written nevertheless.
+   * Changes the record of one user. `change` gets the current value. When another process writes
+   * the user's record first, `change` is called again with its value, so that neither change is
+   * lost. Resolves when all in-sync replicas have the record and this process has read it back.
+   * Rejects when the write fails or is not read back in time. The record may be written
+   * nevertheless.
    */
   update(userId: string, change: (marks: UserSuppressions | undefined) => UserSuppressions | undefined): Promise<void>
   /**

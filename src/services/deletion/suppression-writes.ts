@@ -6,7 +6,7 @@ import { durationMs } from '../../core/time.ts'
  * Maximum time until this process reads its own record back. Usually it takes less than a second.
  */
 const readBackLimit = durationMs(10_000)
-/** Header with the id of a write, by which the writer recognises its own record. */
+/** Header with the id of a write, by which the writing process recognises its own record. */
 const writeHeader = 'write'
 /** Header with the offset of the record on which this one is based; -1 when there was none. */
 export const basedOnHeader = 'made-of'
@@ -24,7 +24,7 @@ interface Deps {
 interface Write {
   readonly userId: string
   readonly change: ChangeSuppressions
-  /** The value on which the change is based. */
+  /** The user's record before the change: the value on which the change is based. */
   readonly before: UserSuppressions | undefined
   readonly end: (error: Error | undefined) => void
 }
@@ -33,9 +33,11 @@ interface Write {
  * Changes a user's record with optimistic concurrency. Kafka has no conditional write, and two
  * processes may change the same user concurrently, but all processes read the records in the same
  * order. So a writer reads its own record back. When another process's record precedes it, the
- * writer makes the change again, based on that record. A writer that dies before it has read its
- * record back leaves a record with the offset on which it is based. All readers merge that record
- * with the one that its writer did not know (`SuppressionIndex.apply`).
+ * writer makes the change again, based on that record.
+ *
+ * A writer may die before it has read its record back. Therefore each record has a header with the
+ * offset of the record on which it is based. If a different record precedes it, all readers merge
+ * the two records (`SuppressionIndex.apply`).
  */
 export class SuppressionWrites {
   readonly #deps: Deps
@@ -48,7 +50,7 @@ export class SuppressionWrites {
   update(userId: string, change: ChangeSuppressions): Promise<void> {
     const { clock, topic } = this.#deps
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const late = new Error(`${topic}: the written record was not read back within ${readBackLimit} ms`)
+    const late = new Error(`${topic}: Hookline could not read the written record back within ${readBackLimit} ms`)
     const cancel: Cancel = clock.after(readBackLimit, () => reject(late))
     const end = (error: Error | undefined): void => {
       cancel()

@@ -2,20 +2,20 @@ import type { LinkedListItem } from '../../core/collections/linked-list.ts'
 import type { LogRecord } from '../../core/ports.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
-/** Is notified when a record is done. */
+/** A listener that is notified when a record is done. */
 interface DoneListener {
   done(open: AdmittedRecord): void
 }
 
 /**
- * A record from its admission until it is done. The intake and each delivery of the record retain
- * it; the last `release` makes it done. Its offset is committed only after that, so a crash loses
- * no delivery.
+ * A record from its admission until it is done. The intake and each delivery of the record call
+ * `retain`, and the last `release` makes it done. Its offset is committed only after that, so a
+ * crash loses no delivery.
  */
 export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   readonly record: LogRecord
   readonly processor: PartitionProcessor
-  /** When it was admitted, in monotonic milliseconds. */
+  /** When the record was admitted, in monotonic milliseconds. */
   readonly admittedAt: number
   /** False once the record is done, or once its partition is revoked (`Intake.forget`). */
   isOpen = true
@@ -35,7 +35,10 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
     this.#holders++
   }
 
-  /** Notes that a destination is done with the record. */
+  /**
+   * Notes that a destination needs no further delivery of the record, while other destinations
+   * still do. The commit metadata stores this for the next owner of the partition.
+   */
   doneFor(destination: string): void {
     if (this.#holders > 1) this.processor.partlyDone(this.record, destination)
   }

@@ -10,8 +10,8 @@ export function observeDelay(
   traceId?: string,
 ): void {
   if (carried.attempt > 0) metrics.retryLateness.observe({}, Math.max(0, now - carried.notBefore) / 1000)
-  // A replayed event is not counted: it waited for an operator. A deferred event counts from its
-  // append.
+  // A replayed event (`round` is not 0) is not observed, because it waited for an operator. For a
+  // deferred event, the delay begins when the event was appended.
   else if (carried.round === 0)
     metrics.firstAttemptDelay.observe({}, Math.max(0, now - carried.origin.timestamp) / 1000, traceId)
 }

@@ -2,7 +2,7 @@ import { attemptFacts, type EndedAttempt } from '../../core/delivery/attempt-fac
 import type { Attempt, Decision } from '../../core/delivery/decide.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
-import type { AttemptRecords } from './attempts-topic.ts'
+import type { AttemptRecords } from './attempt-records.ts'
 import { coalesce } from './coalesce.ts'
 import type { Delivery } from './delivery.ts'
 
@@ -12,13 +12,13 @@ const logOneIn = 1_000
 interface Deps {
   readonly clock: Clock
   readonly logger: Logger
-  /** `undefined` when attempts are not recorded. */
+  /** Writes records to the attempts topic; `undefined` when attempts are not recorded. */
   readonly attemptRecords: AttemptRecords | undefined
 }
 
 /**
- * Logs an attempt with all facts about it, and records it in the attempts topic if it is wanted.
- * Most successful attempts are logged only at level debug (`logOneIn`).
+ * Logs an attempt with all facts about it, and records it in the attempts topic if the
+ * configuration wants it. Most successful attempts are logged only at level debug (`logOneIn`).
  */
 export type LogAttempt = (delivery: Delivery, attempt: Attempt, decision: Decision, elapsedMs: number) => void
 

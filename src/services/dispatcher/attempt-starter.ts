@@ -1,4 +1,4 @@
-import { evidenceOf } from '../../core/auto-disable/endpoint-failures.ts'
+import { evidenceOf } from '../../core/auto-disable/failure-counter.ts'
 import {
   type Attempt,
   type Decision,
@@ -23,25 +23,25 @@ import type { DestinationObserver } from '../notices/collected-facts.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { observeDelay } from './attempt-delay-metrics.ts'
 import { createAttemptLog, type LogAttempt } from './attempt-log.ts'
+import type { AttemptRecords } from './attempt-records.ts'
 import { traceAttempt } from './attempt-trace.ts'
-import type { AttemptRecords } from './attempts-topic.ts'
 import type { Authorize } from './authorized-transport.ts'
 import { createBoundedLoop, type Step } from './bounded-loop.ts'
 import { updateCircuitBreaker } from './circuit-breaker-update.ts'
 import { coalesce } from './coalesce.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
 import { DestinationLimits, type LimitsDeps } from './destination-limits.ts'
+import { type DeliverPlan, planOf } from './destination-plan.ts'
 import { DestinationQueues } from './destination-queues.ts'
-import { LeavingDeliveries } from './leaving-deliveries.ts'
 import type { MakeAttempt, OnAttemptEnd, StartedAttempt } from './make-attempt.ts'
-import { type DeliverPlan, planOf } from './prepared-destination.ts'
 import type { Settle } from './settle.ts'
 import { updateSlowDown } from './slow-down-update.ts'
 import { SpilloverController } from './spillover-controller.ts'
-import { type DeletedUsers, stopReason } from './stop-reason.ts'
+import { type DeletedUsers, stoppedByDeletion } from './stopped-by-deletion.ts'
+import { UnattemptedDeliveries } from './unattempted-deliveries.ts'
 
 interface Deps extends Omit<LimitsDeps, 'wake'> {
-  /** The global schedule and window, for deliveries of no known destination. */
+  /** The global schedule and window, for deliveries whose destination is not configured. */
   readonly policy: RetryPolicy
   readonly limiter: ConcurrencyLimiter
   readonly authorize: Authorize
@@ -60,32 +60,35 @@ interface Deps extends Omit<LimitsDeps, 'wake'> {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly observer: DestinationObserver
-  /** `undefined` without a config topic. */
+  /**
+   * Counts failures to disable destinations; `undefined` when the installation has no config topic.
+   */
   readonly failures: Pick<FailureWatch, 'attempted'> | undefined
-  /** `undefined` when attempts are not recorded. */
+  /** Writes records to the attempts topic; `undefined` when attempts are not recorded. */
   readonly attemptRecords: AttemptRecords | undefined
-  /** `undefined` when attempts are not traced. */
+  /** Starts the spans of attempts; `undefined` when attempts are not traced. */
   readonly tracer: Tracer | undefined
 }
 
 /**
- * Takes deliveries from the destination queues while the process has permits. For each one it
- * decides with the rules of `src/core`, and then starts the attempt or settles the delivery.
+ * Takes deliveries from the destination queues while the process has permits. For each delivery it
+ * decides with the rules of `src/core`. It then starts an attempt, or settles the delivery without
+ * one.
  */
 export class AttemptStarter {
   readonly #deps: Deps
   readonly #limits: DestinationLimits
   readonly #queues: DestinationQueues
   /**
-   * Deliveries that were taken from their queues and may not start yet, in order. Their keys block
-   * the deliveries behind them.
+   * Deliveries that were taken from their queues and may not start yet, in order. With
+   * `delivery.ordering: key`, later deliveries of the same key wait for them.
    */
   #held: Delivery[] = []
   #isOpen = true
   #inProgress = 0
   readonly #logAttempt: LogAttempt
   readonly #spillover: SpilloverController
-  readonly #leaving: LeavingDeliveries
+  readonly #leaving: UnattemptedDeliveries
   /** Starts all deliveries that may start. */
   readonly dispatch: () => void
   /**
@@ -106,7 +109,7 @@ export class AttemptStarter {
     this.#limits = new DestinationLimits({ ...deps, wake })
     this.#queues = new DestinationQueues(limiter, this.#limits, deps.results)
     this.#logAttempt = createAttemptLog({ clock, logger, attemptRecords })
-    this.#leaving = new LeavingDeliveries({ ...deps, limits: this.#limits })
+    this.#leaving = new UnattemptedDeliveries({ ...deps, limits: this.#limits })
     const canDefer = ({ carried, target }: Delivery): boolean =>
       !mustBeAttempted(carried, clock.now()) || this.#limits.hasLimit(target)
     this.#spillover = new SpilloverController({
@@ -162,10 +165,14 @@ export class AttemptStarter {
   }
 
   /**
-   * Requeues deliveries that were held back, and asks the queues again that wait for a limit of
-   * their destination. Called when partitions are being revoked or were revoked, when the group
-   * confirms the assignment again, when the suppression list is current again, and when the part of
-   * this process in the limits has changed.
+   * Requeues the deliveries that wait in `#held`, and gives a turn to all queues that wait for a
+   * limit of their destination. Then starts the deliveries that may start. It is called in these
+   * cases:
+   * - Partitions are being revoked or were revoked.
+   * - The group confirms the assignment again.
+   * - The suppression list is current again.
+   * - The part of a destination's limits that this process may use has changed. Each limit is
+   *   divided among the processes.
    */
   release(): void {
     this.#restoreHeld()
@@ -197,14 +204,19 @@ export class AttemptStarter {
   }
 
   /**
-   * Whether the process was stalled when a partition at its limits was last checked. Partitions
-   * then prefetch up to their higher limits, so that records of other destinations are still read.
+   * Whether the process was stalled when a partition at its prefetch limits was last checked. A
+   * process is stalled when its oldest record is in progress for longer than `stallThresholdMs`.
+   * While it is stalled, partitions prefetch up to their higher limits, so that records of other
+   * destinations are still read.
    */
   get isStalled(): boolean {
     return this.#spillover.isStalled
   }
 
-  /** Spills the deliveries of slow destinations, if the partition has reached its limits. */
+  /**
+   * Moves deliveries of slow destinations to a retry topic, if the partition has reached its
+   * prefetch limits.
+   */
   spillBacklog(processor: PartitionProcessor): void {
     this.#spillover.check(processor)
   }
@@ -215,7 +227,7 @@ export class AttemptStarter {
   }
 
   #start(delivery: Delivery): void {
-    const reason = stopReason(delivery, this.#deps)
+    const reason = stoppedByDeletion(delivery, this.#deps)
     if (reason !== undefined) return this.#finish(delivery, { kind: 'dropped', reason })
     const plan = planOf(delivery.target, this.#deps)
     switch (plan.kind) {

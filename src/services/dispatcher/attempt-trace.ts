@@ -13,8 +13,8 @@ export interface AttemptTrace {
 /**
  * Starts the span of an attempt. An attempt from the event's own record continues the trace in
  * which the record was written. An attempt from a retry topic, or of a replayed event, begins a new
- * trace that is linked to the first attempt: a single trace would last for hours, and no tracing
- * system waits that long.
+ * trace that is linked to the first attempt. A single trace would last for hours, and no tracing
+ * system waits that long for the spans of a trace.
  */
 export function traceAttempt(tracer: Tracer, delivery: Delivery): AttemptTrace {
   const { of, carried, event } = delivery

@@ -1,7 +1,7 @@
 import type { Token } from '../../core/oauth2/token-cache.ts'
 import type { Clock } from '../../core/ports.ts'
-import { isSameValue } from '../../core/settings/differences.ts'
 import type { Destination, OAuth2Settings } from '../../core/settings/settings.ts'
+import { isSameValue } from '../../core/settings/settings-change.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
 import type { CallResult, WebhookCall, WebhookTransport } from '../../core/webhook-ports.ts'
 import { type TokenOutcome, TokenSource, type TokenSourceDeps } from './token-source.ts'
@@ -10,7 +10,7 @@ interface Deps {
   readonly transport: Pick<WebhookTransport, 'post'>
   readonly tokens: Pick<TokenSource, 'current' | 'wait' | 'accepted' | 'refused'>
   readonly clock: Clock
-  /** The time limit of a request that has none of its own. */
+  /** The time limit of requests that have no time limit of their own. */
   readonly timeout: DurationMs
 }
 
@@ -20,8 +20,9 @@ export interface AuthorizedTransport extends Pick<WebhookTransport, 'post'> {
 }
 
 /**
- * Returns the transport of a destination; `undefined` when it has no `auth.oauth2`. `before` is the
- * transport under the last configuration: it keeps its token unless these settings have changed.
+ * Returns the transport of a destination; `undefined` when it has no `auth.oauth2`. `before` is its
+ * transport under the previous configuration. When the OAuth 2.0 settings have not changed,
+ * `before` is returned and keeps its token.
  */
 export type Authorize = (
   destination: Pick<Destination, 'id' | 'auth'>,
@@ -39,8 +40,8 @@ export function createAuthorize(deps: Omit<Deps, 'tokens'> & TokenSourceDeps): A
 
 /**
  * A transport that adds an access token to each request. The time limit of a request includes the
- * wait for the token and the second request after a 401. While it waits, it holds its permits, as
- * during a slow TLS handshake.
+ * wait for the token and the second request after a 401. While a request waits for a token, it
+ * holds its permits, as during a slow TLS handshake.
  */
 const createAuthorizedTransport = (deps: Deps): Pick<WebhookTransport, 'post'> => ({
   post: (call, onEnd) => new AuthorizedCall(deps, call, onEnd).start(),
@@ -106,8 +107,11 @@ class AuthorizedCall {
     } else if (result.kind === 'answered' && result.status < 500) {
       tokens.accepted(token, url)
     } else if (result.kind === 'failed' && result.phase === 'deadline' && this.#waitedMs > this.#timeout / 2) {
-      // Most of the time was not the endpoint's, so its circuit breaker must not count this.
-      return this.#onEnd(withoutToken('timeout', 'the token endpoint left too little time for the request'))
+      // Most of the time limit passed while the request waited for tokens. The result is an `auth`
+      // failure, which the endpoint's circuit breaker does not count.
+      return this.#onEnd(
+        withoutToken('timeout', 'the token endpoint responded so late that too little time was left for the request'),
+      )
     }
     this.#onEnd(result)
   }
@@ -117,7 +121,10 @@ class AuthorizedCall {
     this.start()
   }
 
-  /** The rest of the time limit in steps of 100 ms, because the transport has a timer per limit. */
+  /**
+   * The rest of the time limit, rounded up to 100 ms. The transport has one timer for each
+   * different time limit, so the rounding keeps the number of timers small.
+   */
   #remaining(): DurationMs {
     const leftMs = this.#startedAt + this.#timeout - this.#deps.clock.monotonic()
     return durationMs(Math.min(this.#timeout, Math.max(1, Math.ceil(leftMs / stepMs)) * stepMs))

@@ -2,14 +2,14 @@ import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
 import type { CircuitBreaker } from '../../core/flow/circuit-breaker.ts'
 import type { DestinationCalls } from '../../core/flow/concurrency-limiter.ts'
 import type { DestinationQueue } from '../../core/flow/destination-queue.ts'
-import type { RateBudget } from '../../core/flow/rate-budget.ts'
+import type { DestinationRateLimit } from '../../core/flow/destination-rate-limit.ts'
 import type { SlowDown } from '../../core/flow/slow-down.ts'
 import type { Counts } from '../../core/live-status/result-counts.ts'
 import type { EventHead } from '../../core/message/event.ts'
 import type { Count } from '../../core/metrics/metrics.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
-import type { DestinationPlan } from './prepared-destination.ts'
+import type { DestinationPlan } from './destination-plan.ts'
 
 /** The state of one destination: its queue, its circuit breaker, its requests in progress. */
 export interface DestinationState extends DestinationCalls {
@@ -17,25 +17,36 @@ export interface DestinationState extends DestinationCalls {
   readonly queue: DestinationQueue<Delivery>
   readonly breaker: CircuitBreaker
   readonly slowDown: SlowDown
-  /** Set at the first delivery with `policy.ratePerSecond`. */
-  rate: RateBudget | undefined
-  /** The plan of its last delivery. */
+  /**
+   * The rate limit of the destination. Set at the first delivery with `policy.ratePerSecond`.
+   */
+  rate: DestinationRateLimit | undefined
+  /** The plan (`planOf`) of the destination's last delivery. */
   plan: DestinationPlan | undefined
-  /** The results that the next record of the status topic has. */
+  /**
+   * The counts of the destination's results that the next record of the status topic will contain.
+   */
   readonly results: Counts
   /** Counter of successful deliveries; set at the first one. */
   delivered: Count | undefined
-  /** Whether it has a scheduled turn in `DestinationQueues`; it has at most one. */
+  /**
+   * Whether `DestinationQueues` has scheduled a turn for the queue, in which it may start a
+   * delivery. A queue has at most one scheduled turn.
+   */
   isInTurn: boolean
   /**
-   * Whether it has a ready delivery but no free permit. It gets a turn again when a request ends.
+   * Whether the queue has a ready delivery but no free permit. It gets a turn again when a request
+   * ends.
    */
   isBlocked: boolean
-  /** When its timer gives it a turn again, in monotonic milliseconds; `Infinity` without a timer. */
+  /** When a timer gives the queue a turn, in monotonic milliseconds; `Infinity` without a timer. */
   wakesAt: number
-  /** The latest turn that a delivery got when it left memory, in monotonic milliseconds. */
+  /**
+   * The time for which the last spilled delivery is scheduled, in monotonic milliseconds. A spilled
+   * delivery has moved from memory to a retry topic. The next one is scheduled after this time.
+   */
   lastTurn: number
-  /** Whether it is in the list of blocked queues. It may stay there after it was unblocked. */
+  /** Whether the queue is in the list of blocked queues. It may stay there when it is unblocked. */
   isAmongBlocked: boolean
 }
 
@@ -50,8 +61,9 @@ export interface Delivery {
    */
   readonly body: Buffer
   /**
-   * The key whose deliveries keep their order, with `delivery.ordering: key`. Only first attempts
-   * have one: retries block no other delivery.
+   * The key that orders deliveries. With `delivery.ordering: key`, deliveries with the same key are
+   * made in order. `undefined` without this setting, and for retries, which block no other
+   * delivery.
    */
   readonly orderKey: string | undefined
   carried: DeliveryState

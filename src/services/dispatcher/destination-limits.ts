@@ -1,23 +1,26 @@
 import type { Decision } from '../../core/delivery/decide.ts'
 import { deferByLimit, deferUntilTurn, type LimitReason, msToTurn } from '../../core/delivery/limit-deferral.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
+import { DestinationRateLimit } from '../../core/flow/destination-rate-limit.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
 import type { PartitionShare } from '../../core/flow/partition-share.ts'
-import { RateBudget } from '../../core/flow/rate-budget.ts'
 import type { Clock } from '../../core/ports.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
-import { type DeliverPlan, type PlanDeps, type PlannedLimits, planOf } from './prepared-destination.ts'
+import { type DeliverPlan, type PlanDeps, type PlannedLimits, planOf } from './destination-plan.ts'
 
 const { maxTimerMs, handoverMs, maxTurnMs, minPerSecond } = flowLimits.share
 const { maxWaitInMemory } = flowLimits.deferral
 
-/** Whether an attempt may start at a destination now, by its own limits. */
+/** Whether the destination's own limits permit an attempt to start now. */
 export type Permission =
   | { readonly kind: 'start' }
   /** An attempt may start after `forMs` at the earliest. The deliveries stay in their queue. */
   | { readonly kind: 'wait'; readonly forMs: number }
-  /** An attempt may start when a request to the destination has ended, or its limits have changed. */
+  /**
+   * An attempt may start after a request to the destination has ended or its limits have changed.
+   * The time of that is not known.
+   */
   | { readonly kind: 'wait_for_end' }
   | LimitReason
 
@@ -25,7 +28,7 @@ export interface LimitsDeps extends PlanDeps {
   readonly share: PartitionShare
   /** Whether the group of the events topic confirms that this process owns its partitions. */
   readonly holdsLease: () => boolean
-  /** Called when a queue that had to wait may be asked again. */
+  /** Called when a queue that waited for a limit of its destination should be checked again. */
   readonly wake: (target: DestinationState) => void
   readonly clock: Pick<Clock, 'monotonic' | 'after'>
 }
@@ -43,7 +46,8 @@ export class DestinationLimits {
 
   /**
    * Whether a destination has a limit of its own, so that its deliveries may wait for a long time.
-   * A limit that was added or removed since its last delivery counts from the next one on.
+   * It reads the plan of the last delivery: a limit that was added or removed since then takes
+   * effect with the next delivery.
    */
   hasLimit({ plan, slowDown }: DestinationState): boolean {
     return plan?.kind === 'deliver' && (plan.limits !== undefined || slowDown.isActive)
@@ -51,10 +55,11 @@ export class DestinationLimits {
 
   permission(target: DestinationState): Permission {
     const { plan, slowDown } = target
-    // Few destinations have limits, and this runs for each delivery.
+    // Returns early, because this runs for each delivery and few destinations have limits.
     if (plan?.kind === 'deliver' && !this.hasLimit(target)) return start
     const current = planOf(target, this.#deps)
-    // Deliveries that need no attempt do not wait.
+    // A delivery that gets no attempt does not wait for a limit, for example one to a paused
+    // destination.
     if (current.kind !== 'deliver' || current.isPaused) return start
     const now = this.#deps.clock.monotonic()
     slowDown.setPart(this.#deps.share.rateAt(now), now)
@@ -63,7 +68,10 @@ export class DestinationLimits {
     return stricterOf(slowed, this.#limited(target, current, current.limits, now))
   }
 
-  /** The decision about a delivery that must not wait in memory; `undefined` when it may start. */
+  /**
+   * Returns a decision that defers the delivery when a limit of its destination requires this.
+   * Otherwise returns `undefined`.
+   */
   deferral({ target, carried }: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
     const permission = this.permission(target)
     const isDeferred = permission.kind === 'defer_pause' || permission.kind === 'defer_to_others'
@@ -71,8 +79,9 @@ export class DestinationLimits {
   }
 
   /**
-   * Decides about a queued delivery that has to leave memory while others of its destination stay
-   * there. `undefined` when no limit of the destination says when its turn comes.
+   * Returns a decision that moves a queued delivery from memory to a retry topic. The deferral ends
+   * at the estimated time at which the destination's limits permit the attempt. Returns `undefined`
+   * when no limit of the destination determines that time.
    */
   spill({ target, carried }: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
     if (!this.hasLimit(target)) return undefined
@@ -81,9 +90,10 @@ export class DestinationLimits {
   }
 
   /**
-   * Milliseconds until the turn of the next delivery that leaves memory: after those that left
-   * before. The queue does not count, because most of it may leave next. At most five minutes,
-   * because the limit may be raised.
+   * Estimates the time until the limits permit an attempt of the next spilled delivery, in ms. Its
+   * attempt follows those of the deliveries that were spilled before. Deliveries that are still
+   * queued in memory do not count, because most of them may be spilled too. The maximum is five
+   * minutes, because an operator may raise the limit.
    */
   #nextTurn(target: DestinationState, now: number): DurationMs | undefined {
     const perSecond = this.#perSecond(target, now)
@@ -93,7 +103,10 @@ export class DestinationLimits {
     return durationMs(Math.ceil(target.lastTurn - now))
   }
 
-  /** The attempts per second that the limits permit this process, or else that it makes. */
+  /**
+   * The attempts per second that the destination's limits permit to this process. If the
+   * destination has no limit, it is the rate at which this process delivers to it.
+   */
   #perSecond({ plan, slowDown }: DestinationState, now: number): number {
     const rate = plan?.kind === 'deliver' ? plan.limits?.ratePerSecond : undefined
     const own = rate === undefined ? undefined : rate * this.#deps.share.rateAt(now)
@@ -132,14 +145,15 @@ export class DestinationLimits {
     if (!holdsLease()) return waitFor(maxTimerMs)
     if (share.isNone) return deferToOthers
     if (maxConcurrency !== undefined) {
-      // A request of the previous owner of a partition may continue for the timeout.
+      // When a partition gets another owner, a request of the previous owner may continue until the
+      // timeout of requests.
       const settleMs = delivery.timeout + handoverMs
       const { permits, isPending } = share.permitsAt(now, maxConcurrency, rotateBy, settleMs)
       if (permits === 0) return isPending ? waitFor(handoverMs) : deferToOthers
       if (callees.some(each => each.permits.ofWebhook.inProgress >= permits)) return waitForEnd
     }
     if (ratePerSecond === undefined) return start
-    target.rate ??= new RateBudget()
+    target.rate ??= new DestinationRateLimit()
     return waitFor(target.rate.msToWait(share, ratePerSecond, now))
   }
 }
@@ -148,11 +162,14 @@ const start: Permission = { kind: 'start' }
 const waitForEnd: Permission = { kind: 'wait_for_end' }
 const deferToOthers: Permission = { kind: 'defer_to_others' }
 
-/** Timers have whole milliseconds. */
+/** Rounds the wait up, because timers have whole milliseconds. */
 const waitFor = (ms: number): Permission =>
   ms <= 0 ? start : { kind: 'wait', forMs: Math.ceil(Math.min(ms, maxTimerMs)) }
 
-/** Of two waits the longer one. Any other permission than `start` is stricter than a wait. */
+/**
+ * Returns the stricter of two permissions. Of two waits, this is the longer one. Every other kind
+ * except `start` is stricter than a wait.
+ */
 function stricterOf(one: Permission, other: Permission): Permission {
   if (other.kind === 'start') return one
   if (one.kind === 'wait' && other.kind === 'wait') return one.forMs > other.forMs ? one : other

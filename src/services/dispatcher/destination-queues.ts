@@ -11,14 +11,17 @@ import type { Permission } from './destination-limits.ts'
 
 /**
  * Number of blocked queues that get a turn at each `unblock`, in addition to one for each ended
- * request or delivery. The queues that have been blocked longest come first. A turn for all blocked
- * queues would cost more CPU time than the requests: with 1,000 destinations most queues are
- * blocked, and only a few permits are free. The queues whose own requests ended get a turn
- * afterwards, because a permit may be free only in their own share.
+ * request or delivery. A blocked queue has a ready delivery but no free permit. The queues that
+ * have been blocked longest come first.
+ *
+ * With 1,000 destinations most queues are blocked, and only a few permits are free. So a turn for
+ * all blocked queues would cost more CPU time than the requests. The queues whose own requests
+ * ended get a turn afterwards, because the other queues may already use their full fair share of
+ * the permits.
  */
 const { minAsked } = flowLimits.dispatch
 
-/** The limits of the destinations themselves. */
+/** The limits that each destination has of its own (`DestinationLimits`). */
 interface OwnLimits {
   permission(target: DestinationState): Permission
   /** Calls `wake` for the destination after `forMs`. */
@@ -38,7 +41,7 @@ export class DestinationQueues {
    * and is skipped unless it is blocked again.
    */
   readonly #blocked = new Fifo<DestinationState>()
-  /** Queues that `findSlow` marked, until `take` or `ended` finds them empty. */
+  /** The slow queues, found by `findSlow`. `take` and `ended` remove a queue when it is empty. */
   readonly #slow = new Set<DestinationState>()
   readonly #ownLimits: OwnLimits
   readonly #results: ResultCounts
@@ -107,8 +110,8 @@ export class DestinationQueues {
   }
 
   /**
-   * Notes that a taken delivery has ended, or will be pushed again later. The caller must call
-   * `unblock` next.
+   * Notes that a delivery that `take` returned has ended, or will be added to the queue again
+   * later. The caller must call `unblock` next.
    */
   ended(delivery: Delivery): void {
     const { target } = delivery
@@ -116,15 +119,16 @@ export class DestinationQueues {
     // When a delivery ends and none waits, the queue is no longer slow: the next delivery does not
     // wait behind others. This is so even when spillover, not attempts, has emptied the queue.
     if (target.queue.queued === 0) this.#slow.delete(target)
-    // Blocked queues get their turn before the next delivery of this one. Otherwise this queue
+    // Blocked queues get their turn before the next delivery of this queue. Otherwise this queue
     // would keep the permit forever.
     if (this.#blocked.length > 0 && !target.isInTurn) target.isBlocked = true
     else this.#offerTurn(target)
   }
 
   /**
-   * Called when a taken delivery belongs to the next owner of its partition. No attempt was
-   * started, so none will end: blocked queues get their turn now.
+   * Called when a delivery was taken from its queue, but is left to the next owner of its
+   * partition, so this process makes no attempt. Normally the end of an attempt gives other queues
+   * a turn. Without an attempt, this method does it.
    */
   dropped(delivery: Delivery): void {
     this.ended(delivery)
@@ -181,7 +185,7 @@ export class DestinationQueues {
     }
   }
 
-  /** Queues that `findSlow` marked, until `take` or `ended` finds them empty. */
+  /** The slow queues, found by `findSlow`. `take` and `ended` remove a queue when it is empty. */
   get slow(): Iterable<DestinationState> {
     return this.#slow
   }
@@ -198,7 +202,8 @@ export class DestinationQueues {
 
   /**
    * Removes and returns the wanted deliveries of one destination and partition, in order. It stops
-   * after about `max`: the wanted deliveries of a key are removed together.
+   * after about `max` deliveries. It may remove more, because all wanted deliveries of a key are
+   * removed together.
    */
   drainMatching(
     target: DestinationState,
@@ -209,7 +214,10 @@ export class DestinationQueues {
     return target.queue.drainMatching(delivery => delivery.of.processor === processor && isWanted(delivery), max)
   }
 
-  /** Whether a limit of the destination lets no delivery leave the queue now. */
+  /**
+   * Whether the queue must wait now because of a limit of its destination. If so, marks it as
+   * blocked and waiting.
+   */
   #mustWait(target: DestinationState): boolean {
     const permission = this.#ownLimits.permission(target)
     if (permission.kind !== 'wait' && permission.kind !== 'wait_for_end') return false

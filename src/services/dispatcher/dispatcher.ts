@@ -26,18 +26,18 @@ import type { DispatcherActivity } from '../live-status/status-writer.ts'
 import { createNotices, type Notices } from '../notices/notices.ts'
 import { createPartitions, type Partitions } from '../partitions/partitions.ts'
 import type { PeriodicTask } from '../periodic-task.ts'
+import { createAttemptRecords } from './attempt-records.ts'
 import { AttemptStarter } from './attempt-starter.ts'
-import { createAttemptRecords } from './attempts-topic.ts'
 import { createAuthorize } from './authorized-transport.ts'
 import type { DestinationState } from './delivery.ts'
-import { createActivity } from './destination-activity.ts'
 import { drain } from './drain-before-stop.ts'
 import { followAssignment } from './follow-assignment.ts'
 import { createGauges } from './gauges.ts'
 import { Intake } from './intake.ts'
+import { createActivity } from './live-status-activity.ts'
 import { createMakeAttempt } from './make-attempt.ts'
+import { createOriginReportRecord } from './origin-report-record.ts'
 import { DispatcherPartitionCallbacks } from './partition-callbacks.ts'
-import { createReportRecord } from './report-record.ts'
 import { createSettle, type Settle } from './settle.ts'
 import { createVitals } from './vitals.ts'
 
@@ -45,8 +45,8 @@ export interface DispatcherDeps {
   /** Consumer of the events topic. */
   readonly live: LogConsumer
   /**
-   * Consumer of all retry topics. It has a group of its own, so that a rebalance or a paused
-   * partition there never affects events.
+   * Consumer of all retry topics. It has its own consumer group, so that a rebalance of the retry
+   * topics or a paused partition of them never affects events.
    */
   readonly retries: LogConsumer
   /** Resolves with the number of partitions of the events topic. */
@@ -64,7 +64,7 @@ export interface DispatcherDeps {
    * is off.
    */
   readonly attemptProducer: LogProducer | undefined
-  /** `undefined` when attempts are not traced. */
+  /** Starts the spans of attempts; `undefined` when attempts are not traced. */
   readonly tracer: Tracer | undefined
   readonly clock: Clock
   /**
@@ -82,8 +82,8 @@ export interface DispatcherDeps {
   readonly canary: () => CanarySettings | undefined
   readonly notices: () => NoticesSettings | undefined
   /**
-   * Calls the listener for each change of an object of the config topic. `undefined` without this
-   * topic.
+   * Adds a listener, which is called for each change of an object of the config topic. `undefined`
+   * without this topic.
    */
   readonly onObjectChange: ((listener: (change: ObjectChange) => void) => void) | undefined
   /** Disables destinations whose endpoints fail. Absent without a config topic. */
@@ -95,13 +95,14 @@ export interface DispatcherService {
   /** Resolves when both groups have been joined. */
   start(): Promise<void>
   /**
-   * Starts nothing new, waits for requests and appends in progress, commits, and leaves the groups.
+   * Starts no further attempts, waits for requests and appends in progress, commits the offsets,
+   * and leaves the groups.
    */
   stop(): Promise<void>
   health(): Health
   /** Sets the gauges to the current values. */
   refreshGauges(): void
-  /** What the dispatcher knows for the status in the operator API. */
+  /** The dispatcher's part of the process status, which the operator API shows. */
   readonly activity: DispatcherActivity
 }
 
@@ -129,7 +130,7 @@ export interface DispatcherService {
 export function createDispatcherService(deps: DispatcherDeps): DispatcherService {
   const { live, retries, suppressions, clock, metrics, logger, topics, delivery } = deps
   const limiter = new ConcurrencyLimiter(delivery)
-  const reportRecord = createReportRecord({ topics, encodeInput: deps.encodeInput })
+  const reportRecord = createOriginReportRecord({ topics, encodeInput: deps.encodeInput })
   const processors = (): ReturnType<Partitions['processors']> => livePartitions.processors()
   // The owner of partition 0 of the events topic runs the tasks that need only one process.
   const isOurs = (): boolean => [...processors()].some(({ partition }) => partition === 0)
@@ -206,7 +207,7 @@ const createTasks = (deps: DispatcherDeps, isOurs: () => boolean): readonly Peri
   )
 
 const notDrained =
-  'shutdown timed out; records in progress are not committed and will be processed again, so receivers may get some events twice'
+  'shutdown timed out before all deliveries in progress ended; the offsets of unfinished records are not committed, so the next owner of their partitions processes them again, and receivers may get some events twice'
 
 interface FlowParts {
   readonly limiter: ConcurrencyLimiter

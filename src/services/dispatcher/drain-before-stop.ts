@@ -1,6 +1,6 @@
 import { flowLimits } from '../../core/flow/limits.ts'
-import { pause } from '../../core/pause.ts'
 import type { Clock } from '../../core/ports.ts'
+import { sleep } from '../../core/sleep.ts'
 import type { DurationMs } from '../../core/time.ts'
 
 const { timeout: drainTimeout, handOverTimeout, checkEvery } = flowLimits.drain
@@ -19,7 +19,7 @@ interface Deps {
 export async function drain({ clock, isBusy, handOver }: Deps): Promise<boolean> {
   const idle = async (limit: DurationMs): Promise<boolean> => {
     const deadline = clock.monotonic() + limit
-    while (isBusy() && clock.monotonic() < deadline) await pause(clock, checkEvery)
+    while (isBusy() && clock.monotonic() < deadline) await sleep(clock, checkEvery)
     return !isBusy()
   }
   await idle(drainTimeout)

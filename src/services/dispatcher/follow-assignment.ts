@@ -11,7 +11,10 @@ interface Deps {
   readonly handlers: LogConsumerHandlers
   /** Resolves with the number of partitions of the events topic. */
   readonly countPartitions: () => Promise<number>
-  /** Called when the part of this process in the limits may have changed. */
+  /**
+   * Called when this process may use another part of the destinations' limits than before. Each
+   * limit is divided among the processes by their partitions.
+   */
   readonly onChange: () => void
   readonly clock: Pick<Clock, 'monotonic' | 'after'>
   readonly logger: Logger
@@ -25,8 +28,10 @@ interface AssignmentFollower {
 }
 
 /**
- * Keeps `share` up to date. The number of partitions is read at the start and at each join, because
- * a topic that gets more partitions causes a rebalance.
+ * Keeps `share` up to date: this object computes which part of each destination's limits this
+ * process may use. It needs the partitions of the events topic that this process owns, and their
+ * total number. The total is read at the start and at each join, because a topic that gets more
+ * partitions causes a rebalance.
  */
 export function followAssignment(deps: Deps): AssignmentFollower {
   const { share, handlers, onChange, clock } = deps
@@ -69,7 +74,7 @@ function createCountReader({ share, countPartitions, onChange, clock, logger }: 
     } catch (error) {
       logger.warn(
         { error: (error as Error).message },
-        'cannot read the number of partitions of the events topic; destinations with policy.ratePerSecond or policy.maxConcurrency use the previous number, and wait if there is none; retrying every second',
+        'hookline cannot read the number of partitions of the events topic (see error); it retries every second; until then, it computes its share of policy.ratePerSecond and policy.maxConcurrency from the last known number; if none is known, deliveries to destinations with these limits wait',
       )
       if (!isStopped) cancel = clock.after(durationMs(countRetryMs), () => void read())
     }

@@ -22,12 +22,13 @@ type Waiting = Map<string, AdmittedRecord[]>
 
 /**
  * Checks that a delete message belongs to a deletion. A deletion writes to the suppressions topic
- * before it writes its delete messages to the events topic. The suppressions topic needs other
- * Kafka permissions, so a delete message without a suppression is forged. The check is final once
- * the suppression list has everything that was written before the delete was fetched. That takes at
- * most about a second: two fetches of the suppressions topic. Until then the delete waits, and so
- * do later records of the same user in its partition, to keep their order. Records of other users
- * do not wait.
+ * before it writes its delete messages to the events topic. A forger with write permission only for
+ * the events topic cannot do that, so a delete message without a suppression is forged.
+ *
+ * The check is final once the suppression list has all records that were written before the delete
+ * was fetched. That takes at most about a second: two fetches of the suppressions topic. Until then
+ * the delete waits. Later records of the same user in its partition wait too, to keep their order.
+ * Records of other users do not wait.
  */
 export class DeletionCheck {
   readonly #deps: Deps
@@ -48,8 +49,10 @@ export class DeletionCheck {
   }
 
   /**
-   * Calls `end` with true when the delete belongs to a deletion, otherwise with false: immediately,
-   * or as soon as this is known. If the partition is revoked before, `end` is not called.
+   * Checks a delete message. Calls `end` with true when the message belongs to a deletion,
+   * otherwise with false. It calls `end` immediately if the suppression list is recent enough,
+   * otherwise as soon as the list is. When the partition is revoked before that, `end` is not
+   * called.
    */
   check(open: AdmittedRecord, event: Event, end: (isConfirmedDelete: boolean) => void): void {
     const { suppressions, clock, dispatch } = this.#deps

@@ -24,7 +24,10 @@ interface Deps {
   readonly unwritableTopics: () => readonly string[]
 }
 
-/** Sets the gauges before each scrape, so that they cost nothing while records are handled. */
+/**
+ * Returns a function that sets the gauges. It is called before each scrape, so the gauges cost
+ * nothing while records are handled.
+ */
 export function createGauges(deps: Deps): () => void {
   const { metrics, clock, topics, limiter, groups } = deps
   const progressOf = createProgress()
@@ -52,8 +55,8 @@ export function createGauges(deps: Deps): () => void {
     for (const [topic, timestamp] of oldest) {
       metrics.oldestRecord.set({ topic }, timestamp / 1000)
       const tier = topics.tierOf(topic)
-      // When no record is in progress, `timestamp` is `now`, and so is the due time. A record in
-      // progress was due when it was admitted.
+      // A retry record in progress was already due when it was admitted. When no record is in
+      // progress, `timestamp` is `now`, so `timestamp + tier` would be in the future.
       if (tier !== undefined)
         metrics.oldestDueRetry.set({ tier: formatDuration(tier) }, Math.min(now, timestamp + tier) / 1000)
     }
@@ -88,8 +91,8 @@ function lagOf({ highWatermark, tracker }: PartitionProcessor): number {
 }
 
 /**
- * Returns a function for the time at which a partition last advanced or had nothing to do. It
- * compares the partition with the previous scrape.
+ * Returns a function that returns the time at which a partition last advanced or had nothing to do.
+ * It compares the committable offset with that of the previous scrape.
  */
 function createProgress(): (processor: PartitionProcessor, now: EpochMs) => EpochMs {
   const seen = new WeakMap<PartitionProcessor, { readonly offset: number; readonly at: EpochMs }>()

@@ -21,7 +21,7 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
 import { AdmittedRecord } from './admitted-record.ts'
 import type { AttemptStarter } from './attempt-starter.ts'
-import { carriedIn } from './carried-state.ts'
+import { carriedIn } from './delivery-state-of-record.ts'
 import { DeletionCheck } from './forged-delete-check.ts'
 import type { Settle } from './settle.ts'
 
@@ -45,8 +45,9 @@ interface Deps {
 }
 
 /**
- * Maximum bytes of an event's value, including fields that another team's schema adds. A larger
- * value is not decoded.
+ * Maximum bytes of an event in its record. Other producers may write it with an extended Avro
+ * schema; their additional fields count too. A larger event is not decoded, and its record is
+ * dead-lettered.
  */
 const maxEventBytes = 16 * 1024 * 1024
 
@@ -56,7 +57,10 @@ const unknownSchema = 'the schema registry does not know the schema of the recor
 interface Plan {
   readonly event: Event
   readonly head: EventHead
-  /** `undefined` for a delivery that waited in a retry topic. */
+  /**
+   * The route of the event. `undefined` for a retry record, because its destination is already
+   * known.
+   */
   readonly route: Route | undefined
   readonly body: Buffer | undefined
 }
@@ -124,7 +128,7 @@ export class Intake {
     const carried = carriedIn(record, topics)
     if (carried === undefined && topics.tierOf(record.topic) !== undefined)
       return this.#refuseBytes(open, 'the headers with the delivery state are missing or malformed')
-    if (record.value === null) return this.#refuseBytes(open, 'the value is null', carried)
+    if (record.value === null) return this.#refuseBytes(open, 'the value of the record is null', carried)
     if (record.value.length > maxEventBytes)
       return this.#refuseBytes(
         open,
@@ -147,26 +151,27 @@ export class Intake {
   #refuseBytes(open: AdmittedRecord, detail: string, carried?: DeliveryState): void {
     this.#deps.logger.warn(
       { ...positionOf(open.record), detail },
-      'record is not a usable event; it is dead-lettered as undecodable',
+      'hookline cannot process the record as an event (see detail); it is dead-lettered with the reason "undecodable"',
     )
     this.#deps.settle.refused(open, 'undecodable', { carried })
   }
 
   #normalise(open: AdmittedRecord, foreign: Event, carried: DeliveryState | undefined): void {
     const { logger, metrics, settle } = this.#deps
-    // Hookline marks the events of its own sources as canonical. This one is not marked, so another
-    // producer wrote it.
+    // Another producer wrote this event, because Hookline sets `canonical` in its own events. So
+    // the event must not name one of Hookline's own sources.
     if (isOwnSource(foreign.sourceId)) return settle.refused(open, 'unknown_source', { carried: namesIn(foreign) })
     const { topic, partition, offset } = firstOrigin(open.record)
-    // The id is made from the position, not at random. So the message gets the same id whenever its
-    // record, or a copy of the record, is read.
+    // The id is made from the record's position and is not random. So the message has the same id
+    // when its record is read again, and when a retry record or dead letter with the same event is
+    // read.
     const newId = (): string => carried?.messageId ?? `${topic}/${partition}/${offset}`
     const normalised = this.#tried(open, carried, () => normaliseEvent(foreign, newId))
     if (normalised === undefined) return
     if (normalised.kind === 'rejected') {
       logger.warn(
         { ...positionOf(open.record), code: normalised.code, detail: normalised.message },
-        'event is not valid; it is dead-lettered',
+        'the event breaks a rule for messages (see detail); it is dead-lettered with the reason "invalid_message": correct the program that wrote it to the events topic',
       )
       return settle.refused(open, 'invalid_message', { code: normalised.code, carried })
     }
@@ -187,7 +192,7 @@ export class Intake {
       else
         this.#refuseBytes(
           open,
-          'another producer wrote this delete message with canonical: true, which only Hookline may do (no deletion request asked for it); to delete a user, run `hookline delete-user`',
+          'a producer other than Hookline wrote this delete message with `canonical: true`, which only Hookline may do (no deletion request created this message); to delete a user, run `hookline delete-user`',
           carried,
         )
     })
@@ -206,7 +211,7 @@ export class Intake {
       metrics.recordFailures.inc({})
       logger.error(
         { ...positionOf(open.record), error: message, stack },
-        'event not processed because of a bug in hookline (report this line); it is dead-lettered',
+        'event not processed because of a bug in hookline (report this line); the event is dead-lettered with the reason "undecodable"',
       )
       settle.refused(open, 'undecodable', { carried })
       return undefined
@@ -242,7 +247,9 @@ export class Intake {
     open.release()
   }
 
-  /** Enqueues the delivery of an event to one of its destinations, with the policy of that one. */
+  /**
+   * Enqueues the delivery of an event to one of its destinations, with that destination's policy.
+   */
   #deliverFirst(
     of: AdmittedRecord,
     plan: Plan,
@@ -257,7 +264,7 @@ export class Intake {
     this.#deliver(of, plan, ordering === 'key' ? orderKey : undefined, carried)
   }
 
-  /** The initial state that all deliveries of an event share. */
+  /** The initial delivery state, which is the same for all destinations of an event. */
   #firstOf(record: LogRecord, { message }: Event): DeliveryState {
     const { clock, delivery } = this.#deps
     const first = firstOrigin(record)
@@ -279,8 +286,8 @@ export class Intake {
   }
 
   /**
-   * Enqueues a delivery. Only the head of the event is kept, so that its texts can be
-   * garbage-collected.
+   * Enqueues a delivery with the request body and the `EventHead`: the parts of the event that are
+   * still needed. So the rest of the event can be garbage-collected while the delivery waits.
    */
   #deliver(of: AdmittedRecord, { head, body }: Plan, orderKey: string | undefined, carried: DeliveryState): void {
     if (body === undefined) return

@@ -14,7 +14,7 @@ import type { DestinationObserver } from '../notices/collected-facts.ts'
 import type { AttemptTrace } from './attempt-trace.ts'
 import type { AuthorizedTransport } from './authorized-transport.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
-import type { PreparedWebhook } from './prepared-destination.ts'
+import type { PreparedWebhook } from './destination-plan.ts'
 import { createProxyFailureLog, type LogProxyFailure } from './proxy-failure-log.ts'
 
 interface Deps {
@@ -26,7 +26,7 @@ interface Deps {
   readonly observer: Pick<DestinationObserver, 'gone'>
   /** Called when a request to the destination has ended and its permit is free. */
   readonly onCallEnd: (target: DestinationState) => void
-  /** `undefined` when attempts are not traced. */
+  /** Starts the spans of requests; `undefined` when attempts are not traced. */
   readonly tracer: Tracer | undefined
 }
 
@@ -35,7 +35,7 @@ export interface StartedAttempt {
   readonly callMaker: RequestBuilder
   /** Sends the requests with an access token; `undefined` when the destination needs none. */
   readonly authorized: AuthorizedTransport | undefined
-  /** Decides when a retry follows. */
+  /** The schedule and the retry window, which decide when a retry follows. */
   readonly policy: RetryPolicy
   /** The webhooks that get a request, all concurrently. */
   readonly webhooks: readonly PreparedWebhook[]
@@ -50,7 +50,7 @@ export interface StartedAttempt {
   readonly isWatched: boolean
   /** Whether the attempt probes an open circuit breaker. */
   readonly isProbe: boolean
-  /** `undefined` when attempts are not traced. */
+  /** The span of the attempt; `undefined` when attempts are not traced. */
   readonly trace: AttemptTrace | undefined
 }
 
@@ -60,10 +60,10 @@ export interface StartedAttempt {
 export type OnAttemptEnd = (begun: StartedAttempt, attempt: Attempt) => void
 
 /**
- * Makes one attempt: a request to each of its webhooks, concurrently. It calls `onEnd` once.
- * Requests still in progress at that time continue, and are only counted. An attempt without
- * webhooks ends immediately: a configuration change has left only webhooks that have rejected this
- * delivery.
+ * Makes one attempt: it sends a request to each of its webhooks, concurrently. It calls `onEnd`
+ * once. Requests that are then still in progress continue, but their results are only counted in
+ * metrics. An attempt without webhooks ends immediately. It occurs when a configuration change
+ * leaves only webhooks that have rejected this delivery.
  */
 export type MakeAttempt = (begun: StartedAttempt, onEnd: OnAttemptEnd) => void
 
@@ -77,8 +77,8 @@ interface AttemptDeps extends Deps {
 }
 
 /**
- * A class instead of closures: with thousands of requests in progress, captured variables cost the
- * garbage collector more time.
+ * One attempt in progress. It is a class, because closures would cost the garbage collector more
+ * time with thousands of requests in progress.
  */
 class AttemptInProgress {
   readonly #deps: AttemptDeps
@@ -170,7 +170,10 @@ function reportActionableFailure(
   if (result.kind === 'answered' && result.status === 410) {
     metrics.webhooksGone.inc(labels)
     observer.gone(labels.destination, labels.webhook)
-    logger.warn(labels, 'endpoint responded with 410 Gone; remove its webhook from the configuration')
+    logger.warn(
+      labels,
+      'endpoint responded with 410 Gone; ask its owner whether it was removed permanently; if so, remove the webhook from the configuration',
+    )
   }
   if (outcome === 'proxy') logProxyFailure(labels, result as Extract<CallResult, { kind: 'failed' }>)
   if (outcome === 'tls_untrusted' || outcome === 'blocked_address' || outcome === 'internal') {
@@ -181,8 +184,9 @@ function reportActionableFailure(
 
 const unsent = {
   tls_untrusted:
-    'request not sent: the certificate of the endpoint is not trusted (see detail); to trust a private CA, use network.caFile',
-  blocked_address: 'request not sent: the address or port of the endpoint is not allowed (see detail)',
+    'request not sent: the certificate of the endpoint is not trusted (see detail); if a private CA issued it, add this CA to network.caFile',
+  blocked_address:
+    'request not sent: the address or port of the endpoint is not allowed (see detail); to allow a private address, add it to network.allow; to allow a port, add it to network.ports',
   internal: 'request failed because of a bug in hookline (report this line)',
 } as const
 

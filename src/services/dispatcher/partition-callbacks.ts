@@ -25,7 +25,7 @@ export class DispatcherPartitionCallbacks implements Admission {
   }
 
   assigned(): void {
-    // There is nothing to load first: records are admitted immediately.
+    // Empty, because the dispatcher loads nothing before it admits records.
   }
 
   admit(record: LogRecord, processor: PartitionProcessor): void {
@@ -33,8 +33,8 @@ export class DispatcherPartitionCallbacks implements Admission {
   }
 
   /**
-   * Starts the deliveries of the admitted records, and spills deliveries when the partition has
-   * reached its limits.
+   * Starts the deliveries of the admitted records. When the partition has reached its prefetch
+   * limits, it also moves deliveries of slow destinations to a retry topic.
    */
   admitted(processor: PartitionProcessor): void {
     this.#starter.dispatch()

@@ -12,7 +12,10 @@ import { formatDuration } from '../../core/time.ts'
 import type { DestinationObserver } from '../notices/collected-facts.ts'
 import type { Delivery } from './delivery.ts'
 
-/** Counts results, after they are settled. */
+/**
+ * Counts the results of deliveries and records in the metrics. Call a method after the result is
+ * settled.
+ */
 export interface CountResults {
   delivery(delivery: Pick<Delivery, 'event' | 'carried' | 'target'>, decision: Decision): void
   /** Counts an event that the routing drops. */
@@ -42,7 +45,10 @@ export function createCountResults({
   /** Seconds since the event was appended, including its waits in retry topics. */
   const sinceAppend = ({ origin }: DeliveryState): number => Math.max(0, clock.now() - origin.timestamp) / 1000
 
-  /** Counts the result of a canary message. A retried or deferred one may still be delivered. */
+  /**
+   * Counts the result of a canary message. A retried or deferred message is not counted, because it
+   * may still be delivered.
+   */
   function countCanary(end: Decision['kind'], carried: DeliveryState): void {
     if (end === 'dead_lettered' || end === 'dropped') lost(end)
     if (end !== 'delivered') return

@@ -12,27 +12,29 @@ import { type AppendDeps, type Appends, createAppends } from '../partitions/appe
 import { createWriteDeadLetter } from '../partitions/write-dead-letter.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
 import type { Delivery } from './delivery.ts'
-import type { ReportRecord } from './report-record.ts'
+import { type DeliveryResult, reportOf } from './origin-report.ts'
+import type { OriginReportRecord } from './origin-report-record.ts'
 import { createCountResults } from './result-metrics.ts'
-import { type DeliveryResult, reportOf } from './result-report.ts'
 
 interface Deps extends Omit<AppendDeps, 'permit'> {
-  readonly reportRecord: ReportRecord
+  readonly reportRecord: OriginReportRecord
   readonly topics: TopicNames
   readonly observer: Pick<DestinationObserver, 'deadLettered'>
   readonly results: ResultCounts
 }
 
 /**
- * Carries out decisions. A record is released when it is delivered or dropped, or when all in-sync
- * replicas have its copy in a retry topic or the dead-letter topic. The final result of a
- * membership update or delete message is also reported (`result-report.ts`), and the record is
- * released only when the report is stored too. A crash before that repeats the delivery and the
- * report.
+ * Carries out the decisions about deliveries. It releases the record of a delivery, so that its
+ * offset can be committed. It does so when the delivery has succeeded or is dropped, or when all
+ * in-sync replicas have the event in a retry topic or the dead-letter topic.
+ *
+ * The final result of a membership update or delete message is also reported (`result-report.ts`).
+ * The record is then released only when Kafka has stored the report. A crash before that repeats
+ * the delivery and the report.
  */
 export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledged'> {
   /**
-   * Settles a delivery. It calls `ended` when the delivery needs nothing more from this process.
+   * Settles a delivery. It calls `ended` when this process has nothing left to do for the delivery.
    */
   delivery(delivery: Delivery, decision: Decision, ended: () => void): void
   /** Settles an event that the routing drops for a destination. */
@@ -131,7 +133,7 @@ type Report = (
 ) => void
 
 /** Appends the report of a result. Events from SDKs have none: `end` is called immediately. */
-function createReport(reportRecord: ReportRecord, append: Appends['append']): Report {
+function createReport(reportRecord: OriginReportRecord, append: Appends['append']): Report {
   return (of, event, destination, how, end) => {
     if (event.origin === undefined || destination === undefined) return end(true)
     const due = reportOf(event, destination, how)

@@ -4,9 +4,9 @@ import type { EpochMs } from '../../core/time.ts'
 import type { StartedAttempt } from './make-attempt.ts'
 
 /**
- * Reports the end of an attempt to the slow-down of its destination, and logs when the destination
- * gets a pace. An attempt with a delivery never slows it down, even if another webhook responded
- * with 429.
+ * Notes the end of an attempt in the slow-down of its destination, which sets a pace after a 429: a
+ * maximum of attempts per second. Logs when the destination gets a pace. A successful attempt never
+ * slows the destination down, even if another of its webhooks responded with 429.
  */
 export function updateSlowDown(
   { logger }: { readonly logger: Logger },
@@ -25,6 +25,6 @@ export function updateSlowDown(
   if (wasSlowed || perSecond === undefined) return
   logger.info(
     { destination, perSecond: Math.round(perSecond * 10) / 10 },
-    'endpoint responded with 429; attempts are slowed down until it accepts them',
+    'endpoint responded with 429; this process now makes at most perSecond attempts per second, adapts this rate, and removes the limit after 5 minutes without a 429',
   )
 }

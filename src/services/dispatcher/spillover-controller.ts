@@ -22,35 +22,43 @@ interface Deps {
   /** Moves a queued delivery to a retry topic. */
   readonly defer: (delivery: Delivery) => void
   /**
-   * Whether a delivery may be deferred. A delivery whose window ended before its first attempt may
-   * not: it waits in memory for that attempt. It may if its destination has a limit, because the
-   * attempt may then be far away.
+   * Whether a delivery may be deferred. Normally, a delivery whose retry window ended before its
+   * first attempt waits in memory for that attempt. If its destination has a limit, it may be
+   * deferred too, because its attempt may be hours away.
    */
   readonly canDefer: (delivery: Delivery) => boolean
   /**
-   * Whether the deliveries of a destination may wait so long that a partition must not be full of
-   * them, even if none of its records in memory is for another destination.
+   * Whether the deliveries of a destination may have to wait for a long time, for example because
+   * of its rate limit. They must then not fill a partition's prefetch limits. This applies even if
+   * no record in memory is for another destination, because records that are not yet read may be.
    */
   readonly mayDelayOthers: (target: DestinationState) => boolean
   readonly isOpen: () => boolean
 }
 
 /**
- * Spillover for partitions that have reached their prefetch limits. While the process is stalled,
- * the limits are higher, so that records of other destinations are still read. When a partition
- * reaches the higher limits too, its queued deliveries of slow destinations move to a retry topic,
- * if other destinations have records behind them. If none has, the partition waits, which delays
- * only the slow destination. A destination with a limit may wait for hours, and other records may
- * follow that are not read yet. So a quarter of its deliveries move then. The others stay, so that
- * the limit is always used.
+ * Spillover for partitions that have reached their prefetch limits: it moves deliveries from memory
+ * to a retry topic. A process is stalled when its oldest record is in progress for longer than
+ * `stallThresholdMs`. While it is stalled, the limits are higher, so that records of other
+ * destinations are still read.
+ *
+ * When a partition reaches the higher limits too, its queued deliveries of slow destinations move
+ * to a retry topic, if other destinations have records in memory behind them. If there are none,
+ * the partition waits, which delays only the slow destination.
+ *
+ * Destinations with a limit are an exception. Their deliveries may wait for hours, and unread
+ * records may be for other destinations. So up to a quarter of the partition's records move even if
+ * no record in memory is for another destination. The rest stays in memory, so that the destination
+ * always has a delivery when its limit permits one.
  */
 export class SpilloverController {
   readonly #deps: Deps
-  /** Partitions at their limits, to be checked again. */
+  /** Partitions at their prefetch limits, each with a timer for the next check. */
   readonly #watched = new Set<PartitionProcessor>()
   /**
-   * Partitions whose deliveries are being spilled, over several ticks if there are many. The number
-   * is how many more may leave if no record in memory is for another destination.
+   * Partitions whose deliveries are being spilled, over several ticks if there are many. The value
+   * is the number of deliveries that may still move if no record in memory is for another
+   * destination.
    */
   readonly #spilling = new Map<PartitionProcessor, number>()
   readonly #spill: () => void
@@ -61,12 +69,15 @@ export class SpilloverController {
     this.#spill = createBoundedLoop(deps.clock, remaining => this.#spillNext(remaining))
   }
 
-  /** Whether the process was stalled at the last check of a partition at its limits. */
+  /**
+   * Whether the process was stalled (`stallThresholdMs`) when a partition at its prefetch limits
+   * was last checked.
+   */
   get isStalled(): boolean {
     return this.#isStalled
   }
 
-  /** Called when a partition may have reached its limits. */
+  /** Called when a partition may have reached its prefetch limits. */
   check(processor: PartitionProcessor): void {
     if (!processor.isPausedFor('backlog')) return
     const { clock, queues, oldestOpenMs, cpuSaturatedUntil } = this.#deps
@@ -100,7 +111,7 @@ export class SpilloverController {
     return deferred
   }
 
-  /** Returns how many deliveries it deferred. */
+  /** Spills about `max` deliveries of a partition. Returns how many it deferred. */
   #spillFrom(processor: PartitionProcessor, max: number): number {
     const { queues, defer, canDefer, mayDelayOthers, isOpen } = this.#deps
     let deferred = 0

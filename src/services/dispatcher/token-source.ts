@@ -52,7 +52,7 @@ export class TokenSource {
     this.#deps = deps
   }
 
-  /** The token to send now; `undefined` when the request has to `wait`. */
+  /** Returns the token to send now; `undefined` when the caller must call `wait` first. */
   current(): Token | undefined {
     const plan = planToken(this.#cache, this.#deps.clock.monotonic())
     if (plan.kind !== 'use') return undefined
@@ -136,14 +136,18 @@ export class TokenSource {
     const destination = this.#destination
     if (result.kind === 'issued') {
       metrics.tokenRequests.inc({ destination, outcome: 'issued' })
-      if (hadFailed) logger.info({ destination }, 'token request succeeded again')
+      if (hadFailed)
+        logger.info(
+          { destination },
+          'token request succeeded after failures; hookline now makes the attempts that waited for an access token',
+        )
       return
     }
     const { outcome, detail } = result.failure
     metrics.tokenRequests.inc({ destination, outcome })
     logger.warn(
       { destination, outcome, detail, retryInMs: Math.round(retryInMs) },
-      'token request failed; deliveries wait while the destination has no valid access token',
+      'token request failed (see detail); hookline tries again, and deliveries wait while the destination has no valid access token; check auth.oauth2 and the authorization server',
     )
   }
 }

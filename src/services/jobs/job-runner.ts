@@ -10,6 +10,10 @@ import type { JobOutcome } from './run-replay.ts'
 /** Time between two checks for a job to claim. */
 const checkEvery = durationMs(500)
 
+const takenOver = 'this process took over a job, because the process that ran it recorded no progress for 10 s'
+const lostToOther =
+  'this process stopped running a job, because another process has taken over the job and continues it'
+
 interface Deps {
   readonly store: JobStore
   readonly producer: LogProducer
@@ -21,12 +25,12 @@ interface Deps {
 }
 
 /**
- * Runs the jobs of the installation, together with the other operator processes. A process *claims* a
- * job with a record that has its id as owner.
+ * Runs the jobs of the installation, together with the other operator processes. A process *claims*
+ * a job: it writes a record of the job with its own id as the owner.
  */
 export interface JobRunner {
   start(): void
-  /** Stops the work, and leaves the jobs to other processes. */
+  /** Stops the work on all jobs, and releases them to other processes. */
   stop(): Promise<void>
   /** Sets the gauges to their current values. */
   refreshGauges(): void
@@ -50,12 +54,9 @@ export function createJobRunner(deps: Deps): JobRunner {
     const { id, kind } = job
     const isTakenOver = job.state === 'running'
     if (isTakenOver) metrics.jobsTakenOver.inc({ kind })
-    logger.info(
-      { kind, id },
-      isTakenOver ? 'job taken over, because its process wrote no record of it for 10 s' : 'job started',
-    )
+    logger.info({ kind, id }, isTakenOver ? takenOver : 'job started')
     const owned = new OwnedJob(result.job, claimedAt, { store, producer, clock, owner })
-    // A claim that was in progress when this process stops is released.
+    // The process stopped while the claim was being written, so it releases the job immediately.
     if (isStopped) owned.stop('stopping')
     running.set(owned.key, { owned, ended: run(result.job, owned).finally(() => running.delete(owned.key)) })
   }
@@ -72,14 +73,13 @@ export function createJobRunner(deps: Deps): JobRunner {
       outcome = { error: message }
     }
     const last = await owned.end(outcome)
-    if (last === undefined)
-      logger.warn({ kind, id }, 'this process stopped working on a job, because another process owns it now')
+    if (last === undefined) logger.warn({ kind, id }, lostToOther)
     else {
       const { state, error } = last
       if (state !== 'waiting') metrics.jobsEnded.inc({ kind, state: state as 'done' })
       logger.info(
         { kind, id, result: state, ...(error !== undefined && { error }) },
-        'this process stopped working on a job',
+        'this process stopped running a job; the field "result" is the new state of the job (waiting: another process continues it)',
       )
     }
   }

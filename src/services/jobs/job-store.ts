@@ -6,16 +6,21 @@ import { type DurationMs, durationMs } from '../../core/time.ts'
 
 /** Maximum time until this process reads its own record back. Usually it takes less than 0.1 s. */
 const readBackLimit = durationMs(10_000)
-/** Time until a process writes the copy that must follow an ignored record. */
+/**
+ * Time after which this process corrects the topic when it has read an ignored record: one whose
+ * version another record of the job already had. The process then writes a copy of the record in
+ * force. The copy must follow the ignored record, because Kafka's compaction keeps only the last
+ * record of a key.
+ */
 const copyAfter = durationMs(5_000)
-/** Maximum time until this process reads a job that another one has created. */
+/** Maximum wait for a job that another process has just created. */
 const appearsWithin = durationMs(1_000)
 
 export type WriteResult =
   | { readonly kind: 'applied'; readonly job: Job }
-  /** Another record has the version, or the job has ended. */
+  /** Another record already has this version, or the job has ended. */
   | { readonly kind: 'ignored' }
-  /** The record may be in force nevertheless. */
+  /** The write failed or was not confirmed. The record may be in force nevertheless. */
   | { readonly kind: 'failed'; readonly detail: string }
 
 interface Deps {
@@ -32,14 +37,17 @@ export interface JobStore {
   /** Resolves when the topic has been read to its end. Rejects while it cannot be read. */
   start(): Promise<void>
   stop(): Promise<void>
-  /** `changed` is called with each job of which another record is in force. */
+  /** `changed` is called with a job when a new record of it is in force. */
   listen(changed: (job: Job) => void): void
   /** The jobs that have not ended. */
   open(): readonly Job[]
   /** All jobs, newest first. */
   all(): readonly Job[]
   get(key: string): Job | undefined
-  /** Like `get`. It waits up to 1 s for a job that another process may just have created. */
+  /**
+   * Returns a job by its key. If the job is unknown, waits up to 1 s for it, because another
+   * process may just have created it.
+   */
   find(key: string): Promise<Job | undefined>
   /** Milliseconds since this process read the last record of a job. */
   sinceLastRecord(job: Job): DurationMs
@@ -53,7 +61,7 @@ export interface JobStore {
 }
 
 const damaged =
-  'a record of the jobs topic cannot be read, and is ignored; a newer version of hookline may have written it'
+  'a record of the jobs topic cannot be decoded; hookline ignores it: a newer version of hookline may have written it, so update this process'
 
 export function createJobStore({ follower, producer, topic, clock, logger }: Deps): JobStore {
   const listeners: ((job: Job) => void)[] = []
@@ -61,7 +69,10 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
   const readAt = new Map<string, number>()
   const searches = createSearches(clock, key => log.get(key))
   let log = new JobLog()
-  /** Built from the beginning while the follower reads the topic again, after the log was truncated. */
+  /**
+   * The jobs that were read so far while the follower reads the topic again from its beginning. It
+   * does this after the log was truncated.
+   */
   let rebuilt: JobLog | undefined
   let lastOffset = -1
   const copies = createCopies({ copies: () => log.copies(), producer, topic, clock, logger })
@@ -98,7 +109,7 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
 
   async function create(job: Job): Promise<WriteResult> {
     const { promise, resolve } = Promise.withResolvers<WriteResult>()
-    const late = `${topic}: the record was not read back within ${readBackLimit} ms`
+    const late = `${topic}: Hookline could not read the written record back within ${readBackLimit} ms`
     const cancel = clock.after(readBackLimit, () => resolve({ kind: 'failed', detail: late }))
     writes.set(job.writeId, resolve)
     producer.append(topic, recordOf(job), error => {
@@ -127,11 +138,14 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
   }
 }
 
-/** The requests that wait for a job to be read. */
+/** The calls of `find` that wait until a job is read from the topic. */
 function createSearches(clock: Pick<Clock, 'after'>, get: (key: string) => Job | undefined) {
   const searches = new Set<(key: string) => void>()
   return {
-    /** Called with the key of each record that was read. */
+    /**
+     * Called with the key of each record that was read from the topic, so that calls of `find`
+     * check again.
+     */
     wake(key: string): void {
       for (const search of searches) search(key)
     },
@@ -158,7 +172,10 @@ interface CopyDeps extends Omit<Deps, 'follower'> {
   readonly copies: () => readonly Job[]
 }
 
-/** Writes the copies that must follow ignored records. */
+/**
+ * Writes a copy of the record in force for each job whose last record in the topic is ignored.
+ * Without the copy, compaction would keep only the ignored record.
+ */
 function createCopies({ copies, producer, topic, clock, logger }: CopyDeps) {
   let cancel: Cancel | undefined
   let isStopped = false
@@ -172,7 +189,10 @@ function createCopies({ copies, producer, topic, clock, logger }: CopyDeps) {
     for (const copy of copies()) {
       producer.append(topic, recordOf(copy), error => {
         if (error === undefined) return
-        logger.warn({ topic, error: error.message }, 'a copy of a job was not written; hookline tries again')
+        logger.warn(
+          { topic, error: error.message },
+          'hookline could not write a copy of a job to the jobs topic (see error); without the copy, compaction may remove the last state of the job; hookline tries again',
+        )
         soon()
       })
     }

@@ -25,7 +25,7 @@ interface Deps {
 
 /** The operations on the jobs of the installation, in each operator process. */
 export function createManageJobs({ store, offsets, topics, routing, clock }: Deps): JobsApi {
-  /** The job as its first record, with the offsets at which it will end. */
+  /** The first record of a new job, with the offsets at which the job will end. */
   async function jobOf(request: JobRequest, { by }: NewJob, id: string): Promise<Job> {
     const first = { format: 1, id, version: 1, writeId: clock.id(), copy: 0, state: 'waiting' } as const
     const shared = { ...first, createdBy: by }
@@ -54,16 +54,19 @@ export function createManageJobs({ store, offsets, topics, routing, clock }: Dep
     if (earlier !== undefined) return earlier
     const read = readJobRequest(kind, body, routing(), clock.now())
     if (read.kind === 'invalid')
-      return objectRefusal('invalid_body', 'The body is not valid: see problems.', { problems: read.problems })
+      return objectRefusal('invalid_body', 'The body is not valid: see "problems".', { problems: read.problems })
     if (store.open().length >= maxOpen)
-      return objectRefusal('too_many_jobs', `${maxOpen} jobs have not ended yet: wait, or cancel one.`)
+      return objectRefusal(
+        'too_many_jobs',
+        `${maxOpen} replays and resends have not ended yet: wait until one ends or cancel one, then send the request again.`,
+      )
     let job: Job
     try {
       job = await jobOf(read.request, asked, id)
     } catch (error) {
       return objectRefusal(
         'unavailable',
-        `The offsets cannot be read, and nothing was created: ${(error as Error).message}`,
+        `Kafka did not report the offsets, so no job was created (${(error as Error).message}): send the request again after the time in Retry-After.`,
         {
           retryAfter,
         },
@@ -71,9 +74,10 @@ export function createManageJobs({ store, offsets, topics, routing, clock }: Dep
     }
     const result = await store.create(job)
     if (result.kind === 'applied') return result.job
-    // A request with the same Idempotency-Key has created it through another process.
+    // Two requests with the same Idempotency-Key create the same job. Another process may have
+    // created it for the other request.
     const other = store.get(jobKeyOf({ kind, id }))
-    return other ?? unconfirmed(result.kind === 'failed' ? result.detail : 'another process wrote first')
+    return other ?? unconfirmed(result.kind === 'failed' ? result.detail : 'another process changed the job first')
   }
 
   async function cancel(kind: JobKind, id: string): Promise<Job | ObjectRefusal> {
@@ -84,7 +88,8 @@ export function createManageJobs({ store, offsets, topics, routing, clock }: Dep
       const result = await store.write(job, step)
       if (result.kind === 'applied') return result.job
       if (result.kind === 'failed') return unconfirmed(result.detail)
-      // The process that runs the job has recorded progress, so the step is made again.
+      // The process that runs the job wrote a newer record first, so the cancellation is written
+      // again.
     }
     return notFound
   }
@@ -103,12 +108,12 @@ export function createManageJobs({ store, offsets, topics, routing, clock }: Dep
 
 const notFound = objectRefusal(
   'not_found',
-  'No job has this id: ended jobs are kept for 30 days, at most 1,000 of them.',
+  'No job has this id: check the id. Hookline keeps ended jobs for 30 days, at most 1,000 of them.',
 )
 
 const unconfirmed = (detail: string): ObjectRefusal =>
   objectRefusal(
     'unavailable',
-    `Kafka did not confirm the change (${detail}). It may be in force: read the jobs before you send the request again.`,
+    `Hookline could not confirm that the job was created or cancelled (${detail}). This may have happened nevertheless: list the jobs before you send the request again.`,
     { retryAfter },
   )

@@ -1,46 +1,50 @@
 import { type Job, type JobWork, jobKeyOf } from '../../core/jobs/job.ts'
 import { advanced, checkpointEvery, ended, ownerLease, ownershipOf, released } from '../../core/jobs/job-steps.ts'
-import { pause } from '../../core/pause.ts'
 import type { Cancel, Clock, LogProducer } from '../../core/ports.ts'
+import { sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'
 import type { JobStore } from './job-store.ts'
 
 /** Why the work on a job stops before its end. */
 export type StopReason =
-  /** A request asked for it. */
+  /** A request has cancelled the job. */
   | 'cancelled'
   /** Another process has taken over the job. */
   | 'lost'
   /** This process stops. */
   | 'stopping'
 
-/** The time until a failed write of a record is repeated. */
+/** Time until a failed write of the job's record is repeated. */
 const writeAgainAfter = durationMs(500)
 
 interface Deps {
   readonly store: JobStore
   readonly producer: LogProducer
   readonly clock: Clock
-  /** Identifies this process. */
+  /** The id of this process, which the records of its jobs contain as the owner. */
   readonly owner: string
 }
 
 /**
- * A job that this process runs. It writes a progress record at least every second. The process holds
- * the lease of the job while these records are accepted. The producer sends copies only with the
- * lease, so a process that was suspended sends none when another process may have taken over.
+ * A job (a replay or a resend) that this process runs. The process writes a progress record at
+ * least every second. While these records are accepted, it holds the lease of the job. The producer
+ * writes replayed or resent events only while the process holds the lease. So a process that was
+ * suspended writes none after another process may have taken over the job.
  */
 export class OwnedJob {
   readonly key: string
   readonly #deps: Deps
   readonly #stop = new AbortController()
   #changed: JobWork = {}
-  /** The boot time at which the last record that counts was sent. */
+  /** When the last accepted record was sent, in milliseconds of `Clock.boottime`. */
   #confirmedAt: number
   #writing: Promise<void> | undefined
   #cancelTimer: Cancel = () => undefined
 
-  /** @param claimedAt the boot time at which the record was sent that started the job here */
+  /**
+   * @param claimedAt when this process sent the record that claims the job, in milliseconds of
+   * `Clock.boottime`
+   */
   constructor(job: Job, claimedAt: number, deps: Deps) {
     this.key = jobKeyOf(job)
     this.#deps = deps
@@ -65,19 +69,25 @@ export class OwnedJob {
     }
   }
 
-  /** Notes progress; the next record has it. */
+  /** Notes progress in memory. The next record of the job contains it. */
   advance(changed: JobWork): void {
     this.#changed = { ...this.#changed, ...changed }
   }
 
-  /** Resolves when a record with the noted progress counts, or the job must stop. */
+  /**
+   * Writes a record with the progress that `advance` has noted. Resolves when the record is in
+   * force, or when the job must stop.
+   */
   async checkpoint(): Promise<void> {
-    // A write in progress may not have the latest progress.
+    // A write that is already in progress may lack the latest progress, so another one follows it.
     await this.#writing
     await this.#write()
   }
 
-  /** Called when another record of the job was read. */
+  /**
+   * Called when this process has read a record of the job. Stops the work if the record shows that
+   * the job was cancelled or has another owner.
+   */
   noteChange(): void {
     const ownership = ownershipOf(this.#deps.store.get(this.key), this.#deps.owner)
     if (ownership !== 'owned') this.stop(ownership)
@@ -89,8 +99,9 @@ export class OwnedJob {
   }
 
   /**
-   * Writes the last record of this process. `outcome` is the result of the work; `undefined` when it
-   * was stopped. Resolves with the job, if this process still had it.
+   * Writes this process's last record of the job. `outcome` is the result of the work; `undefined`
+   * when the work was stopped. Resolves with the job. Resolves with `undefined` when another
+   * process owns the job, or when the write fails while this process stops.
    */
   async end(outcome: { readonly error?: string | undefined } | undefined): Promise<Job | undefined> {
     const { store, clock, owner } = this.#deps
@@ -107,9 +118,10 @@ export class OwnedJob {
           : ended(stateOf(outcome), clock.now(), { ...this.#changed, ...(error !== undefined && { error }) })
       const result = await store.write(known, step)
       if (result.kind === 'applied') return result.job
-      // When the process stops, another process takes over the job after some seconds.
+      // The write is not repeated while the process stops: another process takes over the job after
+      // some seconds.
       if (result.kind === 'failed' && this.signal.reason === 'stopping') return undefined
-      if (result.kind === 'failed') await pause(clock, writeAgainAfter)
+      if (result.kind === 'failed') await sleep(clock, writeAgainAfter)
     }
   }
 
@@ -132,7 +144,7 @@ export class OwnedJob {
         return
       }
       this.noteChange()
-      if (result.kind === 'failed') await pause(clock, writeAgainAfter, this.signal)
+      if (result.kind === 'failed') await sleep(clock, writeAgainAfter, this.signal)
     }
   }
 

@@ -3,21 +3,22 @@ import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import { defaultResendRate, type ResendJob } from '../../core/jobs/job.ts'
 import { type Resend, type ResendContext, resendOf, routingOf } from '../../core/jobs/resend-decision.ts'
-import { pause } from '../../core/pause.ts'
 import type { Clock, EventCodec, LogRecord, TopicReader } from '../../core/ports.ts'
+import { sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 import { createPacer } from '../pacer.ts'
-import { CopyBatch } from './copy-batch.ts'
 import type { OwnedJob } from './owned-job.ts'
+import { ResendBatch } from './resend-batch.ts'
 import { type JobOutcome, maxTries, tryAgainAfter } from './run-replay.ts'
 
-/** Maximum time between two recorded positions. */
+/** Maximum time, in ms, between two writes of the job's position to the jobs topic. */
 const batchMs = 1_000
 /**
- * How long a job waits for its destination before it fails. Each process applies a change of the
- * configuration at its own time, so the process that created the job may know the destination first.
+ * Maximum time that a job waits for an unknown or disabled destination before it fails. Each
+ * process applies a configuration change at its own time. So the process that created the job may
+ * know the destination before the process that runs it.
  */
 const refusalLimit = durationMs(10_000)
 const checkAgainAfter = durationMs(500)
@@ -28,15 +29,19 @@ export interface RunResendDeps {
   readonly codec: EventCodec
   readonly topics: TopicNames
   readonly policy: Pick<RetryPolicy, 'window' | 'tiers'>
-  /** The configuration at the time of each decision. */
+  /**
+   * Returns the current configuration. It is called for each record, because the configuration may
+   * change while the job runs.
+   */
   readonly routing: () => Routing
   readonly isStopped: ResendContext['isStopped']
 }
 
 /**
- * Reads the events of a job from the events topic, and appends a copy for its destination of each
- * selected one. The record of the job has the next offset of each partition, and at most 256 copies
- * are sent beyond it: only these are sent twice when another process continues.
+ * Sends the events that a job selects once more to the destination of the job. For each selected
+ * event of the events topic, it appends a copy that only this destination gets. The record of the
+ * job has the next offset of each partition. At most 256 copies are sent before that record is
+ * updated. So another process that continues the job sends at most these copies twice.
  */
 export async function runResend(deps: RunResendDeps, given: ResendJob, owned: OwnedJob): Promise<JobOutcome> {
   const { clock } = deps
@@ -52,7 +57,7 @@ export async function runResend(deps: RunResendDeps, given: ResendJob, owned: Ow
       if (run.read > before) tries = 0
       if (tries >= maxTries) return { error: (error as Error).message }
     }
-    await pause(clock, tryAgainAfter, owned.signal)
+    await sleep(clock, tryAgainAfter, owned.signal)
     if (owned.signal.aborted) return undefined
   }
 }
@@ -62,11 +67,17 @@ class ResendRun {
   readonly #job: ResendJob
   readonly #owned: OwnedJob
   readonly #paced: () => Promise<void>
-  readonly #batch: CopyBatch
-  /** The state that the record of the job has, or gets with its next record. */
+  readonly #batch: ResendBatch
+  /**
+   * The next offset of each partition and the counts, as of the job's last record in the jobs
+   * topic. Kafka has stored the copies of all events before these offsets.
+   */
   #next: number[]
   #progress: ResendJob['progress']
-  /** The state with the copies of the batch, which are not stored yet. */
+  /**
+   * The next offset of each partition and the counts, including the current batch. Kafka may not
+   * have stored the copies of this batch yet.
+   */
   #position: number[]
   #counts: { read: number; sent: number; skipped: number }
   #batchEndsAt = 0
@@ -77,21 +88,21 @@ class ResendRun {
     this.#job = job
     this.#owned = owned
     this.#paced = createPacer(deps.clock, job.rate ?? defaultResendRate, owned.signal)
-    this.#batch = new CopyBatch(owned, deps.clock)
+    this.#batch = new ResendBatch(owned, deps.clock)
     this.#next = [...job.next]
     this.#progress = job.progress
     this.#position = [...job.next]
     this.#counts = { ...job.progress }
   }
 
-  /** Number of records whose copies are stored. */
+  /** Number of records that were read before the position in the job's last record. */
   get read(): number {
     return this.#progress.read
   }
 
   /**
-   * Like `readAll`, but it reads again until the destination has got no events for `limit`
-   * milliseconds.
+   * Calls `readAll`, and calls it again while the destination is unknown or disabled. Ends with the
+   * reason when no further record was read for `limit` milliseconds.
    */
   async readAllAfter(limit: number): Promise<string | undefined> {
     const { clock } = this.#deps
@@ -101,13 +112,14 @@ class ResendRun {
       const refusal = await this.readAll()
       if (this.read > before) [before, since] = [this.read, clock.monotonic()]
       if (refusal === undefined || signal.aborted || clock.monotonic() - since >= limit) return refusal
-      await pause(clock, checkAgainAfter, signal)
+      await sleep(clock, checkAgainAfter, signal)
     }
   }
 
   /**
-   * Reads from the recorded position to the end. Resolves with the reason when the destination no
-   * longer gets events. Rejects when Kafka or the schema registry cannot be used.
+   * Reads the events from the position in the job's last record to the end of the job's range.
+   * Resolves with the reason when the destination gets no events. Rejects when Kafka or the schema
+   * registry cannot be used.
    */
   async readAll(): Promise<string | undefined> {
     const { reader, topics, clock } = this.#deps
@@ -134,7 +146,8 @@ class ResendRun {
     const resend = await this.#decide(record, context)
     if (resend.kind === 'copy' && this.#job.isDryRun !== true) {
       await this.#paced()
-      // The record is read again by the process that continues.
+      // The job stops before this record counts as read. The process that continues the job reads
+      // it again.
       if (this.#owned.signal.aborted) return undefined
       this.#batch.add(resend.topic, resend.copy)
     }
@@ -146,7 +159,10 @@ class ResendRun {
     return undefined
   }
 
-  /** Waits for the copies, and then for the record of the job with the position after them. */
+  /**
+   * Waits until Kafka has stored the copies of the batch, and then until it has stored a record of
+   * the job with the position after them.
+   */
   async #endBatch(): Promise<void> {
     const { clock } = this.#deps
     const hadCopies = this.#batch.size > 0
@@ -171,7 +187,10 @@ class ResendRun {
     return resendOf(record, decoded.event, this.#job, { ...context, now: clock.now() })
   }
 
-  /** The context with the current configuration; `undefined` when the destination gets no events. */
+  /**
+   * Returns the context with the current configuration; `undefined` when the destination gets no
+   * events.
+   */
   #context(): Omit<ResendContext, 'now'> | undefined {
     const routing = this.#deps.routing()
     if (this.#known?.routing !== routing) {
@@ -188,6 +207,6 @@ class ResendRun {
   #whyNot(): string {
     const { destination } = this.#job
     const isKnown = this.#deps.routing().destinations.has(destination)
-    return `destination ${destination} is ${isKnown ? 'disabled' : 'not in the configuration'}`
+    return `destination ${destination} is ${isKnown ? 'disabled: enable it, then create the resend again' : 'not in the configuration: configure it, then create the resend again'}`
   }
 }

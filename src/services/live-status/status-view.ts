@@ -1,9 +1,9 @@
 import { LiveSums } from '../../core/live-status/live-sums.ts'
 import type { Clock, Logger, TopicFollower } from '../../core/ports.ts'
 
-/** How often the view removes what no longer counts. */
+/** Minimum time between two removals of records that are too old to count, in ms. */
 const pruneEveryMs = 10_000
-/** A view is current when it has read all records that are older than this. */
+/** A view is current when it has read all records that are older than this, in ms. */
 const currentWithinMs = 10_000
 
 interface Deps {
@@ -13,12 +13,15 @@ interface Deps {
   readonly logger: Logger
 }
 
-/** What the processes of the installation wrote to the status topic. */
+/** The status that the processes of the installation wrote to the status topic. */
 export interface StatusView {
   readonly sums: Pick<LiveSums, 'processes' | 'activityOf' | 'openBreakers' | 'resultsOf'>
   /** Whether the topic is read to its end. Until then the sums are incomplete. */
   isCurrent(): boolean
-  /** Begins to read. The view does not wait for it, so that the operator API works without it. */
+  /**
+   * Begins to read the topic, and returns immediately. So the operator API also works while the
+   * topic cannot be read.
+   */
   start(): void
   stop(): Promise<void>
 }
@@ -56,4 +59,4 @@ export function createStatusView({ follower, topic, clock, logger }: Deps): Stat
 }
 
 const notFollowed =
-  'cannot read the status of the processes, so the operator API shows none; check the rights and the topic, and restart the process'
+  'this process cannot read the status topic (see error), so its operator API shows no status of processes; check that the topic exists and that hookline has the right to read it, then restart this process'

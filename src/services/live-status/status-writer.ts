@@ -4,19 +4,22 @@ import type { Clock } from '../../core/ports.ts'
 import type { ServiceName } from '../../core/settings/service-names.ts'
 import { durationMs } from '../../core/time.ts'
 import { createPeriodicTask } from '../periodic-task.ts'
-import { StatusRecords, type StatusRecordsDeps } from './status-records.ts'
+import { StatusAppender, type StatusAppenderDeps } from './status-appender.ts'
 import { WrittenShard } from './written-shard.ts'
 
-/** What a dispatcher adds to the status of its process. */
+/** The dispatcher's part of the status of its process. */
 export interface DispatcherActivity {
   readonly results: ResultCounts
-  /** `undefined` while the destination is at rest. */
+  /**
+   * Returns the activity of a destination in this process. `undefined` while the destination has no
+   * requests in progress, no deliveries in memory and no pace, and its circuit breaker is closed.
+   */
   activityOf(destination: string): DestinationActivity | undefined
   /** Number of partitions of the events topic that the process owns. */
   partitions(): number
 }
 
-export interface StatusWriterDeps extends StatusRecordsDeps {
+export interface StatusWriterDeps extends StatusAppenderDeps {
   /** Unique name of this process: a restart changes it. */
   readonly instance: string
   readonly services: readonly ServiceName[]
@@ -25,27 +28,37 @@ export interface StatusWriterDeps extends StatusRecordsDeps {
 }
 
 /**
- * Each turn handles a fifth of the shards, so that no turn is long. So a process writes each record
- * at most every 5 s, and results, of which there are more, at most every 10 s.
+ * Time between two turns. The destinations are divided into 64 shards by a hash of their ids, and
+ * each shard has its own records. A turn handles a fifth of the shards, so that no turn takes long.
+ * So each record is written at most every 5 s. Records with results are written at most every 10 s,
+ * because there are more of them.
  */
 const turnEvery = durationMs(1_000)
 const turns = 5
-/** How long `stop` waits for the writes in progress, and then for its own. */
+/** Maximum time that `stop` waits for the writes in progress, and then again for its own writes. */
 const stopLimit = durationMs(1_000)
 
 export interface StatusWriter {
   start(): void
-  /** Adds what the dispatcher of this process knows. Call it before the dispatcher reads records. */
+  /**
+   * Adds the activity, results and rates of this process's dispatcher. Call it before the
+   * dispatcher reads records.
+   */
   include(dispatcher: DispatcherActivity): void
-  /** Writes the last results, and removes the rest. Resolves within 2 s. */
+  /**
+   * Writes the last results, and tombstones for all other records of this process. Resolves within
+   * 2 s.
+   */
   stop(): Promise<void>
 }
 
-/** Writes what only this process knows to the status topic, for the operator service. */
+/**
+ * Writes the status of this process to the status topic, from which the operator service reads it.
+ */
 export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
   const { clock, producer, instance } = deps
   const startedAt = clock.now()
-  const records = new StatusRecords(deps)
+  const records = new StatusAppender(deps)
   const shards = Array.from({ length: shardCount }, () => new WrittenShard(startedAt))
   let dispatcher: DispatcherActivity | undefined
   let rates = createRates(undefined, clock.monotonic())
@@ -94,7 +107,7 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
     },
     async stop() {
       task.stop()
-      // A key with a write in progress cannot be written again.
+      // Waits for the writes in progress, because a key can have only one write in progress.
       await inTime(producer.flush())
       for (const [shard, written] of shards.entries()) {
         if (dispatcher !== undefined)
@@ -114,7 +127,9 @@ function* activityIn(dispatcher: DispatcherActivity, shard: number): Generator<r
   }
 }
 
-/** Returns a function for the rates since its last call, rounded to a tenth. */
+/**
+ * Returns a function that computes the rates per second since its last call, rounded to a tenth.
+ */
 function createRates(results: ResultCounts | undefined, from: number): (now: number) => Rates {
   let last = { admitted: 0, delivered: 0, failed: 0, ...results?.totals }
   let at = from

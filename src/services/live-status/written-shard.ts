@@ -7,14 +7,24 @@ import {
   type StatusKey,
 } from '../../core/live-status/status-record.ts'
 import type { EpochMs } from '../../core/time.ts'
-import type { StatusRecords } from './status-records.ts'
+import type { StatusAppender } from './status-appender.ts'
 
-/** Readers begin a day before their start, so a value that does not change is written again. */
+/**
+ * Maximum age of an unchanged value, in ms; after it, the value is written again. Readers of the
+ * topic begin one day before their start, so they would not find an older value.
+ */
 const renewAfterMs = 3_600_000
 
-/** The records of one shard that the topic has. */
+/**
+ * The values that this process wrote to the status topic for one shard. The function `shardOf`
+ * assigns each destination to a shard.
+ */
 export class WrittenShard {
-  /** `undefined` while a write is in progress, and after it failed: then it may have arrived. */
+  /**
+   * The JSON of the last stored activity and results. Each is `undefined` while a write of it is in
+   * progress. Each is also `undefined` after a failed write, because Kafka may have stored the
+   * record nevertheless.
+   */
   #activity: string | undefined = '{}'
   #results: string | undefined = '{}'
   #activityAt = 0
@@ -25,13 +35,15 @@ export class WrittenShard {
     this.#start = periodOf(now)
   }
 
-  /** Whether the topic may have destinations of the shard that are not at rest. */
+  /**
+   * Whether the status topic may have an activity record of the shard, which this process wrote.
+   */
   get hasActivity(): boolean {
     return this.#activity !== '{}'
   }
 
   writeActivity(
-    records: StatusRecords,
+    records: StatusAppender,
     key: StatusKey,
     active: Iterable<readonly [string, DestinationActivity]>,
     now: EpochMs,
@@ -46,11 +58,12 @@ export class WrittenShard {
   }
 
   /**
-   * Writes the results since the beginning of the period. After the period it writes them once more
-   * and subtracts what was written, so that every result counts in one period.
+   * Writes the shard's counts (`all`) of the current period. When the period has ended, it writes
+   * them once more, and then subtracts them from `all`, so that the next period starts without
+   * them. So every result counts in one period.
    */
   writeResults(
-    records: StatusRecords,
+    records: StatusAppender,
     { instance, shard }: { readonly instance: string; readonly shard: number },
     all: ReadonlyMap<string, Counts>,
     now: EpochMs,
@@ -59,8 +72,8 @@ export class WrittenShard {
     if (records.isWriting(key)) return
     const text = encodeResults(all)
     const next = periodOf(now)
-    // Counts change until the write ends. The end of a period therefore subtracts a copy of the
-    // written counts.
+    // The counts in `all` may grow while the write is in progress. At the end of a period, only the
+    // written counts may be subtracted, so they are copied here.
     const counted = next > this.#start ? [...all].map(([id, counts]) => [id, { ...counts }] as const) : undefined
     const onWritten = (): void => {
       this.#results = text

@@ -3,7 +3,10 @@ import { addCounts, type DestinationFacts, type DestinationHealth } from '../../
 
 /** Receives facts about destinations. The calls are cheap and never throw. */
 export interface DestinationObserver {
-  /** The circuit breaker of the destination opened or closed, after an attempt with these outcomes. */
+  /**
+   * Called when the circuit breaker opened (`breakerClosed`: when it closed), with the outcomes of
+   * the attempt that opened or closed it.
+   */
   breakerOpened(destination: string, outcomes: readonly Outcome[]): void
   breakerClosed(destination: string, outcomes: readonly Outcome[]): void
   /** The endpoint of a webhook responded with 410 Gone. */
@@ -19,8 +22,8 @@ interface Facts {
 }
 
 /**
- * Collects the facts that this process sees about destinations, one entry for each destination with
- * a new fact. The number of entries is limited by the configuration.
+ * Collects the facts that this process sees about destinations. There is at most one entry for each
+ * configured destination.
  */
 export class CollectedFacts implements DestinationObserver {
   readonly #isObserved: (destination: string) => boolean
@@ -64,7 +67,10 @@ export class CollectedFacts implements DestinationObserver {
     this.#facts.clear()
   }
 
-  /** A circuit breaker that opens and closes between two calls of `take` has not changed. */
+  /**
+   * Notes that a circuit breaker opened or closed. When it does both between two calls of `take`,
+   * nothing is reported.
+   */
   #changeHealth(destination: string, health: DestinationHealth, outcomes: readonly Outcome[]): void {
     const facts = this.#of(destination)
     if (facts === undefined) return

@@ -2,7 +2,7 @@ import type { ObjectChange } from '../../core/config-objects/config-objects.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import type { Notice } from '../../core/notices/notice.ts'
 
-/** Maximum number of changes that wait. Further ones are not reported. */
+/** Maximum number of changes that wait for `take`. Further changes are not reported. */
 const maxChanges = 1_000
 
 /** Finds the notices that follow from changes of the configuration, in every process. */
@@ -18,7 +18,10 @@ export class ConfigurationNotices {
     return true
   }
 
-  /** Takes the notices since the last call. The first call only notes which destinations are enabled. */
+  /**
+   * Removes and returns the notices since the last call. The first call returns no notice about
+   * disabled destinations: it only notes which destinations are enabled.
+   */
   take(routing: Routing): readonly Notice[] {
     const changes = this.#changes
     this.#changes = []

@@ -5,9 +5,9 @@ import type { EpochMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 /**
- * The destinations whose facts this process reads. The states belong to the partitions: after
- * a revocation the next owner begins without them, and so does this process when it gets the
- * partition again.
+ * The states of the destinations whose facts this process reads, by partition. The states of a
+ * partition are discarded at its revocation. The next owner begins without them, even if it is this
+ * process again.
  */
 export class DestinationStates {
   readonly #byPartition = new WeakMap<PartitionProcessor, Map<string, DestinationNotices>>()
@@ -22,7 +22,7 @@ export class DestinationStates {
     return state
   }
 
-  /** Takes the facts of a partition that no notice has reported yet. */
+  /** Removes and returns the facts of a partition that no notice has reported yet. */
   *takeRest(processor: PartitionProcessor): Generator<DestinationFacts> {
     for (const state of this.#byPartition.get(processor)?.values() ?? []) {
       const rest = state.takeRest()
@@ -30,7 +30,10 @@ export class DestinationStates {
     }
   }
 
-  /** Takes due notices until `hasRoom` returns false. Removes the destinations that are not known. */
+  /**
+   * Removes and returns due notices, until `hasRoom` returns false. Also removes the states of
+   * destinations that are no longer configured.
+   */
   *takeDue(
     processors: Iterable<PartitionProcessor>,
     { isKnown, hasRoom, now }: { isKnown: (id: string) => boolean; hasRoom: () => boolean; now: EpochMs },

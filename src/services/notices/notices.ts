@@ -15,7 +15,10 @@ import { ConfigurationNotices } from './configuration-notices.ts'
 import { DestinationStates } from './destination-states.ts'
 import { Outbox } from './outbox.ts'
 
-/** How often a process writes the facts that it saw, and the notices that are due. */
+/**
+ * How often a process writes to the events topic: the facts about destinations that it has
+ * collected, and the notices that are due.
+ */
 const every = durationMs(5_000)
 /** How often a process checks whether the notices were switched on. */
 const checkEvery = durationMs(30_000)
@@ -39,22 +42,26 @@ interface Deps {
 /** The notices of one process about destinations and the configuration. */
 export interface Notices {
   readonly observer: DestinationObserver
-  /** Takes destination facts from a partition of the events topic. It must not throw. */
+  /**
+   * Called with an event that contains destination facts, which was read from the partition of
+   * `processor`. It must not throw.
+   */
   factsRead(event: Event, processor: PartitionProcessor): void
   configurationChanged(change: ObjectChange): void
-  /** This process has disabled the destination. No other process reports that. */
+  /** Called when this process has disabled the destination. Only this process reports it. */
   disabled(destination: string, automatically: AutomaticDisabling): void
   /** Called when the partition is being revoked: writes its facts for the next owner. */
   handOver(processor: PartitionProcessor): void
   start(): void
-  /** Writes the facts that are left. */
+  /** Stops, and writes the facts that are not written yet. */
   stop(): void
 }
 
 /*
- * The path of a notice. A process that sees a fact writes it to the events topic. The process that
- * owns the partition of the destination reads it, decides with the facts of all processes, and writes
- * a notice. Like any other event, the notice then goes to its destination.
+ * The path of a notice. A process that sees a fact about a destination writes it to the events
+ * topic. The process that owns the partition of the destination reads the facts of all processes,
+ * decides, and writes a notice to the events topic. The notice is then delivered like any other
+ * event.
  *
  *   observer --every 5 s--> Outbox --facts--> events topic --> factsRead
  *   factsRead, every 5 s --DestinationNotices--> Outbox --notice--> events topic --> destination
@@ -62,8 +69,9 @@ export interface Notices {
 export function createNotices(deps: Deps): Notices {
   const { routing, clock, metrics } = deps
   /**
-   * The settings of notices; `undefined` also while the destination of notices does not exist. The
-   * operator API may create it later, as an object of the config topic.
+   * Returns the settings of notices. Returns `undefined` without settings, and while the
+   * destination of notices does not exist. The operator API may create that destination later, as
+   * an object of the config topic.
    */
   const notices = (): NoticesSettings | undefined => {
     const settings = deps.notices()
@@ -153,7 +161,10 @@ const isKnown =
   (id: string): boolean =>
     routing().destinations.has(id)
 
-/** Whether a notice is about the notices destination. If it were sent, it could cause the next one. */
+/**
+ * Whether a notice is about the destination that receives notices. Notices about it are not sent,
+ * because each of them could cause another one.
+ */
 const isAbout = (notice: Notice, id: string): boolean =>
   notice.kind === 'configuration_changed'
     ? notice.change.kind === 'destination' && notice.change.id === id

@@ -17,23 +17,23 @@ interface Deps {
 }
 
 /**
- * Writes notices and destination facts to the events topic. Nothing waits for it: while Kafka accepts no
- * writes, the events wait here, and when too many wait, new ones are dropped.
+ * Writes notices and destination facts to the events topic. No caller waits for a write. While
+ * Kafka accepts no writes, the events wait here. When too many wait, new events are dropped.
  */
 export class Outbox {
   readonly #deps: Deps
   #waiting: Event[] = []
-  /** The events that could not be written, in order. The next `send` sends them first. */
+  /** Events whose write failed, in order. The next `send` sends them first. */
   #failed: Event[] = []
   #unacknowledged = 0
-  /** Whether the last write failed. */
+  /** Whether the last write to the events topic failed. */
   #isFailing = false
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** How many further events can be sent now. */
+  /** Number of further events that can be sent now. */
   get room(): number {
     return Math.max(0, maxUnacknowledged - this.#unacknowledged - this.#failed.length - this.#waiting.length)
   }
@@ -43,7 +43,9 @@ export class Outbox {
     this.#waiting.push(event)
   }
 
-  /** Sends events that wait, as many as may be unacknowledged. Call it regularly. */
+  /**
+   * Sends waiting events, until the maximum number of events is unacknowledged. Call it regularly.
+   */
   send(): void {
     this.#waiting = [...this.#failed, ...this.#waiting]
     this.#failed = []
@@ -72,12 +74,17 @@ export class Outbox {
     })
   }
 
-  /** Keeps an event for the next `send`. The log has one line until a write succeeds. */
+  /**
+   * Keeps an event for the next `send`. Logs only the first of several failed writes in succession.
+   */
   #keep(event: Event, error: Error): void {
     const { topics, logger } = this.#deps
     this.#failed.push(event)
     if (this.#isFailing) return
     this.#isFailing = true
-    logger.warn({ topic: topics.events, error: error.message }, 'notices were not written; hookline tries again')
+    logger.warn(
+      { topic: topics.events, error: error.message },
+      'hookline could not write notices (messages to notices.destination) to the events topic (see error); it keeps them in memory and tries again',
+    )
   }
 }

@@ -22,7 +22,10 @@ interface ChangeOptions {
 
 type ChangeAnswer = { readonly kind: 'changed'; readonly changedFields: readonly string[] } | ChangeRefusal
 
-/** The operator API, as far as applying files needs it. Each method throws when it cannot be used. */
+/**
+ * The calls of the operator API that `applyObjects` needs. Each method throws when the API cannot
+ * be used.
+ */
 export interface ObjectClient {
   list(kind: ObjectKind): Promise<readonly ExistingObject[]>
   replace(kind: ObjectKind, id: string, document: ObjectDocument, options: ChangeOptions): Promise<ChangeAnswer>
@@ -31,23 +34,34 @@ export interface ObjectClient {
 
 export interface RefusedStep {
   readonly step: Step
-  /** `undefined` when the configuration file of the services defines the object. */
+  /**
+   * Why the API refuses the step. `undefined` when the configuration file of the services defines
+   * the object, so that the API cannot change it.
+   */
   readonly refusal: ChangeRefusal | undefined
 }
 
 export type ApplyOutcome =
-  /** All steps are possible. With a dry run nothing was changed, otherwise all changes are made. */
+  /**
+   * All steps are possible. `planned`: a dry run, so nothing was changed. `applied`: all changes
+   * are in force.
+   */
   | { readonly kind: 'applied' | 'planned'; readonly steps: readonly Step[] }
   /** At least one step is not possible. Nothing was changed. */
   | { readonly kind: 'refused'; readonly refused: readonly RefusedStep[] }
-  /** A change failed after the checks. The changes in `done` are made, those in `left` are not. */
+  /**
+   * A change failed after the checks. The changes in `done` are in force, those in `left` are not.
+   */
   | {
       readonly kind: 'interrupted'
       readonly steps: readonly Step[]
       readonly done: readonly ChangeStep[]
       readonly failed: ChangeStep
       readonly left: readonly ChangeStep[]
-      /** The refusal, or the error that was thrown: then the failed change may be made. */
+      /**
+       * The refusal, or the error that was thrown. After an error, the failed change may be in
+       * force nevertheless.
+       */
       readonly why: ChangeRefusal | { readonly kind: 'thrown'; readonly error: unknown }
     }
 
@@ -92,8 +106,9 @@ export async function applyObjects(
 const isChange = (step: Step): step is ChangeStep => ['create', 'replace', 'delete'].includes(step.kind)
 
 /**
- * Checks every step. A replacement that changes nothing becomes `unchanged`: only the API can
- * compare secrets without a fingerprint.
+ * Checks every step with a dry run. A replacement that would change nothing becomes `unchanged`.
+ * The plan cannot detect this for secrets without a fingerprint, because only the API can compare
+ * them.
  */
 async function checkAll(
   client: ObjectClient,
@@ -111,7 +126,7 @@ async function checkAll(
   return checked
 }
 
-/** Makes all changes. After a failure no further one begins. */
+/** Makes all changes. After a failure, no further change begins. */
 async function carryOutAll(client: ObjectClient, kind: ObjectKind, changes: readonly ChangeStep[]) {
   const done = new Set<ChangeStep>()
   const failures: { readonly step: ChangeStep; readonly why: NonNullable<Awaited<ReturnType<typeof carryOut>>> }[] = []
@@ -133,7 +148,7 @@ async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>)
   await Promise.all(Array.from({ length: maxRequests }, worker))
 }
 
-/** Makes a change. Returns why it failed. */
+/** Makes a change. Returns why it failed; `undefined` when it succeeded. */
 async function carryOut(client: ObjectClient, kind: ObjectKind, step: ChangeStep) {
   try {
     const answer = await send(client, kind, step, false)

@@ -28,7 +28,10 @@ interface Deps extends MembershipSource {
   readonly absentOf: (audience: string) => JsonText
 }
 
-/** Sums up every audience, or the given one. Resolves with the figures by audience name. */
+/**
+ * Sums up the memberships of every audience, or only of the given one. Resolves with the figures by
+ * audience name.
+ */
 export async function audienceFigures(deps: Deps, only?: string): Promise<ReadonlyMap<string, AudienceFigures>> {
   const counts = new Map<string, Count>()
   const countOf = (audience: string): Count => {

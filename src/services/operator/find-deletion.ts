@@ -13,7 +13,7 @@ import { durationMs, type EpochMs, epochMs } from '../../core/time.ts'
 export type FoundDeletion =
   | { readonly kind: 'found'; readonly record: DeletionRecord; readonly status: DeletionStatus }
   | { readonly kind: 'none' }
-  /** The search reached its limit: the deletion may be in the unread part of the topic. */
+  /** The search reached a limit. The deletion may be in the part of the topic that was not read. */
   | { readonly kind: 'not_reached' }
 
 /** Looks up a deletion by its id. Rejects when the topic cannot be read. */
@@ -34,8 +34,8 @@ export const readLimits = { records: 300_000, time: durationMs(5_000) }
 const marginMs = 600_000
 
 /**
- * Looks up deletions in the deletions topic, one at a time. Calls with the same id share a look-up
- * that has not started yet.
+ * Looks up deletions in the deletions topic, one at a time. A call waits for the look-ups before
+ * it. While it waits, further calls with the same id get the same result.
  */
 export function createFindDeletion({ reader, topic, clock }: Deps): FindDeletion {
   const waiting = new Map<string, Promise<FoundDeletion>>()
@@ -63,8 +63,8 @@ export function createFindDeletion({ reader, topic, clock }: Deps): FindDeletion
     const shared = waiting.get(id)
     if (shared !== undefined) return shared
     const found = last.then(() => {
-      // A later call needs another look-up: this one may miss records that are written while it
-      // reads.
+      // A later call needs a new look-up, because this one may miss records that are written while
+      // it reads.
       waiting.delete(id)
       return find(id)
     })
@@ -76,8 +76,8 @@ export function createFindDeletion({ reader, topic, clock }: Deps): FindDeletion
 
 /**
  * Selects the records to read: those in the partition of the deletion, from the time in its id on.
- * Earlier versions of Hookline made ids without a time and wrote the outcomes to any partition, so
- * for an id without a time the whole topic is read.
+ * Earlier versions of Hookline made ids without a time, and wrote the outcomes to any partition. So
+ * the whole topic is read for an id without a time.
  */
 function placeOf(id: string): Pick<Portion, 'key' | 'since'> {
   const asked = deletionRequestedAt(id)
@@ -112,8 +112,9 @@ class Entries {
   }
 
   /**
-   * Notes the request. Outcomes may precede it in the topic: after a crash the request is written
-   * again (`writeDeletion`), and compaction then removes the first copy.
+   * Notes the record of the deletion request. Results of deliveries may precede it in the topic.
+   * The reason is that `writeDeletion` writes the request again after a crash, and compaction then
+   * removes the first copy of the request.
    */
   #begin(record: DeletionRecord): void {
     this.#record = record

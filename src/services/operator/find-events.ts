@@ -1,15 +1,15 @@
 import { type Routing, route } from '../../core/delivery/route.ts'
 import type { LogSession, OffsetRange } from '../../core/log-session.ts'
 import { type Event, normaliseEvent } from '../../core/message/event.ts'
-import type { FoundEvent } from '../../core/operator/found-pieces.ts'
 import type { ReadBudget } from '../../core/operator/read-budget.ts'
+import type { FoundEvent } from '../../core/operator/timeline-input.ts'
 import type { EventCodec, LogRecord } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 import { type Part, readNewestFirst } from './read-newest-first.ts'
 
-/** The place of an event on the events topic. */
+/** The partition and offset of an event on the events topic. */
 export interface Place {
   readonly partition: number
   readonly offset: number
@@ -38,13 +38,17 @@ interface Wanted {
   readonly places: readonly Place[]
 }
 
-/** Maximum number of records that contain the id in another field. */
+/**
+ * Maximum number of records that are decoded. Not every record that contains the id has it as its
+ * message id.
+ */
 const maxCandidates = 20
 
 /**
- * Finds the events with a message id. If other records name their places, only these are read.
- * Otherwise it searches the events topic from its end backwards, for the newest one: the key of an
- * event is the user, so any partition can have it.
+ * Finds the events with a message id. If other records name the offsets of the events, only these
+ * offsets are read. Otherwise it searches all partitions of the events topic from the end
+ * backwards, for the newest event with the id. The key of an event is its user, so the id does not
+ * determine the partition.
  */
 export async function findEvents(
   session: LogSession,
@@ -92,7 +96,7 @@ async function newestEvent(
     from: Math.max(beginning, first[partition] ?? 0),
     to: Math.min(end, last?.[partition] ?? end),
   }))
-  // Avro has texts in UTF-8, so an event with this id contains these bytes.
+  // Avro encodes texts in UTF-8, so an event with this id contains these bytes.
   const text = Buffer.from(id)
   const select = (record: LogRecord) => (record.value?.includes(text) ? copyOf(record) : undefined)
   let searchedSince: EpochMs | undefined
@@ -134,7 +138,11 @@ function normalised(event: Event, place: string): Event | undefined {
   return read.kind === 'event' ? read.event : undefined
 }
 
-/** The record with its own value. The key is the user, which a timeline does not show. */
+/**
+ * A copy of the record with its own value. The original value is a view of the fetch response, and
+ * would keep the whole response in memory. The key is left out: it is the user, which a timeline
+ * does not show.
+ */
 const copyOf = (record: LogRecord): LogRecord => ({
   ...record,
   key: null,

@@ -1,4 +1,4 @@
-import { decodeRecordedAttempt } from '../../core/delivery/attempt-record.ts'
+import { decodeRecordedAttempt } from '../../core/delivery/recorded-attempt.ts'
 import type { LogSession } from '../../core/log-session.ts'
 import { shownAttempts } from '../../core/operator/destination-timeline.ts'
 import type { ReadBudget } from '../../core/operator/read-budget.ts'
@@ -11,9 +11,12 @@ import { readNewestFirst } from './read-newest-first.ts'
 const maxFailures = 50
 
 export interface LastFailures {
-  /** Newest first. */
+  /** The last failed attempts, newest first. */
   readonly lastFailures: readonly FailedAttempt[]
-  /** Whether the time was over before the topic was read: then there can be more. */
+  /**
+   * Whether the budget was spent before the whole topic was read, so that there can be more
+   * failures.
+   */
   readonly isPartial: boolean
 }
 
@@ -31,7 +34,8 @@ export async function readLastFailures(
     ...{ topic: topics.attempts, budget, limit: maxFailures },
     parts: ranges.map(({ beginning, end }, partition) => ({ partition, from: beginning, to: end })),
     select({ value }) {
-      // Most records are those of other destinations, and a search is faster than parsing.
+      // Most records are those of other destinations. Searching a record for the id is faster than
+      // parsing it.
       const attempt = value?.includes(id) ? decodeRecordedAttempt(value.toString()) : undefined
       const isFailure = attempt?.destination === destination && attempt.decision !== 'delivered'
       return isFailure && attempt.kind !== 'result' ? attempt : undefined

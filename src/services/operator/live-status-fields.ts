@@ -7,7 +7,10 @@ import type { StatusView } from '../live-status/status-view.ts'
 /** Maximum number of destinations with an open circuit breaker in a status. */
 const maxBreakers = 100
 
-/** The part of the status that the processes report, for the destinations that exist. */
+/**
+ * Returns the part of the installation status that comes from the status topic. Of the
+ * destinations, it contains only those that exist.
+ */
 export function liveInstallation(
   { sums }: StatusView,
   isKnown: (destination: string) => boolean,

@@ -2,14 +2,14 @@ import type { ConfigObjects, ObjectDocument } from '../../core/config-objects/co
 import { maskDocument } from '../../core/config-objects/mask.ts'
 import type { JsonObject } from '../../core/message/json.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
+import { mergePatch } from '../../core/operator/merge-patch.ts'
 import {
   answerTo,
   definedInFile,
   expectedBy,
   notFound,
   preconditionRequired,
-} from '../../core/operator/change-answer.ts'
-import { mergePatch } from '../../core/operator/merge-patch.ts'
+} from '../../core/operator/object-change-response.ts'
 import { pageOf } from '../../core/operator/object-query.ts'
 import { invalidObject, type ObjectRefusal, objectRefusal } from '../../core/operator/object-refusal.ts'
 import type { ObjectChanged, ObjectsApi, ObjectTarget, Rotated } from '../../core/operator/objects-api.ts'
@@ -35,27 +35,33 @@ type Changes = Pick<
   ObjectsApi,
   'list' | 'get' | 'replace' | 'patch' | 'delete' | 'switch' | 'rotateSecret' | 'rotateKey' | 'changes'
 >
-/** `undefined` deletes the object, or leaves it absent. */
+/** Returns the new document of an object. `undefined` deletes the object, or leaves it absent. */
 type Next = (current: ObjectDocument | undefined) => ObjectDocument | undefined
 
 /** Number of random bytes of a new secret or write key. */
 const secretBytes = 32
 
-/** The operations on destinations and sources, on top of the objects of the installation. */
+/**
+ * The operations of the operator API on destinations and sources. They make their changes through
+ * `objects`, the configuration objects of the installation.
+ */
 export function createManageObjects({ objects, clock, randomBytes }: ManageObjectsDeps): Changes {
   async function change({ kind, id, by, precondition, dryRun = false }: ObjectTarget, next: Next) {
     const outcome = await objects.change({ kind, id, by, expected: expectedBy(precondition), next, dryRun })
     return answerTo(outcome, precondition)
   }
 
-  /** A change that may overwrite another one needs a precondition when the object exists. */
+  /**
+   * Makes a change that may overwrite another one. If the object exists, the request needs a
+   * precondition.
+   */
   async function guarded(target: ObjectTarget, next: Next): Promise<ObjectChanged | ObjectRefusal> {
     if (target.precondition.kind !== 'none') return change(target, next)
     const found = objects.get(target.kind, target.id)
     if (found?.origin === 'file') return definedInFile
     if (found !== undefined) return preconditionRequired(found)
     const answer = await change({ ...target, precondition: { kind: 'absent' } }, next)
-    // Another request has created the object after the look-up.
+    // Another request created the object after the look-up above.
     const created = answer.kind === 'refused' && answer.code === 'precondition_failed'
     return created ? preconditionRequired({ version: answer.version ?? 0 }) : answer
   }
@@ -70,20 +76,25 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
     )
     // RFC 9110 13.1.1: If-Match is false when there is no object.
     return answer === notFound
-      ? objectRefusal('precondition_failed', 'There is no object with this id: send If-None-Match: * to create it.')
+      ? objectRefusal(
+          'precondition_failed',
+          'There is no object with this id: to create it, send the header "If-None-Match: *".',
+        )
       : answer
   }
 
   async function patch(target: ObjectTarget, changes: JsonObject) {
     const wrong = refuseId(changes, target.id)
     if (wrong !== undefined) return wrong
-    // The patch applies to the masked document, so that a secret is kept only where it may be.
+    // The patch applies to the masked document. So a secret that the patch does not change is still
+    // masked, and `objects.change` checks whether it may be kept.
     const masked = (current: ObjectDocument) => maskDocument(target.kind, current).document
     return absentIsNotFound(await guarded(target, current => current && mergePatch(masked(current), changes)))
   }
 
   async function rotateSharedSecret(target: ObjectTarget, overlap: DurationMs): Promise<Rotated | ObjectRefusal> {
-    // Libraries for Standard Webhooks expect this form; X-Signature uses the whole text as the key.
+    // Libraries for Standard Webhooks expect a secret with the prefix `whsec_`. X-Signature uses
+    // the whole text, including the prefix, as the key.
     const secret = `whsec_${randomBytes(secretBytes).toString('base64')}`
     const now = clock.now()
     let rotation: SecretRotation | undefined
@@ -121,13 +132,21 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
   }
 }
 
-/** A deletion is refused only because of objects that use the deleted one. */
+/**
+ * Converts the answer to a deletion. A deletion makes the configuration invalid only when other
+ * objects use the deleted one, so `invalid_object` becomes `in_use`.
+ */
 const deleted = (answer: ObjectChanged | ObjectRefusal): ObjectChanged | ObjectRefusal =>
   answer.kind === 'refused' && answer.code === 'invalid_object'
-    ? objectRefusal('in_use', 'The object is in use, and was not deleted: see problems.', { problems: answer.problems })
+    ? objectRefusal('in_use', 'Another object or setting uses this object, so it was not deleted: see "problems".', {
+        problems: answer.problems,
+      })
     : absentIsNotFound(answer)
 
-/** The id in a document, if it is there, must be the id in the path. */
+/**
+ * Refuses a document whose id differs from the id in the path. A document without an id is
+ * accepted.
+ */
 function refuseId(document: JsonObject, id: string): ObjectRefusal | undefined {
   if (!Object.hasOwn(document, 'id') || document['id'] === id) return undefined
   return invalidObject([
@@ -137,14 +156,17 @@ function refuseId(document: JsonObject, id: string): ObjectRefusal | undefined {
 
 const rotationInProgress = (rotation: Extract<SecretRotation, { kind: 'in_progress' }> | undefined): ObjectRefusal => {
   const until = rotation?.until
-  const state = until === undefined ? 'has two shared secrets' : `rotates its secret until ${toIsoTimestamp(until)}`
+  const state =
+    until === undefined
+      ? 'already has two shared secrets: '
+      : `rotates its secret until ${toIsoTimestamp(until)}: wait until then, `
   return objectRefusal(
     'rotation_in_progress',
-    `The destination ${state}: wait, remove one secret, or send the overlap 0s to replace both now.`,
+    `The destination ${state}remove one secret, or send "overlap": "0s" to replace both now.`,
   )
 }
 
 const tooManyKeys = objectRefusal(
   'too_many_keys',
-  `The source has ${maxWriteKeys} write keys: send keep with the number of earlier keys that stay valid, at most ${maxWriteKeys - 1}.`,
+  `The source already has ${maxWriteKeys} write keys, the maximum: send "keep", the number of earlier keys that stay valid (at most ${maxWriteKeys - 1}).`,
 )

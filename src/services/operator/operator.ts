@@ -1,5 +1,5 @@
 import { assertNever } from '../../core/assert-never.ts'
-import type { AudienceDirectory } from '../../core/audience/directory.ts'
+import type { AudienceDirectory } from '../../core/audience/audience-directory.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
 import { newSyncId } from '../../core/audience/sync-id.ts'
 import { deletionOf, newDeletionId, parseDeletionRequest } from '../../core/deletion/deletion-request.ts'
@@ -7,12 +7,12 @@ import { DeletionTally } from '../../core/deletion/deletion-status.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import { kafkaUnavailable, type Refusal, refusal } from '../../core/message/request-refusal.ts'
 import {
+  type DeletionAndAudienceApi,
   type DeletionAnswer,
-  type OperatorApi,
   type SyncAnswer,
   type SyncRequest,
   UploadCutShort,
-} from '../../core/operator/operator-api.ts'
+} from '../../core/operator/deletion-and-audience-api.ts'
 import type { Clock, EventCodec, Logger, LogPositions, LogProducer, TopicReader, ValueCodec } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
@@ -38,8 +38,8 @@ export interface OperatorDeps {
   readonly logger: Logger
 }
 
-/** The operator API of a collector. */
-export interface OperatorService extends OperatorApi {
+/** The part of the operator API for deletions and audiences. */
+export interface OperatorService extends DeletionAndAudienceApi {
   /** Interrupts uploads, which may take longer than the shutdown permits. */
   stop(): void
 }
@@ -63,7 +63,10 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
       await writeDeletion(writing, request, record)
       const { status } = new DeletionTally(record).status()
       const sources = record.sources.map(source => source.id)
-      logger.info({ id, users: record.users, suppress: request.suppress, sources }, 'deletion accepted')
+      logger.info(
+        { id, users: record.users, suppress: request.suppress, sources },
+        'deletion accepted: Kafka has stored it, and hookline delivers the delete messages next',
+      )
       return { kind: 'accepted', id, status, users: record.users }
     })
   }
@@ -88,7 +91,8 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
         const { received, end } = report
         const reason = end.kind === 'refused' ? { why: end.message } : {}
         const facts = { audience: name, mode, syncId, received, end: end.kind, ...reason }
-        if (end.kind === 'ended') logger.info(facts, 'audience sync accepted')
+        if (end.kind === 'ended')
+          logger.info(facts, 'audience sync accepted: Kafka has stored the whole list, and hookline applies it next')
         else logger.warn(facts, incompleteSync)
         return answerTo(report)
       })
@@ -102,7 +106,7 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
   return {
     deleteUsers,
     findDeletion: id =>
-      orUnavailable(logger, 'deletion look-up', {}, async () => {
+      orUnavailable(logger, 'search for a deletion', {}, async () => {
         const known = await find(id)
         if (known.kind === 'found') return { kind: 'found', status: known.status }
         return known.kind === 'none' ? noDeletion : notReached
@@ -114,8 +118,8 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
 }
 
 /**
- * Does `work`, and returns a refusal when it fails. All failures here are failures of Kafka, which
- * may be temporary, except `UploadCutShort`, which is thrown again.
+ * Calls `work`, and returns a refusal when it fails. `UploadCutShort` is thrown again. All other
+ * errors here are failures of Kafka, which may be temporary, so the client may repeat the request.
  */
 async function orUnavailable<T>(
   logger: Logger,
@@ -134,7 +138,7 @@ async function orUnavailable<T>(
 }
 
 const incompleteSync =
-  'audience sync incomplete: the lines received so far are applied, and no other member is removed; correct the cause (see the fields end and why, and the response), then send the whole list again'
+  'audience sync incomplete: the lines received so far are applied, and no other member is removed; correct the cause (see the fields "end" and "why"; the response also names it), then send the whole list again'
 
 function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
   switch (end.kind) {

@@ -2,13 +2,16 @@ import { Semaphore } from '../../core/collections/semaphore.ts'
 import type { LogSession, WithLogSession } from '../../core/log-session.ts'
 import type { Event } from '../../core/message/event.ts'
 import { deadLetterDetails } from '../../core/operator/dead-letter-view.ts'
-import type { LogAnswer, LogApi } from '../../core/operator/log-api.ts'
+import type {
+  MessageAndDeadLetterAnswer,
+  MessageAndDeadLetterApi,
+} from '../../core/operator/message-and-dead-letter-api.ts'
 import { objectRefusal } from '../../core/operator/object-refusal.ts'
 import { ReadBudget, type ReadLimits } from '../../core/operator/read-budget.ts'
 import type { Clock, Logger, LogRecord } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
-import { createDeadLetterReads } from './dead-letter-pages.ts'
+import { createDeadLetterReads } from './dead-letter-reads.ts'
 import { type LastFailures, readLastFailures } from './last-failures.ts'
 import { readTimeline, type TimelineDeps } from './read-timeline.ts'
 
@@ -20,29 +23,35 @@ interface Deps extends Omit<TimelineDeps, 'deadLetters'> {
 }
 
 /**
- * Limits of one request, so that it takes less than 2 s with the connection and the last chunk. An
- * idle core reads about 200,000 records in this time.
+ * Limits of the reads of one request. With the connection to Kafka and the last chunk, a request
+ * takes less than 2 s. An idle core reads about 200,000 records in this time.
  */
 const defaultLimits: ReadLimits = { records: 300_000, time: 1_400 }
-/** How long a request may wait for others and for Kafka beyond its limit, in milliseconds. */
+/**
+ * Maximum time of a request in addition to the time limit of its reads, in milliseconds. In this
+ * time, the request waits for other requests and for Kafka.
+ */
 const responseTime = 5_000
-/** Requests that read at the same time: each has chunks of some MiB in memory. */
+/** Maximum number of requests that read concurrently. Each has chunks of some MiB in memory. */
 const maxConcurrent = 2
 
-export interface ReadLog extends LogApi {
-  /** `undefined` when Kafka did not respond. */
+export interface ReadLog extends MessageAndDeadLetterApi {
+  /** The last failed attempts of a destination; `undefined` when Kafka did not respond. */
   lastFailures(destination: string): Promise<LastFailures | undefined>
 }
 
-/** Reads messages and dead letters from Kafka for the operator API, each request within the limits. */
+/**
+ * Reads messages and dead letters from Kafka for the operator API. The limits apply to each
+ * request.
+ */
 export function createReadLog(deps: Deps): ReadLog {
   const { sessions, topics, codec, clock, logger, limits = defaultLimits } = deps
   const deadLetters = createDeadLetterReads({ topic: topics.deadLetter, codec })
   const reads = new Semaphore(maxConcurrent)
 
   /**
-   * Reads in one session. `undefined` when Kafka fails or does not respond in time, or its turn
-   * comes too late.
+   * Calls `use` with a session. Resolves with `undefined` when Kafka fails or does not respond in
+   * time, or when the request waits too long for other requests.
    */
   async function read<T>(use: (session: LogSession, budget: ReadBudget) => Promise<T>): Promise<T | undefined> {
     const expired = Promise.withResolvers<undefined>()
@@ -58,19 +67,24 @@ export function createReadLog(deps: Deps): ReadLog {
     const latest = clock.monotonic() + responseTime
     await reads.acquire()
     try {
-      // Its client gets no response in time, and later ones would wait for it.
+      // The request has waited too long to end in time. Its reads would only delay later requests.
       if (clock.monotonic() >= latest) return undefined
       return await sessions(session => use(session, new ReadBudget(limits, () => clock.monotonic())))
     } catch (error) {
       if (!isKafkaError(error)) throw error
-      logger.warn({ code: error.code, error: error.message }, 'cannot read topics for the operator API')
+      logger.warn(
+        { code: error.code, error: error.message },
+        'hookline cannot read topics of Kafka for a request to the operator API (see error); the client has to send the request again',
+      )
       return undefined
     } finally {
       reads.release()
     }
   }
 
-  async function answer<T>(use: (session: LogSession, budget: ReadBudget) => Promise<T>): Promise<LogAnswer<T>> {
+  async function answer<T>(
+    use: (session: LogSession, budget: ReadBudget) => Promise<T>,
+  ): Promise<MessageAndDeadLetterAnswer<T>> {
     const body = await read(use)
     return body === undefined ? unavailable : { kind: 'answered', body }
   }
@@ -100,13 +114,16 @@ export function createReadLog(deps: Deps): ReadLog {
 const unavailable = objectRefusal('unavailable', 'Kafka does not respond: send the request again later.')
 const noDeadLetter = objectRefusal(
   'not_found',
-  'There is no dead letter with this key: it was replayed, or retention has removed it.',
+  'There is no dead letter with this key: it was replayed, retention has removed it, or the key is wrong.',
 )
 const notReached = objectRefusal(
   'unavailable',
-  'The dead letter was not found in time: list the dead letters around its time, and then send the request again.',
+  'The search for the dead letter reached its time limit. List the dead letters of about the same time, so that Hookline knows where this one is, then send the request again.',
 )
 
-/** Errors of the Kafka adapter have a code and say whether a retry can help. Other errors are bugs. */
+/**
+ * Whether the Kafka adapter threw the error. Its errors have a code and say whether a retry can
+ * help. Other errors are bugs.
+ */
 const isKafkaError = (error: unknown): error is Error & { readonly code: string } =>
   error instanceof Error && 'retriable' in error && 'code' in error

@@ -21,11 +21,11 @@ export interface MembershipVisitor {
   /** Whether the memberships of an audience are visited. By default all are. */
   isWanted?(audience: string): boolean
   /**
-   * Gets the membership of one user at one destination, in no particular order. The promise is
-   * awaited.
+   * Called with the membership of one user at one destination, in no particular order. The returned
+   * promise is awaited before the next call.
    */
   onMembership(key: MemberKey, state: Membership): void | Promise<void>
-  /** Gets the watermark of an audience in one partition. */
+  /** Called with the watermark of an audience in one partition. */
   onMark?(audience: string, mark: AudienceWatermark): void
 }
 
@@ -74,7 +74,7 @@ async function decoded(
   throw new Error(`record ${topic}/${partition}/${offset} cannot be decoded: ${read.detail}`)
 }
 
-/** The current records of one partition. */
+/** The memberships and watermarks of one partition, each with the last record of its key. */
 class KeptPartition {
   readonly #members = new Memberships()
   readonly #marks = new Map<string, AudienceWatermark>()

@@ -34,7 +34,10 @@ interface Wanted<T> {
   readonly budget: ReadBudget
   /** Maximum number of selected records. */
   readonly limit: number
-  /** Called with the records of each chunk in offset order, and chunks from the end backwards. */
+  /**
+   * Called with each record. A partition is read in chunks from its end backwards. Within a chunk,
+   * the records are in offset order. `undefined` leaves the record out.
+   */
   readonly select: (record: LogRecord) => T | undefined
   /** Called after a chunk was read. The chunks of a partition adjoin each other. */
   readonly onChunk?: (chunk: Part, records: number) => void
@@ -43,11 +46,15 @@ interface Wanted<T> {
 }
 
 /**
- * The number of offsets in the first chunk of a partition. Chunks double while more is needed: a
- * read of few records stays short, and a long one has few requests.
+ * Number of offsets in the first and in the largest chunk of a partition. Each chunk has twice the
+ * offsets of the previous one. So a read of few records stays short, and a long read needs few
+ * requests.
  */
 const chunkOffsets = { first: 250, max: 8_000 }
-/** Further chunks have about this size at most, because the budget is checked between chunks. */
+/**
+ * Approximate maximum bytes of each chunk after the first one. The limit exists because the budget
+ * is checked only between chunks.
+ */
 const maxChunkBytes = 8 * 1024 * 1024
 
 /** The progress in one partition. `found` has selected records that were not returned yet. */
@@ -56,7 +63,7 @@ interface Reading<T> {
   readonly from: number
   to: number
   span: number
-  /** The append time of the oldest record that was read: older ones are left. */
+  /** The append time of the oldest record that was read. The unread records are older. */
   floor: number
   found: Found<T>[]
 }
@@ -74,7 +81,7 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
   const found: Found<T>[] = []
   const unread = (): readonly Reading<T>[] => readings.filter(({ from, to }) => to > from)
 
-  /** Returns the selected records that are newer than everything that was not read. */
+  /** Moves selected records to `found`, if they are newer than every unread record. */
   function emit(): void {
     const floor = Math.max(Number.NEGATIVE_INFINITY, ...unread().map(each => each.floor))
     while (found.length < limit) {
@@ -92,12 +99,12 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
     const next = waiting.filter(each => each.floor === floor)
     if (next.length === 0) break
     const chunks = next.map(reading => readChunk(session, wanted, reading))
-    // A session must not be closed while a request is in progress.
+    // All requests are awaited even if one fails, because a session must not be closed while a
+    // request is in progress.
     await Promise.allSettled(chunks)
     await Promise.all(chunks)
     emit()
   }
-  // With time left, this returns the rest of the last chunks.
   emit()
   const isEmpty = readings.every(reading => reading.found.length === 0)
   const floor = Math.max(Number.NEGATIVE_INFINITY, ...unread().map(each => each.floor))
@@ -130,14 +137,17 @@ async function readChunk<T>(session: LogSession, wanted: Wanted<T>, reading: Rea
   })
   budget.count(records)
   onChunk?.({ partition, from, to }, records)
-  // In offset order; the newest is the last one.
+  // The records are in offset order, so the newest is the last one.
   reading.found = [...chunk, ...reading.found]
   reading.to = from
   reading.floor = Math.min(reading.floor, oldest ?? reading.floor)
   reading.span = Math.min(reading.span * 2, chunkOffsets.max, Math.ceil((maxChunkBytes * records) / Math.max(bytes, 1)))
 }
 
-/** The reading with the newest selected record. The partition breaks ties. */
+/**
+ * The reading with the newest selected record. If several have records of the same time, the first
+ * reading is returned.
+ */
 function newestOf<T>(readings: readonly Reading<T>[]): Reading<T> | undefined {
   let newest: Reading<T> | undefined
   for (const reading of readings) {

@@ -1,7 +1,7 @@
 import type { ConfigObject, ConfigObjects } from '../../core/config-objects/config-objects.ts'
 import { parseDeliveryState } from '../../core/delivery/delivery-state.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
-import { notFound } from '../../core/operator/change-answer.ts'
+import { notFound } from '../../core/operator/object-change-response.ts'
 import { type ObjectRefusal, shownProblems } from '../../core/operator/object-refusal.ts'
 import { type DestinationState, destinationStates, disablingViewOf, stateOf } from '../../core/operator/object-view.ts'
 import type { DestinationStatus, DestinationWaiting, GroupLag, InstallationStatus } from '../../core/operator/status.ts'
@@ -22,7 +22,7 @@ export interface ReadStatusDeps {
   readonly log: Pick<ReadLog, 'lastFailures'>
   /** The version of this process. */
   readonly version: string
-  /** What the processes report about themselves. */
+  /** The facts that the processes report about themselves. */
   readonly live: StatusView
   readonly clock: Clock
   readonly logger: Logger
@@ -40,7 +40,7 @@ interface ReadStatus {
 
 /**
  * Reads the state of the installation from Kafka, within `statusLimits`. It reads for one request
- * at a time, and requests that wait for the same answer share it.
+ * at a time. Requests that wait for the same answer share it.
  */
 export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
   const { objects, topics, tiers, live, clock } = deps
@@ -48,7 +48,10 @@ export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
   const shared = new Map<string, Promise<unknown>>()
   let last: Promise<unknown> = Promise.resolve()
 
-  /** Calls `read` after all earlier reads, and shares the result with calls that come before. */
+  /**
+   * Calls `read` after all earlier reads have ended. Calls with the same name share the result if
+   * they come before `read` is called.
+   */
   function inTurn<T>(name: string, read: () => Promise<T>): Promise<T> {
     const waiting = shared.get(name) as Promise<T> | undefined
     if (waiting !== undefined) return waiting
@@ -122,7 +125,10 @@ const createWithinTime =
     const expired = Promise.withResolvers<undefined>()
     const cancel = clock.after(statusLimits.time, () => expired.resolve(undefined))
     const asked = ask().catch((error: unknown) => {
-      logger.warn({ error: (error as Error).message }, 'cannot read the offsets for a status')
+      logger.warn(
+        { error: (error as Error).message },
+        'Kafka did not report offsets for a status request to the operator API (see error); the response is marked partial: true, and counts that need these offsets are missing or incomplete',
+      )
       return undefined
     })
     try {
@@ -154,11 +160,17 @@ async function statusOf(
   }
 }
 
-/** A group that has committed nothing yet has the whole partition before it. */
+/**
+ * Number of offsets from the committed one to the end. Without a commit, all records of the
+ * partition count.
+ */
 const lagBetween = (committed: number | undefined, end: number): number =>
   Math.max(0, end - Math.max(0, committed ?? 0))
 
-/** The deliveries of a destination between the committed and the end offsets of the retry topics. */
+/**
+ * Counts the deliveries of a destination that wait in retry topics. They are between the committed
+ * offsets and the ends of the partitions.
+ */
 async function waitingOf(
   { positions, reader, topics, tiers, clock }: ReadStatusDeps,
   withinTime: <T>(ask: () => Promise<T>) => Promise<T | undefined>,

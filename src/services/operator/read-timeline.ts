@@ -1,18 +1,18 @@
-import { decodeRecordedAttempt, type RecordedAttempt } from '../../core/delivery/attempt-record.ts'
 import { parseDeliveryState } from '../../core/delivery/delivery-state.ts'
+import { decodeRecordedAttempt, type RecordedAttempt } from '../../core/delivery/recorded-attempt.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import type { Commit, LogSession } from '../../core/log-session.ts'
 import { partitionFor } from '../../core/message/event.ts'
-import type { FoundCopy, FoundDeadLetter, FoundEvent } from '../../core/operator/found-pieces.ts'
 import type { MessageQuery } from '../../core/operator/message-query.ts'
 import { type MessageTimeline, messageTimeline, waitingCopy } from '../../core/operator/message-timeline.ts'
 import type { ReadBudget } from '../../core/operator/read-budget.ts'
+import type { FoundCopy, FoundDeadLetter, FoundEvent } from '../../core/operator/timeline-input.ts'
 import type { EventCodec } from '../../core/ports.ts'
 import { parseCommit } from '../../core/progress/commit-metadata.ts'
 import type { RecordedAttempts } from '../../core/settings/recorded-attempts.ts'
 import { type DurationMs, type EpochMs, epochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import type { DeadLetterReads } from './dead-letter-pages.ts'
+import type { DeadLetterReads } from './dead-letter-reads.ts'
 import { findEvents, type Place } from './find-events.ts'
 import { readNewestFirst } from './read-newest-first.ts'
 
@@ -26,13 +26,16 @@ export interface TimelineDeps {
   readonly deadLetters: Pick<DeadLetterReads, 'search'>
 }
 
-/** A message has fewer attempts, copies and dead letters than this. */
+/**
+ * Maximum number of attempt records, of retry records and of dead letters that are read for one
+ * message. A message normally has fewer of each.
+ */
 const maxFound = 1_000
 
 /**
- * Reads everything about a message from Kafka, within the budget. The commits are read first: a
- * delivery that moves to another topic while this reads is then found in the old one or the new
- * one.
+ * Reads everything about a message from Kafka, within the budget. The committed offsets are read
+ * first. So a delivery that moves to another topic during the read is found in the old topic or in
+ * the new one.
  */
 export async function readTimeline(
   session: LogSession,
@@ -87,13 +90,13 @@ export async function readTimeline(
   })
 }
 
-/** The places of the event that other records name, each once. */
+/** The partitions and offsets of the event that other records name, each once. */
 function placesIn(
   topic: string,
   id: string,
   origins: readonly (Place & { readonly topic: string })[],
 ): readonly Place[] {
-  // An event without an id has its place as its id.
+  // An event that was sent without a message id has its topic, partition and offset as its id.
   const own = id.startsWith(`${topic}/`) ? /^(\d{1,6})\/(\d{1,15})$/.exec(id.slice(topic.length + 1)) : null
   const named = [
     ...origins.filter(origin => origin.topic === topic),
@@ -115,7 +118,9 @@ interface FoundAttempts {
   readonly found: readonly RecordedAttempt[]
   readonly isComplete: boolean
   readonly searchedSince?: EpochMs | undefined
-  /** The oldest record that retention has left; `undefined` when it has removed none. */
+  /**
+   * Append time of the oldest record that retention has left; `undefined` when it has removed none.
+   */
   readonly keptSince?: EpochMs | undefined
 }
 
@@ -148,7 +153,10 @@ async function readAttempts(
   return { found: found.map(({ item }) => item), isComplete, searchedSince, keptSince }
 }
 
-/** The retry records of a message that are not committed. */
+/**
+ * Reads the retry records of a message whose offsets are not committed, so their deliveries still
+ * wait.
+ */
 async function readCopies(
   session: LogSession,
   { topics, tiers }: TimelineDeps,

@@ -4,7 +4,7 @@ import type { DeadLetter } from '../../core/delivery/parse-dead-letter.ts'
 import { type ReplayRefusal, replayedTombstone } from '../../core/delivery/replay-decision.ts'
 import type { LogProducer, LogRecord, OutgoingRecord, TopicReader } from '../../core/ports.ts'
 import { createPacer } from '../pacer.ts'
-import { visitDeadLetters } from './read-dead-letters.ts'
+import { visitDeadLetters } from './list-dead-letters.ts'
 import { createReplayTargets, type ReplayPlan, type ReplayTargetDeps } from './replay-plan.ts'
 
 /**
@@ -70,7 +70,8 @@ export interface ReplayReport {
    */
   readonly unmarked: number
   /**
-   * The destinations that dead letters in the topic name, whether the filter selects these or not.
+   * The destinations of all dead letters in the topic, including those that the filter does not
+   * select.
    */
   readonly destinations: ReadonlySet<string>
   readonly end: ReplayEnd
@@ -78,17 +79,19 @@ export interface ReplayReport {
 
 export type ReplayEnd =
   | { readonly kind: 'done' }
-  /** `begin` returned false. */
+  /** The function `begin` returned false, so nothing was replayed. */
   | { readonly kind: 'declined' }
   | { readonly kind: 'interrupted' }
   /** Kafka did not store a record, or the topic or the schema registry cannot be read. */
   | { readonly kind: 'failed'; readonly error: unknown }
 
 /**
- * Replays the dead letters that a filter selects. It appends the copy first. When all in-sync
- * replicas have the copy, it appends a tombstone, which marks the dead letter as replayed. So a
- * crash loses no dead letter. The next replay continues where this one ended. It repeats a dead
- * letter that has a copy but no tombstone, under the same message id.
+ * Replays the dead letters that a filter selects. For each one, it first appends the event to the
+ * target topic. When all in-sync replicas have the event, it appends a tombstone to the dead-letter
+ * topic, which marks the dead letter as replayed. So a crash loses no dead letter.
+ *
+ * The next replay continues where this one ended. It repeats a dead letter whose event was written
+ * but that has no tombstone. Both copies have the same message id.
  */
 export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Promise<ReplayReport> {
   const { context, clock } = deps
@@ -159,7 +162,10 @@ function count(tally: Map<string, ReplayRow>, { destination, reason }: DeadLette
   tally.set(key, { destination, reason, way: target, count: (tally.get(key)?.count ?? 0) + 1 })
 }
 
-/** The copies and tombstones in progress. */
+/**
+ * The dead letters that are being replayed: for each one, the process appends its event and then a
+ * tombstone.
+ */
 class Writing {
   readonly #deps: Pick<Deps, 'producer' | 'context'>
   readonly #onReplayed: () => void
@@ -167,7 +173,10 @@ class Writing {
   readonly #inFlight = new Semaphore(maxInFlight)
   replayed = 0
   unmarked = 0
-  /** The first failure: further appends would fail too. */
+  /**
+   * The first failed append. After it, no further dead letter is replayed, because further appends
+   * would fail too.
+   */
   failure: Error | undefined
 
   constructor(deps: Pick<Deps, 'producer' | 'context'>, onReplayed: () => void, onFailure: (error: Error) => void) {
@@ -177,8 +186,9 @@ class Writing {
   }
 
   /**
-   * Waits until fewer than `maxInFlight` dead letters are in progress, then starts to append the
-   * copy of this one and its tombstone.
+   * Waits until fewer than `maxInFlight` dead letters are being replayed, then begins to replay
+   * this one. It appends the event (`copy`) to `topic`, and then the tombstone to the dead-letter
+   * topic.
    * @throws the reason of `stop` when that is aborted
    */
   async start(
@@ -200,7 +210,7 @@ class Writing {
     })
   }
 
-  /** Resolves when nothing is in flight. */
+  /** Resolves when no append of an event or tombstone is in progress. */
   drained(): Promise<void> {
     return this.#inFlight.drained()
   }

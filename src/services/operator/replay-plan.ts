@@ -11,14 +11,18 @@ export interface ReplayTargetDeps {
   readonly clock: Clock
   readonly context: ReplayContext
   /**
-   * Opens the codec of events. It is called at the first dead letter of a delivery, and `inputs` at
-   * the first membership update, so that other dead letters need no schema registry.
+   * Creates the codec of events. It is called only for the first dead letter of a delivery.
+   * `inputs` is called only for the first dead letter of a membership update. Other dead letters do
+   * not need the schema registry.
    */
   readonly events: () => Promise<EventCodec>
   readonly inputs: () => Promise<ValueCodec<AudienceInput>>
 }
 
-/** The topic and the copy of a replayed dead letter, or why it cannot be replayed. */
+/**
+ * How a dead letter is replayed: the record (`copy`) to append, and its topic. `refusal`: why it
+ * cannot be replayed.
+ */
 export type ReplayPlan = { readonly topic: string; readonly copy: OutgoingRecord } | { readonly refusal: ReplayRefusal }
 
 /**

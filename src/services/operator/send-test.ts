@@ -1,4 +1,4 @@
-import { notFound } from '../../core/operator/change-answer.ts'
+import { notFound } from '../../core/operator/object-change-response.ts'
 import { type ObjectRefusal, objectRefusal } from '../../core/operator/object-refusal.ts'
 import {
   type TestRequest,
@@ -6,7 +6,7 @@ import {
   type TestResult,
   testMessageOf,
   testResponseOf,
-} from '../../core/operator/test-request.ts'
+} from '../../core/operator/test-message.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { Destination, PayloadSettings } from '../../core/settings/settings.ts'
 import type { WebhookTransport } from '../../core/webhook-ports.ts'
@@ -14,7 +14,10 @@ import type { Authorize } from '../dispatcher/authorized-transport.ts'
 
 export interface SendTestDeps {
   readonly transport: Pick<WebhookTransport, 'post'>
-  /** Adds the access token of a destination. Each test gets a new one, to test its settings. */
+  /**
+   * Adds the access token of a destination to requests. Each test requests a new token, so that it
+   * also tests the token settings.
+   */
   readonly authorize: Authorize
   /** The destination in force; `undefined` when none has this id. */
   readonly destination: (id: string) => Destination | undefined
@@ -28,9 +31,9 @@ export interface SendTestDeps {
 const maxTests = 8
 
 /**
- * Creates the function that sends a test message to each webhook of a destination now: signed like
- * every message, but outside of the queues, without retries, limits and metrics of deliveries. It
- * also sends to a destination that is paused or disabled.
+ * Creates the function that immediately sends a test message to each webhook of a destination. The
+ * message is signed like every message. It does not pass through the queues, and has no retries,
+ * limits or metrics of deliveries. It is also sent to a destination that is paused or disabled.
  */
 export function createSendTest(deps: SendTestDeps): (id: string) => Promise<TestResult | ObjectRefusal> {
   const { transport, authorize, clock } = deps
@@ -64,7 +67,7 @@ export function createSendTest(deps: SendTestDeps): (id: string) => Promise<Test
 
 const notInUse = objectRefusal(
   'not_in_use',
-  'The destination is excluded, because its document has problems: correct them first.',
+  'The destination is excluded, because its document has problems: correct them (GET /v1/destinations/{id} lists them), then send the request again.',
 )
 const tooManyTests = objectRefusal(
   'unavailable',

@@ -1,5 +1,5 @@
 import type { ConfigObject, ConfigObjects, ObjectDocument } from '../../core/config-objects/config-objects.ts'
-import { answerTo, definedInFile, notFound } from '../../core/operator/change-answer.ts'
+import { answerTo, definedInFile, notFound } from '../../core/operator/object-change-response.ts'
 import type { ObjectRefusal } from '../../core/operator/object-refusal.ts'
 import type { ObjectChanged, ObjectsApi, ObjectTarget, Switch } from '../../core/operator/objects-api.ts'
 
@@ -22,7 +22,10 @@ export function createSwitchObject({ objects, change }: Deps): ObjectsApi['switc
     return answer.kind === 'changed' || isOfFile ? enableAgain(target, answer) : answer
   }
 
-  /** Ends the automatic disabling after the change of the document, whose answer is `before`. */
+  /**
+   * Ends the automatic disabling of a destination. `before` is the answer to the change of its
+   * document.
+   */
   async function enableAgain({ id, by, precondition }: ObjectTarget, before: Answer): Promise<Answer> {
     const outcome = await objects.enableAgain(id, by)
     const isDone = outcome.kind === 'unchanged' && before.kind === 'changed'
@@ -32,7 +35,10 @@ export function createSwitchObject({ objects, change }: Deps): ObjectsApi['switc
   return switchTo
 }
 
-/** A change of an object that is not there is not a conflict for requests that never create one. */
+/**
+ * Converts the refusal to change an absent object to `notFound`. It is for requests that never
+ * create an object, for which `precondition_failed` would be misleading.
+ */
 export const absentIsNotFound = (answer: ObjectChanged | ObjectRefusal): ObjectChanged | ObjectRefusal =>
   answer.kind === 'refused' && answer.code === 'precondition_failed' && answer.version === undefined ? notFound : answer
 
@@ -43,13 +49,19 @@ const settings = {
   disable: { key: 'enabled', value: false, standard: true },
 } as const satisfies Record<Switch, object>
 
-/** The same document when it has the value already, also as the default, so no version is written. */
+/**
+ * The document with the new value. If the value is already set, or is the default, the same
+ * document is returned, so that no version is written.
+ */
 function switched(document: ObjectDocument, to: Switch): ObjectDocument {
   const { key, value, standard } = settings[to]
   return (document[key] ?? standard) === value ? document : { ...document, [key]: value }
 }
 
-/** Whether only Hookline can have disabled this destination of the file, and the precondition holds. */
+/**
+ * Whether the precondition holds and the object is a destination of the configuration file that the
+ * file does not disable. If this destination is disabled, Hookline has disabled it automatically.
+ */
 const mayBeEnabledAgain = (found: ConfigObject | undefined, { precondition }: ObjectTarget): boolean =>
   found?.origin === 'file' &&
   found.document['enabled'] !== false &&

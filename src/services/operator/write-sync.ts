@@ -1,4 +1,4 @@
-import type { Audience } from '../../core/audience/directory.ts'
+import type { Audience } from '../../core/audience/audience-directory.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
 import { createMemberReader } from '../../core/audience/parse-member-line.ts'
 import type { SyncId } from '../../core/audience/sync-id.ts'
@@ -12,7 +12,7 @@ export interface SyncDeps {
   readonly topic: string
   readonly partitions: () => Promise<number>
   readonly encodeInput: (input: AudienceInput) => Buffer
-  /** Headers of every record. */
+  /** Headers that every record of the sync gets, for example trace headers. */
   readonly headers?: RecordHeaders | undefined
 }
 
@@ -46,10 +46,11 @@ export type SyncEnd =
   | { readonly kind: 'interrupted' }
 
 /**
- * Writes one sync. It writes an observation for each member and, when all in-sync replicas have
- * them, the end of the sync to every partition. It reads lines no faster than Kafka stores them, so
- * memory stays small for any number of members. Rejects when `lines` throws and when Kafka does not
- * store a record; then at least one partition does not get the end.
+ * Writes one sync to the audience-input topic. It writes one input (an observation) for each member
+ * of the list. When all in-sync replicas have these inputs, it writes the end of the sync to every
+ * partition. It reads lines no faster than Kafka stores them, so memory stays small for any number
+ * of members. Rejects when `lines` throws and when Kafka does not store a record; then at least one
+ * partition does not get the end.
  */
 export async function writeSync(
   deps: SyncDeps,
@@ -73,7 +74,10 @@ export async function writeSync(
   return reportOf({ kind: 'ended' })
 }
 
-/** Writes the observations. Resolves with `undefined` when every line is valid. */
+/**
+ * Writes one input (an observation) for each line. Resolves with `undefined` when every line is
+ * valid.
+ */
 async function observe(
   { topic, encodeInput, headers = {} }: SyncDeps,
   lines: AsyncIterable<readonly string[]>,

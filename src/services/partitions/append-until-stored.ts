@@ -19,7 +19,7 @@ export interface AppendDeps {
   readonly metrics: Metrics
   readonly logger: Logger
   /**
-   * Decides when a record of a partition may be appended. Without a permit, a record may be
+   * Decides when a record of a partition may be appended. If it is `undefined`, a record may be
    * appended as long as this process owns the partition.
    */
   readonly permit: WritePermit | undefined
@@ -36,7 +36,8 @@ export interface WritePermit {
 }
 
 /**
- * Appends the records that result from a consumed record, which is done only after they are stored.
+ * Appends the records that result from a consumed record. The consumed record is done only after
+ * all of them are stored.
  */
 export interface Appends {
   /**
@@ -59,7 +60,7 @@ export interface Appends {
 }
 
 export function createAppends({ producer, clock, metrics, logger, permit }: AppendDeps): Appends {
-  /** Number of records with a failed append, by topic. */
+  /** The number of records whose append has failed and is retried, by topic. */
   const failing = new Map<string, number>()
   let unacknowledged = 0
 
@@ -83,13 +84,13 @@ export function createAppends({ producer, clock, metrics, logger, permit }: Appe
       producer.append(topic, record, error => {
         if (error === undefined) return finish(() => end(true))
         if (tooLarge !== undefined && isTooLarge(error)) return finish(() => tooLarge(error))
-        // The producer did not send the record because the permit had ended. The topic did not
-        // fail.
+        // The producer did not send the record, because `mayWrite` had become false. This is not a
+        // failure of the topic.
         if (permit?.mayWrite(of) === false) return attempt(pauseMs)
         metrics.produceFailures.inc({ topic })
         logger.error(
           { topic, error: error.message, retryInMs: pauseMs },
-          'cannot write to the topic; hookline retries until the write succeeds, and until then does not commit the offset of the record that it was processing',
+          'hookline cannot write a record to the topic (see error); it retries until the write succeeds, and until then does not commit the offset of the record that it was processing',
         )
         if (!isFailing) countFailing(topic, 1)
         isFailing = true

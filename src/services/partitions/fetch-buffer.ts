@@ -1,12 +1,12 @@
 import type { LogRecord, RecordBatch } from '../../core/ports.ts'
 
 /**
- * Fetched records of a partition that are not admitted yet, in offset order. They wait undecoded:
- * an admitted record (decoded, routed, queued) takes several times its bytes, and one fetch may
- * bring a thousand records.
+ * Fetched records of a partition that are not admitted yet, in offset order. They are decoded only
+ * when they are admitted: an admitted record (decoded, routed, queued) takes several times its
+ * bytes, and one fetch may bring a thousand records.
  */
 export class FetchBuffer {
-  /** In reverse order, so that `next` removes a record from the end and frees its memory. */
+  /** The records in reverse order. `next` removes the last item, which frees its memory. */
   #records: LogRecord[] = []
   #nextOffset = 0
 
@@ -29,7 +29,7 @@ export class FetchBuffer {
     return this.#records.pop()
   }
 
-  /** Makes the record that `next` returned the next one again. */
+  /** Adds a record that `next` returned to the front again, so that `next` returns it again. */
   requeue(record: LogRecord): void {
     this.#records.push(record)
   }

@@ -18,8 +18,9 @@ interface Deps {
 }
 
 /**
- * The work of this process on one partition, from its assignment to its revocation. A new
- * assignment makes a new processor, so work that ends after the revocation changes nothing.
+ * Tracks what this process does on one partition, from the assignment of the partition to its
+ * revocation. Each assignment creates a new processor. So a delivery that ends after a revocation
+ * cannot change the progress of a later assignment.
  */
 export class PartitionProcessor implements TopicPartition {
   readonly topic: string
@@ -38,9 +39,9 @@ export class PartitionProcessor implements TopicPartition {
    * Whether `admit` (`partitions.ts`) is running for the partition. It guards against recursion.
    */
   isAdmitting = false
-  /** Number of admitted records, done or not. */
+  /** Number of records that were admitted since the assignment, including those that are done. */
   admitted = 0
-  /** When its last batch was fetched, in monotonic milliseconds. */
+  /** When the partition's last batch was fetched, in monotonic milliseconds. */
   fetchedAt = Number.NEGATIVE_INFINITY
   /** The end offset of the partition at the last fetch. */
   highWatermark: number
@@ -60,7 +61,8 @@ export class PartitionProcessor implements TopicPartition {
   }
 
   /**
-   * Whether an attempt may start: only while no other process can own the partition, now or soon.
+   * Whether an attempt may start. False while the partition is being revoked, or after the session
+   * lease has ended, because another process may then own the partition.
    */
   get mayStart(): boolean {
     return !this.isLeaving && this.#deps.consumer.holdsLease()
@@ -77,7 +79,7 @@ export class PartitionProcessor implements TopicPartition {
     this.#idle = undefined
   }
 
-  /** Resolves when nothing is in progress. */
+  /** Resolves when no attempt or append is in progress. */
   async idle(): Promise<void> {
     if (this.#inProgress === 0) return
     this.#idle ??= Promise.withResolvers()
@@ -134,7 +136,10 @@ export class PartitionProcessor implements TopicPartition {
     this.#lastRouted.add(record.offset, destination)
   }
 
-  /** Whether other destinations have records at or after the partition's lowest undone record. */
+  /**
+   * Whether other destinations have records in the partition, counted from the first record that is
+   * not done.
+   */
   hasRecordForOthers(destination: string): boolean {
     return this.#lastRouted.hasRecordForOthers(destination, this.tracker.committable)
   }

@@ -23,24 +23,28 @@ interface Deps {
   readonly admission: Admission
 }
 
-/** What a service does with its partitions and their records. */
+/** The callbacks with which a service handles its partitions and their records. */
 export interface Admission {
   /** Whether partitions may prefetch up to their higher limits (`stalled` of `prefetchLimits`). */
   prefetchesDeeper(): boolean
   /** Called before the first record of a partition; the service may pause it here. */
   assigned(processor: PartitionProcessor): void
   admit(record: LogRecord, processor: PartitionProcessor): void
-  /** Called after admissions: all fetched records are admitted, or the partition is paused. */
+  /**
+   * Called after records were admitted, when all fetched records are admitted or the partition is
+   * paused.
+   */
   admitted(processor: PartitionProcessor): void
   revoked(processor: PartitionProcessor): void
   /**
    * Called when the partition is being revoked and has nothing in progress. The revocation also
-   * waits for the work that this call starts.
+   * waits for appends that this call starts.
    */
   handOver(processor: PartitionProcessor): void
   /**
    * Called when partitions are being revoked or were revoked, and when the group confirms the
-   * assignment again. Work that was held back may start now, or belongs to another process.
+   * assignment again. The service checks the deliveries and inputs that were not allowed to start.
+   * It starts them, or leaves them to the new owner of the partition.
    */
   released(): void
 }
@@ -92,8 +96,8 @@ export function createPartitions(deps: Deps): Partitions {
 
   function onRecords(batch: RecordBatch): void {
     const processor = processors.get(keyOf(batch))
-    // While the partition waits for a due time, batches are ignored: they were fetched before
-    // `waitUntilDue` moved the consumer back, and are fetched again.
+    // While the partition waits for a due time, batches are ignored. They were fetched before
+    // `waitUntilDue` moved the position of the consumer back, and are fetched again.
     if (processor === undefined || processor.isPausedFor('not_due')) return
     processor.highWatermark = batch.highWatermark
     processor.fetchedAt = clock.monotonic()
@@ -115,8 +119,9 @@ export function createPartitions(deps: Deps): Partitions {
       if (record === undefined) break
       if (record.offset < processor.tracker.received) continue
       const due = dueAt?.(record)
-      // Reads the time for each record: `waitUntilDue` resumes the partition immediately when the
-      // record has become due since, and with an older time this loop would never end.
+      // The time is read again for each record. `waitUntilDue` reads it too, and resumes the
+      // partition immediately if the record has become due. With an older time here, the record
+      // would never be due, and this loop would never end.
       if (due !== undefined && due > clock.now())
         waitUntilDue(deps, processor, { record, due, maxDueSoon: limits.stalled.dueSoon })
       else if (processor.admit(record)) admission.admit(record, processor)

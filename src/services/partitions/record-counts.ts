@@ -32,7 +32,7 @@ export class RecordCounter {
     this.#handedBack += tracker.open
   }
 
-  /** @param processors those of the partitions that are assigned now. */
+  /** @param processors the processors of the partitions that are assigned now. */
   take(processors: Iterable<PartitionProcessor>): RecordCounts {
     const now = { admitted: this.#admittedRevoked, open: 0 }
     for (const { admitted, tracker } of processors) {

@@ -34,7 +34,7 @@ export function createSchemaWait<Open extends { readonly processor: PartitionPro
       (error: Error) => {
         logger.warn(
           { schemaId, topic: processor.topic, partition: processor.partition, error: error.message },
-          'schema registry cannot be used (see error); hookline pauses the partition and asks again every second',
+          'schema registry cannot be used (see error); hookline pauses the partition, and asks the registry every second until it responds',
         )
         if (!processor.revoked) clock.after(retryEvery, () => start(open, schemaId))
       },
@@ -42,8 +42,8 @@ export function createSchemaWait<Open extends { readonly processor: PartitionPro
   }
 
   /**
-   * Handles the record before the partition resumes, so that its work precedes that of later
-   * records.
+   * Handles the record that waited for the schema, and then resumes the partition. In this order,
+   * the record is handled before later records of the partition.
    */
   function proceed(open: Open, known: boolean): void {
     if (known) decode(open)

@@ -16,7 +16,7 @@ interface Deps extends Pick<Appends, 'append'> {
 
 export interface WhyDeadLettered {
   readonly reason: DeadLetterReason
-  /** Set when the reason is `invalid_message`. */
+  /** Why the message is invalid; set when the reason is `invalid_message`. */
   readonly code?: RejectionCode | undefined
   readonly carried?: Partial<DeliveryState> | undefined
 }
@@ -30,8 +30,9 @@ export type WriteDeadLetter = (
 ) => void
 
 /**
- * A dead letter is longer than its record. When the topic refuses it for its size, only the
- * beginning of the record is written. Otherwise the record would block its partition forever.
+ * Creates a function that writes dead letters. A dead letter is longer than its record, so the
+ * dead-letter topic may refuse it for its size. Only the beginning of the record is then written.
+ * Otherwise the record would block its partition forever.
  */
 export function createWriteDeadLetter({ append, topics, metrics, logger }: Deps): WriteDeadLetter {
   return (record, { carried, reason, code }, of, end) => {
@@ -46,7 +47,7 @@ export function createWriteDeadLetter({ append, topics, metrics, logger }: Deps)
           ...{ topic, partition, offset, reason, bytes: unreadBatch?.length ?? value?.length ?? 0 },
           ...(error !== undefined && { error: error.message }),
         },
-        'dead letter is truncated to 64 KiB and cannot be replayed; the whole record or compressed batch stays at this offset until Kafka deletes it',
+        'hookline truncated the dead letter to 64 KiB, so it cannot be replayed; the whole record or compressed batch stays at this offset of the topic until Kafka deletes it',
       )
       append(topics.deadLetter, truncatedDeadLetter(record, carried, reason, code), of, endTruncated)
     }

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { type Broker, startBroker } from '../../../deploy/tools/local/broker.ts'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
-import { createFollower } from '../../../src/adapters/kafka/log/follower.ts'
-import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { createFollower } from '../../../src/adapters/kafka/log/topic-follower.ts'
+import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import type { Logger, LogRecord } from '../../../src/core/ports.ts'
 import { RecordingFollower } from '../../support/kafka/recording-follower.ts'
 import { RecordingLogger } from '../../support/telemetry/recording-logger.ts'
@@ -28,7 +28,7 @@ import {
   uniqueName,
 } from './support.ts'
 
-/** Makes the log cleaner compact without delay. */
+/** Makes the log cleaner start its next compaction without a delay. */
 const properties = { 'log.cleaner.backoff.ms': '100' }
 let dataDir: string
 let port: number
@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterAll(() => broker?.stop())
 
 async function restart(how: 'stop' | 'kill'): Promise<void> {
-  // `broker.stop()` is not used, because it deletes the data.
+  // Only SIGTERM keeps the data: `broker.stop()` deletes it.
   if (how === 'kill') await broker.kill()
   else {
     process.kill(broker.pid, 'SIGTERM')
@@ -95,8 +95,8 @@ it.each(['stop', 'kill'] as const)('consumer and producer survive the %s and res
   await recorder.until(() => recorder.records.length === 20)
 
   const restarting = restart(how)
-  // After the producer's own retries the caller decides what to do: here it appends the record
-  // again.
+  // When the retries of the producer end, the caller decides what to do. The caller in this test
+  // appends the record again.
   const again = async (record: { value: Buffer }): Promise<void> => {
     await eventually(
       () =>
@@ -113,15 +113,15 @@ it.each(['stop', 'kill'] as const)('consumer and producer survive the %s and res
   expect(recorder.events.toSorted()).toEqual(['assigned 0@0', 'assigned 1@0'])
   const admin = await plainAdmin(on())
   await eventually(
-    // A broker that has just started may have no group coordinator yet.
+    // A broker that has just started may not have a group coordinator yet.
     () => committed(admin, groupId, topic).catch(() => []),
     offsets => offsets.reduce((sum, offset) => sum + offset, 0) >= 40,
   )
 })
 
 /**
- * Creates a topic whose first segment has only an empty batch after compaction: the log cleaner
- * removes the records of the last batch of an idempotent producer, but keeps the batch.
+ * Creates a topic whose first segment, after compaction, has only an empty batch. The log cleaner
+ * removes the records of the last batch of an idempotent producer, but keeps the batch itself.
  */
 async function cleanedTopic(): Promise<string> {
   const topic = await newTopic({
@@ -165,7 +165,7 @@ it('reads a compacted log to its end when a segment has only an empty batch', as
   await consumer([topic], { kafka: kafka(on()) }).start(recorder)
   await recorder.until(() => recorder.values.length === cleaned.length)
   expect(recorder.records).toEqual(cleaned)
-  // On a slow machine a second run of the log cleaner may have removed the empty batch.
+  // On a slow machine, a second run of the log cleaner may already have removed the empty batch.
   const [{ records = [], nextOffset } = {}] = recorder.batches
   expect(nextOffset).toBe(records.length === 0 ? 5 : 5 + records.length)
 

@@ -5,7 +5,7 @@ import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { type Consumer, installPacked } from '../../support/client/packed-library.ts'
 import { newRealEventsTopic, type RealEventsTopic } from '../../support/kafka/real-events-topic.ts'
 
-/* Tests the npm package `@hookline/client-kafka`, packed and installed, with a real broker. */
+/* Tests of the npm package `@hookline/client-kafka`, packed and installed, on a real broker. */
 
 let consumer: Consumer
 beforeAll(async () => {

@@ -5,15 +5,15 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } from 'kafkajs'
 import { type Broker, startBroker } from '../../../deploy/tools/local/broker.ts'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { type ClusterProbe, createClusterProbe } from '../../../src/adapters/kafka/log/cluster-probe.ts'
-import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
+import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import type { Access } from '../../../src/core/doctor/kafka-permissions.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import { startScriptedServer } from '../../support/webhook/scripted-tcp-server.ts'
 import { afterwards, kafka, newTopic, plainAdmin, uniqueName } from './support.ts'
 
-/** An authorizer that allows everything without an ACL. */
+/** Makes the broker check ACLs. Access to a topic or group without ACLs stays permitted. */
 const properties = {
   'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
   'allow.everyone.if.no.acl.found': 'true',
@@ -31,8 +31,8 @@ const newTopicHere = (config: Record<string, string> = {}): Promise<string> =>
   newTopic({ on: [broker.address], config })
 
 /**
- * Denies the access and allows everything else. A topic or group with any ACL allows only what its
- * ACLs allow.
+ * Denies this access and permits all other access. As soon as a topic or group has an ACL, the
+ * broker permits only what its ACLs permit, so this needs two ACLs.
  */
 async function forbid(access: Access): Promise<void> {
   const admin = await plainAdmin([broker.address])
@@ -78,7 +78,8 @@ describe('permissions', () => {
     const needed = [allowed, forbidden, uniqueName()].flatMap(name =>
       (['read', 'write', 'join'] as const).map(each => ({ to: each, name })),
     )
-    // The broker applies a new ACL with a delay.
+    // A new ACL takes effect with a delay, so this repeats the check until the broker denies the
+    // access.
     let refused: ReadonlySet<Access> = new Set()
     while (refused.size === 0) refused = await examiner(broker.address).deniedAccess(broker.address, needed)
     expect([...refused]).toEqual([{ to, name: forbidden }])
@@ -91,7 +92,7 @@ describe('the clock of a broker', () => {
   it('is read from the append time of a record', async () => {
     const topic = await newTopicHere({ 'message.timestamp.type': 'LogAppendTime' })
     const { before, after, appended } = await examiner(broker.address).readClock(topic)
-    // The broker runs on this machine, so its time lies between the two readings.
+    // The broker runs on this machine, so its time is between the two readings of the clock.
     expect(appended).toBeGreaterThanOrEqual(before)
     expect(appended).toBeLessThanOrEqual(after)
   })

@@ -106,7 +106,8 @@ describe('positions', () => {
     const one = consumer([topic], { groupId, onPositionLost })
     await one.start(recorder)
     // A consumer that continues at the end of the log skips records that are appended before its
-    // first fetch, so this waits until the fetch has found the lost position.
+    // first fetch. So the test appends a record only after the fetch has found that the position is
+    // lost.
     await lost
     await append(producer(), topic, { value: Buffer.from('new') })
     await recorder.until(() => recorder.values.includes('new'))

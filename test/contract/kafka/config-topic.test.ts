@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
-import { createFollower } from '../../../src/adapters/kafka/log/follower.ts'
-import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { createFollower } from '../../../src/adapters/kafka/log/topic-follower.ts'
+import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import type { ChangeOutcome, ConfigObjects } from '../../../src/core/config-objects/config-objects.ts'
-import { mergeObjects } from '../../../src/core/config-objects/merge.ts'
+import { mergeObjects } from '../../../src/core/config-objects/merge-objects.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
 import { topicConfig, topicSpecs } from '../../../src/core/topics.ts'
 import { createConfigObjects } from '../../../src/services/config-objects/config-objects-service.ts'
@@ -21,7 +21,7 @@ function newConfigTopic(): Promise<string> {
   return newTopic({ partitions: 3, config: { ...topicConfig(specs.at(-1)!) } })
 }
 
-/** An operator process: it follows the topic and writes to it. */
+/** The configuration objects of an operator process, which follows the topic and writes to it. */
 async function operator(topic: string): Promise<ConfigObjects> {
   const follower = createFollower({ kafka: kafka(), topic, clock: systemClock, logger: silent })
   const store = createObjectStore({ follower, topic, logger: silent, reading, clock: systemClock })

@@ -38,7 +38,8 @@ describe('fetches', () => {
     { name: 'the default size returns all 20', fetch: undefined, most: 20 },
   ])('are limited by the fetch size: $name', async ({ fetch, most }) => {
     const [topic, to] = [await newTopic(), producer()]
-    // Each record is appended alone and becomes its own batch, which a broker returns as a whole.
+    // Each record is appended in a request of its own. So it is a batch of its own, which the
+    // broker returns only as a whole.
     for (let record = 0; record < 20; record++) await append(to, topic, { value: Buffer.alloc(10_000) })
     const recorder = new Recorder()
     await consumer([topic], { ...(fetch && { fetch }) }).start(recorder)

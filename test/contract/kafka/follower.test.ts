@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
-import { createFollower, type FollowerDeps } from '../../../src/adapters/kafka/log/follower.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { createFollower, type FollowerDeps } from '../../../src/adapters/kafka/log/topic-follower.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
 import { RecordingFollower } from '../../support/kafka/recording-follower.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
@@ -17,7 +17,7 @@ import {
   uniqueName,
 } from './support.ts'
 
-/** Follows a topic until the end of the test. */
+/** Follows a topic. The follower stops at the end of the test. */
 async function follow(topic: string, options: Partial<FollowerDeps> = {}): Promise<RecordingFollower> {
   const followed = new RecordingFollower()
   const follower = createFollower({ kafka: kafka(), topic, clock: systemClock, logger: silent, ...options })

@@ -1,15 +1,15 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
-import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/kafkajs.ts'
-import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
+import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import { afterwards, append, consumer, kafka, newTopic, plainKafka, producer, Recorder } from './support.ts'
 
 const mebibyte = 1024 * 1024
 const bombBytes = 200 * mebibyte
 
-/** Sends a compressed record with another producer. */
+/** Sends a compressed record with a producer that is not Hookline's. */
 async function sendPacked(topic: string, compression: 'GZIP' | 'ZSTD', value: Buffer): Promise<void> {
   const other = plainKafka().producer()
   await other.connect()
@@ -24,8 +24,7 @@ describe('a batch that decompresses to 200 MB', () => {
     await sendPacked(topic, name, Buffer.alloc(bombBytes))
     await append(producer(), topic, { value: Buffer.from('after') })
     const recorder = new Recorder()
-    // Measured only now, so that the memory for sending the batch, which is free again, does not
-    // count.
+    // Memory is measured after the batch was sent, because the memory for sending it is free again.
     const before = process.memoryUsage().rss
     await consumer([topic]).start(recorder)
     await recorder.until(() => recorder.records.length === 3)

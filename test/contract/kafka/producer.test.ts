@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
-import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { partitionFor } from '../../../src/core/message/event.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
@@ -85,7 +85,8 @@ describe('the partition of a record', () => {
     const to = producer()
     await append(to, topic)
     await growTo(4, topic)
-    // Until kafkajs refreshes its metadata it does not know partition 3; the append must then fail.
+    // kafkajs does not know partition 3 until it refreshes its metadata. Until then, the append
+    // must fail.
     await expect(append(to, topic, { partition: 3 })).rejects.toEqual(failure('UNANSWERED', true))
     await append(producer(), topic, { partition: 3 })
   })
@@ -186,7 +187,7 @@ describe('compression codecs', () => {
   )
 
   it.each(codecs)('%s: the broker reads Hookline’s batches, and Hookline the broker’s', async compression => {
-    // A broker compresses a batch again when the topic has another `compression.type`.
+    // A broker compresses batches again if the topic has another `compression.type`.
     const other = compression === 'GZIP' ? 'lz4' : 'gzip'
     const ours = await newTopic({ config: { 'compression.type': other } })
     const theirs = await newTopic({ config: { 'compression.type': compression.toLowerCase() } })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
-import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
+import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { partitionFor } from '../../../src/core/message/event.ts'
 import type { LogRecord, Portion } from '../../../src/core/ports.ts'
 import { epochMs } from '../../../src/core/time.ts'
@@ -11,7 +11,7 @@ const reader = createReader({ kafka: kafka(), clock: systemClock, logger: silent
 
 describe('a portion of a topic', () => {
   const key = Buffer.from('["d-1"]')
-  /** The offsets in the order in which the records were read. */
+  /** The offsets of the records, in the order in which they were read. */
   async function offsets(topic: string, portion: Portion, most = 100): Promise<readonly string[]> {
     const seen: string[] = []
     const onRecord = ({ partition, offset }: LogRecord) => void seen.push(`${partition}/${offset}`)

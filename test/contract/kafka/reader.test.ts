@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import type { KafkaClient } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { type Cluster, internal } from '../../../src/adapters/kafka/kafkajs/private-api.ts'
-import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
+import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import type { LogRecord, PartitionReader, TopicReader } from '../../../src/core/ports.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import {
@@ -200,8 +200,8 @@ describe('readToEnd', () => {
 })
 
 /**
- * A client whose first offset requests fail, as when a broker does not know yet that it leads a
- * partition.
+ * A client whose first `times` offset requests fail. The error is that of a broker that does not
+ * know yet that it leads the partition.
  */
 function withoutLeader(times: number): { client: KafkaClient; refused: () => number } {
   const { createErrorFromCode: errorOf } = internal<{ createErrorFromCode(code: number): Error }>('protocol/error')
@@ -241,7 +241,7 @@ async function inTransaction(topic: string, ending: 'commit' | 'abort' | 'leave 
   const endOf = (): Promise<number> => reader().endOf({ topic, partition: 0 })
   const whileOpen = await endOf()
   await transaction[ending]()
-  // The broker responds before it has written the marker. Until then the transaction is open for
-  // readers.
+  // The broker responds before it has written the marker of the transaction. Until then, readers
+  // treat the transaction as open.
   await eventually(endOf, end => end > whileOpen)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import type { LogConsumer } from '../../../src/core/ports.ts'
 import {
   append,
@@ -30,7 +30,8 @@ const owned = ({ recorder }: Joined): number[] =>
   [...recorder.trackers.keys()].map(key => Number(key.split('/')[1])).sort()
 
 /**
- * Two members that share the four partitions of a topic. The first one owned all of them before.
+ * Two members that share the four partitions of a topic. Before the second one joined, the first
+ * one owned all of them.
  */
 async function twoMembers() {
   const topic = await newTopic({ partitions: 4 })
@@ -43,7 +44,7 @@ async function twoMembers() {
   const first = await join(topic, groupId)
   await first.recorder.until(() => first.recorder.records.length === 4)
   const second = await join(topic, groupId)
-  // A moving partition has no owner until the first member has revoked it.
+  // A partition that moves has no owner until the first member has revoked it.
   await first.recorder.until(() => owned(first).length === 2)
   await second.recorder.until(() => owned(second).length === 2)
   return { topic, groupId, first, second }
@@ -176,13 +177,13 @@ it('a group under load loses nothing and repeats only unfinished records while m
   expect((await committed(await plainAdmin(), groupId, topic)).reduce((sum, offset) => sum + offset, 0)).toBe(total)
 })
 
-/** A rebalance in which the first member waits for a member that does not respond. */
+/** Starts a rebalance in which the first member waits for a member that does not respond. */
 async function waitingForDead() {
   const topic = await newTopic({ partitions: 4 })
   const groupId = uniqueName()
   const first = await join(topic, groupId)
-  // The clock of the dead member does not advance, so it sends only one heartbeat and does not
-  // notice the rebalance.
+  // The clock of the dead member does not advance. So the member sends only one heartbeat and does
+  // not notice the rebalance.
   const dead = consumer([topic], { groupId, clock: { ...systemClock, monotonic: () => 0, boottime: () => 0 } })
   await dead.start(new Recorder())
   await first.recorder.until(() => owned(first).length === 2)
@@ -198,7 +199,7 @@ describe('a rebalance that waits for a dead member', () => {
       [0, 1, 2, 3].map(partition => ({ partition, value: Buffer.from(`${partition}`) })),
     )
     await first.recorder.until(() => first.recorder.records.length === 2)
-    // The partitions to move have no owner yet, because the rebalance is still in progress.
+    // The rebalance is still in progress, so the partitions that move have no owner.
     expect(owned(first)).toEqual(kept)
     expect(first.one.holdsLease()).toBe(true)
     await first.recorder.until(() => first.recorder.records.length === 4)
@@ -214,7 +215,7 @@ describe('a rebalance that waits for a dead member', () => {
   it('does not delay commits of partitions that stay', async () => {
     const { topic, groupId, first, kept } = await waitingForDead()
     const [to, admin] = [producer(), await plainAdmin()]
-    // Three rounds, because the commit of the first records may precede the rebalance.
+    // There are three rounds, because the commit of the first round may precede the rebalance.
     for (const offset of [0, 1, 2]) {
       await appendAll(
         to,

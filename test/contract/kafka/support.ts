@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, expect } from '@jest/globals'
 import type { Admin, Kafka } from 'kafkajs'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { type ConsumerDeps, createConsumer } from '../../../src/adapters/kafka/group/consumer.ts'
 import { createKafka, type KafkaClient } from '../../../src/adapters/kafka/kafkajs/client.ts'
-import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/kafkajs.ts'
+import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
 import { createAdmin } from '../../../src/adapters/kafka/log/admin.ts'
 import { createProducer, type ProducerDeps } from '../../../src/adapters/kafka/producer/producer.ts'
 import type {
@@ -34,7 +34,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
   expect(fatal.splice(0)).toEqual([])
 })
-/** Registers a cleanup that runs after the test. The last registered one runs first. */
+/** Registers a cleanup that runs after the test. Cleanups run in reverse order. */
 export function afterwards(cleanup: () => Promise<unknown>): void {
   cleanups.push(cleanup)
 }
@@ -43,7 +43,7 @@ export function kafka(on = brokers()): KafkaClient {
   return createKafka({ brokers: on, clientId: 'contract', tls: undefined, sasl: undefined }, silent)
 }
 
-/** kafkajs without Hookline's adapters, to act as another application. */
+/** A client of kafkajs without Hookline's adapters, which acts as another application. */
 export function plainKafka(on = brokers()): Kafka {
   const { Kafka, logLevel } = loadKafkajs()
   return new Kafka({ brokers: on, clientId: 'others', logLevel: logLevel.NOTHING, retry: { initialRetryTime: 50 } })
@@ -80,7 +80,10 @@ export function producer(options: Partial<ProducerDeps> = {}): LogProducer {
   return created
 }
 
-/** Adds partitions to a topic. Resolves when the broker's metadata has them, after a delay. */
+/**
+ * Adds partitions to a topic. Resolves when the metadata of the broker includes them, which takes
+ * some time.
+ */
 export async function growTo(count: number, topic: string): Promise<void> {
   const admin = await plainAdmin()
   await admin.createPartitions({ topicPartitions: [{ topic, count }] })
@@ -109,8 +112,8 @@ export const numbered = (count: number, from = 0): { value: Buffer }[] =>
   Array.from({ length: count }, (_, index) => ({ value: Buffer.from(String(from + index)) }))
 
 /**
- * Handlers that record what a consumer delivers. Each record is done immediately unless `isDone`
- * returns false.
+ * Handlers that record what a consumer delivers. They mark each record as done immediately, except
+ * when `isDone` returns false for it.
  */
 export class Recorder implements LogConsumerHandlers {
   readonly records: LogRecord[] = []
@@ -170,7 +173,7 @@ export class Recorder implements LogConsumerHandlers {
     })
   }
 
-  /** Resolves when the condition holds. It is checked after each call of a handler. */
+  /** Resolves when the condition is true. It is checked after each call of a handler. */
   until(condition: () => boolean): Promise<void> {
     return new Promise(resolve => {
       this.#changed = () => {
@@ -203,14 +206,14 @@ export function consumer(topics: readonly string[], options: Overrides = {}): Lo
   return created
 }
 
-/** The committed offsets of the group by partition; -1 for none. */
+/** The committed offsets of the group by partition. An offset is -1 if there is none. */
 export async function committed(admin: Admin, groupId: string, topic: string): Promise<number[]> {
   const [answer] = await admin.fetchOffsets({ groupId, topics: [topic] })
   const partitions = answer?.partitions ?? []
   return [...partitions].sort((a, b) => a.partition - b.partition).map(({ offset }) => Number(offset))
 }
 
-/** Repeats a call until its result is as expected, or until Jest's timeout. */
+/** Repeats a call until its result is as expected. Only the timeout of Jest limits the time. */
 export async function eventually<T>(ask: () => Promise<T>, isExpected: (answer: T) => boolean): Promise<T> {
   for (;;) {
     const answer = await ask()
@@ -229,8 +232,8 @@ interface RawCluster {
 }
 
 /**
- * Creates a group without members and with this committed offset of partition 0, even an invalid
- * one.
+ * Creates a group without members. Its committed offset of partition 0 is `offset`, which can be
+ * invalid.
  */
 export async function groupAt(topic: string, offset: number): Promise<string> {
   const groupId = uniqueName()

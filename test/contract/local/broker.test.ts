@@ -81,7 +81,7 @@ describe('a local broker', () => {
     await admin.createTopics({ topics: [{ topic, numPartitions: 1 }] })
     await admin.disconnect()
     await write(broker.address, topic, `written before ${end}`)
-    // On a busy machine, a regular stop may take longer than the usual time limit.
+    // On a busy machine, a regular stop may take longer than the default time limit.
     await (end === 'kill' ? broker.kill() : broker.stop(60_000))
     expect(await broker.ended).toBe(end === 'kill' ? 'signal SIGKILL' : 'exit code 143')
     broker = await startBroker({ dataDir, port })

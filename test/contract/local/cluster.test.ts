@@ -26,7 +26,7 @@ it('three brokers: a write needs two of them, a restarted one catches up, and pr
   }
   await until(() => inSync(3))
 
-  // On the listener for proxies, the cluster advertises the proxies.
+  // On its listener for proxies, the cluster advertises the addresses of the proxies.
   const seen = await clusterMetadata('127.0.0.1', first!.proxied!.target)
   expect(new Set(seen.brokers)).toEqual(new Set(cluster.proxiedBrokers))
 

@@ -10,7 +10,9 @@ import { isAlive } from '../../../deploy/tools/local/file-lock.ts'
 
 const local = resolve(import.meta.dirname, '../../../deploy/tools/local')
 
-/** A program that starts a sleeping child process, prints the child's process id, and sleeps. */
+/**
+ * A program that starts a sleeping child process, prints the process id of the child, and waits.
+ */
 const parent = (throwAwayDir: string): string => `
   import { startGuarded } from ${JSON.stringify(join(local, 'guarded-process.ts'))}
   const child = startGuarded({ command: 'sleep', args: ['600'], output: 'stderr', throwAwayDir: ${JSON.stringify(throwAwayDir)} })
@@ -27,14 +29,17 @@ it('a server ends and its data is deleted when the process that started it is ki
   const pid = Number(String(line).trim())
   expect(isAlive(pid)).toBe(true)
   runner.kill('SIGKILL')
-  // There is no event for the end of a process that is not a child. So this polls until it has
-  // ended; the test timeout is the deadline.
+  // Node reports the end only of child processes. So this polls until the process has ended. The
+  // timeout of the test is the time limit.
   while (isAlive(pid) || existsSync(dataDir)) await delay(20)
 })
 
-/** A program that starts a service. The service only writes its process id to its log. */
+/**
+ * A program that starts a service. Instead of running, the service writes its process id to its log
+ * and waits.
+ */
 const starter = (log: string): string => `
-  import { startService } from ${JSON.stringify(join(local, 'service-process.ts'))}
+  import { startService } from ${JSON.stringify(join(local, 'hookline-process.ts'))}
   const never = 'data:text/javascript,process._rawDebug(process.pid);await new Promise(() => setInterval(() => {}, 1e6))'
   await startService('none.yaml', ${JSON.stringify(log)}, { ...process.env, NODE_OPTIONS: '--import "' + never + '"' })
 `

@@ -2,12 +2,12 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
-import { hookline, startService } from '../../../deploy/tools/local/service-process.ts'
+import { hookline, startService } from '../../../deploy/tools/local/hookline-process.ts'
 
 const logFile = async (): Promise<string> =>
   join(await mkdtemp(join(tmpdir(), 'hookline-service-test-')), 'service.log')
 
-/** Every process with this environment kills itself before it runs. */
+/** An environment in which every Node process kills itself before it runs its program. */
 const killed = {
   ...process.env,
   NODE_OPTIONS: `--import "data:text/javascript,process.kill(process.pid,'SIGKILL')"`,

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createFindOperatorKey } from '../../../src/core/operator/operator-keys.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { startCollector } from '../../support/collector/raw-request-harness.ts'
@@ -77,7 +77,7 @@ describe('wrong keys', () => {
     const refused = await ask('GET', '/v1/regulations/d-1', 'guess-11')
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10'])
     expect(await refused.json()).toMatchObject({ code: 'rate_limited' })
-    // While throttled, the response does not show whether a key is valid.
+    // While an address is throttled, the response does not reveal whether a key is valid.
     expect(await statusOf('GET', '/v1/regulations/d-1', operatorKey)).toBe(429)
     expect(await answered()).toEqual({ invalid_operator_key: 10, rate_limited: 2 })
     now = 10_000
@@ -131,7 +131,7 @@ it('a client that disconnects while its request is handled does not disturb othe
   socket.write(`GET /v1/regulations/d-1 HTTP/1.1\r\n${headers}`)
   await reached.promise
   socket.resetAndDestroy()
-  // The listener has seen the end of the connection when it has answered a later request.
+  // When the listener answers a later request, it has also seen the end of the earlier connection.
   expect(await statusOf('GET', '/openapi.json')).toBe(200)
   asked.resolve()
   expect(await statusOf('GET', '/v1/regulations/d-1', operatorKey)).toBe(200)
@@ -186,6 +186,6 @@ it('the operator listener has no tracking API, and the collector no operator API
   expect(response.status).toBe(404)
   expect(await response.json()).toMatchObject({
     code: 'not_found',
-    message: expect.stringMatching(/operator\.listen, where it listens when operator\.keys has a key\.$/),
+    message: expect.stringMatching(/operator\.listen\. The operator API listens there if operator\.keys has a key\.$/),
   })
 })

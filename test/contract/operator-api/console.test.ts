@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
-/* The console's files on the operator listener. */
+/* Tests of the console's files on the operator listener. */
 
 let folder: string
 let server: Awaited<ReturnType<typeof startOperator>>
@@ -32,7 +32,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** Sends a path as it is, because `fetch` resolves its dots. */
+/** Requests a path exactly as it is given. `fetch` would resolve its dots. */
 async function ask(path: string, headers: Record<string, string> = {}, method = 'GET') {
   const response = await new Promise<IncomingMessage>((done, failed) => {
     httpRequest(server.url, { path, method, headers }, done).on('error', failed).end()
@@ -47,7 +47,8 @@ describe('the page', () => {
       const { status, headers, body } = await ask(path)
       expect([status, body]).toEqual([200, '<title>page</title>'])
       expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' })
-      // The files of a package all have one time, so these would be equal in two versions.
+      // All files of a package have the same modification time. So these headers would be equal in
+      // two versions.
       expect([headers['etag'], headers['last-modified']]).toEqual([undefined, undefined])
     },
   )
@@ -99,7 +100,8 @@ describe('a file', () => {
     expect([page.headers['content-encoding'], page.body]).toEqual(['gzip', 'compressed page'])
   })
 
-  // Some of these paths lead to the page, because they are not under /console/assets/.
+  // Some of these paths return the console's HTML page, because they are not under
+  // /console/assets/. The other paths return 404.
   it.each([
     '/console/assets/../index.html',
     '/console/assets/../../secret.txt',

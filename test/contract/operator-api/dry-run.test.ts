@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { type MemoryObjects, memoryObjects } from '../../support/operator/memory-objects.ts'
 import { askObjects } from '../../support/operator/object-requests.ts'
 import { objectsApi } from '../../support/operator/objects-api.ts'
 import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
-/* `dryRun=true` makes every check of a change, and writes nothing. */
+/* `dryRun=true` makes every check of a change but writes nothing. */
 
 let memory: MemoryObjects
 let server: Awaited<ReturnType<typeof startOperator>>

@@ -5,11 +5,13 @@ import { encodeRecord } from '../../../src/core/config-objects/object-record.ts'
 import { configTopic } from '../../support/operator/memory-objects.ts'
 import { ask, clock, codes, create, served, serveObjectsForEach, start } from '../../support/operator/served-objects.ts'
 
-/* Destinations that Hookline has disabled, over HTTP, with objects on an in-memory log. */
+/*
+ * Tests of destinations that Hookline has disabled, over HTTP and with objects on an in-memory log.
+ */
 
 serveObjectsForEach()
 
-/** Writes the record by which another process has disabled a destination. */
+/** Writes the record with which another process disables a destination. */
 function disable(id: string): void {
   const destination = served.memory.merged().settings.destinations.find(each => each.id === id)!
   const at = clock.now()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { createEventCodec } from '../../../src/adapters/avro/event-codec.ts'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { encodeAttempt } from '../../../src/core/delivery/attempt-facts.ts'
 import { initialState, retryRecord } from '../../../src/core/delivery/delivery-state.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
@@ -13,13 +13,13 @@ import { destinationOf, eventOf, messageOf, recordOf } from '../../support/build
 import { eventsTopic, MemoryRegistry } from '../../support/kafka/memory-schema-registry.ts'
 import { MemorySession } from '../../support/kafka/memory-session.ts'
 import { writtenDeadLetter } from '../../support/operator/dead-letter-topic.ts'
-import { foundAttempt } from '../../support/operator/found-pieces.ts'
 import { askObjects } from '../../support/operator/object-requests.ts'
 import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
 import { startOperator } from '../../support/operator/server.ts'
+import { foundAttempt } from '../../support/operator/timeline-input.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 
-/* Messages and dead letters through the API, from topics in memory. */
+/* Tests of messages and dead letters through the API, with in-memory topics. */
 
 const topics = topicNames('hookline')
 const session = new MemorySession()
@@ -43,7 +43,10 @@ afterAll(() => server.stop())
 const get = (path: string, more: Parameters<typeof askObjects>[3] = {}) =>
   askObjects(server, `GET ${path}`, undefined, more)
 const placeOf = (offset: number) => ({ topic: topics.events, partition: 0, offset })
-/** Appends an event, which the dispatchers have processed unless `isDone` is false. */
+/**
+ * Appends an event. Its offset is committed, so that dispatchers have processed it, unless `isDone`
+ * is false.
+ */
 function written(messageId: string, { isDone = true } = {}): number {
   const key = Buffer.from('secret-user')
   const offset = session.append(topics.events, 0, now - 60_000, { key, value: encodedEvent(messageId), headers: {} })

@@ -5,7 +5,7 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createChosenTransport } from '../../../src/adapters/webhook/chosen-transport.ts'
 import { createTokenClient } from '../../../src/adapters/webhook/token-client.ts'
 import { parseSigningKey } from '../../../src/core/signing/signing-key.ts'
@@ -23,7 +23,7 @@ import { countingMetrics } from '../../support/telemetry/counting-metrics.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import { TokenServer } from '../../support/webhook/token-server.ts'
 
-/* A destination with every kind of authentication, through the operator API and to its endpoint. */
+/* Tests a destination with every kind of authentication, from the operator API to its endpoint. */
 
 const closing = closingAfterEach()
 const authority = createAuthority()
@@ -36,7 +36,7 @@ const timeout = durationMs(5_000)
 interface Received {
   readonly headers: IncomingHttpHeaders
   readonly body: string
-  /** The name in the client certificate. */
+  /** The name in the client certificate of the request. */
   readonly client: string
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { type ConfigObject, objectKinds } from '../../../src/core/config-objects/config-objects.ts'
 import { configTopic, type MemoryObjects, memoryObjects } from '../../support/operator/memory-objects.ts'
 import { askObjects, type ObjectAnswer } from '../../support/operator/object-requests.ts'
@@ -8,7 +8,10 @@ import { objectsApi } from '../../support/operator/objects-api.ts'
 import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
-/* 5,000 random documents through the API: each refusal says what is wrong and changes nothing. */
+/*
+ * Sends 5,000 random documents to the API. Each rejection must say what is wrong and must change
+ * nothing.
+ */
 
 let server: Awaited<ReturnType<typeof startOperator>>
 let memory: MemoryObjects
@@ -58,7 +61,7 @@ const places: readonly Step[] = [
 ]
 const nested = (depth: number, of: unknown = 1): unknown =>
   Array.from({ length: depth }).reduce<unknown>((inner, _, index) => (index % 2 === 0 ? [inner] : { a: inner }), of)
-/** Values that are close to valid ones, and values of any kind. */
+/** Values that are close to valid ones, and random values. */
 const value = fc.oneof(
   fc.constantFrom<unknown>(null, '', ' ', '***', 'web', true, 0, -1, 1e308, [], {}, ['web', 'web'], ['nobody']),
   fc.constantFrom<unknown>(
@@ -70,7 +73,7 @@ const value = fc.oneof(
     '\u0000',
   ),
   fc.constantFrom<unknown>({ Host: 'x' }, { 'X-A': 'a\r\nb' }, { file: 'x' }, ['a', 'b', 'c'], '2026-02-30T00:00:00Z'),
-  // Secrets that are partly masked, or masked where there is none.
+  // Secrets that are partly masked, and masks in fields that are not secret.
   fc.constantFrom<unknown>('a***', '***b', ['***', '***'], { Authorization: '***', 'X-New': '***' }, { '***': '***' }),
   fc.constantFrom<unknown>('https://crm.example.com/***', 'https://other.example.com/***', 'https://***/hooks'),
   fc.constantFrom<unknown>(2 ** 53, -(2 ** 63), 5e-324, 0.1, '1e999', '9'.repeat(400), 'x'.repeat(70_000)),
@@ -109,7 +112,7 @@ const documentLike = (document: object) =>
     },
     { weight: 1, arbitrary: fc.jsonValue() },
   )
-/** The text of a document, with a part at the beginning that no JavaScript object can have. */
+/** The text of a document that starts with members which `JSON.stringify` cannot write. */
 const prefixed = (document: fc.Arbitrary<unknown>) =>
   fc
     .tuple(
@@ -141,7 +144,7 @@ const request = fc.record({
   ),
 })
 
-/** Requests of a batch are concurrent; each changes its own object. */
+/** Number of concurrent requests. Each one changes another object. */
 const batch = 25
 const batches = 200
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { ObjectAnswer } from '../../support/operator/object-requests.ts'
 import { ask, clock, codes, create, crm, served, serveObjectsForEach } from '../../support/operator/served-objects.ts'
 
-/* Switches, lists, the audit log and access of destinations and sources. */
+/* Tests of the switches, lists, audit log and access rights of destinations and sources. */
 
 serveObjectsForEach()
 

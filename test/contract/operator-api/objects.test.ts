@@ -11,7 +11,7 @@ import {
   start,
 } from '../../support/operator/served-objects.ts'
 
-/* Destinations and sources over HTTP, with objects on an in-memory log. */
+/* Tests of destinations and sources over HTTP, with objects on an in-memory log. */
 
 serveObjectsForEach()
 

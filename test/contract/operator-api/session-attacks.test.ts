@@ -4,7 +4,10 @@ import { Secret } from '../../../src/core/secret.ts'
 import { operatorKey, readKey } from '../../support/operator/scripted-operator-api.ts'
 import { ada, dashboard, deletion, deletionLine, sessionServerForEach } from '../../support/operator/session-server.ts'
 
-/* Requests that misuse a session of the console: forged cookies, and pages of other origins. */
+/*
+ * Tests of requests that misuse a session of the console: forged cookies, and pages of other
+ * origins.
+ */
 
 const { current, ask, signInWith, signedIn } = sessionServerForEach()
 

@@ -3,7 +3,9 @@ import { createOperatorSessions } from '../../../src/core/operator/operator-sess
 import { operatorKey, readKey } from '../../support/operator/scripted-operator-api.ts'
 import { ada, dashboard, deletion, deletionLine, sessionServerForEach } from '../../support/operator/session-server.ts'
 
-/* Sessions of the console: signing in with an operator key, and what a session may do. */
+/*
+ * Tests of sessions of the console: signing in with an operator key, and the rights of a session.
+ */
 
 const { current, ask, signInWith, signedIn } = sessionServerForEach()
 

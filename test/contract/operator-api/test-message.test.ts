@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { beforeEach, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createChosenTransport } from '../../../src/adapters/webhook/chosen-transport.ts'
 import { signerOf } from '../../../src/core/delivery/request.ts'
 import { Secret } from '../../../src/core/secret.ts'
@@ -14,7 +14,7 @@ import { objectsApi } from '../../support/operator/objects-api.ts'
 import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
-/* Test messages, from the operator API through a real transport to a real endpoint. */
+/* Tests of test messages, from the operator API through a real transport to a real endpoint. */
 
 const closing = closingAfterEach()
 const secret = 'a-shared-secret-of-crm'

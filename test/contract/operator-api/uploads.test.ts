@@ -97,8 +97,8 @@ describe('the time of an upload', () => {
   })
 
   /**
-   * Resolves when the request timeout has passed. To measure it, this sends an incomplete request
-   * and waits for its 408.
+   * Resolves after the request timeout. To measure the timeout, it sends an incomplete request and
+   * waits for the 408.
    */
   async function anyOtherIsOver(): Promise<void> {
     const other = await connect(server.url)
@@ -114,7 +114,7 @@ describe('the time of an upload', () => {
     await anyOtherIsOver()
     await wire.send(Buffer.concat([chunk('bob\n'), chunk('')]))
     expectAnswer(await wire.answer(), { status: 202, body: '{"syncId":7,"received":2}' })
-    // The connection is still usable, and its next request has the usual timeout.
+    // The connection is still usable, and its next request has the default timeout.
     await wire.send(ask('POST /v1/regulations', '', { 'Content-Length': '10' }))
     expectAnswer(await wire.answer(), problem(408, 'request_timeout', { close: true }))
     wire.reset()
@@ -143,7 +143,7 @@ describe('the time of an upload', () => {
     })()
     await operator.until(() => operator.asked.length > 0)
     await untilStill(() => sent)
-    // The client has 25 MiB to send. Only as much was sent as fits into the kernel buffers.
+    // The client wants to send 25 MiB, but can send only as much as the kernel buffers hold.
     expect(sent).toBeLessThan(pieces / 2)
     goOn()
     await sending
@@ -167,9 +167,7 @@ describe('the time of an upload', () => {
   })
 })
 
-/**
- * Waits until a number is unchanged for some event loop iterations, which also lets sockets drain.
- */
+/** Waits until a number has not changed for about 200 ms, in which sockets can also drain. */
 async function untilStill(value: () => number): Promise<void> {
   for (let before = -1, still = 0; still < 20; ) {
     await new Promise(resolve => setTimeout(resolve, 10))

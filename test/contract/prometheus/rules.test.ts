@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(scratch, { recursive: true, force: true }))
 
-/** The exit code and the output of promtool. */
+/** Runs promtool. Resolves with its exit code and its output. */
 function run(args: readonly string[], input = ''): Promise<{ code: number; text: string }> {
   return new Promise(resolve => {
     const child = execFile(promtool, args, (error, stdout, stderr) => {
@@ -38,7 +38,7 @@ function run(args: readonly string[], input = ''): Promise<{ code: number; text:
 const testFileOf = (alert: string): string => join(ruleTestsDirectory, `${alert}.yaml`)
 const ruleFiles = ['recording.yaml', 'alerts.yaml'].map(file => join(rulesDirectory, file))
 
-/** Runs the tests of one alert against these rules only. */
+/** Runs the tests of one alert with these rules only. */
 async function judge(alert: string, rules: readonly Rule[], id: string): Promise<{ code: number; text: string }> {
   const groups = [...Map.groupBy(rules, ({ group }) => group)].map(([name, own]) => ({
     name,
@@ -52,7 +52,10 @@ async function judge(alert: string, rules: readonly Rule[], id: string): Promise
   return run(['test', 'rules', test])
 }
 
-/** The names of the mutations that no test of the alerts in `users` detects. */
+/**
+ * Returns the names of the mutants (rules with one change) that no test detects. Only the tests of
+ * the alerts in `users` run.
+ */
 async function survivors(
   mutants: readonly Mutant[],
   users: readonly string[],
@@ -67,7 +70,8 @@ async function survivors(
         rulesWith(mutant, alert),
         `${alert}-${nameOf(mutant.rule)}-${index}`.replaceAll(':', '-'),
       )
-      // A mutation that Prometheus cannot parse would prove nothing.
+      // The error of a rule that Prometheus cannot parse would not show that a test detects the
+      // mutation.
       expect(text).not.toMatch(/parse error|error parsing|yaml:/)
       isNoticed ||= code !== 0 && text.includes('FAILED')
       if (isNoticed) break
@@ -87,7 +91,7 @@ describe('rules', () => {
   it('promtool finds no problem in the metrics of Hookline', async () => {
     const text = await createMetrics().text()
     const { text: found } = await run(['check', 'metrics'], text)
-    // prom-client's own gauges whose names end in `_total`.
+    // Gauges of prom-client itself. Their names end in `_total`, which promtool reports.
     const stock = /^nodejs_active_(handles|requests|resources)_total /
     expect(found.split('\n').filter(line => line !== '' && !stock.test(line))).toEqual([])
   })

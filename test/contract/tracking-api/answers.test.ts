@@ -30,7 +30,7 @@ afterEach(async () => {
   errors.length = 0
 })
 
-/** The response to a request when the API returns this result. */
+/** Returns the response to a request for which the API returns this result. */
 async function answerTo(
   answer: TrackingAnswer | (() => TrackingAnswer | Promise<TrackingAnswer>),
 ): Promise<WireAnswer> {
@@ -139,7 +139,7 @@ describe('errors and disconnections', () => {
     expect(errors).toEqual([
       [
         expect.objectContaining({ route: '/v1/batch', error: 'a bug' }),
-        'HTTP request failed because of a bug in hookline (report this line)',
+        'hookline could not respond to an HTTP request because of a bug in hookline (report this line)',
       ],
     ])
     expect(JSON.stringify(errors)).not.toContain('s3cret')

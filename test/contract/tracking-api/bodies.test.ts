@@ -105,7 +105,7 @@ describe('the bytes of a body show its format: gzip', () => {
 
 const limit = 65_536
 const text = (bytes: number): string => `"${'a'.repeat(bytes - 2)}"`
-/** Text that gzip hardly compresses. */
+/** A text that gzip can hardly compress. */
 const hard = (bytes: number): string => {
   const letters: string[] = []
   for (let seed = 1; letters.length < bytes; seed = (seed * 48_271) % 2_147_483_647)

@@ -27,10 +27,10 @@ async function connected(url: string): Promise<Wire> {
 
 const lastCall = durationMs(1_000)
 
-/** Blocks the whole process, as a busy machine does. */
+/** Blocks the whole process for this time, as a busy machine does. */
 const standStill = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
-/** An API that responds when the test says so. */
+/** An API that responds only when the test calls a function. */
 function waitingApi() {
   const api = new ScriptedTrackingApi()
   const answer = Promise.withResolvers<TrackingAnswer>()
@@ -53,7 +53,10 @@ describe('the limit on connections', () => {
     await surplus.closed
     await (await connected(collector.url)).closed
     expect(warnings).toEqual([
-      [{ connections: 4, dropped: 1 }, 'connection limit reached; new connections are dropped'],
+      [
+        { connections: 4, dropped: 1 },
+        'the HTTP server has reached its limit of connections (connections) and closes new ones until others end; it has closed this number since its start: dropped; check for clients that open many connections, or run more processes',
+      ],
     ])
 
     await first.send(post('/v1/t'))
@@ -121,7 +124,7 @@ describe('stop', () => {
     const wire = await connected(collector.url)
     await wire.send(post('/v1/t'))
     expectAnswer(await wire.answer(), taken)
-    // The client sends a request, and the server stops before it has read that request.
+    // The client sends a request, and the server starts to stop before it has read that request.
     const sent = wire.send(post('/v1/p'))
     const stopped = collector.stop()
     await sent

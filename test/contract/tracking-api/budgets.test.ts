@@ -39,7 +39,7 @@ const keyFirst = (bytes: number): string => `{"writeKey":"KEY","batch":["${'x'.r
 const keyLast = (bytes: number): string => `{"batch":["${'x'.repeat(bytes)}"],"writeKey":"KEY"}`
 const tooLarge = problem(413, 'payload_too_large')
 const tooLargeAndClosed = problem(413, 'payload_too_large', { close: true })
-/** Data that gzip hardly compresses. */
+/** A text that gzip can hardly compress. */
 const hard = (bytes: number): string =>
   Array.from({ length: bytes / 8 }, (_, index) =>
     ((index * 2_654_435_761) % 2 ** 32).toString(16).padStart(8, '0'),
@@ -123,7 +123,10 @@ describe('one client address', () => {
     await collector.stop()
   })
 
-  /** Retries, because the server may not have noticed yet that the other connection ended. */
+  /**
+   * Repeats the request, because the server may not have noticed the end of the other connection
+   * yet.
+   */
   async function answered(url: string) {
     for (;;) {
       const wire = await connect(url)

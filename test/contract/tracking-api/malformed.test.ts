@@ -4,7 +4,7 @@ import { post } from '../../support/network/http-bytes.ts'
 
 const malformed = problem(400, 'malformed_request', { close: true })
 const tooMuch = problem(431, 'headers_too_large', { close: true })
-/** The response to data that Node parses as HTTP/1.0 with an unknown method. */
+/** The response to data that Node parses as a request of HTTP/1.0 with an unknown method. */
 const notAllowed = problem(405, 'method_not_allowed', { close: true, headers: { allow: 'OPTIONS, POST' } })
 const head = (...lines: readonly string[]): string => `${lines.join('\r\n')}\r\n\r\n`
 const refused = (name: string, send: string | Buffer, answer = malformed): RawCase =>

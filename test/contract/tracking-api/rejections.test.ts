@@ -43,7 +43,7 @@ describe('messages that are rejected while the others are stored', () => {
     }
     expectAnswer(answer, expected)
     expect(collector.messages().map(({ messageId }) => messageId)).toEqual(['before', 'after'])
-    // A message that is too long for a record is truncated in the dead-letter topic.
+    // The rejected topic has only the beginning of a message that is too long for a record.
     expect(collector.rejects().map(each => each !== '' && message.startsWith(each))).toEqual([true])
   })
 

@@ -16,14 +16,17 @@ import { chunk, post, request } from '../../support/network/http-bytes.ts'
 import { connect, type Wire } from '../../support/network/raw-http-client.ts'
 
 const tooSlow = problem(408, 'request_timeout', { close: true })
-/** The head timeout is long enough for a head that is sent in one write on a busy machine. */
+/**
+ * Time limits of the server. The head timeout is long enough for a head that a client on a busy
+ * machine sends in one write.
+ */
 const limits = {
   headTimeout: durationMs(1_000),
   requestTimeout: durationMs(2_000),
   checkEvery: durationMs(20),
   progress: { bytes: 64, within: durationMs(120) },
 }
-/** Sends nothing more and waits until the server closes the connection. */
+/** Waits until the server closes the connection, without sending anything. */
 const stall = (wire: Wire): Promise<unknown> => wire.closed
 /** Sends these bytes repeatedly until the server closes the connection. */
 const drip =
@@ -95,7 +98,10 @@ describe('a slow body', () => {
 
   const sent = (...sizes: readonly number[]) => sentUnder(limits.progress, ...sizes)
 
-  /** Sends one chunk per `progress.within`, of these sizes in turn. Resolves with the response. */
+  /**
+   * Sends chunks of these sizes, one in each time span `progress.within`. Resolves with the
+   * response.
+   */
   async function sentUnder(progress: HttpLimits['progress'], ...sizes: readonly number[]) {
     const { within } = progress
     const clock = new ManualClock()
@@ -107,7 +113,7 @@ describe('a slow body', () => {
     await wire.send(request('POST /v1/batch', { 'Transfer-Encoding': 'chunked', Connection: 'close' }))
     for (const size of sizes) {
       await wire.send(chunk('x'.repeat(size)))
-      // When the server answers this request, it has read the chunk that was sent before.
+      // When the server answers this request, it has also read the chunk.
       await other.send(post('/v1/t'))
       expectAnswer(await other.answer(), taken)
       await clock.advance(within)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { TlsOptions } from 'node:tls'
 import { afterEach } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createGotTransport } from '../../../src/adapters/webhook/got.ts'
 import { createResolver, type Resolver, systemSources } from '../../../src/adapters/webhook/resolver.ts'
 import type { TransportDeps } from '../../../src/adapters/webhook/transport.ts'
@@ -18,14 +18,14 @@ import { type Script, type ScriptedTcpServer, startScriptedServer } from '../../
 
 export type CreateTransport = (deps: TransportDeps) => WebhookTransport
 
-/** The suite runs with each of these transports. */
+/** The transports with which the suite runs. */
 export const adapters: readonly (readonly [name: string, create: CreateTransport])[] = [
   ['got', createGotTransport],
   ['undici', createUndiciTransport],
 ]
 
 export const loopbackOnly: NetworkSettings = { allow: ['127.0.0.0/8', '::1'], ports: undefined, ca: undefined }
-/** These network settings with a proxy. */
+/** Adds a proxy to these network settings. */
 export const through = (
   network: NetworkSettings,
   { url }: Pick<ConnectProxy, 'url'>,
@@ -43,14 +43,14 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup()
 })
 
-/** Starts a proxy that stops with the test. */
+/** Starts a proxy that is closed after the test. */
 export async function proxyServer(options?: ConnectProxyOptions): Promise<ConnectProxy> {
   const started = await startConnectProxy(options)
   cleanups.push(() => started.close())
   return started
 }
 
-/** Starts an endpoint that stops with the test. */
+/** Starts an endpoint that is closed after the test. */
 export async function receiver(script: Script, security?: TlsOptions): Promise<ScriptedTcpServer> {
   const started = await startScriptedServer(script, security)
   cleanups.push(() => started.close())
@@ -58,8 +58,8 @@ export async function receiver(script: Script, security?: TlsOptions): Promise<S
 }
 
 /**
- * A resolver with the given names that counts its lookups. `.invalid` and localhost behave as
- * usual.
+ * A resolver that asks `answer` for the addresses of names and records the requested names. It
+ * treats `.invalid` and localhost as the real resolver does.
  */
 export function scriptedResolver(
   answer: (name: string) => readonly LookupAddress[] | Promise<readonly LookupAddress[]>,
@@ -78,13 +78,13 @@ export function scriptedResolver(
 
 interface Options {
   readonly network?: NetworkSettings | (() => NetworkSettings)
-  /** Default: 10 s, which is long, for tests of other behaviour. */
+  /** Timeout of requests. The default of 10 s is long enough for tests of other behaviour. */
   readonly timeoutMs?: number
   readonly resolver?: Resolver
   readonly clock?: Clock
 }
 
-/** Creates a transport that closes with the test, and counts how often each request ended. */
+/** Creates a transport that is closed after the test, and records all results of each request. */
 export function caller(create: CreateTransport, options: Options = {}) {
   const { network = loopbackOnly, timeoutMs = 10_000, resolver, clock = systemClock } = options
   const transport = create({
@@ -115,8 +115,8 @@ export function caller(create: CreateTransport, options: Options = {}) {
 }
 
 /**
- * Waits until a connection ends. An idle connection ends by itself after ten seconds, which is too
- * late for these tests.
+ * Waits until a connection ends. It rejects after 5 s, because an idle connection ends by itself
+ * after 10 s.
  */
 export async function soon(closed: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<void>()
@@ -127,8 +127,8 @@ export async function soon(closed: Promise<void>): Promise<void> {
 export const answered = (status: number, retryAfter?: string): CallResult => ({ kind: 'answered', status, retryAfter })
 
 /**
- * Sends each of the requests (`URL milliseconds`) twice in a separate process. Resolves when that
- * process has ended by itself.
+ * Sends the requests (`URL milliseconds`) in a separate process, each one twice. Resolves when the
+ * process has exited by itself.
  */
 export async function callInProcess(name: string, calls: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const program = join(import.meta.dirname, 'calling-process.ts')

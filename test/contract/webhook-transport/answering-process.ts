@@ -1,7 +1,8 @@
 /**
  * An HTTPS endpoint in a separate process, so that it responds while the process of the transport
- * is busy. Argument: the certificate and its key as JSON. It sends its port to
- * the parent process, and answers each message from it with its counts.
+ * is busy. The argument is the certificate and its key as JSON. The process sends its port to its
+ * parent process. It answers each message of the parent process with its numbers of connections,
+ * full handshakes and requests.
  */
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'

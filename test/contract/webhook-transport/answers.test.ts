@@ -11,8 +11,8 @@ describe.each(adapters)('%s: the request', (_, create) => {
 
     const [request] = target.requests
     expect(request).toMatchObject({ method: 'POST', path: '/hook/%C3%BC?token=a%20b&x=1', body: body.toString() })
-    // Header names are case-insensitive (RFC 9110 5.1). The names that the transport gets keep
-    // their case; the HTTP client writes the headers of the connection.
+    // Header names are case-insensitive (RFC 9110 5.1). The names that the caller passes keep their
+    // case. The HTTP client adds the headers of the connection.
     const ofTheConnection = new Set(['host', 'content-length', 'connection'])
     const written = (request?.headers ?? []).map(([name, value]) => {
       const lower = name.toLowerCase()
@@ -135,7 +135,7 @@ describe.each(adapters)('%s: a response that closes the connection', (_, create)
         closed.resolve()
       }),
     )
-    // The manual clock never reaches the deadline, so the deadline does not end the request.
+    // The manual clock never reaches the deadline, so the deadline cannot end the request.
     expect(await caller(create, { clock: new ManualClock() }).post(target.url())).toEqual(answered(101))
     await soon(closed.promise)
   })
@@ -151,7 +151,7 @@ describe.each(adapters)('%s: a response that closes the connection', (_, create)
       closed.resolve()
     })
     const { transport } = caller(create)
-    // More than the kernel buffers for a peer that does not read.
+    // This is more data than the kernel buffers for a peer that does not read.
     const large = Buffer.alloc(32 * 1_024 * 1_024, 'a')
     const call = new Promise(resolve => transport.post({ url: target.url(), headers, body: large }, resolve))
     expect(await call).toEqual(answered(413))

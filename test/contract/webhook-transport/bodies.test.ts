@@ -61,7 +61,8 @@ describe.each(adapters)('%s: the body of a response', (_, create) => {
     const target = await receiver(script(sent.resolve))
     const { post, ends } = caller(create)
     expect(await post(target.url())).toEqual(answered(200))
-    // The bytes that were read, and those in the kernel buffers of both sides, count as sent.
+    // The server counts bytes as sent if the transport has read them or a kernel buffer of either
+    // side has them.
     expect(await sent.promise).toBeLessThan(16 * kib * kib)
     expect(ends).toEqual([[answered(200)]])
   })
@@ -80,7 +81,8 @@ describe.each(adapters)('%s: the body of a response', (_, create) => {
     const before = process.memoryUsage()
     for (let call = 0; call < 5; call++) expect(await post(target.url())).toEqual(answered(200))
     const after = process.memoryUsage()
-    // The connection is kept, because all 32 KiB were read. Unpacked, they would have been 160 MiB.
+    // The connection is kept, because the transport has read all 32 KiB of each body. Unpacked, the
+    // five bodies would be 160 MiB.
     expect(target.connections()).toBe(1)
     expect(after.rss - before.rss).toBeLessThan(32 * kib * kib)
   })
@@ -102,7 +104,7 @@ describe.each(adapters)('%s: the body of a response', (_, create) => {
     const call = post(target.url())
     await half.promise
     for (let fence = 0; fence < 5; fence++) await post(other.url())
-    // The transport has read half of the body. If the limit counted unpacked bytes (16 MiB), the
+    // The transport has read half of the body. If its limit counted unpacked bytes (16 MiB), the
     // request would have ended.
     expect(ends[0]).toEqual([])
     go.resolve()

@@ -45,7 +45,8 @@ describe.each(adapters)('%s: while the event loop is busy', (_, create) => {
     const target = await answeringProcess()
     const { post } = caller(create, { network })
     for (let call = 0; call < 100; call++) {
-      // Node confirms this write one event loop iteration later. By then the response has arrived.
+      // Node confirms the write of the request in the next iteration of the event loop. By then,
+      // the response has arrived.
       await turn()
       const result = post(target.url)
       await turn()
@@ -74,8 +75,8 @@ describe.each(adapters)('%s: while the event loop is busy', (_, create) => {
   it('reaches a host that connected while the event loop was blocked, and whose other address is dead', async () => {
     const target = await receiver(answering(answer(200)))
     const { resolver } = scriptedResolver(() => {
-      // This blocks the process after the name is resolved, while the transport connects to the
-      // first address.
+      // Blocks the process after the name is resolved, while the transport connects to the first
+      // address.
       setImmediate(block, 900)
       return [
         { address: '127.0.0.1', family: 4 },

@@ -1,7 +1,8 @@
 /**
- * A separate process, because a test runner changes the environment and keeps the process alive.
- * Arguments: the adapter, then pairs of a URL and a deadline. It sends all requests
- * concurrently, closes the transport, and prints the results.
+ * Sends requests in a separate process, because a test runner changes the environment and keeps its
+ * process alive. The arguments are the adapter, and then pairs of a URL and a deadline in ms. For
+ * each pair, the process creates a transport, sends two requests one after the other, and closes
+ * the transport. It does this concurrently for all pairs, and prints the results.
  */
 import type { CallResult } from '../../../src/core/webhook-ports.ts'
 import { transportByName } from './transport-by-name.ts'
@@ -19,7 +20,7 @@ const results = await Promise.all(
           resolve(result)
         }),
       )
-    // The second request reuses a connection if the first one left any.
+    // The second request reuses the connection of the first one, if it was kept.
     const both = [await post(), await post()]
     await transport.close()
     return both

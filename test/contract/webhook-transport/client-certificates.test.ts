@@ -15,14 +15,20 @@ const leaf = authority.issue()
 const requiresCertificate = { ...leaf, requestCert: true, rejectUnauthorized: true, ca: [clients.cert] }
 
 const clientNamed = (name: string): Leaf => clients.issue({ names: [name], usage: 'client' })
-/** With a CA of its own, because OpenSSL would otherwise parse all public CAs for each of them. */
+/**
+ * A TLS identity with the test's own CA. Without a CA, OpenSSL would parse all public CAs for each
+ * identity.
+ */
 function identity({ cert, key }: Leaf): TlsIdentity {
   return tlsIdentityOf({ cert, key: new Secret(key), ca: authority.cert })
 }
 const crm = identity(clientNamed('crm'))
 const erp = identity(clientNamed('erp'))
 
-/** An endpoint that requires a client certificate, and the names in the certificates of its requests. */
+/**
+ * Starts an endpoint that requires a client certificate. `seen` has the name in the certificate of
+ * each request.
+ */
 async function strictEndpoint(security = {}) {
   const seen: string[] = []
   const target = await receiver(
@@ -126,8 +132,8 @@ describe.each(adapters)('%s: client certificates', (_, create) => {
     await post(target.url(), {}, { tlsIdentity: after })
     expect(seen).toEqual(['before', 'after'])
     expect(target.connections()).toBe(2)
-    // Idle connections close after 10 s. After five minutes, the next new identity also closes those
-    // of unused identities, without waiting.
+    // Idle connections close after 10 s, for which this test does not wait. If a TLS identity was
+    // not used for five minutes, the next new identity closes its connections immediately.
     await clock.advance(300_000)
     await post(target.url(), {}, { tlsIdentity: after })
     await post(target.url(), {}, { tlsIdentity: other })

@@ -1,7 +1,7 @@
 /**
- * A separate process with `--expose-gc` that measures how many bytes each request leaves in V8's
- * old generation, where they stay until a full collection. Arguments: the adapter, a URL. Prints
- * the bytes per request.
+ * A separate process that measures how many bytes each request leaves in the old generation of V8.
+ * They stay there until a full garbage collection. The process needs `--expose-gc`. Its arguments
+ * are the adapter and a URL. It prints the bytes per request.
  */
 import v8 from 'node:v8'
 import { median } from '../../tools/bench/statistics.ts'
@@ -11,7 +11,9 @@ const [, , name, url = ''] = process.argv
 const transport = await transportByName(name, 10_000)
 const collectYoung = (): unknown => (globalThis as unknown as { gc(of: object): void }).gc({ type: 'minor' })
 const callsInRound = 100
-/** After these requests, all permanent code and connections exist. */
+/**
+ * Number of rounds before the measurement. After them, all permanent code and connections exist.
+ */
 const firstRounds = 5
 const rounds = 15
 
@@ -24,7 +26,7 @@ async function bytesOfCall(): Promise<number> {
     await Promise.all(Array.from({ length: 10 }, post))
     collectYoung()
   }
-  // Objects that survive a second collection are in the old generation.
+  // V8 moves objects that survive two collections to the old generation.
   collectYoung()
   collectYoung()
   return (oldBytes() - before) / callsInRound

@@ -11,8 +11,8 @@ const security = { http: undefined, https: leaf }
 const network = { ...loopbackOnly, ca: authority.cert }
 
 /**
- * An endpoint whose first connection responds once, then behaves as given when it is reused. All
- * other connections respond.
+ * An endpoint whose first connection becomes stale: it responds to one request, and calls `finish`
+ * when the client reuses it. All other connections respond normally.
  */
 const goesStale =
   (finish: (peer: Peer) => unknown): Script =>
@@ -73,7 +73,7 @@ describe.each(adapters)('%s: connections', (_, create) => {
     await post(target.url())
     await post(target.url())
     await clock.advance(1)
-    // A connection that is five minutes old serves one more request and is then closed.
+    // A connection that is five minutes old serves one more request and then closes.
     await post(target.url())
     await post(target.url())
     expect(target.requests.map(({ connection }) => connection)).toEqual([1, 1, 1, 1, 2])
@@ -174,7 +174,7 @@ describe.each(adapters)('%s: a kept connection that breaks', (_, create) => {
       await peer.request()
       await target.received(2)
       peer.send(answer(200))
-      // Both kept connections break when they are reused; only a third one responds.
+      // Both kept connections break when they are reused. Only the third connection responds.
       if (peer.number > 2) return
       await peer.request()
       peer.reset()

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import { describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { afterRequest, answer, answering, type Script } from '../../support/webhook/scripted-tcp-server.ts'
@@ -15,9 +15,9 @@ function timed(create: CreateTransport, options: Omit<Parameters<typeof caller>[
 }
 
 /**
- * Resolves when all data that arrived before the call has been read. It makes two requests to
- * another server, one after the other. The first response may be read before that data, in the same
- * iteration of the event loop. The second response is read in a later iteration.
+ * Resolves when the transport has read all data that arrived before the call. It sends two requests
+ * to another server, one after the other. Node may read the first response before that data, in the
+ * same iteration of the event loop. It reads the second response in a later iteration.
  */
 async function read({ post }: Pick<ReturnType<typeof caller>, 'post'>): Promise<void> {
   const other = await receiver(answering(answer(200)))
@@ -38,8 +38,8 @@ const trickle = (text: string, first = '') =>
   })
 
 /**
- * The result of a request to a scripted server, at its deadline. One millisecond earlier the
- * request had not ended.
+ * Sends a request to a scripted server and advances the clock to its deadline. Checks that the
+ * request has not ended one millisecond earlier.
  */
 async function atDeadline(create: CreateTransport, script: Script) {
   const closed = Promise.withResolvers<void>()
@@ -116,8 +116,9 @@ describe.each(adapters)('%s: one deadline for the whole request', (_, create) =>
     await clock.advance(timeoutMs)
     expect(await posted).toMatchObject(over)
     late.resolve([{ address: '127.0.0.1', family: 4 }])
-    // If the transport had connected late, the server would have accepted that connection before it
-    // responded to the second of these requests. They share one connection, so the count is 1.
+    // If the transport had connected after the deadline, the server would have accepted that
+    // connection before its response to the second request. Both requests share one connection, so
+    // the count is 1.
     for (let fence = 0; fence < 2; fence++) expect(await post(target.url())).toEqual(answered(200))
     expect(target.connections()).toBe(1)
   })
@@ -168,7 +169,7 @@ describe.each(adapters)('%s: one deadline for the whole request', (_, create) =>
     const result = post(target.url())
     await target.received(1)
     // The response has arrived in the socket. Node runs timers before it reads sockets, so the
-    // deadline passes before the response is read.
+    // deadline passes before Node reads the response.
     await new Promise(resolve => setTimeout(resolve))
     await clock.advance(timeoutMs)
     expect(await result).toEqual(answered(200))

@@ -1,7 +1,7 @@
 import type { TLSSocket } from 'node:tls'
 import { describe, expect, it } from '@jest/globals'
-import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
-import { createEndpointExaminer, type EndpointExaminer } from '../../../src/adapters/webhook/endpoint-probe.ts'
+import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
+import { createEndpointDialer, type EndpointDialer } from '../../../src/adapters/webhook/endpoint-dialer.ts'
 import type { Resolver } from '../../../src/adapters/webhook/resolver.ts'
 import type { Dialled } from '../../../src/core/doctor/endpoint.ts'
 import { tlsIdentityOf } from '../../../src/core/network/tls-identity.ts'
@@ -21,8 +21,8 @@ const dayMs = 86_400_000
 const never = new Promise<never>(() => {})
 
 /**
- * The resolver: `hooks.test` is this machine, `inside.test` is another one in the same network, and
- * `hangs.test` is never resolved.
+ * Names of the resolver. `hooks.test` is this machine, and `inside.test` is another machine in the
+ * same network. `hangs.test` is never resolved.
  */
 const names: Readonly<Record<string, readonly string[]>> = { 'hooks.test': ['127.0.0.1'], 'inside.test': ['10.0.0.7'] }
 const resolver: Resolver = {
@@ -38,8 +38,8 @@ function dial(url: string, timeoutMs = 5_000, allow = ['127.0.0.0/8']): Promise<
   return examiner({ allow, ports: undefined, ca: authority.cert }, timeoutMs).dial(new URL(url))
 }
 
-const examiner = (network: NetworkSettings, timeoutMs = 5_000): EndpointExaminer =>
-  createEndpointExaminer({ network, timeout: durationMs(timeoutMs), clock, resolver })
+const examiner = (network: NetworkSettings, timeoutMs = 5_000): EndpointDialer =>
+  createEndpointDialer({ network, timeout: durationMs(timeoutMs), clock, resolver })
 
 function dialThrough(proxy: Pick<ConnectProxy, 'url'>, url: string, timeoutMs?: number): Promise<Dialled> {
   const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: authority.cert }

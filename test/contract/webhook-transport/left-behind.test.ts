@@ -7,7 +7,8 @@ import { receiver } from './adapters.ts'
 
 const program = join(import.meta.dirname, 'collecting-process.ts')
 
-// got's streams leave about 13,000 bytes, because Hookline does not change their private fields
+// The numbers are the maximum bytes that a request may leave. Streams of got leave about 13,000
+// bytes, because Hookline does not change their private fields
 // (docs/decisions/0044-private-parts-of-packages.md).
 it.each([
   ['got', 20_000],

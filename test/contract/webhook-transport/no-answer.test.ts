@@ -50,7 +50,8 @@ describe.each(adapters)('%s: no valid response', (_, create) => {
     const result = await post(target.url())
     expect(result).toMatchObject({ kind: 'failed', phase: 'exchange', code: 'HPE_HEADER_OVERFLOW' })
     expect(classify(result)).toBe('bad_response')
-    // The bytes that were read, and those in the kernel buffers of both sides, count as sent.
+    // The server counts bytes as sent if the transport has read them or a kernel buffer of either
+    // side has them.
     expect(await sent.promise).toBeLessThan(16 * 1_024 * 1_024)
     expect(ends).toEqual([[result]])
   })

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createTokenClient } from '../../../src/adapters/webhook/token-client.ts'
 import { classify } from '../../../src/core/delivery/classify-outcome.ts'
 import type { Clock } from '../../../src/core/ports.ts'
@@ -28,11 +28,11 @@ const secret = 'p@ss: w%rd+ü'
 interface Options {
   readonly settings?: Partial<OAuth2Settings>
   readonly timeoutMs?: number
-  /** Whether the endpoint accepts a request. Absent: when it has a valid token. */
+  /** Whether the endpoint accepts a request. By default, it accepts requests with a valid token. */
   readonly accepts?: (request: IncomingMessage) => boolean
 }
 
-/** A real transport, token client, authorization server and endpoint, over HTTPS. */
+/** Sets up a real transport, token client, authorization server and endpoint, which use HTTPS. */
 async function setUp(create: CreateTransport, { settings = {}, timeoutMs = 5_000, accepts }: Options = {}) {
   const tls = authority.issue()
   const tokens = new TokenServer({ id: 'crm:hookline', secret }, tls)

@@ -39,7 +39,8 @@ describe.each(adapters)('%s: TLS', (name, create) => {
         expect(classify(result)).toBe('tls_untrusted')
         expect(JSON.stringify(result)).not.toMatch(/hush|\\n/)
         expect(ends).toEqual([[result]])
-        // Later requests fail too: a resumed session would skip the check.
+        // Later requests must fail too, because a resumed TLS session would skip the check of the
+        // certificate.
         const later = await Promise.all([post(target.url()), post(target.url())])
         expect(later).toMatchObject([
           { phase: 'tls', code },
@@ -123,7 +124,7 @@ describe.each(adapters)('%s: TLS', (name, create) => {
     const { DEFAULT_CIPHERS, DEFAULT_MIN_VERSION } = tls
     Object.assign(tls, { DEFAULT_CIPHERS: old.ciphers, DEFAULT_MIN_VERSION: old.minVersion })
     try {
-      // The server itself works: a client that accepts TLS 1.1 connects.
+      // A client that accepts TLS 1.1 can connect, so the server itself works.
       const control = tls.connect({ port: target.port, host: '127.0.0.1', ca: authority.cert })
       await once(control, 'secureConnect')
       expect(control.getProtocol()).toBe('TLSv1.1')

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createTokenClient } from '../../../src/adapters/webhook/token-client.ts'
 import { classify, type Outcome } from '../../../src/core/delivery/classify-outcome.ts'
 import { tokenRequest } from '../../../src/core/oauth2/token-request.ts'
@@ -26,7 +26,7 @@ function clientOf(options: Options = {}): TokenClient {
   return client
 }
 
-/** Sends a token request, and checks that it ends once and not within `post`. */
+/** Sends a token request. Checks that it ends only once, and not during the call of `post`. */
 function ask(tokenUrl: string, options: Options = {}): Promise<TokenAnswer> {
   return new Promise((resolve, reject) => {
     let isPosting = true
@@ -114,7 +114,7 @@ describe('a response that cannot be used', () => {
     [
       'does not end',
       afterRequest(peer => peer.send('HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{')),
-      'timed out after 200ms in the response body',
+      'timed out after 200ms while reading the response body',
     ],
   ])('%s in time', async (_, script, detail) => {
     const server = await receiver(script)

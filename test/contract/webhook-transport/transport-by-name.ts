@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createChosenTransport } from '../../../src/adapters/webhook/chosen-transport.ts'
 import type { DeliverySettings } from '../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../src/core/time.ts'
@@ -6,7 +6,7 @@ import type { WebhookTransport } from '../../../src/core/webhook-ports.ts'
 
 const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: undefined }
 
-/** For separate processes, which get the name as an argument. */
+/** Creates a transport for a separate process, which gets the name as an argument. */
 export const transportByName = (name: string | undefined, timeoutMs: number): Promise<WebhookTransport> =>
   createChosenTransport(name as DeliverySettings['transport'], {
     network: () => network,

@@ -16,8 +16,8 @@ const scripted = faults.flatMap(fault => Object.keys(fault.alerts))
 const outcomes = new Outcomes(scripted)
 
 /**
- * Time limit of a test in milliseconds. A fault can wait for all earlier rounds. Each wait has a
- * shorter limit of its own, with a more precise error.
+ * Time limit of a test, in ms. A test can wait for all earlier rounds of faults. Each single wait
+ * has a shorter limit and a more precise error.
  */
 const limitMs = 900_000
 
@@ -29,8 +29,8 @@ beforeAll(async () => {
   prometheus = await startPrometheus()
   watch = new AlertWatch(prometheus)
   const stage = { prometheus, watch, outcomes }
-  // HooklineDown fires when no target is scraped. So the other installations are scraped only after
-  // it has cleared.
+  // HooklineDown fires only while no target is scraped. So the other installations are scraped only
+  // after this alert has cleared.
   const isOver = outcomes.of('HooklineDown').cleared.promise.catch(() => undefined)
   const scrape: LivePrometheus['scrape'] = target => isOver.then(() => prometheus.scrape(target))
   const later = { ...stage, prometheus: { ...prometheus, scrape } }

@@ -16,7 +16,7 @@ import { ChangingEndpoint } from '../../support/webhook/changing-endpoint.ts'
 import type { Fault, Installation } from './fault.ts'
 
 const job = 'backlog'
-/** More than half of the seven-day retention of the events topic. */
+/** Age of the old records, in ms: more than half of the seven-day retention of the events topic. */
 const agoMs = 4 * 86_400_000
 
 interface Parts {
@@ -31,7 +31,7 @@ const configuration = (parts: Parts): ConfigurationOverrides => ({
   destinations: Object.entries(parts).map(([id, { url }]) => ({ id, sources: [id], webhooks: [{ url }] })),
 })
 
-/** A process whose events topic receives records that are days old. */
+/** A process whose events topic gets records that are days old. */
 class Backlog {
   readonly installation: TestInstallation
   readonly #parts: Parts
@@ -51,7 +51,8 @@ class Backlog {
     parts.failing.status = 500
     const installation = await startInstallation(configuration(parts))
     const admin = await createAdminClient()
-    // The topic keeps the times of its records, as in a mirror of another cluster.
+    // The topic keeps the timestamps of the producer, as a topic does that is mirrored from another
+    // cluster.
     await admin.setTopicConfig(installation.topics.events, { 'message.timestamp.type': 'CreateTime' })
     await prometheus.scrape({ instance: job, job, address: opsOf(await installation.run()) })
     const started = new Backlog(installation, parts, admin)
@@ -70,7 +71,7 @@ class Backlog {
     await this.installation.configure({ ...configuration(this.#parts), destinationsFrom: 'more' })
   }
 
-  /** Writes at least one old record to each partition. */
+  /** Writes at least one old record to each partition, as a mirror of another cluster does. */
   async mirror(source: keyof Parts): Promise<void> {
     const kafka = new kafkajs.Kafka({
       brokers: (process.env['KAFKA_BROKERS'] ?? '').split(','),
@@ -87,9 +88,10 @@ class Backlog {
   }
 
   /**
-   * Makes the dead-letter topic reject records, and writes events that must be dead-lettered. New
-   * events for an endpoint that responds with 500 stay in the retry topic. Old ones for an endpoint
-   * that responds with 401 are not retried and stay in the events topic.
+   * Makes the dead-letter topic reject records, and writes events that must be dead-lettered. The
+   * new events go to an endpoint that responds with 500, and stay in the retry topic. The old
+   * events go to an endpoint that responds with 401. They are not retried, and stay in the events
+   * topic.
    */
   async block(): Promise<void> {
     await this.#admin.setTopicConfig(this.installation.topics.deadLetter, { 'max.message.bytes': '10' })
@@ -164,10 +166,14 @@ const badDirectory: Fault<Backlog> = {
   end: backlog => backlog.configure(),
 }
 
-/** Faults of topics, of configuration files and of a consumer group. */
+/**
+ * The faults of topics, of configuration files and of a consumer group. The faults of one round
+ * happen concurrently.
+ */
 export const backlog: Installation<Backlog> = {
   job,
-  // `faults` and `badDirectory` change the configuration file, so they are in different rounds.
+  // `faults` and `badDirectory` both change the configuration file, so they are in different
+  // rounds.
   rounds: [faults, [badDirectory]],
   open: prometheus => Backlog.started(prometheus),
 }

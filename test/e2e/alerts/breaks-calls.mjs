@@ -1,6 +1,7 @@
-// A service loads this file before its own program. While the file BROKEN_ADDRESS_FILE has an
-// address (`127.0.0.1:4711`), requests to it fail with an error that networks and endpoints do not
-// cause, as after a fault in Node or in an npm package.
+// Breaks requests to one address. A service loads this file before its own program. While the file
+// BROKEN_ADDRESS_FILE contains an address (`127.0.0.1:4711`), requests to the address fail. The
+// error is one that only a fault in Node or in an npm package causes, and not a network or an
+// endpoint.
 import { readFileSync } from 'node:fs'
 import { ClientRequest } from 'node:http'
 import process from 'node:process'

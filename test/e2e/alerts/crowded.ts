@@ -1,4 +1,4 @@
-import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
+import type { RunningService } from '../../../deploy/tools/local/hookline-process.ts'
 import { until } from '../../support/kafka/admin.ts'
 import type { Load } from '../../support/process/repeated-load.ts'
 import {
@@ -13,17 +13,20 @@ import { ChangingEndpoint } from '../../support/webhook/changing-endpoint.ts'
 import type { Fault, Installation } from './fault.ts'
 
 const job = 'crowded'
-/** With five webhooks per destination, this exceeds the series limit of a process. */
+/**
+ * A number of destinations that, with five webhooks each, exceeds the series limit of a process.
+ */
 const many = 1_300
 const few = 2
 /**
- * Seconds between two scrapes. The interval is long because the process has many series, and later
- * gets little CPU time.
+ * Interval between two scrapes, in seconds. It is long because the process has many series, and
+ * because a later fault throttles its CPU time.
  */
 const every = 5
 
 const configuration = ({ url }: ChangingEndpoint, destinations: number): ConfigurationOverrides => ({
-  // Enough permits per host, because all webhooks have the same host.
+  // All webhooks have the same host, so this host needs many permits (slots for concurrent
+  // requests).
   delivery: { perHost: 8_192, transport: 'undici' },
   destinations: Array.from({ length: destinations }, (_, destination) => ({
     id: `d${destination}`,
@@ -32,7 +35,7 @@ const configuration = ({ url }: ChangingEndpoint, destinations: number): Configu
   })),
 })
 
-/** One process with a very large number of destinations. */
+/** One process with up to 1,300 destinations. */
 class Crowded {
   readonly #installation: TestInstallation
   readonly #endpoint: ChangingEndpoint
@@ -53,14 +56,17 @@ class Crowded {
     return crowded
   }
 
-  /** Adds very many destinations, and sends a message to each. */
+  /** Adds 1,300 destinations and sends an event to all of them. */
   async crowd(): Promise<void> {
     await this.#installation.configure(configuration(this.#endpoint, many))
     await this.#takenOver(many)
     await this.#installation.send(trackEvents(1))
   }
 
-  /** Removes most destinations, and restarts the process: folded series stay folded until then. */
+  /**
+   * Removes most destinations and restarts the process. Folded series (label values that are
+   * counted under `_other`) stay folded until a restart.
+   */
   async thin(): Promise<void> {
     await this.#installation.configure(configuration(this.#endpoint, few))
     await this.#service?.stop()
@@ -94,7 +100,10 @@ class Crowded {
   }
 }
 
-/** Faults of a process with too much work or too many series. */
+/**
+ * The faults of a process with too much work or too many series. The faults of one round happen
+ * concurrently.
+ */
 export const crowded: Installation<Crowded> = {
   job,
   rounds: [

@@ -20,13 +20,16 @@ interface Parts {
   readonly gone: ChangingEndpoint
   readonly refusing: ChangingEndpoint
   readonly heart: ChangingEndpoint
-  /** A working endpoint behind a proxy that can break requests. */
+  /**
+   * A working endpoint. `breakCalls` makes the requests to it fail before they leave the process.
+   */
   readonly beyond: ChangingEndpoint
   readonly untrusted: ChangingEndpoint
 }
 
 /**
- * One process under a steady load with working endpoints. Each endpoint then fails in its own way.
+ * One process under a steady load. At first all endpoints work, and then each one fails in its own
+ * way.
  */
 class Endpoints {
   readonly all: Parts
@@ -53,13 +56,14 @@ class Endpoints {
     })
     await prometheus.scrape({ instance: job, job, address: opsOf(service) })
     const started = new Endpoints(all, installation)
-    // Canary messages begin some seconds after the start.
+    // Waits for the first canary message too, which the process sends some seconds after its start.
     await Promise.all([all.gone.delivers(3), all.heart.delivers(1)])
     return started
   }
 
   /**
-   * Adds the destination with a self-signed certificate. `network` can make the process trust it.
+   * Adds the destination whose endpoint has a self-signed certificate. `network` are the network
+   * settings, which can make the process trust the certificate.
    */
   async configure(network: object): Promise<void> {
     await this.#installation.configure(configuration(this.all, [...wellAtFirst, 'untrusted'], network))
@@ -100,7 +104,7 @@ const configuration = (all: Parts, ids: readonly (keyof Parts)[], network: objec
   sources: ['web', 'none'].map(id => ({ id, writeKey: `${id}-key` })),
   destinations: ids.map(id => ({
     ...{ id, webhooks: [{ url: all[id].url }] },
-    // `heart` gets only canary messages, because no test sends messages of the source `none`.
+    // `heart` gets only canary messages, because the test sends no messages of the source `none`.
     sources: [id === 'heart' ? 'none' : 'web'],
   })),
   canary: { destination: 'heart', every: '1s' },
@@ -158,7 +162,7 @@ const faults: readonly Fault<Endpoints>[] = [
   },
 ]
 
-/** Faults of endpoints and senders. */
+/** The faults of endpoints and of senders. All of them happen concurrently, in one round. */
 export const endpoints: Installation<Endpoints> = {
   job,
   rounds: [faults],

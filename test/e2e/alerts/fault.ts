@@ -5,7 +5,10 @@ import type { LivePrometheus } from '../../support/prometheus/server.ts'
 export interface Fault<Site> {
   readonly cause: string
   readonly cure: string
-  /** Expected alerts by name, with labels where several of one name can fire. */
+  /**
+   * Expected alerts by name, with the labels that identify the alert if several of the same name
+   * can fire.
+   */
   readonly alerts: Readonly<Record<string, Readonly<Record<string, string>>>>
   begin(site: Site): Promise<void>
   end(site: Site): Promise<void>
@@ -21,13 +24,16 @@ export interface Installation<Site extends { close(): Promise<void> }> {
   open(prometheus: LivePrometheus): Promise<Site>
 }
 
-/** `fired` and `cleared` resolve when the alert fires and clears, and reject if not. */
+/**
+ * The results for one alert. Each promise resolves when the alert fires or clears, and rejects if
+ * the alert does not.
+ */
 interface Outcome {
   readonly fired: PromiseWithResolvers<void>
   readonly cleared: PromiseWithResolvers<void>
 }
 
-/** For each alert, the promises that it fires and that it clears. Tests await them. */
+/** The outcome of each alert. Tests await its promises. */
 export class Outcomes {
   readonly #outcomes: ReadonlyMap<string, Outcome>
 
@@ -35,7 +41,8 @@ export class Outcomes {
     this.#outcomes = new Map(
       alerts.map(alert => [alert, { fired: Promise.withResolvers<void>(), cleared: Promise.withResolvers<void>() }]),
     )
-    // A promise can be rejected long before its test awaits it.
+    // Without a handler, a promise that is rejected before its test awaits it would end the
+    // process.
     for (const { fired, cleared } of this.#outcomes.values())
       for (const { promise } of [fired, cleared]) promise.catch(() => undefined)
   }
@@ -47,14 +54,14 @@ export class Outcomes {
   }
 
   /**
-   * Settles an outcome of an alert like `deed`. When `deed` rejects, both outcomes are rejected,
-   * because an alert that has not fired cannot clear.
+   * Resolves the promise `what` of an alert when `deed` resolves. If `deed` rejects, it rejects
+   * both promises, because an alert that has not fired cannot clear.
    */
   async settle(alert: string, what: keyof Outcome, deed: Promise<void>): Promise<void> {
     await deed.then(this.of(alert)[what].resolve, error => this.fail([alert], error))
   }
 
-  /** Rejects the outcomes of these alerts that are still pending. */
+  /** Rejects the promises of these alerts that are still pending. */
   fail(alerts: readonly string[], error: unknown): void {
     for (const { fired, cleared } of alerts.map(alert => this.of(alert)))
       for (const { reject } of [fired, cleared]) reject(error)
@@ -67,12 +74,12 @@ export interface Stage {
   readonly outcomes: Outcomes
 }
 
-/** An installation with its faults, without the type of its parts. */
+/** An installation with its faults, for callers that do not need the type of the installation. */
 export interface Play {
   readonly faults: readonly Pick<Fault<never>, 'cause' | 'cure' | 'alerts'>[]
   /**
-   * Starts the installation, runs all rounds of faults and stops it. Never rejects: errors go to
-   * the outcomes.
+   * Starts the installation, runs all rounds of faults and stops it. It never rejects: it passes
+   * errors to the outcomes of the alerts.
    */
   run(stage: Stage): Promise<void>
 }
@@ -99,8 +106,8 @@ export function playOf<Site extends { close(): Promise<void> }>({ job, rounds, o
 }
 
 /**
- * Waits until none of the fault's alerts fires, causes the fault, waits for these alerts, ends the
- * fault, and waits until they clear.
+ * Runs one fault. It waits until no alert of the fault fires, causes the fault, waits until the
+ * alerts fire, ends the fault, and waits until the alerts clear.
  */
 async function suffer<Site>(fault: Fault<Site>, site: Site, job: string, { watch, outcomes }: Stage): Promise<void> {
   const all: Sought[] = Object.entries(fault.alerts).map(([alert, labels]) => ({ alert, job, labels }))

@@ -1,4 +1,4 @@
-import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
+import type { RunningService } from '../../../deploy/tools/local/hookline-process.ts'
 import { until } from '../../support/kafka/admin.ts'
 import { type Load, startLoad } from '../../support/process/repeated-load.ts'
 import {
@@ -76,7 +76,10 @@ class Fleet {
     await this.#prometheus.scrape({ instance: `${job}-${index}`, job, address: opsOf(service) })
   }
 
-  /** Waits until the current process is scraped; a restart between two scrapes is not counted. */
+  /**
+   * Waits until Prometheus has scraped the current process. Without this wait, a restart between
+   * two scrapes would not be counted.
+   */
   async #isScraped(index: number): Promise<void> {
     const name = 'process_start_time_seconds'
     const startedAt = (await this.#services[index]?.metrics())?.get(name)
@@ -87,7 +90,10 @@ class Fleet {
   }
 }
 
-/** Faults of processes that must have the same configuration. */
+/**
+ * The faults of an installation with two processes that share one configuration. The rounds run one
+ * after the other.
+ */
 export const fleet: Installation<Fleet> = {
   job,
   rounds: [

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Broker, type BrokerOptions, startBroker } from '../../../deploy/tools/local/broker.ts'
+import type { RunningService } from '../../../deploy/tools/local/hookline-process.ts'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
-import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
 import { type AdminClient, createAdminClient } from '../../support/kafka/admin.ts'
 import { type Load, startLoad } from '../../support/process/repeated-load.ts'
 import {
@@ -20,15 +20,15 @@ const job = 'outage'
 const partitions = [0, 1, 2, 3]
 const offsetsTopic = '__consumer_offsets'
 /**
- * The original configuration of `__consumer_offsets`. A change replaces the whole configuration of
- * a topic, so each change must repeat these settings.
+ * The original configuration of `__consumer_offsets`. A change of a topic's configuration replaces
+ * all its settings, so each change must repeat these ones.
  */
 const offsetsConfig = { 'cleanup.policy': 'compact' }
 const setsClock = new URL('sets-clock.mjs', import.meta.url).href
-/** How far the clock jumps, as after a pause of a virtual machine. */
+/** How far the clock jumps, in ms, as after a pause of a virtual machine. */
 const pauseMs = 600_000
 
-/** One process on its own broker, which tests can break as a whole. */
+/** One process with its own broker, so that a fault can affect all of Kafka. */
 class Outage {
   readonly endpoint: ChangingEndpoint
   readonly installation: TestInstallation
@@ -75,7 +75,10 @@ class Outage {
     await this.#service?.kill()
   }
 
-  /** Sets the clock of this process, and of each one that starts later, ahead of the machine's. */
+  /**
+   * Sets the clock of this process and of processes that start later. It is `aheadMs` ahead of the
+   * machine's clock.
+   */
   async setClock(aheadMs: number): Promise<void> {
     await writeFile(this.#clockFile, String(aheadMs))
   }
@@ -111,8 +114,8 @@ class Outage {
   }
 
   /**
-   * Writes five events to Kafka and sends three requests to the collector. During a fault they may
-   * fail or hang, so errors are ignored and nothing is awaited.
+   * Writes five events to Kafka and sends three requests to the collector. During a fault, these
+   * can fail or hang. So errors are ignored and nothing is awaited.
    */
   async #round(): Promise<void> {
     void this.installation.send(trackEvents(5, `m-${performance.now()}`)).catch(() => undefined)
@@ -194,7 +197,9 @@ const faults = {
   },
 } satisfies Record<string, Fault<Outage>>
 
-/** Faults of a whole process or of all of Kafka. */
+/**
+ * The faults of a whole process or of all of Kafka. The faults of one round happen concurrently.
+ */
 export const outage: Installation<Outage> = {
   job,
   rounds: [[faults.down], [faults.lost], [faults.slow, faults.commits], [faults.broker], [faults.clock]],

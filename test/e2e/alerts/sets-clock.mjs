@@ -1,6 +1,6 @@
-// A service loads this file before its own program. Date.now() is ahead of the machine's clock by
-// the milliseconds in the file CLOCK_AHEAD_FILE. As when the clock of a machine is set, timers and
-// the monotonic clock do not change.
+// Changes the wall clock of one process. A service loads this file before its own program.
+// Date.now() is then ahead of the machine's clock by the milliseconds in the file CLOCK_AHEAD_FILE.
+// Timers and the monotonic clock do not change, as when an operator sets the clock of a machine.
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
 
@@ -13,7 +13,10 @@ setInterval(() => {
 }, lookEveryMs).unref()
 Date.now = () => now() + ahead
 
-/** The milliseconds in the file; 0 when the file is missing, or empty while a test writes it. */
+/**
+ * Returns the milliseconds in the file. Returns 0 if the file is missing, or if it is empty because
+ * a test is writing it.
+ */
 function look() {
   try {
     return Number(readFileSync(process.env.CLOCK_AHEAD_FILE ?? '', 'utf8'))

@@ -7,7 +7,7 @@ import {
 } from '../../support/browser/console-installation.ts'
 import { trackEvents } from '../../support/process/test-installation.ts'
 
-/* The pages of destinations with the real operator API. */
+/* Tests of the pages of destinations with the real operator API. */
 
 let console: ConsoleInstallation
 let browser: TestBrowser
@@ -37,10 +37,10 @@ it('a destination is added, tested, gets its first event, is paused, changed and
   await page.getByRole('heading', { level: 1, name: 'erp' }).waitFor()
 
   await button('Send test message').click()
-  await page.getByText('A webhook accepted the test message.').waitFor()
+  await page.getByText('At least one webhook accepted the test message.').waitFor()
   await button('Close').click()
   await console.installation.send(trackEvents(1, 'first'))
-  // The destination crm of the configuration file gets the event too.
+  // The destination `crm` of the configuration file also gets the event, so there are two requests.
   await console.receiver.until(() => console.receiver.successes.get('first-0') === 2)
 
   await button('Pause').click()
@@ -48,7 +48,7 @@ it('a destination is added, tested, gets its first event, is paused, changed and
   await page.locator('.page-summary').getByText('paused').waitFor()
   await button('Edit').click()
   await page.getByLabel('Timeout').fill('2s')
-  await page.getByText('Changed fields: policy').waitFor()
+  await page.getByText('Saving it changes these fields: policy').waitFor()
   await button('Save').click()
   await page.getByText('"timeout": "2s"').waitFor()
   await button('Delete').click()

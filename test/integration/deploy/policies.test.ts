@@ -3,7 +3,7 @@ import { at, inContainer, inPod, plus, type Spoil, without } from '../../support
 import { policies } from '../../support/deploy/manifests/policies.ts'
 import { everything, rendered } from '../../support/deploy/manifests/renderings.ts'
 
-/** Policy, expected violation, and the change that causes it. */
+/** Each row: a policy, a part of the expected violation, and the change that causes it. */
 const rows: readonly [string, string, Spoil][] = [
   ['run-as-non-root', 'not set', inPod('Deployment', 'securityContext.runAsNonRoot', undefined)],
   ['run-as-non-root', 'root', inPod('Job', 'securityContext.runAsUser', 0)],
@@ -93,8 +93,8 @@ const rows: readonly [string, string, Spoil][] = [
 ]
 
 /**
- * Changes the collector's Deployment: moves it to the front, because `inContainer` changes the
- * first one.
+ * Changes the Deployment of the collector. It first moves this Deployment to the front, because
+ * `inContainer` changes the first one.
  */
 const collector: (...args: [Parameters<Spoil>[0], string, unknown]) => ReturnType<Spoil> = (manifests, path, value) => {
   const [first, others] = [true, false].map(wanted =>

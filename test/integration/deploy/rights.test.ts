@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import kafkajs from 'kafkajs'
 import { startBroker } from '../../../deploy/tools/local/broker.ts'
+import { hookline } from '../../../deploy/tools/local/hookline-process.ts'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
-import { hookline } from '../../../deploy/tools/local/service-process.ts'
 import { serviceNames } from '../../../src/core/settings/service-names.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { configFolder } from '../../support/config/folder.ts'
@@ -21,7 +21,10 @@ const closing = closingAfterEach()
 const userOf = (part: string): string => `hookline-kafka-${part}`
 const password = 'password-of-all'
 
-/** A broker with a second port that authenticates users and permits only what their ACLs allow. */
+/**
+ * Starts a broker with a second port. The second port authenticates users and permits only what
+ * their ACLs permit.
+ */
 async function startStrictBroker() {
   const port = await freePorts(3)
   const [controllerPort, closedPort] = [port + 1, port + 2]
@@ -43,7 +46,7 @@ async function startStrictBroker() {
   return { open: broker.address, closed: `127.0.0.1:${closedPort}` }
 }
 
-/** Gives the chart's users the rights that the chart lists. */
+/** Gives the users of the chart the rights that the chart lists. */
 async function grant(values: object, broker: string): Promise<void> {
   const { AclResourceTypes, ResourcePatternTypes, AclOperationTypes, AclPermissionTypes } = kafkajs
   const operations: Readonly<Record<string, number>> = {
@@ -76,8 +79,8 @@ interface Rule {
 }
 
 /**
- * Endpoints by path: `/good` accepts all requests; `/late` responds to its first one with 503;
- * `/never` rejects all. Returns what they accepted.
+ * Starts endpoints by path. `/good` accepts all requests, `/late` responds to its first request
+ * with a 503, and `/never` rejects all requests. Returns the accepted requests.
  */
 async function startEndpoints() {
   const taken: string[] = []
@@ -142,7 +145,7 @@ it('each service works with only its own rights and secret files', async () => {
   await hookline(installation.configFile, ['topics', 'apply'], envOf('prepare'))
   for (const name of serviceNames)
     expect(await hookline(installation.configFile, ['doctor', '--services', name], envOf(name))).toContain(
-      'access: may',
+      'access: this client may',
     )
   const services = await Promise.all(serviceNames.map(name => installation.run(envOf(name), ['--services', name])))
   const collector = services[serviceNames.indexOf('collector')]
@@ -180,8 +183,8 @@ it('each service works with only its own rights and secret files', async () => {
   const hashes = await Promise.all(services.map(async service => [...(await service.metrics()).keys()]))
   expect(new Set(hashes.flat().filter(series => series.startsWith('hookline_config_info{'))).size).toBe(1)
   const complaints = (await installation.log()).filter(({ level }) => level === 'warn' || level === 'error')
-  // A coordinator that has just started can still load its groups. This is not an error about
-  // rights.
+  // A coordinator that has just started may still be loading its groups. This error has nothing to
+  // do with rights.
   const unrelated = /login to the brokers is not encrypted|coordinator is loading|^kafkajs: Restarting the consumer/
   expect(complaints.map(({ msg }) => String(msg)).filter(text => !unrelated.test(text))).toEqual([])
 }, 120_000)

@@ -7,18 +7,18 @@ import type { Manifest } from '../../../deploy/tools/chart/render.ts'
 import { nodeFlagsForUndici } from '../../../deploy/tools/local/node-flags.ts'
 import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file/config-file.ts'
 import { classifyAddress } from '../../../src/core/network/address.ts'
-import { liveKeys } from '../../../src/core/settings/differences.ts'
 import { defaultListen } from '../../../src/core/settings/listeners.ts'
 import { delivery } from '../../../src/core/settings/schema.ts'
 import { serviceNames } from '../../../src/core/settings/service-names.ts'
+import { liveKeys } from '../../../src/core/settings/settings-change.ts'
 import { topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
 import { networkPeers, rendered } from '../../support/deploy/manifests/renderings.ts'
 import { deploymentsIn, ofKind } from '../../support/deploy/manifests/workloads.ts'
 import { createAuthority } from '../../support/network/certificates.ts'
 
 /*
- * Checks that values which the chart repeats from the code are equal, and that the chart rejects
- * what the code rejects.
+ * Checks that the values which the chart repeats from the code are equal, and that the chart
+ * rejects the same values as the code.
  */
 
 const checkout = resolve(import.meta.dirname, '../../..')
@@ -29,7 +29,7 @@ const specOf = (manifests: readonly Manifest[], kind: string) =>
 const configurationIn = (manifests: readonly Manifest[]): string =>
   (ofKind(manifests, 'ConfigMap')[0]?.['data'] as Record<string, string> | undefined)?.['hookline.yaml'] ?? ''
 
-/** The services that have pods without a key of the operator API. */
+/** The services that have pods if no key of the operator API is configured. */
 const withoutKeys = serviceNames.filter(name => name !== 'operator')
 const operatorKey = (name: string) => ({ name, role: 'operate', keyFile: `../secrets/${name}` })
 
@@ -229,7 +229,8 @@ describe('the configuration', () => {
     notices: { destination: 'crm' },
     operator: { keys: [operatorKey('ada'), operatorKey('bob')] },
   }
-  // With the first key the API starts to listen, so the pods are restarted.
+  // The first key makes the API listen, which needs a restart. So the configuration before the
+  // change already has one key.
   const before: Readonly<Record<string, unknown>> = { operator: { keys: [operatorKey('ada')] } }
   it.each(Object.entries(changes))(
     '%s: pods restart only for changes that running processes do not apply',

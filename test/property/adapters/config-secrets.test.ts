@@ -9,7 +9,7 @@ import {
   installed,
 } from '../../support/config/example-configurations.ts'
 
-/** A marker that no key or id contains. */
+/** A text that stands for a secret. No key or id contains it. */
 const marker = 'zQ7x9Kw3JvP5uY2m'
 const full = configurations['full'] as string
 
@@ -27,8 +27,8 @@ function nodesOf(value: unknown): readonly Tree[] {
 }
 
 /**
- * Puts the marker in the configuration: as a new key or list item, in place of a value or of a key,
- * or in a mapping that replaces a value.
+ * Returns the configuration with the marker in it: as a new key or list item, in place of a value
+ * or of a key, or in a mapping that replaces a value.
  */
 function planted(at: number, place: number, how: 'key' | 'value' | 'renamed' | 'mapping'): string {
   const tree: unknown = parse(full)
@@ -54,7 +54,7 @@ function planted(at: number, place: number, how: 'key' | 'value' | 'renamed' | '
   return stringify(tree)
 }
 
-/** Typing errors around a secret. */
+/** Texts that a typing error can add around a secret. */
 const wrappings = [
   ...['', ' ', '\n', '\n  ', ': ', '|', '>', '&', '*', '!', '%', '"', "'", '@', '{', '[', '? ', '- ', '\t', '\\', '#'],
   ',',

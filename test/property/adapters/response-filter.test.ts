@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { ResponseFilter } from '../../../src/adapters/webhook/undici-response-filter.ts'
 
-/** What a parser reads through a filter from a socket with these chunks. */
+/** Reads these chunks from a socket with a response filter. Returns the text that a parser gets. */
 function read(pieces: readonly string[]) {
   const waiting = pieces.map(piece => Buffer.from(piece, 'latin1'))
   let error: Error | undefined

@@ -7,8 +7,8 @@ import { reloadHandlers } from '../../../src/app/reload-handlers.ts'
 import type { ReloadState } from '../../../src/core/health.ts'
 import { loggable } from '../../../src/core/logging/log-fields.ts'
 import { Secret } from '../../../src/core/secret.ts'
-import { liveKeys } from '../../../src/core/settings/differences.ts'
 import type { Settings } from '../../../src/core/settings/settings.ts'
+import { liveKeys } from '../../../src/core/settings/settings-change.ts'
 import {
   type Content,
   configurations,
@@ -55,7 +55,7 @@ async function started() {
 }
 type Running = Awaited<ReturnType<typeof started>>
 
-/** The configuration with visible secrets and sorted keys. */
+/** The configuration with its secrets in plain text. */
 function revealed(value: unknown): unknown {
   if (value instanceof Secret) return { secret: value.reveal() }
   if (Array.isArray(value)) return value.map(revealed)
@@ -63,7 +63,10 @@ function revealed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, revealed(each)]))
 }
 
-/** Reloads a content. The watch applies it when two checks in a row have read the same. */
+/**
+ * Writes a content to the file and reloads it. The watch applies a content when two consecutive
+ * checks have read it.
+ */
 async function reload({ watch, state, logger, count }: Running, content: Content): Promise<'taken' | 'refused'> {
   const before = { ...state, refused: count('configReloads{refused}'), applied: count('configReloads{applied}') }
   logger.lines.length = 0
@@ -88,18 +91,25 @@ async function reload({ watch, state, logger, count }: Running, content: Content
   expect(count('configReloads{refused}')).toBe(before.refused)
   expect(count('configReloadOk{}')).toBe(1)
   const errors = logger.lines.filter(({ level }) => level === 'error').map(({ line }) => line)
-  // A destination of an audience that no file has counts as a missing file of destinationsFrom.
+  // If an audience names a destination that is in no file, Hookline treats this as a missing file
+  // of destinationsFrom.
   const excluded = loaded.settings.excluded === undefined ? [] : [expect.stringMatching(/^files of destinationsFrom/)]
   expect(errors).toEqual(errors.length === 0 ? [] : excluded)
   expect(logger.level).toBe(loaded.settings.log.level)
   return 'taken'
 }
 
-/** Expects log lines in which each problem has file, line, column, path, reason and hint. */
+/**
+ * Checks that there is one log line. In it, each problem must have a file, line, column, path,
+ * reason and hint.
+ */
 function judgeLines(lines: readonly Line[]): void {
   expect(lines).toHaveLength(1)
   const [{ level, line, fields }] = lines as [Line]
-  expect([level, line]).toEqual(['error', 'configuration refused; the last valid one stays in use'])
+  expect([level, line]).toEqual([
+    'error',
+    'configuration refused; the last valid configuration stays in use until you correct the problems',
+  ])
   const problems = loggable(fields)['problems'] as readonly string[]
   expect(problems.length).toBeGreaterThan(0)
   for (const problem of problems) {
@@ -119,7 +129,7 @@ it('through any sequence of files, the process uses the last valid one and logs 
       for (const [name, change] of edits) {
         const text = configurations[name] as string
         const content = change === null ? text : changed(text, change)
-        // An unchanged text is not a new configuration.
+        // The same text again is not a new configuration.
         if (textOf(content) === last) continue
         last = textOf(content)
         counts[await reload(running, content)]++

@@ -1,10 +1,10 @@
-import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/directory.ts'
+import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/audience-directory.ts'
 import { valueIn } from '../../../src/core/audience/identify-message.ts'
 import { type AudienceInput, inputUser } from '../../../src/core/audience/input.ts'
 import type { MembershipRecord } from '../../../src/core/audience/membership-record.ts'
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
-import type { ChangeResult } from '../../../src/core/message/change-result.ts'
 import type { Event } from '../../../src/core/message/event.ts'
+import type { ReportedResult } from '../../../src/core/message/reported-result.ts'
 import type {
   EventCodec,
   LogProducer,
@@ -16,7 +16,7 @@ import { type DurationMs, durationMs } from '../../../src/core/time.ts'
 import { topicNames } from '../../../src/core/topics.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
 import { type AudiencesService, createAudiencesService } from '../../../src/services/audiences/audiences.ts'
-import { reportOf } from '../../../src/services/dispatcher/result-report.ts'
+import { reportOf } from '../../../src/services/dispatcher/origin-report.ts'
 import { destinationOf, start } from '../builders.ts'
 import { consumerWhileAlive } from '../kafka/consumer-while-alive.ts'
 import { JsonValueCodec } from '../kafka/json-codec.ts'
@@ -32,8 +32,8 @@ interface Write {
   readonly onAck: Parameters<LogProducer['append']>[2]
 }
 
-/** What the dispatcher reports about an identify message. `silent`: nothing. */
-export type Fate = ChangeResult | 'silent'
+/** What the dispatcher reports about an identify message. It reports nothing for `silent`. */
+export type Fate = ReportedResult | 'silent'
 
 export interface Sent {
   readonly id: string
@@ -64,14 +64,16 @@ export class AudiencesHarness {
   readonly memberships = new JsonValueCodec<MembershipRecord>()
   readonly events = new JsonValueCodec<Event>()
   destinations = ['crm']
-  /** Headers of the inputs that are written. */
+  /** Headers of the inputs that the test writes. */
   headers: RecordHeaders = {}
   emitPerSecond: number
   /** Reader of the memberships topic. */
   reader: PartitionReader
-  /** The topics of all writes, in order. */
+  /** The topic of each write that Kafka has accepted, in order. */
   readonly written: string[] = []
-  /** Whether writes stay queued in the producer. */
+  /**
+   * Whether Kafka acknowledges no writes, as in an outage. The writes then wait in the producer.
+   */
   isFrozen = false
   /** Number of writes that Kafka accepts before the process is killed. */
   writesLeft = Number.POSITIVE_INFINITY
@@ -111,8 +113,8 @@ export class AudiencesHarness {
   }
 
   /**
-   * Starts another process, after a kill or without one. The previous process drains and commits
-   * nothing.
+   * Replaces the process with a new one, whether or not it was killed before. The old process
+   * neither finishes its inputs nor commits offsets.
    */
   async restart(): Promise<void> {
     this.#pending = []
@@ -193,8 +195,9 @@ export class AudiencesHarness {
   }
 
   /**
-   * Lets Kafka accept the oldest waiting write. Returns false when none waits, or when the process
-   * is dead or frozen. The write that kills the process stays without a response.
+   * Lets Kafka process the oldest waiting write. Returns false if no write waits, if the process is
+   * dead, or if Kafka acknowledges no writes (`isFrozen`). If the write kills the process, the
+   * process gets no acknowledgement.
    */
   #takeWrite(): boolean {
     const write = this.isDead || this.isFrozen ? undefined : this.#pending.shift()
@@ -218,7 +221,7 @@ export class AudiencesHarness {
     if (topic === this.topics.events) this.#emitted.push(JSON.parse(String(value)) as Event)
   }
 
-  /** Writes the dispatcher's reports about new deliveries. */
+  /** Writes the dispatcher's reports about the new identify messages. */
   #report(): void {
     const events = this.#emitted.slice(this.#reported)
     this.#reported += events.length
@@ -231,7 +234,7 @@ export class AudiencesHarness {
     }
   }
 
-  /** Runs until the service is idle. A dead process reads nothing. */
+  /** Runs all pending work until the service is idle. A dead process reads nothing. */
   async #settle(): Promise<void> {
     for (let quiet = 0; quiet < 3; ) {
       const hasWritten = this.#takeWrite()

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
+import type { RunningService } from '../../../deploy/tools/local/hookline-process.ts'
 import { startInstallation, type TestInstallation } from '../process/test-installation.ts'
 import { audience } from './partition-harness.ts'
 import { AudienceReceiver } from './receiver.ts'
@@ -12,8 +12,8 @@ export interface AudienceInstallation {
   readonly receivers: ReadonlyMap<string, AudienceReceiver>
   run(): Promise<RunningService>
   /**
-   * Writes a full list. Resolves when the topic has all of it; with `wait`, when all resulting
-   * changes have ended.
+   * Syncs a full list of members. Resolves when Kafka has stored all inputs. With `wait`, it
+   * resolves only when all resulting changes are delivered or have failed.
    */
   sync(members: Iterable<string>, options?: { readonly wait?: boolean }): Promise<void>
   close(): Promise<void>

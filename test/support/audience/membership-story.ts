@@ -5,19 +5,24 @@ import type { JsonText } from '../../../src/core/message/json-text.ts'
 import { durationMs, epochMs } from '../../../src/core/time.ts'
 import { duration } from '../builders.ts'
 
-/** The last state of the membership, and the answer of `step` to each input. */
+/**
+ * The result of `tell`: the last state of the membership, and the result of `step` for each input.
+ */
 export interface Told {
   readonly state: Membership | undefined
   readonly lines: readonly string[]
 }
 
 /**
- * Runs a story of one membership: maps each event to the answer of `step`. The words:
- * - `10 true`: sync 10 contains true. `end 20`: full sync 20 ends.
- * - `ok 11 true`, `lost 11 true`: the change of version 11 was delivered, or was not.
+ * Runs a story of one membership, which is a list of events with commas between them. Calls `step`
+ * for each event and returns its results. The words:
+ * - `10 true`: sync 10 contains the value true. `end 20`: full sync 20 ends.
+ * - `ok 11 true`, `lost 11 true`: the change with the version 11 and the value true was delivered,
+ *   or was not delivered.
  * - `resend`, `reset`, `forget`: the input of this name.
- * - `sweep 20/7`: syncs up to 20 are closed, with versions up to 7 (default 20).
- * - `again …`: this input has the previous offset. `wait 5h`: time passes.
+ * - `sweep 20/7`: sets the watermark of the audience. Syncs with an id up to 20 are closed, and a
+ *   removed membership had at most the version 7. Without `/7`, it had at most the version 20.
+ * - `again …`: this input has the offset of the previous one. `wait 5h`: time passes.
  * - `off`, `on`: the destination leaves or joins the list. `removed`: it is no longer configured.
  */
 export function tell(story: string, absent = 'false'): Told {

@@ -2,10 +2,10 @@ import type { OutcomeInput } from '../../../src/core/audience/input.ts'
 import type { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { EpochMs } from '../../../src/core/time.ts'
-import { type DeliveryResult, reportOf } from '../../../src/services/dispatcher/result-report.ts'
+import { type DeliveryResult, reportOf } from '../../../src/services/dispatcher/origin-report.ts'
 import { expiry } from './stepwise-service.ts'
 
-/** What can happen to a copy of an event on its way. */
+/** What can happen to a copy of an event between the events topic and its destination. */
 export const fates = [
   ...['arrives', 'arrives_twice_reported', 'arrives_unreported', 'times_out', 'given_up', 'doubles', 'vanishes'],
 ] as const
@@ -23,8 +23,8 @@ interface Sent {
 interface Sendings {
   readonly sent: Sent[]
   /**
-   * Number of reasons for a repetition since the last identify message. Each permits one repetition
-   * of the last value.
+   * Number of causes that permit the service to send an unchanged value again, such as a lost copy
+   * or a failed delivery. Each cause permits one repetition. The number only grows.
    */
   causes: number
   repetitions: number
@@ -52,31 +52,35 @@ export class ModelDestinations {
     this.#report = deps.report
   }
 
-  /** Number of different changes so far. */
+  /** Number of different changes that were sent up to now. */
   get changes(): number {
     return this.#known.size
   }
 
-  /** The value of a user at the destination; `undefined` when it has none. */
+  /** The value of a user at the destination, or undefined if the destination has none. */
   valueOf(key: string): string | undefined {
     return this.#values.get(key)
   }
 
   /**
-   * Whether the last change under this key was reported as delivered, and never as dead-lettered.
-   * True when there was no change.
+   * Whether the last change of this membership was reported as delivered, and never as
+   * dead-lettered. True if there was no change.
    */
   hasLast(key: string): boolean {
     const last = this.#sendingsOf(key).sent.at(-1)
     return last === undefined || (last.isDelivered && !last.isFailed)
   }
 
-  /** Permits one repetition of the last value for each of these keys. */
+  /** Permits the service to send the last value of each of these memberships once more. */
   trouble(keys: readonly string[]): void {
     for (const key of keys) this.#sendingsOf(key).causes++
   }
 
-  /** Appends an identify message to the events topic, and checks its id and that it has a cause. */
+  /**
+   * Adds an identify message of the audiences service. Throws if another change has the same
+   * message id. Also throws if the message repeats the last value without a cause, such as a lost
+   * copy.
+   */
   take(event: Event): void {
     const { messageId, traits = '' } = event.message
     const key = keyOf(event)
@@ -85,12 +89,16 @@ export class ModelDestinations {
     if (before !== undefined && before !== change) throw new Error(`one id for two changes: ${before} and ${change}`)
     this.#known.set(messageId, change)
     this.#copies.push(event)
-    // A deletion stops the copies that are in progress.
+    // A suppression of the user (after a deletion) drops the copies of this message. So the
+    // message needs no cause.
     const isStopped = this.#marks.stops({ ...event, ...event.message }, this.#now()) !== undefined
     if (before === undefined && !isStopped) this.#checkCause(event, key)
   }
 
-  /** Applies a fate to one of the copies. A copy that a deletion stops ends instead. */
+  /**
+   * Applies a fate to one of the copies. If the user was deleted, a suppression stops the copy, and
+   * the copy is only dropped.
+   */
   happen(fate: Fate, choice: number): void {
     const copy = this.#copies[choice % this.#copies.length]
     if (copy === undefined) return
@@ -105,11 +113,11 @@ export class ModelDestinations {
         this.#tell(copy, 'delivered')
         return this.#end(copy, 'delivered')
       case 'arrives_unreported':
-        // The process dies before the delivery is done, so the copy is read again.
+        // The process dies before it commits the delivery, so it reads the copy again.
         this.#arrive(copy)
         return this.#tell(copy, 'delivered')
       case 'times_out':
-        // The destination has the copy but the dispatcher got no response: it retries, or
+        // The destination has the copy, but the dispatcher got no response. It retries the copy or
         // dead-letters it.
         return this.#arrive(copy)
       case 'given_up':
@@ -129,20 +137,17 @@ export class ModelDestinations {
     return count > 0
   }
 
-  /**
-   * Dead-letters all attempted copies, as at the end of their retry window; other copies keep
-   * waiting.
-   */
+  /** Dead-letters all attempted copies, as at the end of their retry window. Other copies stay. */
   giveUpAttempted(): void {
     for (const copy of this.#copies) if (this.#seen.has(copy.message.messageId)) this.#end(copy, 'retry_window_over')
   }
 
-  /** Applies retention: drops all copies that were never attempted. */
+  /** Applies the retention of the topic: drops all copies that were never attempted. */
   vanishAll(): void {
     for (const copy of this.#copies) this.#vanish(copy)
   }
 
-  /** Delivers a delete to every destination. */
+  /** Delivers a delete message of a user to all destinations. */
   forget(userId: string): void {
     for (const key of this.#values.keys()) if (userOf(key) === userId) this.#values.delete(key)
     for (const [key, sendings] of this.#sendings) if (userOf(key) === userId) sendings.sent.length = 0
@@ -216,5 +221,8 @@ const keyOf = ({ origin, message, destinationId }: Event): string =>
 
 const userOf = (key: string): string => JSON.parse(key)[1]
 
-/** The absent value of the audience in this key. */
+/**
+ * The value of a user who is not in the audience: `null` for the audience `Score`, otherwise
+ * `false`.
+ */
 const absentOf = (key: string): string => (JSON.parse(key)[0] === 'Score' ? 'null' : 'false')

@@ -1,4 +1,4 @@
-import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/directory.ts'
+import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/audience-directory.ts'
 import { membershipKey } from '../../../src/core/audience/membership-record.ts'
 import { destinationOf } from '../builders.ts'
 import type { Fate } from './model-destinations.ts'
@@ -11,9 +11,7 @@ export const audienceCases = [
 ] as const
 export type AudienceCase = (typeof audienceCases)[number]
 
-/**
- * What can happen to a copy of an event. A fate that is more frequent is in the list several times.
- */
+/** What can happen to a copy of an event. Frequent fates are in the list several times. */
 export const fates: readonly Fate[] = [
   ...Array<Fate>(6).fill('arrives'),
   'arrives_twice_reported',
@@ -48,7 +46,7 @@ export const rareCommands: ReadonlySet<CommandName> = new Set(['leap', 'connect'
 
 export const pick = <T>(list: readonly T[], choice: number): T => list[choice % list.length] as T
 
-/** Membership keys of all users; `only` limits them to one destination. */
+/** Membership keys of all users. `only` selects those of one destination. */
 export const keysOf = (audience: string, only: string | undefined): readonly string[] =>
   (only === undefined ? destinations : [only]).flatMap(destination =>
     userNames.map(userId => membershipKey({ audience, userId, destination })),

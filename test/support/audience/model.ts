@@ -1,4 +1,4 @@
-import { absentValue } from '../../../src/core/audience/directory.ts'
+import { absentValue } from '../../../src/core/audience/audience-directory.ts'
 import { membershipKey, parseMembershipKey } from '../../../src/core/audience/membership-record.ts'
 import { newSyncId } from '../../../src/core/audience/sync-id.ts'
 import type { SyncPart } from '../../../src/core/audience/sync-watermark.ts'
@@ -26,7 +26,8 @@ const hour = 3_600_000
 
 /**
  * One partition of the audiences service, with models of Kafka, the dispatcher and the
- * destinations, and the commands of the test. Two numbers make all choices of a command.
+ * destinations. A property test generates a list of commands, and `do` runs one of them. Each
+ * command gets two random numbers, which decide its details.
  */
 export class AudienceModel {
   #now = start
@@ -38,16 +39,16 @@ export class AudienceModel {
   readonly #service: ModelService
   #syncs: { readonly audience: AudienceCase; readonly part: SyncPart }[] = []
   /**
-   * Audiences that were reset, or had a destination that was off the list for a while. The next
-   * sync sends the values that their destinations missed.
+   * Audiences whose destinations may lack values, because the audience was reset, or because a
+   * destination was removed from its list for a while. The next sync sends these values.
    */
   readonly #missed = new Set<string>()
   readonly #users: readonly string[]
   readonly #isCalm: boolean
 
   /**
-   * With few users, more happens to each one. `isCalm`: without the rare commands after which fewer
-   * properties can be checked.
+   * `users` is the number of users: with few users, more commands affect each one. `isCalm` skips
+   * the rare commands. After those commands, fewer properties can be checked.
    */
   constructor({ users, isCalm }: { users: number; isCalm: boolean }) {
     this.#users = userNames.slice(0, users)
@@ -75,7 +76,7 @@ export class AudienceModel {
     this.#now = epochMs(this.#now + ms)
   }
 
-  /** Runs until nothing is in progress. Every copy arrives. */
+  /** Runs until nothing is in progress. All copies arrive at their destinations. */
   settle(): void {
     let choice = 0
     do while (this.#service.advance(choice++)) this.pass(1)
@@ -83,7 +84,7 @@ export class AudienceModel {
     this.#service.commit()
   }
 
-  /** Syncs each audience in full with its current values. */
+  /** Runs a full sync of each audience with its current values. */
   syncAll(): void {
     for (const audience of audienceCases) {
       const truth = this.#truth()
@@ -98,8 +99,8 @@ export class AudienceModel {
   }
 
   /**
-   * Members whose value at a destination is wrong. `beforeSync`: except those that only the next
-   * sync can correct, because the last change was dead-lettered or the destination got none.
+   * Members whose value at a destination is wrong. `beforeSync` leaves out members whose last
+   * change was dead-lettered or whose destination missed changes: only the next sync corrects them.
    */
   wrong({ beforeSync = false } = {}): readonly string[] {
     const truth = this.#truth()
@@ -162,8 +163,8 @@ export class AudienceModel {
       const sync = pick(this.#syncs, a)
       this.#syncs = this.#syncs.filter(other => other !== sync)
     },
-    // A duplicate arrives late: the producer sent a record again because the first response was
-    // lost.
+    // A late duplicate of an input: the producer sent the record again because the first response
+    // was lost.
     straggle: a => {
       const recent = this.#service.input.filter(
         ({ input, at }) => input.kind !== 'forgotten' && this.#now - at < 20 * hour,
@@ -171,8 +172,9 @@ export class AudienceModel {
       const input = pick(recent, a)?.input
       if (input === undefined || input.kind === 'reset' || input.kind === 'resend') return
       this.#service.append(input)
-      // If the change is unconfirmed, the service takes this duplicate for the outcome of a second
-      // copy of the identify message. The user's value may then count as unknown and be sent again.
+      // This duplicate reports a result a second time. If the change is unconfirmed, the service
+      // treats the report as the result of a second copy of the identify message. The value of the
+      // user may then become unknown, and the service may send it again.
       if (input.kind === 'outcome') this.#receivers.trouble([membershipKey(input)])
     },
     happen: (a, b) => this.#receivers.happen(pick(fates, a), b),
@@ -181,13 +183,15 @@ export class AudienceModel {
     },
     commit: () => this.#service.commit(),
     crash: a => this.#service.crash({ isCompacted: a % 2 === 0 }),
-    // Before an hour or more passes, all inputs are finished, because no single write takes hours.
+    // Before an hour or more passes, all inputs in progress are finished, because no single write
+    // takes hours.
     pass: (a, b) => {
       const length = pick([1_000, 60_000, hour, 6 * hour], a)
       if (length >= hour) this.#service.drain()
       this.pass(length + b)
     },
-    // Before eight days pass, all inputs are finished, because the service is not down for days.
+    // Before eight days pass, all inputs are read and finished, because the service does not stop
+    // for days.
     leap: () => {
       this.#receivers.giveUpAttempted()
       this.#readAll()
@@ -244,7 +248,9 @@ export class AudienceModel {
     return truthOf(this.#service.input, this.#deletedAt)
   }
 
-  /** `aheadMs`: how far the clock of the machine that starts the sync is ahead. */
+  /**
+   * Creates the next sync. `aheadMs` is how far the clock of the machine that starts it is ahead.
+   */
   #newSync(mode: SyncPart['mode'], aheadMs = 0): SyncPart {
     this.pass(1)
     return { syncId: newSyncId(epochMs(this.#now + aheadMs), `${this.#now}`), mode }

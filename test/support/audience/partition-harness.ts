@@ -1,7 +1,7 @@
+import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/audience-directory.ts'
 import { AudiencePartition } from '../../../src/core/audience/audience-partition.ts'
-import type { Change } from '../../../src/core/audience/change.ts'
-import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/directory.ts'
 import type { AudienceInput } from '../../../src/core/audience/input.ts'
+import type { InputEffect } from '../../../src/core/audience/input-effect.ts'
 import type { MembershipRecord } from '../../../src/core/audience/membership-record.ts'
 import type { Restored } from '../../../src/core/audience/restored-records.ts'
 import { syncId } from '../../../src/core/audience/sync-id.ts'
@@ -19,7 +19,7 @@ export const directoryWith = (destinations: readonly string[]): AudienceDirector
     destinations: ['crm', 'erp'].map(id => destinationOf({ id })),
   })
 
-/** Id of a sync that began this many minutes after the start. */
+/** Id of a sync that began this many minutes after the start of the test. */
 export const sync = (minutes: number) => syncId((start + minutes * 60_000) * 1024)
 
 export const observed = (userId: string, minutes: number, value = 'true', mode: SyncMode = 'full'): AudienceInput => ({
@@ -48,7 +48,7 @@ export const outcome = (userId: string, version: number, value = 'true'): Audien
   result: 'delivered',
 })
 
-/** One partition, its configuration and its clock. */
+/** A partition of the audiences service, with a configuration and a clock that the test changes. */
 export class PartitionHarness {
   directory = directoryWith(['crm', 'erp'])
   readonly marks = new SuppressionIndex()
@@ -60,7 +60,7 @@ export class PartitionHarness {
     this.partition = this.created()
   }
 
-  /** Creates an empty partition. `inputEnd`: the end of the input log. */
+  /** Creates an empty partition. `inputEnd` is the end offset of the inputs topic. */
   created(inputEnd = 1_000): AudiencePartition {
     return new AudiencePartition({
       directory: () => this.directory,
@@ -71,28 +71,31 @@ export class PartitionHarness {
   }
 
   /**
-   * Restores a record. `position` is that of the input which caused it; a tombstone has it in a
-   * header.
+   * Restores a record of the memberships topic. `position` is the offset of the input that caused
+   * the record. The value contains this offset, but a tombstone has no value, so Kafka keeps the
+   * offset in a header. A test must therefore pass `position` only for a tombstone.
    */
   restore(key: string, value: MembershipRecord | undefined, position = value?.position): Restored {
     return this.partition.records.restore({ key, value, position })
   }
 
   /**
-   * Processes an input, by default one minute after the previous one. In the result, a watermark
-   * has its closed sync in minutes, and its floor relative to `sync(0)`.
+   * Processes an input, by default one minute after the previous one, and returns its changes as
+   * text. The text of a watermark is `mark <closed> <floor>`, both relative to `sync(0)`, the id of
+   * a sync that began at the start of the test. `closed` is converted to minutes; `floor` is a
+   * plain difference of sync ids.
    */
   take(input: AudienceInput, minutes = 1): readonly string[] {
     this.now = epochMs(this.now + minutes * 60_000)
     return this.changes(input).map(shown)
   }
 
-  changes(input: AudienceInput): readonly Change[] {
+  changes(input: AudienceInput): readonly InputEffect[] {
     return [...this.partition.take(input, { position: this.position++, at: this.now, now: () => this.now })]
   }
 }
 
-function shown(change: Change): string {
+function shown(change: InputEffect): string {
   if (change.kind === 'ignored') return change.reason
   if (change.kind === 'mark') {
     const closed = (change.mark.closed - sync(0)) / (sync(1) - sync(0))

@@ -10,20 +10,23 @@ interface Told {
   readonly traits?: Readonly<Record<string, unknown>>
 }
 
-/** A customer's endpoint: drops known message ids and keeps the last value of each user. */
+/**
+ * The endpoint of a customer. It drops message ids that it knows, and keeps the last value of each
+ * user.
+ */
 export class AudienceReceiver {
   readonly values = new Map<string, unknown>()
   /** The ids of all messages that got a 200. */
   readonly taken = new Set<string>()
   /** Number of requests, including those with an error response. */
   calls = 0
-  /** The ids of messages that came again after a 200. */
+  /** The ids of messages that arrived again after they got a 200. */
   readonly repeated: string[] = []
-  /** Users who got the same value again under another message id. */
+  /** Users whose unchanged value arrived again with another message id. */
   readonly toldAgain: string[] = []
-  /** Status of the response to a message of this user. */
+  /** Returns the status of the response to a message of this user. */
   answer: (userId: string) => number = () => 200
-  /** Delay of every response. */
+  /** Delay of every response, in ms. */
   latencyMs = 0
   readonly #conditions = new Conditions()
   readonly #endpoint = new HttpEndpoint((request, response) => this.#take(request, response))
@@ -38,7 +41,7 @@ export class AudienceReceiver {
     return `${this.#endpoint.url}/hooks`
   }
 
-  /** The members according to this endpoint. */
+  /** The users who are members according to the messages that this endpoint got. */
   members(): ReadonlySet<string> {
     return new Set([...this.values].flatMap(([userId, value]) => (value === true ? [userId] : [])))
   }
@@ -74,7 +77,7 @@ export class AudienceReceiver {
     this.taken.add(id)
     if (traits === undefined) return
     const [value] = Object.values(traits)
-    // A user without a message is not in the audience.
+    // A user without any message counts as not in the audience.
     if ((this.values.get(userId) ?? false) === value) this.toldAgain.push(userId)
     this.values.set(userId, value)
   }

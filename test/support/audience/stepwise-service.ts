@@ -1,5 +1,5 @@
+import type { AudienceDirectory } from '../../../src/core/audience/audience-directory.ts'
 import { AudiencePartition } from '../../../src/core/audience/audience-partition.ts'
-import type { AudienceDirectory } from '../../../src/core/audience/directory.ts'
 import { type AudienceInput, inputUser } from '../../../src/core/audience/input.ts'
 import {
   type MembershipRecord,
@@ -12,7 +12,7 @@ import type { SuppressionIndex } from '../../../src/core/deletion/suppressions.t
 import type { Event } from '../../../src/core/message/event.ts'
 import { durationMs, type EpochMs } from '../../../src/core/time.ts'
 
-/** A change without a report expires after the retry window and an hour. */
+/** Time after which a change without a report expires: the retry window of 4 h, plus one hour. */
 export const expiry = durationMs(5 * 3_600_000)
 
 interface Deps {
@@ -27,13 +27,14 @@ interface Work {
   readonly offset: number
   readonly user: string | undefined
   readonly isFence: boolean
-  /** Does one write per step. */
+  /** Makes one write in each call of `next`. */
   readonly writes: Iterator<void>
 }
 
 /**
- * A record of the memberships topic. A tombstone is 'null', so the position of its input, which
- * Kafka keeps in a header, is a separate element.
+ * A record of the memberships topic: its key and its value as JSON. The value contains the offset
+ * of the input that caused the record. A tombstone has the value 'null', so its offset is the third
+ * element. In Kafka, a header of the tombstone has this offset.
  */
 type Entry = readonly [key: string, record: string, position?: number]
 
@@ -62,8 +63,8 @@ export class ModelService {
   }
 
   /**
-   * Starts the next input, or does one write of an input in progress; `choice` decides which.
-   * Returns false when there is nothing to do.
+   * Starts the next input, or makes one write of an input in progress. `choice` decides which.
+   * Returns false if neither is possible.
    */
   advance(choice: number): boolean {
     const ready = this.#underWay.filter((work, index) => this.#mayGoOn(work, index))
@@ -84,7 +85,7 @@ export class ModelService {
     }
   }
 
-  /** Commits all finished inputs, including those after an unfinished one. */
+  /** Commits the offset of the first unfinished input, and the list of finished inputs after it. */
   commit(): void {
     let { offset } = this.#committed
     while (this.#done.has(offset)) offset++
@@ -92,7 +93,8 @@ export class ModelService {
   }
 
   /**
-   * Kills the process and starts another one. `isCompacted`: the topic was compacted in between.
+   * Kills the process and starts another one. With `isCompacted`, Kafka compacts the topic before
+   * the new process reads it.
    */
   crash({ isCompacted }: { isCompacted: boolean }): void {
     if (isCompacted) this.#topic = this.#last()
@@ -135,8 +137,9 @@ export class ModelService {
   }
 
   /**
-   * An input waits for earlier inputs of the same user. A fence waits for all earlier inputs, and
-   * all later ones wait for the fence.
+   * Whether an input can proceed. It waits for earlier inputs of the same user. A fence is an input
+   * that must be processed alone: it waits for all earlier inputs, and all later inputs wait for
+   * it.
    */
   #mayGoOn(work: Work, index: number): boolean {
     const before = this.#underWay.slice(0, index)

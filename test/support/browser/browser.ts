@@ -1,12 +1,12 @@
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { findChromium } from '../../../deploy/tools/local/find-chromium.ts'
 
-/** The sizes of windows at which the console must be usable. */
+/** Window sizes with which the console must be usable. */
 export const desktop = { width: 1_280, height: 800 } as const
 export const phone = { width: 390, height: 844 } as const
 
 export interface TestBrowser {
-  /** Opens a page with its own cookies. */
+  /** Opens a page that shares no cookies with other pages. */
   open(options?: OpenOptions): Promise<OpenedPage>
   close(): Promise<void>
 }
@@ -18,11 +18,11 @@ interface OpenOptions {
 
 export interface OpenedPage {
   readonly page: Page
-  /** What the Content-Security-Policy blocked, and errors that no code caught. */
+  /** Violations of the Content-Security-Policy, and uncaught errors of the page. */
   readonly violations: readonly string[]
 }
 
-/** Starts Chromium without a window. Root must switch its sandbox off. */
+/** Starts Chromium without a window. As root, Chromium starts only without its sandbox. */
 export async function startBrowser(): Promise<TestBrowser> {
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
   const browser: Browser = await chromium.launch({ executablePath: await findChromium(), args })

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
+import type { RunningService } from '../../../deploy/tools/local/hookline-process.ts'
 import { configFolder } from '../config/folder.ts'
 import { buildConsole } from '../console/built-console.ts'
 import { type ConfigurationOverrides, startInstallation, type TestInstallation } from '../process/test-installation.ts'
@@ -22,9 +22,9 @@ export interface ConsoleInstallation {
 }
 
 interface ProcessOptions {
-  /** Added to the environment of the process. */
+  /** Variables that are added to the environment of the process. */
   readonly own?: NodeJS.ProcessEnv
-  /** Added to its arguments. */
+  /** Arguments that are added to those of the process. */
   readonly words?: readonly string[]
 }
 

@@ -4,17 +4,20 @@ import { createKafkaTransport, type EventsTopic } from '../../../packages/client
 import type { Event } from '../../../src/core/message/event.ts'
 import { ManualClientClock } from './sender-harness.ts'
 
-/** An appended record; `event` is the event before encoding. */
+/** A record that the transport appended. `event` is the event before it was encoded. */
 export interface Appended {
   readonly key: string
   readonly value: Buffer
   readonly event: Event
 }
 
-/** The topic's reaction to a record. `never`: no response. */
+/**
+ * How Kafka responds to a record: it stores the record, rejects it with an error, or sends no
+ * response (`never`).
+ */
 export type Reply = Error | 'stored' | 'never'
 
-/** An error as the adapters create it. */
+/** An error of Kafka with a code, in the form in which the Kafka adapter creates it. */
 export const failure = (code: string, retriable?: boolean, message = 'it broke'): Error =>
   Object.assign(new Error(message), { code, ...(retriable !== undefined && { retriable }) })
 
@@ -66,7 +69,7 @@ export function transportOn(reply: (record: Appended, turn: number) => Reply = (
     appended,
     stored,
     tally,
-    /** Makes the next openings fail with these errors. */
+    /** Makes the next attempts to connect to Kafka fail, one with each of these errors. */
     failOpening(...errors: readonly Error[]): void {
       openings.push(...errors)
     },
@@ -78,7 +81,10 @@ export function transportOn(reply: (record: Appended, turn: number) => Reply = (
   }
 }
 
-/** A batch as the client queues it. Each message has its own user and event. */
+/**
+ * A batch as the client queues it. Each message has its own user and message id; the event is
+ * always `E`. `call` returns fields that replace or extend those of a message.
+ */
 export function batchOf(count: number, call: (index: number) => object = () => ({})): Batch {
   const messages = Array.from({ length: count }, (_, index) => {
     const given = { userId: `u${index}`, event: 'E', messageId: `m${index}`, ...call(index) }

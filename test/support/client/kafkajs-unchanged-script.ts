@@ -1,17 +1,17 @@
-/* An application that uses kafkajs itself, next to the client library. */
+/* A script of an application that uses kafkajs directly as well as the client library. */
 
 interface Steps {
   /** Module from which the client library is loaded. */
   readonly library: string
   readonly kafkajs: 'before' | 'after' | 'only'
-  /** Code that uses the library's exports, `hookline`. */
+  /** Code that uses the library. The variable `hookline` has the exports of the library. */
   readonly use: string
 }
 
 /**
- * An ES module that checks whether the library leaves the application's kafkajs unchanged. It
- * prints a hash of the exports of each kafkajs file, and whether the objects and the application's
- * codec are still the same.
+ * An ES module that checks whether the library leaves the kafkajs of the application unchanged. It
+ * prints a hash of the exports of each kafkajs file. It also prints whether the objects and the
+ * codec of the application are still the same.
  */
 export const hostScript = ({ library, kafkajs, use }: Steps): string => `
   import { createHash } from 'node:crypto'

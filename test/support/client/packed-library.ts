@@ -36,7 +36,7 @@ export interface Consumer {
   readonly folder: string
   readonly packed: Readonly<Record<string, Packed>>
   write(file: string, text: string): Promise<void>
-  /** Runs a file in the folder, with arguments. The process is killed after 150 s. */
+  /** Runs a file in the folder, with arguments. The process is killed after 150 seconds. */
   node(file: string | readonly string[], env?: Readonly<Record<string, string>>): Promise<Finished>
   /** Runs the type checker of TypeScript in the folder, with arguments. */
   typescript(...args: readonly string[]): Promise<Finished>
@@ -48,8 +48,9 @@ const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src', 
 const extras = ['README.md', 'LICENSE', 'CHANGELOG.md', 'deploy/local/hookline.yaml']
 
 /**
- * Builds and packs packages as `npm publish` does, in a copy, so that tests can do it concurrently.
- * Only the declared dependencies are installed, as links into the checkout.
+ * Builds and packs packages as `npm publish` does. It works in a copy of the checkout, so that
+ * tests can do this concurrently. Only the declared dependencies are installed, as links to those
+ * of the checkout.
  */
 export async function installPacked(...names: readonly PackageName[]): Promise<Consumer> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-consumer-'))

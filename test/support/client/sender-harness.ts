@@ -7,7 +7,7 @@ import { ManualClock } from '../manual-clock.ts'
 
 /** The clock and the random numbers of a client, controlled by the test. */
 export class ManualClientClock extends ManualClock implements ClientClock {
-  /** Number of callers that keep the process alive. */
+  /** Number of unfinished `keepAlive` calls. Each one prevents the process from exiting. */
   holds = 0
 
   keepAlive(): Cancel {
@@ -22,7 +22,7 @@ export class ManualClientClock extends ManualClock implements ClientClock {
   }
 }
 
-/** Resolves when everything has run that does not wait for a timer. */
+/** Resolves after all pending work that does not wait for a timer. */
 export const settled = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 export const entry = (messageId: string, bytes = 100): Entry => ({
@@ -31,18 +31,18 @@ export const entry = (messageId: string, bytes = 100): Entry => ({
   bytes,
 })
 
-/** The endpoint's reaction to an attempt. */
+/** How the endpoint responds to an attempt. */
 export type Respond = (batch: Batch, retry: number, signal: StopSignal) => SendResult | Promise<SendResult>
 
 export const taken: SendResult = { kind: 'taken', rejected: [] }
-export const trouble = { code: 'http_503', detail: 'The endpoint responded with 503.' }
+export const trouble = { code: 'http_503', detail: 'The endpoint responded with status 503.' }
 export const retry = (retryAfterMs?: number): SendResult => ({ kind: 'retry', trouble, retryAfterMs })
 
 export const always =
   (result: SendResult): Respond =>
   () =>
     result
-/** The n-th attempt gets the n-th result; all later ones get the last. */
+/** Gives the n-th attempt the n-th result, and all later attempts the last result. */
 export const inTurn = (...results: readonly SendResult[]): Respond => {
   let turn = 0
   return () => results[Math.min(turn++, results.length - 1)] as SendResult
@@ -94,12 +94,12 @@ export function senderHarness(respond: Respond, settings: Partial<SenderDeps['se
     sent,
     failures,
     busy,
-    /** Queues `count` messages of one size: `m1`, `m2`, … */
+    /** Queues `count` messages of the same size, with the ids `m1`, `m2`, … */
     add(count: number, bytes?: number): void {
       for (let left = count; left > 0; left -= 1) void sender.add(entry(`m${sender.counts.queued + 1}`, bytes))
     },
     advance: (ms: number) => clock.advance(ms, settled),
-    /** Sizes of the attempted batches. */
+    /** Number of messages in each attempted batch. */
     sizes: () => tries.map(({ messageIds }) => messageIds.length),
   }
 }

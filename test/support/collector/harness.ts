@@ -69,7 +69,7 @@ export class CollectorHarness {
     this.service.listening()
   }
 
-  /** Starts a request. The returned object gets the response as soon as there is one. */
+  /** Starts a request. The returned object gets the response when the collector responds. */
   request(body: unknown, given: Partial<TrackingRequest> = {}): { answer: TrackingAnswer | undefined } {
     const box: { answer: TrackingAnswer | undefined } = { answer: undefined }
     const text = typeof body === 'string' ? body : JSON.stringify(body)
@@ -89,10 +89,10 @@ export class CollectorHarness {
     return box
   }
 
-  /** Like `request`, but Kafka acknowledges immediately. */
+  /** Like `request`, but Kafka acknowledges all records immediately. */
   async answered(body: unknown, given: Partial<TrackingRequest> = {}): Promise<TrackingAnswer | undefined> {
     const box = this.request(body, given)
-    // A large body takes many turns of the event loop.
+    // The collector parses a large body in many iterations of the event loop.
     for (let turns = 0; turns < 1_000 && box.answer === undefined; turns += 1) {
       await this.settle()
       this.producer.answer()
@@ -122,7 +122,7 @@ export class CollectorHarness {
     return this.counts.get(key) ?? 0
   }
 
-  /** Bytes that the collector holds in memory. */
+  /** Number of bytes of bodies or records that the collector keeps in memory. */
   held(what: 'bodies' | 'records'): number {
     this.service.refreshGauges()
     return this.count(`collectorHeldBytes{${what}}`)

@@ -1,6 +1,9 @@
 import type { Chance } from '../../tools/chaos/seeded-random.ts'
 
-/** Creates a body of about `size` characters that costs the parser more than the sender. */
+/**
+ * Creates a body of about `size` characters. The parser needs much more work for it than the
+ * sender.
+ */
 export type HostileBody = (size: number, chance: Chance) => string | Buffer
 
 const filled = (size: number, unit: string): string => unit.repeat(Math.max(1, Math.floor(size / unit.length)))
@@ -15,7 +18,10 @@ const ids = ['1', '12345678901234567890', '1e400', '-0.0', '"u"']
 
 const message = (inner: string, id = '"u"'): string => `{"type":"track","userId":${id},"event":"e",${inner}}`
 
-/** A batch with as many copies of the message as fit. */
+/**
+ * A batch of at most `size` characters with as many copies of the message `each` as fit. `beside`
+ * is text before the member `batch`.
+ */
 const batchOf = (size: number, each: string, beside = ''): string => {
   const count = Math.max(1, Math.floor((size - beside.length) / (each.length + 1)))
   return `{${beside}"batch":[${Array(count).fill(each).join()}]}`

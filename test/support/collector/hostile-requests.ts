@@ -10,17 +10,17 @@ export interface HostileRequest {
   /** Bytes that are written one after the other. */
   readonly pieces: readonly Buffer[]
   /**
-   * Whether the request must get a response. Incomplete requests get none, and their connection is
-   * reset.
+   * Whether the request is complete, so that it must get a response. An incomplete request gets
+   * none, and its connection is reset.
    */
   readonly isWhole: boolean
 }
 
 interface Options {
   readonly seed: number
-  /** A valid write key, which many of the requests have. */
+  /** A valid write key. Many of the requests have it. */
   readonly writeKey: string
-  /** Characters of the largest bodies before compression. */
+  /** Maximum number of characters of a body before compression. */
   readonly largest?: number
 }
 
@@ -28,10 +28,10 @@ const mebibyte = 1_048_576
 const paths = ['/v1/batch', '/v1/batch', '/v1/track', '/v1/page', '/v1/import', '/v1/identify']
 
 /**
- * Creates requests that try to crash or block a collector, the same for the same seed. Each shape
- * comes once in its largest form; then shapes and sizes are random. A shape is a kind of body, of
- * compression or of framing. The write key is missing, wrong or right, in a header, in the query or
- * in the body.
+ * Creates requests that try to crash or block a collector. The same seed gives the same requests.
+ * The first requests have each shape once in its largest form. All further requests have random
+ * shapes and sizes. A shape is a kind of body, of compression or of framing. The write key is
+ * missing, wrong or right. It is in a header, in the query or in the body.
  */
 export function hostileRequests({
   seed,
@@ -48,7 +48,7 @@ export function hostileRequests({
   return index => {
     const chance = createChance(seed, `hostile ${index}`)
     const shape = shapes[index] ?? chance.pick(shapes)
-    // A random size with a uniform order of magnitude.
+    // The order of magnitude of the size is uniformly distributed, from 1,000 to `largest`.
     const size =
       index < shapes.length ? largest : Math.floor(1_000 * (largest / 1_000) ** (chance.between(0, 1_000) / 1_000))
     return { name: `${index}: ${shape[0]}, ${size}`, ...shape[1](size, chance) }
@@ -73,7 +73,7 @@ function sent(make: HostileBody, writeKey: string) {
   }
 }
 
-/** Bodies that are gzip or begin like it. */
+/** Bodies that are compressed with gzip, or that begin like gzip. */
 const packings: Readonly<Record<string, (size: number) => Buffer>> = {
   'a gzip bomb': size => gzipSync(Buffer.alloc(8 * size, '[')),
   'a gzip bomb in many members': size =>
@@ -90,7 +90,7 @@ const packings: Readonly<Record<string, (size: number) => Buffer>> = {
 
 const head = (lines: string): Buffer => Buffer.from(`POST /v1/batch HTTP/1.1\r\nHost: c\r\n${lines}\r\n\r\n`, 'latin1')
 
-/** Requests that are not valid HTTP, or never end. */
+/** Requests that are invalid HTTP, or that never end. */
 const framings: Readonly<Record<string, (size: number, chance: Chance) => Omit<HostileRequest, 'name'>>> = {
   'two framings': () => whole(head('Content-Length: 6\r\nTransfer-Encoding: chunked'), Buffer.from('0\r\n\r\nG')),
   'two lengths': () => whole(head('Content-Length: 2\r\nContent-Length: 3'), Buffer.from('{}x')),
@@ -127,9 +127,10 @@ const framings: Readonly<Record<string, (size: number, chance: Chance) => Omit<H
 }
 
 /**
- * Sends the requests from `from` to before `to`, `concurrency` at a time, each on its own
- * connection. Resolves with the status of each response; 0 when the connection was closed without
- * one. Rejects when the port refuses connections.
+ * Sends the requests with the indexes `from` to `to - 1`, `concurrency` at a time, each on its own
+ * connection. Resolves with the status of the response to each complete request, by the name of the
+ * request. The status is 0 if the connection was closed without a response. Rejects when the port
+ * refuses connections.
  */
 export async function sendHostile(
   url: string,
@@ -144,7 +145,7 @@ export async function sendHostile(
       const wire = await connect(url)
       for (const piece of pieces) await wire.send(piece)
       if (isWhole) {
-        // Wait only here, because an incomplete request gets no response.
+        // Only a complete request gets a response, so wait for the response only in this case.
         wire.end()
         const answer = await wire.answer().catch(() => undefined)
         statuses.set(name, answer?.status ?? 0)

@@ -9,7 +9,7 @@ export const receivedAt = epochMs(Date.parse('2026-11-21T12:00:00.000Z'))
 /** The result for all messages of a body. */
 export type Normalised = Omit<NormalisedPart, 'next'>
 
-/** Normalises all messages of a batch, part by part like the collector. */
+/** Normalises all messages of a batch, in parts as the collector does. */
 export function normaliseAll(batch: MessageBatch, newId: () => string): Normalised {
   const parts: NormalisedPart[] = []
   for (let next = 0; next < batch.elements.size; ) {

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createTrackingServer } from '../../../src/adapters/http/collector-server.ts'
 import { createOperatorAuthentication } from '../../../src/adapters/http/operator-authentication.ts'
 import type { ProblemCode } from '../../../src/adapters/http/responses.ts'
 import type { HttpLimits } from '../../../src/adapters/http/server-limits.ts'
 import { createMetrics } from '../../../src/adapters/metrics/metrics.ts'
 import type { TrackingApi, TrackingRequest } from '../../../src/core/collector/tracking-api.ts'
-import type { OperatorApi } from '../../../src/core/operator/operator-api.ts'
+import type { DeletionAndAudienceApi } from '../../../src/core/operator/deletion-and-audience-api.ts'
 import type { Clock, Logger } from '../../../src/core/ports.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
@@ -17,16 +17,18 @@ import { silent } from '../telemetry/silent-logger.ts'
 import { expectAsDocumented } from './openapi.ts'
 import { ScriptedTrackingApi } from './scripted-tracking-api.ts'
 
-/** The expected response. Its headers must be exactly the usual ones, these and a date. */
+/**
+ * The expected response. It must have exactly `headers`, the headers of every response, and a date.
+ */
 export interface ExpectedAnswer {
   readonly status: number
   /** Error code of the expected problem document. */
   readonly code?: ProblemCode
-  /** The exact body. Absent: only the form of a problem document is checked. */
+  /** The exact body. If it is undefined, only the form of a problem document is checked. */
   readonly body?: string
   /** Expected headers, besides those of every response. */
   readonly headers?: Readonly<Record<string, string>>
-  /** The response has `connection: close`, and the server closes the connection. */
+  /** Whether the response has `connection: close` and the server then closes the connection. */
   readonly close?: boolean
   /** Method of the request. The response to HEAD has no body. */
   readonly method?: string
@@ -40,7 +42,7 @@ export const problem = (status: number, code: ProblemCode, more: Partial<Expecte
   ...more,
 })
 
-/** Bytes to write, or an action to await before the next write. */
+/** Bytes to write, or an action that is awaited before the next write. */
 type Sent = string | Buffer | ((wire: Wire, api: ScriptedTrackingApi) => unknown)
 
 /** One test case: the bytes to write to a new connection, and the expected responses. */
@@ -50,11 +52,13 @@ export interface RawCase {
   readonly send: readonly Sent[]
   /** Expected responses, in order. */
   readonly answers: readonly ExpectedAnswer[]
-  /** Expected fields of the requests that reached the API; `undefined`: not checked. */
+  /**
+   * Expected fields of the requests that reached the API. If it is undefined, they are not checked.
+   */
   readonly reached?: readonly Partial<TrackingRequest>[]
-  /** The client closes its side after the last write. */
+  /** Whether the client closes its side after the last write. */
   readonly end?: boolean
-  /** The server closes the connection without `connection: close`. */
+  /** Whether the server closes the connection without `connection: close`. */
   readonly closed?: boolean
   /** Interim statuses before the final response. */
   readonly interim?: readonly number[]
@@ -68,10 +72,13 @@ export const raw = (
 ): RawCase => ({ name, send: [send].flat() as Sent[], answers: [answers].flat() as ExpectedAnswer[], ...more })
 
 interface Options {
-  /** The deprecated operator API on this listener; `undefined` when it is off. */
-  readonly operator?: OperatorApi
+  /** The deprecated operator API on this listener. Undefined if it is off. */
+  readonly operator?: DeletionAndAudienceApi
   readonly maxBodyBytes?: number
-  /** By default a stop accepts further requests for only 1 ms (`lastCall`). */
+  /**
+   * By default, a server that stops waits for only 1 ms (`lastCall`) for further requests on open
+   * connections.
+   */
   readonly limits?: Partial<HttpLimits>
   readonly logger?: Logger
   readonly port?: number
@@ -81,7 +88,7 @@ interface Options {
   readonly clientAddressHeader?: string
 }
 
-/** Starts the collector's HTTP server with this API, by default on a free port. */
+/** Starts the HTTP server of the collector with this API. By default, it uses a free port. */
 export async function startCollector(
   api: TrackingApi,
   {
@@ -113,7 +120,7 @@ export async function startCollector(
   return {
     url,
     stop: server.stop,
-    /** Number of responses by code. */
+    /** Number of responses by code, from the metrics. The code is `ok` or an error code. */
     async answered(): Promise<Readonly<Record<string, number>>> {
       const lines = (await text()).matchAll(/^hookline_collector_answers_total\{code="(\w+)"\} (\d+)$/gm)
       return Object.fromEntries([...lines].map(([, code = '', count]) => [code, Number(count)]))
@@ -121,12 +128,16 @@ export async function startCollector(
   }
 }
 
-/** Limits that are enough, on the loopback interface, for all bodies of these tests. */
+/**
+ * How long, and up to which size, the server reads the rest of a body after it has responded early,
+ * for example with an error. This is enough for all bodies of these tests on the loopback
+ * interface.
+ */
 export const briefly: HttpLimits['linger'] = { time: durationMs(300), bytes: 4_194_304 }
 
 /**
- * Runs the cases on one server. After each case the server must still respond, and must hold no
- * memory.
+ * Runs the cases on one server. After each case, the server must still respond, and must have no
+ * memory reserved for bodies.
  */
 export function rawCases(
   cases: readonly RawCase[],
@@ -153,7 +164,8 @@ export function rawCases(
 }
 
 /**
- * Writes the bytes of a case, and checks the responses against the case and the OpenAPI document.
+ * Writes the bytes of a case. Checks the responses against the case and against the OpenAPI
+ * document.
  */
 export async function play({ send, answers, end }: RawCase, wire: Wire, api: ScriptedTrackingApi): Promise<void> {
   const writing = (async () => {
@@ -172,7 +184,7 @@ export async function play({ send, answers, end }: RawCase, wire: Wire, api: Scr
   await writing
 }
 
-/** The request lines of all requests, also when one write has several requests. */
+/** The request lines in the written bytes. One write can have several requests. */
 function requestLines(send: readonly Sent[]): readonly string[] {
   const bytes = send.map(each => (typeof each === 'function' ? '' : each.toString('latin1'))).join('')
   return bytes.match(/[A-Z]{3,} \S+ HTTP\/1\.[01](?=\r\n)/g) ?? []
@@ -181,7 +193,7 @@ function requestLines(send: readonly Sent[]): readonly string[] {
 export function expectAnswer(answer: WireAnswer, expected: ExpectedAnswer): void {
   const { status, code, body, headers, close = false, method } = expected
   const { date, 'content-length': length, 'x-request-id': requestId, ...others } = answer.headers
-  // Only responses of the operator API have a request id, for the audit log.
+  // Only responses of the operator API have a request id. The audit log identifies requests by it.
   if (requestId !== undefined) expect(requestId).toMatch(/^[0-9a-f-]{36}$/)
   expect([answer.status, codeOf(answer)]).toEqual([status, method === 'HEAD' ? undefined : code])
   if (method !== 'HEAD') expect(length ?? '0').toBe(String(Buffer.byteLength(answer.body)))
@@ -197,7 +209,10 @@ export function expectAnswer(answer: WireAnswer, expected: ExpectedAnswer): void
 
 const codeOf = ({ body }: WireAnswer): unknown => (body === '' ? undefined : JSON.parse(body).code)
 
-/** Checks that the body has exactly these members, in this order, without white space. */
+/**
+ * Checks that the body has exactly the members of a problem document, in their order, without white
+ * space.
+ */
 function expectProblem({ body }: WireAnswer, code: string): void {
   if (body === '') return
   const { message, rejected } = JSON.parse(body)
@@ -205,7 +220,7 @@ function expectProblem({ body }: WireAnswer, code: string): void {
   expect(body).toBe(JSON.stringify({ success: false, code, message, error: message, ...(rejected && { rejected }) }))
 }
 
-/** Expects that a new connection gets a response and that no memory stays reserved. */
+/** Checks that the server responds on a new connection and has no memory reserved for bodies. */
 export async function expectHealthy(url: string, api: ScriptedTrackingApi): Promise<void> {
   api.forget()
   const wire = await connect(url)

@@ -1,4 +1,4 @@
-import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
 import { createSourceKeys } from '../../../src/core/collector/source-keys.ts'
 import type { TrackingApi, TrackingRequest } from '../../../src/core/collector/tracking-api.ts'
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
@@ -19,11 +19,9 @@ const codec: EventCodec = {
   learn: async () => false,
 }
 
-/**
- * The real collector behind its routes, with a producer that acknowledges and records everything.
- */
+/** The real collector behind its routes. Its producer acknowledges and records every record. */
 export class RecordingCollector implements TrackingApi {
-  /** The requests that the routes passed on. */
+  /** The requests that the routes have passed to the collector. */
   readonly requests: TrackingRequest[] = []
   readonly #records: { readonly topic: string; readonly record: OutgoingRecord }[] = []
   readonly #changes = new Conditions()

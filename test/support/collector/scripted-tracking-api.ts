@@ -15,11 +15,11 @@ export class ScriptedTrackingApi implements TrackingApi {
   #reserved = 0
   #most = 0
   #answer: (request: TrackingRequest) => TrackingAnswer | Promise<TrackingAnswer> = () => everythingTaken
-  /** Limit of reserved bytes. `reserve` refuses more. */
+  /** Maximum number of reserved bytes. `reserve` returns false above it. */
   budget = Number.POSITIVE_INFINITY
   readonly #writeKeys: readonly string[]
   readonly #open = new Set<() => void>()
-  /** Write keys that were checked before or while the body was read. */
+  /** Write keys that were checked before the body was read, or while it was read. */
   readonly admissions: string[] = []
   admission: (key: string) => Admission = everybodyAdmitted
 
@@ -36,7 +36,7 @@ export class ScriptedTrackingApi implements TrackingApi {
     return this.#most
   }
 
-  /** Sets the response to later requests. */
+  /** Sets the function that returns the response to later requests. */
   answer(answer: (request: TrackingRequest) => TrackingAnswer | Promise<TrackingAnswer>): void {
     this.#answer = answer
   }

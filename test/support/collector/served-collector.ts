@@ -16,7 +16,7 @@ export const page = (messageId: string, more: object = {}): object => ({
 })
 
 /**
- * Serves the whole collector, without Kafka, to all tests of a file. Its records are cleared after
+ * Serves the whole collector, without Kafka, for all tests of a file. Its records are deleted after
  * each test.
  */
 export function serveCollector() {
@@ -29,8 +29,8 @@ export function serveCollector() {
   afterEach(() => collector.forget())
 
   /**
-   * Sends a body over a socket and checks the response against the OpenAPI document. Values other
-   * than text and bytes are sent as JSON.
+   * Sends a body over a socket, and checks the response against the OpenAPI document. Only text and
+   * bytes are sent unchanged. Other values are sent as JSON.
    */
   async function exchange(body: unknown, path = '/v1/batch', headers: Fields = asWeb): Promise<WireAnswer> {
     const wire = await connect(server.url)

@@ -4,7 +4,7 @@ import type {
   ConfigObjects,
   ObjectDocument,
 } from '../../../src/core/config-objects/config-objects.ts'
-import { type Merged, mergeObjects } from '../../../src/core/config-objects/merge.ts'
+import { type Merged, mergeObjects } from '../../../src/core/config-objects/merge-objects.ts'
 import type { EncryptionKey } from '../../../src/core/encryption-key.ts'
 import type { Logger } from '../../../src/core/ports.ts'
 import type { Settings } from '../../../src/core/settings/settings.ts'
@@ -28,12 +28,12 @@ export interface OperatorProcess {
   stop(): void
 }
 
-/** Operator processes that write to one config topic in memory, with a manual clock. */
+/** Operator processes that write to the same in-memory config topic, with a manual clock. */
 export class ConfigTopicHarness {
   readonly clock = new ManualClock()
   readonly log = new MemoryLog(this.clock)
 
-  /** Starts a process. It has read the topic to its end. */
+  /** Starts a process. Resolves when the process has read the topic to its end. */
   async start({
     keys = [firstKey],
     file = fileSettings(),
@@ -59,7 +59,7 @@ export class ConfigTopicHarness {
     return { objects, store, writer, follower, merged, stop: () => writer.stop() }
   }
 
-  /** Acknowledges and delivers until `promise` has ended. */
+  /** Lets the log acknowledge writes and deliver records until `promise` is settled. */
   async settled<T>(promise: Promise<T>): Promise<T> {
     let isEnded = false
     const end = (): void => {
@@ -73,10 +73,11 @@ export class ConfigTopicHarness {
     return promise
   }
 
-  /** Advances the clock, and acknowledges and delivers everything. */
+  /** Advances the clock. Lets the log acknowledge all writes and deliver all records. */
   async advance(ms: number): Promise<void> {
     await this.clock.advance(ms, async () => {
-      // A process may write its next record some turns after it has read the last one back.
+      // A process writes its next record only after it has read its previous one. Some
+      // iterations of the event loop may pass between the two.
       for (let idleTurns = 0; idleTurns < 5; ) {
         idleTurns = this.log.poll() ? 0 : idleTurns + 1
         await new Promise(resolve => setImmediate(resolve))
@@ -84,7 +85,10 @@ export class ConfigTopicHarness {
     })
   }
 
-  /** The records of the topic as `version action copy`. */
+  /**
+   * The version and the action of each record of the topic, for example `1 created`. The word
+   * `copy` follows if the record has the header `copy`.
+   */
   written(): readonly string[] {
     return this.log
       .records(configTopic)
@@ -92,14 +96,14 @@ export class ConfigTopicHarness {
   }
 }
 
-/** One process, and changes of its destination `crm`. */
+/** Starts one process. `change` changes its destination `crm`. */
 export async function oneOperator(options: Parameters<ConfigTopicHarness['start']>[0] = {}) {
   const harness = new ConfigTopicHarness()
   const process = await harness.start(options)
   return { harness, process, change: changing(harness, process) }
 }
 
-/** A change of the destination `crm` by default. */
+/** Returns a function that changes an object in this process, by default the destination `crm`. */
 export const changing =
   (harness: ConfigTopicHarness, { objects }: OperatorProcess) =>
   (

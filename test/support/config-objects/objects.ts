@@ -10,7 +10,7 @@ import { start } from '../builders.ts'
 
 /* Configuration objects, keys and settings for tests. */
 
-/** The content of a key file that depends only on the name. */
+/** The content of a key file. It depends only on the name. */
 export const keyFile = (name: string): string => createHash('sha256').update(name).digest('base64')
 
 export function encryptionKey(name: string): EncryptionKey {
@@ -23,7 +23,7 @@ export const firstKey = encryptionKey('first')
 export const secondKey = encryptionKey('second')
 
 let nonces = 0
-/** Nonces that never repeat in a process. */
+/** Creates nonces that never repeat within a process. */
 export function newNonce(): Buffer {
   const nonce = Buffer.alloc(12)
   nonce.writeUInt32BE(++nonces, 8)
@@ -62,11 +62,14 @@ export const objectRecord = (given: Partial<ObjectRecord> = {}): ObjectRecord =>
   ...given,
 })
 
-/** The value of a record with this document, sealed with a key. */
+/** The value of a record with this document, whose secrets are sealed with a key. */
 export const sealedValue = (name: ObjectName, document: ObjectDocument, key = firstKey): string =>
   encodeValue(sealDocument(name, { id: name.id, ...document }, key, newNonce))
 
-/** The settings of a file with the source `web`, the destination `file-crm` and the first key. */
+/**
+ * The settings of a configuration file with the source `web`, the destination `file-crm` and the
+ * first encryption key.
+ */
 export function fileSettings(given: object = {}): Settings {
   const draft = draftFrom({
     kafka: { brokers: ['kafka:9092'] },

@@ -17,8 +17,8 @@ export const environment = {
 }
 
 /**
- * Valid configurations from the chart, the docs and the tests. Each one is valid with the files of
- * `installed`.
+ * Valid configurations from the chart, the docs and the tests. They are valid only if the files
+ * that they name exist. `installed` creates these files.
  */
 export const configurations: Readonly<Record<string, string>> = {
   minimal: accepted('minimal.yaml'),
@@ -36,8 +36,7 @@ const required = {
 }
 
 /**
- * The partial examples of the documentation. Whether they are valid depends on the files that they
- * name.
+ * The partial examples of the documentation. Some are valid only if the files that they name exist.
  */
 export const shownConfigurations: readonly string[] = allPages()
   .flatMap(blocksOf)
@@ -51,7 +50,7 @@ export const shownConfigurations: readonly string[] = allPages()
 
 export type Content = string | Uint8Array
 
-/** The content as text; `undefined` when it is not valid UTF-8. */
+/** The content as text. Undefined if it is not valid UTF-8. */
 export function textOf(content: Content): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(content))
@@ -67,7 +66,7 @@ export interface InstalledConfiguration {
   readonly files: Readonly<Record<string, Content>>
   at(name: string): string
   write(text: Content): Promise<void>
-  /** Restores one of `files`, or a folder of them. */
+  /** Restores one of `files`, or a folder with several of them. */
   restore(name: string): Promise<void>
 }
 

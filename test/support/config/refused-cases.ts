@@ -13,7 +13,9 @@ const base = [
   'sources: [{ id: web, writeKey: web-key }]',
 ]
 
-/** The cases of one file in test/fixtures/config/refused; form.cases describes the format. */
+/**
+ * The cases of one file in test/fixtures/config/refused. The file form.cases describes the format.
+ */
 export function configCases(name: string): readonly ConfigCase[] {
   const file = readFileSync(new URL(`../../fixtures/config/refused/${name}.cases`, import.meta.url), 'utf8')
   return file

@@ -3,17 +3,17 @@ import { parse, stringify } from 'yaml'
 import type { Content } from './example-configurations.ts'
 import { type TreeChange, treeChange, treeWith } from './value-mutations.ts'
 
-/* Changes to the text of a configuration, as people, templates and partial writes make them. */
+/* Changes to the text of a configuration, as people, templates and incomplete writes make them. */
 
 const within = fc.nat({ max: 10_000 })
-/** Pieces of text that have a meaning in YAML, or look as if they had one. */
+/** Pieces of text that have a meaning in YAML, or that look similar. */
 const pieces = [
   ...['[', '{', '}', ']', ':', ': ', '- ', '"', "'", '? ', '|\n', '>', '\t', '\n', '\r', '#', ' #', '~', '%', ', '],
   '---\n',
   ...['&a ', '*a', '!!int ', '!', '<<: *a\n', '__proto__: ', 'constructor: ', '${', `\${A`, `\${A:-}`, '$${', '@', '`'],
   ...['\0', '\u2028', '\ufeff', '\ud800', '1e999', '.nan', '.inf', '0x', '-0', '99999999999999999999', '1_000', 'yes'],
 ]
-/** A YAML bomb: a parser that expands its aliases makes 10^9 strings. */
+/** A YAML bomb: a parser that expands its aliases creates 10^9 strings. */
 const bomb = [
   'l0: &l0 [x, x, x, x, x, x, x, x, x, x]',
   ...Array.from({ length: 8 }, (_, level) => `l${level + 1}: &l${level + 1} [${`*l${level}, `.repeat(9)}*l${level}]`),
@@ -64,7 +64,7 @@ function textWith(text: string, change: TextChange): string {
   }
 }
 
-/** How the text is encoded. */
+/** Encodings in which the text is written. */
 const encoding = fc.oneof(
   { weight: 12, arbitrary: fc.constant('utf-8' as const) },
   fc.constantFrom(
@@ -106,7 +106,10 @@ export const changes: fc.Arbitrary<Changes> = fc
   })
   .filter(({ tree, text, encoding: how }) => tree.length + text.length > 0 || how !== 'utf-8')
 
-/** Applies all changes to a configuration. Comments and style stay unless the tree is changed. */
+/**
+ * Applies all changes to a configuration. Comments and style are kept, except when a value is
+ * changed.
+ */
 export function changed(text: string, { tree, text: edits, as, encoding: how }: Changes): Content {
   const rewritten = tree.length === 0 ? text : writtenAs(as, tree.reduce(treeWith, parse(text)))
   return bytesOf(edits.reduce(textWith, rewritten), how)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 
 /* Changes to the keys and values of a configuration. */
 
-/** Names with a meaning in JavaScript or YAML, unknown names, and misspelled ones. */
+/** Key names that have a meaning in JavaScript or YAML, unknown keys, and misspelled keys. */
 const names = [
   ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '<<', '', ' ', '0', 'a.b', '["x"]'],
   'null',
@@ -57,14 +57,14 @@ function placesIn(value: unknown): Place[] {
   return Object.keys(value).flatMap(key => [{ holder: value as Holder, key }, ...placesIn((value as Holder)[key])])
 }
 
-/** Sets a key as a parser does: `__proto__` becomes an ordinary key. */
+/** Sets a key as the YAML parser does: `__proto__` becomes an ordinary key. */
 function set(holder: Holder, key: string, value: unknown): void {
   Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
 function take({ holder, key }: Place): unknown {
   const value = holder[key]
-  // An earlier change can have set `constructor`, which `splice` would call to create its result.
+  // An earlier change can have set `constructor`. `splice` would call it to create its result.
   if (Array.isArray(holder) && /^\d+$/.test(key)) {
     holder.copyWithin(Number(key), Number(key) + 1)
     holder.length -= 1

@@ -12,7 +12,7 @@ export const builtConsole = join(root, 'dist/console')
 
 /**
  * Builds the console into `dist/console` if it is absent or older than its sources. `make setup`
- * builds it too. The lock keeps test files apart that run concurrently.
+ * builds it too. The lock prevents two concurrent test files from building it.
  */
 export async function buildConsole(): Promise<void> {
   await withLock(join(root, 'node_modules/.console.lock'), async () => {
@@ -37,7 +37,9 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** Sends a file of the console, or its page, with the headers of the operator listener. */
+/**
+ * Sends a file of the console, or by default its page, with the headers of the operator listener.
+ */
 export function consoleFile(path: string, response: ServerResponse): void {
   const name = path.startsWith('/console/assets/') ? path.slice('/console/'.length) : 'index.html'
   readFile(join(builtConsole, name)).then(

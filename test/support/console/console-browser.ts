@@ -6,14 +6,14 @@ import { buildConsole } from './built-console.ts'
 import { type FakeOperator, keys, startFakeOperator } from './fake-operator-api.ts'
 
 type OpenOptions = Parameters<TestBrowser['open']>[0] & {
-  /** Number of destinations, by default 20. */
+  /** Number of destinations. The default is 20. */
   readonly destinations?: number
 }
 
 /** A signed-in page of the console with its own fake operator API. */
 export interface ConsolePage extends OpenedPage {
   readonly operator: FakeOperator
-  /** Shows the page of the console at a path such as `/destinations`, and waits for its heading. */
+  /** Opens a page of the console at a path such as `/destinations`, and waits for its heading. */
   show(path: string): Promise<void>
 }
 

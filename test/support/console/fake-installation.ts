@@ -9,18 +9,18 @@ import type {
   ObjectChange,
 } from '../../../packages/console/src/api/types.ts'
 
-/** The current time of the fake installation. */
+/** The current time in the fake installation. */
 const now = Date.parse('2026-11-26T02:30:00.000Z')
 const minutesAgo = (minutes: number): string => new Date(now - minutes * 60_000).toISOString()
 
-/** A destination whose endpoint fails, with dead letters and failed attempts. */
+/** Id of a destination whose endpoint fails. It has dead letters and failed attempts. */
 export const failingId = 'crm-of-a-customer-with-a-very-long-name.production.eu-central-1'
-/** A destination of the configuration file that Hookline has disabled. */
+/** Id of a destination of the configuration file that Hookline has disabled. */
 export const disabledId = 'closed-shop'
-/** A message of which the failing destination has a dead letter. */
+/** Id of a message that is a dead letter of the failing destination. */
 export const failedMessage = 'ajs-next-1764120001-4c1f0c2e-7b1d-4d0a-9b52-8a4de3a6f0aa'
 
-/** A message whose id needs an encoding in an address. */
+/** Id of a message that must be percent-encoded in a URL. */
 export const oddMessage = '100%/a?b#c d'
 
 export function objectOf(id: string, changed: Partial<ConfigObject> = {}): ConfigObject {
@@ -51,7 +51,7 @@ const special: readonly ConfigObject[] = [
   }),
 ]
 
-/** This number of destinations, in the order of their ids. */
+/** Creates `count` destinations, in the order of their ids. */
 export const manyDestinations = (count: number): Map<string, ConfigObject> => {
   const others = Array.from({ length: count - special.length }, (_, index) =>
     objectOf(`customer-${String(index).padStart(5, '0')}`),

@@ -5,7 +5,10 @@ import type { Answer, Call } from './fake-routes.ts'
 
 type Job = Replay | Resend
 
-/** The replays and resends of the fake operator API. Each request for a job is one step of it. */
+/**
+ * The replays and resends of the fake operator API. Each request for a job advances the job by one
+ * step.
+ */
 export function createFakeJobs(deadLetters: DeadLetterDetail[]): (call: Call) => Answer | undefined {
   const jobs = earlierJobs()
 

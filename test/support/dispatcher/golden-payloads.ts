@@ -7,14 +7,16 @@ import { Secret } from '../../../src/core/secret.ts'
 import { epochMs } from '../../../src/core/time.ts'
 import { messageOf, start } from '../builders.ts'
 
-/* The README of the folder describes the files and how the signatures were made. */
+/*
+ * The golden files. The README of the folder describes them, and how the signatures were computed.
+ */
 const folder = resolve(import.meta.dirname, '../../golden/payloads')
 const suffix = '.message.json'
 const read = (name: string): string => readFileSync(join(folder, name), 'utf8')
 
 export const goldenSecret = new Secret('shared-s3cret-ü')
 
-/** X-Signature by `<settings>/<case>`, computed with OpenSSL. */
+/** The values of X-Signature by `<settings>/<case>`. They were computed with OpenSSL. */
 export const goldenSignatures: ReadonlyMap<string, string> = new Map(
   [...read('signatures.sha1').matchAll(/^([0-9a-f]{40}) \*(.+)\.body\.json$/gm)].map(
     ([, hex, name]) => [name, hex] as [string, string],
@@ -22,7 +24,10 @@ export const goldenSignatures: ReadonlyMap<string, string> = new Map(
 )
 
 export interface GoldenPayload {
-  /** `<settings>/<case>`: the folder, named after the payload setting, and the name of the case. */
+  /**
+   * Path of the case without its suffix: `<settings>/<case>`. The folder has the name of the
+   * payload setting.
+   */
   readonly name: string
   readonly message: Message
   readonly body: string
@@ -35,8 +40,8 @@ export const goldenPayloads: readonly GoldenPayload[] = readdirSync(folder, { re
   .map(name => ({ name, message: messageFrom(read(`${name}${suffix}`)), body: read(`${name}.body.json`) }))
 
 /**
- * Parses the message of an SDK. A `delete` is not normalised, because a deletion request creates it
- * directly.
+ * Parses a message as an SDK sends it, and normalises it. A `delete` message is not normalised,
+ * because a deletion request creates it, not an SDK.
  */
 function messageFrom(text: string): Message {
   const parsed = parseJson(text)

@@ -57,16 +57,20 @@ export const destination = (id: string, override: Partial<Destination> = {}): De
 })
 
 interface Options {
-  /** The number of partitions of each topic; by default 1. */
+  /** Number of partitions of each topic. The default is 1. */
   readonly partitions?: number
   readonly destinations?: readonly Destination[]
   readonly answer?: (call: WebhookCall, at: EpochMs) => CallResult | 'never'
-  /** The authorization server of destinations with `auth.oauth2`. */
+  /**
+   * Response of the authorization server to a token request of a destination with `auth.oauth2`.
+   */
   readonly answerToken?: (call: WebhookCall) => TokenAnswer | 'never'
   readonly delivery?: Partial<DeliverySettings>
   readonly attemptProducer?: LogProducer
   readonly tracer?: Tracer
-  /** `undefined`: the process always has idle CPU. */
+  /**
+   * Monotonic time in ms up to which the CPU of the process was saturated. By default it never was.
+   */
   readonly cpuSaturatedUntil?: () => number
 }
 
@@ -84,13 +88,16 @@ export class DispatcherHarness {
   readonly tokenRequests: WebhookCall[] = []
   readonly counts = new Map<string, number>()
   destinations: readonly Destination[]
-  /** The number of partitions that the process reads; by default that of the log. */
+  /** Number of partitions that the process reads. By default, it is that of the log. */
   partitions: number | undefined
-  /** Settings of the canary, which can change during the test. */
+  /**
+   * Settings of the canary messages, which Hookline writes to check the whole path. They can change
+   * during the test.
+   */
   canary: CanarySettings | undefined
-  /** Settings of the notices, which can change during the test. */
+  /** Settings of the notices about destinations. They can change during the test. */
   notices: NoticesSettings | undefined
-  /** Reports a change of an object of the config topic. */
+  /** Notifies the dispatcher of a change of a configuration object. */
   changeObject: (change: ObjectChange) => void = () => undefined
   service: DispatcherService
   /** Follower of the suppressions topic. */
@@ -102,7 +109,7 @@ export class DispatcherHarness {
   readonly #create: () => DispatcherService
   readonly #consume: () => { live: MemoryConsumer; retries: MemoryConsumer }
   #answers: (() => void)[] = []
-  /** Aborted when the process ends. Timers that run later change nothing. */
+  /** Aborted when the simulated process ends, so that its timers then have no effect. */
   #life = new AbortController()
 
   constructor({
@@ -193,7 +200,10 @@ export class DispatcherHarness {
     return harness
   }
 
-  /** Kills the process, so that nothing is drained or committed, and starts another one. */
+  /**
+   * Kills the process and starts another one. The killed process neither finishes its deliveries
+   * nor commits offsets.
+   */
   async restart(): Promise<void> {
     this.#life.abort()
     this.#life = new AbortController()
@@ -223,7 +233,8 @@ export class DispatcherHarness {
       ...event,
     }
     const { origin, receivedAt, message } = whole
-    // Writes the suppression of a deletion. Without it, the dispatcher treats the delete as forged.
+    // Writes the suppression of the deletion. Without it, the dispatcher would treat the delete
+    // message as forged.
     if (origin?.kind === 'deletion' && message.userId !== undefined)
       this.mark(message.userId, { source: whole.sourceId, deletedAt: receivedAt, isSuppressed: false })
     this.log.write(this.topics.events, this.codec.encode(whole), message.userId ?? null, headers)
@@ -234,7 +245,10 @@ export class DispatcherHarness {
     return this.clock.advance(duration, () => this.#settle())
   }
 
-  /** Writes suppressions of a user, as an accepted deletion does. */
+  /**
+   * Writes suppressions of a user to their topic, as an accepted deletion does. They stop
+   * deliveries for this user.
+   */
   mark(userId: string, ...marks: Suppression[]): void {
     this.log.write(this.topics.suppressions, Buffer.from(encodeSuppressions(marks)), userId)
   }

@@ -1,31 +1,37 @@
 import { SlowDown } from '../../../src/core/flow/slow-down.ts'
 
-/** An endpoint that responds with 429 above its limit, and the processes that send to it. */
+/**
+ * The input of a simulation: an endpoint that responds with 429 above its limit, and the processes
+ * that send to it.
+ */
 export interface LimitedWorld {
   /** Requests per second that the endpoint accepts. */
   readonly limit: number
-  /** How it counts them: with a token bucket of one second, or in windows of one second. */
+  /**
+   * How the endpoint counts requests: with a token bucket of one second, or in windows of one
+   * second.
+   */
   readonly counting: 'bucket' | 'window'
-  /** Milliseconds from the start of an attempt to its end. */
+  /** Duration of each attempt, in ms. */
   readonly latencyMs: number
-  /** Number of processes. Each has a backlog that does not end. */
+  /** Number of processes. Each of them always has events to send. */
   readonly processes: number
-  /** Value of Retry-After in seconds with each 429; `undefined` without it. */
+  /** Value of Retry-After in each 429, in seconds. If it is undefined, the header is absent. */
   readonly retryAfter?: number
-  /** The limit changes at this time. */
+  /** A change of the limit, and its time. */
   readonly change?: { readonly atMs: number; readonly limit: number }
 }
 
-/** The requests of each second, and the delivered ones among them. */
+/** The number of requests in each second, and the number of delivered ones. */
 export interface Traffic {
   readonly sent: readonly number[]
   readonly delivered: readonly number[]
 }
 
-/** Maximum number of requests in progress of a process: the default of `delivery.perWebhook`. */
+/** Maximum number of concurrent requests of one process: the default of `delivery.perWebhook`. */
 const maxInProgress = 64
 
-/** Simulates the traffic for `seconds`, with a clock of its own. */
+/** Simulates the traffic for `seconds` of simulated time. */
 export function simulateTraffic(world: LimitedWorld, seconds: number): Traffic {
   const { latencyMs, processes, retryAfter, change } = world
   const timers = new Timers()
@@ -83,7 +89,7 @@ export function simulateTraffic(world: LimitedWorld, seconds: number): Traffic {
   return { sent, delivered }
 }
 
-/** The mean of the seconds from `from` to `to`. */
+/** The mean of `perSecond` from the second `from` to before the second `to`. */
 export const meanOf = (perSecond: readonly number[], from: number, to: number): number =>
   perSecond.slice(from, to).reduce((sum, count) => sum + count, 0) / (to - from)
 
@@ -119,7 +125,10 @@ interface Timer {
   readonly run: () => void
 }
 
-/** Timers in the order of their time, in a binary heap: a simulation sets hundreds of thousands. */
+/**
+ * Timers in the order of their time. They are in a binary heap, because a simulation sets hundreds
+ * of thousands of them.
+ */
 class Timers {
   now = 0
   readonly #heap: Timer[] = []

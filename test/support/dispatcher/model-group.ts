@@ -1,14 +1,17 @@
 import { PartitionShare } from '../../../src/core/flow/partition-share.ts'
 
-/** How a member of the model group ends: it stops in an orderly way, or it is killed. */
+/** How a member of the group ends: by a regular stop, or by a kill. */
 export type End = 'stop' | 'kill'
 
 export interface Member {
   readonly share: PartitionShare
   readonly owned: Set<number>
-  /** Partitions that it has to revoke. */
+  /** Partitions that the member must still revoke. */
   leaving: Set<number>
-  /** False once the process has ended, or while it must not start work. */
+  /**
+   * Whether the process runs and may start requests. It is false as soon as the process begins to
+   * stop.
+   */
   isRunning: boolean
 }
 
@@ -21,17 +24,18 @@ interface Planned {
 const sessionTimeoutMs = 6_000
 
 /**
- * A model of the consumer group of the events topic, with cooperative rebalances: a join names the
- * partitions that a member must revoke, and the next join assigns them. The members get the result
- * of a join at different times. Times are milliseconds.
+ * A model of the consumer group of the events topic, with cooperative rebalances. In a join, the
+ * group tells each member which partitions it must revoke. The next join assigns these partitions
+ * to other members. The members get the result of the same join at different times. All times are
+ * in ms.
  */
 export class ModelGroup {
   readonly members: Member[] = []
   now = 0
   readonly #count: number
-  /** Milliseconds from the end of a join until the n-th member has its result. */
+  /** Time from the end of a join until the n-th member has its result, in ms. */
   readonly #delayMs: (member: number) => number
-  /** Milliseconds for which a member finishes the work of partitions that it revokes. */
+  /** Time in which a member finishes the work of partitions that it must revoke, in ms. */
   readonly #drainMs: () => number
   #planned: Planned[] = []
   #joinAt: number | undefined
@@ -42,7 +46,7 @@ export class ModelGroup {
     this.#drainMs = drainMs
   }
 
-  /** Runs everything up to a time. */
+  /** Runs all events of the group up to a time. */
   advanceTo(time: number): void {
     for (;;) {
       const [next] = this.#planned.filter(({ at }) => at <= time).sort((a, b) => a.at - b.at)
@@ -61,7 +65,7 @@ export class ModelGroup {
     this.#rejoin(500)
   }
 
-  /** Ends a running member. The group learns of a kill only after the session timeout. */
+  /** Ends a running member. The group notices a kill only after the session timeout. */
   end(index: number, how: End): void {
     const member = this.members[index]
     if (member === undefined || !member.isRunning) return
@@ -73,7 +77,7 @@ export class ModelGroup {
     })
   }
 
-  /** Starts a join, which ends after a time in which every member notices it. */
+  /** Starts a join, which ends after `afterMs`. All members notice the join within this time. */
   #rejoin(afterMs: number): void {
     if (this.#joinAt !== undefined) return
     this.#joinAt = this.now + afterMs
@@ -88,7 +92,7 @@ export class ModelGroup {
     for (const { owned } of this.members) for (const partition of owned) free.delete(partition)
     const share = Math.ceil(this.#count / Math.max(1, this.members.length))
     for (const [index, member] of this.members.entries()) {
-      // A member that has crashed keeps its partitions until its session ends.
+      // A killed member keeps its partitions until its session times out.
       const room = member.isRunning ? Math.max(0, share - member.owned.size) : 0
       const gained = [...free].slice(0, room)
       for (const partition of gained) free.delete(partition)

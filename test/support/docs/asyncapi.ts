@@ -4,7 +4,7 @@ import ajvModule from 'ajv'
 import { parse } from 'yaml'
 import { checkout } from './pages.ts'
 
-/** A part of the document; a caller that expects another type casts it. */
+/** A part of the AsyncAPI document. A caller that expects another type casts it. */
 export interface Json {
   readonly [name: string]: Json
 }
@@ -13,7 +13,7 @@ export const read = (path: string): string => readFileSync(join(checkout, path),
 export const document = parse(read('schemas/asyncapi.yaml')) as Json
 export const ajv = new ajvModule.Ajv({ logger: false, strict: false, allErrors: true })
 
-/** Resolves a reference within the document. */
+/** Returns the part of the document to which a reference points. */
 export const at = (pointer: string): Json | undefined =>
   pointer
     .replace(/^#\//, '')

@@ -25,9 +25,9 @@ export const allPages = (): readonly Page[] =>
 
 /** An example: a fenced block, or an indented block that does not belong to a list. */
 export interface Block {
-  /** Number of the block's first line, from 1. */
+  /** Line number of the first line of the block, from 1. */
   readonly line: number
-  /** The language of the fence; `''` for an indented block. */
+  /** The language of the fence. It is empty for an indented block. */
   readonly language: string
   readonly text: string
 }
@@ -51,7 +51,9 @@ export function blocksOf({ text }: Page): readonly Block[] {
   return [...fenced, ...others].sort((a, b) => a.line - b.line)
 }
 
-/** The text with blank lines in place of fenced examples. Line numbers stay the same. */
+/**
+ * The text without its fenced examples. Blank lines replace them, so line numbers stay the same.
+ */
 export const withoutFences = (text: string): string => text.replaceAll(fence, block => block.replaceAll(/[^\n]/g, ''))
 
 /** The code spans in sentences and tables. */

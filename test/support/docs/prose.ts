@@ -2,29 +2,32 @@ import { SyntaxKind } from 'typescript/unstable/ast'
 import { createScanner } from 'typescript/unstable/ast/scanner'
 
 /*
- * The prose of a file: its text with all code blanked out, so that lines stay where they are. The
- * scanner is an unstable API of TypeScript, so package.json has an exact version. swc, which
+ * The prose of a file: its text with all code blanked out, so that line numbers stay the same. The
+ * scanner is an unstable API of TypeScript, so package.json pins an exact version. swc, which
  * transpiles the tests, does not return comments.
  */
 
-/** Replaces each character of code between two texts. */
+/** The character that replaces each character of code. */
 const mark = '¦'
 const blank = (code: string): string => code.replaceAll(/\S/g, mark)
-/** A code span is a word of its sentence, so it keeps its quotes. */
+/**
+ * Replaces the content of code spans. It keeps their quotes, because a code span is a word of its
+ * sentence.
+ */
 const withoutCodeSpans = (text: string): string =>
   text.replaceAll(/`[^`\n]+`/g, span => span.replaceAll(/[^\s`]/g, '_'))
 
 /**
- * A Markdown page without examples, code spans, link targets and the blocks that a tool writes
- * (`<!-- name -->`). The texts of these blocks are strings of the tool's code, and the table of an
- * old run keeps the wording of its time.
+ * Returns a Markdown page without its examples, code spans, link targets and generated blocks
+ * (`<!-- name -->`). Texts of generated blocks are checked as strings in the code of their tool. A
+ * table of an old run keeps the wording of the time of that run.
  */
 export const proseOfPage = (text: string): string =>
   withoutCodeSpans(
     text.replaceAll(/^( *)```.*?^\1```$/gms, blank).replaceAll(/<!-- (\w+) -->.*?<!-- end of \1 -->/gs, blank),
   ).replaceAll(/\]\([^)]*\)/g, blank)
 
-/** The comments of a YAML file. A `#` that begins a comment follows white space. */
+/** Returns the comments of a YAML file. The `#` of a comment follows white space. */
 export const proseOfYaml = (text: string): string =>
   text.replaceAll(/^.*$/gm, line => {
     const at = line.search(/(?<!\S)#/)
@@ -32,8 +35,8 @@ export const proseOfYaml = (text: string): string =>
   })
 
 /**
- * Tokens that end a value: a slash after one of them divides, and does not begin a regular
- * expression.
+ * Tokens that end a value. A slash after one of them is a division. A slash after another token
+ * begins a regular expression.
  */
 const valueEnds: ReadonlySet<SyntaxKind> = new Set([
   ...[SyntaxKind.Identifier, SyntaxKind.ThisKeyword, SyntaxKind.NumericLiteral, SyntaxKind.StringLiteral],
@@ -45,11 +48,16 @@ const strings: ReadonlySet<SyntaxKind> = new Set([
   ...[SyntaxKind.TemplateHead, SyntaxKind.TemplateMiddle, SyntaxKind.TemplateTail],
 ])
 
-/** The comments of a TypeScript file and, if asked for, its strings of more than one word. */
+/**
+ * Returns the comments of a TypeScript file. With `hasUserFacingStrings`, the result also has the
+ * strings of more than one word.
+ */
 export function proseOfTypeScript(text: string, hasUserFacingStrings: boolean): string {
   const scanner = createScanner(false, undefined, text)
   const prose: string[] = []
-  /** Open braces within each open template expression. */
+  /**
+   * Number of open braces in each open template expression, from the outermost to the innermost.
+   */
   const templates: number[] = []
   let previous = SyntaxKind.Unknown
   for (let kind = scanner.scan(); kind !== SyntaxKind.EndOfFile; kind = scanner.scan()) {
@@ -79,13 +87,16 @@ function addTo(counts: number[], change: number): void {
 const isComment = (kind: SyntaxKind): boolean =>
   kind === SyntaxKind.SingleLineCommentTrivia || kind === SyntaxKind.MultiLineCommentTrivia
 
-/** White space replaces the delimiters, so consecutive lines of `//` form one text. */
+/**
+ * Returns the text of a comment. White space replaces the delimiters, so consecutive `//` lines are
+ * one text.
+ */
 const proseOfComment = (comment: string): string =>
   withoutCodeSpans(
     comment.replaceAll(/^\/\/|^\/\*+|\*+\/$|^[ \t]*\*(?!\/)/gm, delimiter => delimiter.replaceAll(/\S/g, ' ')),
   )
 
-/** A string of one word is a name, not prose. */
+/** Returns the text of a string. A string of one word is left out, because it is a name. */
 function proseOfString(literal: string): string {
   const content = literal.replaceAll(/^['"`}]|(?:\$\{|['"`])$/g, mark)
   return /\s/.test(content) ? withoutCodeSpans(content.replaceAll('\\n', '  ').replaceAll('\\`', ' `')) : blank(literal)

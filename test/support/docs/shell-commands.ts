@@ -1,6 +1,6 @@
 /**
- * Splits a shell script into simple commands, each a list of words without redirections. It
- * supports the shell syntax of the documentation. `<name>` is a word.
+ * Splits a shell script into simple commands. Each is a list of words, without redirections. It
+ * supports only the shell syntax that the documentation uses. `<name>` is a word.
  */
 export function commandsIn(script: string): readonly (readonly string[])[] {
   const commands: string[][] = []

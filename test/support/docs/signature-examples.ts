@@ -21,9 +21,11 @@ export interface Case {
 
 interface Language {
   readonly name: string
-  /** The files with the example: content by name. None for Java, where `program` includes it. */
+  /** The files with the example, by name. Java has none, because `program` contains the example. */
   readonly files: Readonly<Record<string, string>>
-  /** The program in `test/fixtures/signatures` that verifies one case per line. */
+  /**
+   * Name of the program in `test/fixtures/signatures` that verifies the case of each input line.
+   */
   readonly program: string
   readonly command: readonly [string, ...string[]]
 }
@@ -32,8 +34,8 @@ export interface SignatureExamples {
   readonly folder: string
   readonly languages: readonly Language[]
   /**
-   * Expects that a program accepts exactly the genuine cases. `fieldsOf`: the fields that it reads
-   * after the name of the body's file.
+   * Checks that a program accepts exactly the genuine cases. The program reads one line for each
+   * case: the name of the file with the body, and then the fields that `fieldsOf` returns.
    */
   check<Any extends Case>(
     command: Language['command'],
@@ -45,8 +47,8 @@ export interface SignatureExamples {
 const fixture = (name: string): string => join(checkout, 'test/fixtures/signatures', name)
 
 /**
- * Writes the examples of a page to a folder, next to the programs `<program>.*`. The folder is
- * removed after the tests of the file.
+ * Writes the examples of a page to a folder, together with the programs `<program>.*`. The folder
+ * is removed after the tests of the file.
  */
 export async function installExamples(page: string, program: string, shown: Shown): Promise<SignatureExamples> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-signatures-'))
@@ -88,8 +90,8 @@ function languagesOf(name: string, { Node, Python, Go, Perl, Shell }: Shown): re
 }
 
 /**
- * Joins the example and the program to one Java file. The launcher runs the first class, and
- * imports precede all classes.
+ * Joins the example and the program into one Java file. The Java launcher runs the first class of a
+ * file, and imports must precede all classes.
  */
 async function javaProgram(file: string, example: string): Promise<string> {
   const imports = /^import .*;\n/gm
@@ -100,7 +102,10 @@ async function javaProgram(file: string, example: string): Promise<string> {
   return [...ordered, ...parts.map(part => part.replaceAll(imports, ''))].join('')
 }
 
-/** Runs a program with these lines on its stdin. A missing language fails with its name. */
+/**
+ * Runs a program with these lines on its stdin. If the language is not installed, the error names
+ * it.
+ */
 async function run(
   page: string,
   cwd: string,

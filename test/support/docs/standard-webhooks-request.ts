@@ -10,7 +10,9 @@ export interface StandardWebhooksRequest {
   readonly signature: string
 }
 
-/** The request that the dispatcher makes for a destination. `at` is in seconds since 1970. */
+/**
+ * The request that the dispatcher makes for a destination. `at` is the time in seconds since 1970.
+ */
 export function standardWebhooksRequest(
   text: string,
   given: Parameters<typeof destinationOf>[0],

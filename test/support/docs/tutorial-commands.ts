@@ -8,7 +8,7 @@ import { checkout } from './pages.ts'
 export const blocksIn = (page: string, language: string): readonly string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)\\n\`\`\`$`, 'gms'))].map(([, block = '']) => block)
 
-/** A pattern for a shown output that accepts other ports, ids and times. */
+/** A pattern for the output that a page shows. It accepts other ports, ids and times. */
 export function outputLike(shown: string): RegExp {
   const varies = [
     /127\.0\.0\.1:\d+/,
@@ -21,9 +21,9 @@ export function outputLike(shown: string): RegExp {
   return new RegExp(`^${fixed.join(`(?:${any.source})`)}$`)
 }
 
-/** The terminals in which the reader of a tutorial types its commands. */
+/** The terminals in which a reader of a tutorial types the commands. */
 export class Terminals {
-  /** Variables of all further commands. */
+  /** Environment variables of all further commands. */
   env: NodeJS.ProcessEnv = { ...process.env }
   readonly #running = new Set<ChildProcess>()
   readonly #adapted: (command: string) => string
@@ -33,7 +33,7 @@ export class Terminals {
     this.#adapted = adapted
   }
 
-  /** Starts a command that keeps running. `nextLine` rejects when it has ended. */
+  /** Starts a command that keeps running. `nextLine` rejects when the command has ended. */
   start(command: string): { readonly child: ChildProcess; readonly nextLine: () => Promise<string> } {
     const child = this.#spawn(command)
     this.#running.add(child)
@@ -52,7 +52,7 @@ export class Terminals {
     }
   }
 
-  /** Stops a command as Ctrl-C does. */
+  /** Stops a command with SIGINT, as Ctrl-C does. */
   async stop(child: ChildProcess): Promise<void> {
     this.#running.delete(child)
     if (child.exitCode !== null || child.signalCode !== null) return
@@ -60,7 +60,7 @@ export class Terminals {
     await once(child, 'exit')
   }
 
-  /** Runs a command to its end. */
+  /** Runs a command until it exits. */
   async run(command: string): Promise<{ code: number; out: string; err: string }> {
     const child = this.#spawn(command)
     const [out, err, [code]] = await Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'close')])

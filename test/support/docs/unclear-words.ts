@@ -1,17 +1,19 @@
 /*
- * Words and forms that a reader of comments, messages and pages has to read twice. The list is in
- * this repository, because textlint and retext would need a plugin for TypeScript, and would
- * replace only the loop over the list.
+ * Words and forms that readers of comments, messages and pages must read twice. The tools textlint
+ * and retext are not used: they need a plugin for TypeScript, and would replace only the loop over
+ * this list.
  */
 
 /** A word or form that no text may have. */
 export interface UnclearWord {
-  /** Whole words in any case. A space matches any white space, such as a line break. */
+  /**
+   * Matches whole words in any case. A space in it matches any white space, including a line break.
+   */
   readonly pattern: RegExp
   /** What to write instead. */
   readonly instead: string
   readonly why: string
-  /** Files that may have it, each with the reason. */
+  /** Files that may have the word, each with the reason. */
   readonly except?: Readonly<Record<string, string>>
 }
 
@@ -123,9 +125,11 @@ export const unclearWordsIn = (path: string, prose: string, words = unclearWords
       })),
     )
 
-/** White space is matched completely, so that a lookahead behind it sees the next word. */
+/** A space matches all consecutive white space, so that a lookahead after it sees the next word. */
 const everywhere = ({ source }: RegExp): RegExp => new RegExp(source.replaceAll(' ', '\\s+(?!\\s)'), 'gi')
 
-/** Formats a finding for a test: file, line, word, and what to write. */
+/**
+ * Formats a finding for a test: its file and line, the found word, what to write instead, and why.
+ */
 export const explain = (path: string, { line, found, word }: Finding): string =>
   `${path}:${line}: "${found}": write ${word.instead}; ${word.why}`

@@ -1,29 +1,30 @@
 import { findOrStartInfrastructure } from '../../../deploy/tools/local/infrastructure.ts'
 import { scanBroker } from '../secret-scan/scan-broker.ts'
 
-/** Passes the stop function to the teardown, because jest loads setup and teardown separately. */
+/** Passes functions from the setup to the teardown, because jest loads the two files separately. */
 export const held = globalThis as typeof globalThis & {
   stopInfrastructure?: () => Promise<void>
   findSecretsOfRun?: () => Promise<readonly string[]>
 }
 
 const forTests = {
-  // Lets tests with a dead member use a session timeout below Kafka's minimum of 6 s.
+  // Permits session timeouts below Kafka's minimum of 6 s, for tests with a dead member.
   'group.min.session.timeout.ms': '500',
-  // A machine that pauses for seconds must not cause leader elections, because nothing restarts
-  // this broker.
+  // Prevents leader elections on a machine that pauses for seconds, because nothing restarts this
+  // broker.
   'broker.session.timeout.ms': '60000',
 }
 
 /**
- * Jest's globalSetup: starts one Kafka and one schema registry for the run. Suites find them in
- * KAFKA_BROKERS and SCHEMA_REGISTRY_URL.
+ * Jest's globalSetup: starts one Kafka and one schema registry for the run. Tests find their
+ * addresses in KAFKA_BROKERS and SCHEMA_REGISTRY_URL.
  */
 export default async function startInfrastructure(): Promise<void> {
   const { kafka, registry, stop } = await findOrStartInfrastructure({ kafka: { properties: forTests } })
   const giveBack = setEnvironment({ KAFKA_BROKERS: kafka.brokers.join(','), SCHEMA_REGISTRY_URL: registry.url })
   const { brokers, logDir } = kafka
-  // Without a log directory, only a part of the data could be read.
+  // `logDir` is known only if this process started the broker from Kafka's jars. Without it, the
+  // scan would miss some of the data, so the scan is left out.
   held.findSecretsOfRun = async () => (logDir === undefined ? [] : scanBroker(logDir, brokers))
   held.stopInfrastructure = async () => {
     giveBack()
@@ -32,8 +33,9 @@ export default async function startInfrastructure(): Promise<void> {
 }
 
 /**
- * Sets variables and returns a function that restores the earlier values. Otherwise the next run in
- * watch mode would treat this run's broker as one that the user started.
+ * Sets environment variables. Returns a function that restores the earlier values. Restore them
+ * after each run: otherwise, the next run in watch mode would treat the broker of this run as one
+ * that the user started.
  */
 function setEnvironment(variables: Readonly<Record<string, string>>): () => void {
   const before = Object.keys(variables).map(name => [name, process.env[name]] as const)

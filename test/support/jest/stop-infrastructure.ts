@@ -1,8 +1,8 @@
 import { held } from './start-infrastructure.ts'
 
 /**
- * Jest's globalTeardown: stops what the setup started. @throws when the topics have secrets of tests,
- * which makes the run fail
+ * Jest's globalTeardown: stops the infrastructure that the setup started.
+ * @throws when the topics contain secrets of tests, which makes the run fail
  */
 export default async function stopInfrastructure(): Promise<void> {
   const { stopInfrastructure: stop, findSecretsOfRun: find } = held

@@ -1,4 +1,4 @@
-import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
+import type { RunningService } from '../../../deploy/tools/local/hookline-process.ts'
 import { until } from '../kafka/admin.ts'
 import { askObjects, type ObjectAnswer } from '../operator/object-requests.ts'
 import { operatorKey } from '../operator/scripted-operator-api.ts'
@@ -16,7 +16,7 @@ export interface JobsInstallation extends TestInstallation {
   dispatcher(): Promise<RunningService>
 }
 
-/** An installation whose processes run one service each. */
+/** Starts an installation in which each process runs one service. */
 export async function startJobsInstallation(config: object): Promise<JobsInstallation> {
   const installation = await startInstallation({ ...operatorSettings, ...config })
   return {
@@ -39,7 +39,7 @@ export async function createJob(operator: RunningService, path: string, body: un
   return `${path}/${job.id}`
 }
 
-/** Resolves with the job when `is` is true for it. */
+/** Polls a job until `is` returns true for it. Resolves with the job. */
 export const untilJob = (operator: RunningService, path: string, is: (job: ShownJob) => boolean): Promise<ShownJob> =>
   until(async () => {
     const { status, body } = await ask(operator, `GET ${path}`)

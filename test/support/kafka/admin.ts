@@ -5,15 +5,15 @@ export interface CommittedPosition {
   readonly metadata: string
 }
 
-/** Admin operations of tests on a cluster. */
+/** Operations of a Kafka administrator that tests need. */
 export interface AdminClient {
   /** Replaces the configuration of a topic. Resolves when the broker applies it. */
   setTopicConfig(topic: string, config: Readonly<Record<string, string>>): Promise<void>
-  /** The committed offsets of a group, summed over the partitions of a topic. */
+  /** The sum of the committed offsets of a group over the partitions of a topic. */
   committed(groupId: string, topic: string): Promise<number>
-  /** The committed offset of each partition; -1 when there is none. */
+  /** The committed offset of each partition, or -1 if there is none. */
   positions(groupId: string, topic: string): Promise<readonly CommittedPosition[]>
-  /** The partitions of each member; `undefined` while the group rebalances. */
+  /** The partitions that each member owns. Undefined while the group rebalances. */
   members(groupId: string, topic: string): Promise<ReadonlyMap<string, readonly number[]> | undefined>
   deleteTopic(topic: string): Promise<void>
   /** Deletes all records of these partitions, as retention does. */
@@ -21,7 +21,7 @@ export interface AdminClient {
   close(): Promise<void>
 }
 
-/** The source of a value that is set on the topic, not on the broker. */
+/** The source of settings that are set on the topic itself, not on the broker. */
 const ofTopic = kafkajs.ConfigSource.TOPIC_CONFIG
 
 export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?? ''): Promise<AdminClient> {
@@ -33,7 +33,7 @@ export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?
       const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
       const resource = { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }
       await admin.alterConfigs({ validateOnly: false, resources: [{ ...resource, configEntries }] })
-      // The response comes when the controller has the change; the broker applies it later.
+      // The response comes when the controller has stored the change. The broker applies it later.
       await until(async () => {
         const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [resource] })
         const own = resources[0]?.configEntries.filter(({ configSource }) => configSource === ofTopic) ?? []
@@ -63,7 +63,8 @@ export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?
       )
     },
     deleteRecords: async (topic, partitions) => {
-      // Makes kafkajs fetch metadata first. Otherwise it does not know the leaders.
+      // Makes kafkajs fetch the metadata of the topic. Without it, kafkajs does not know the
+      // leaders.
       await admin.fetchTopicOffsets(topic)
       await admin.deleteTopicRecords({ topic, partitions: partitions.map(partition => ({ partition, offset: '-1' })) })
     },
@@ -71,7 +72,7 @@ export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?
   }
 }
 
-/** Repeats `ask` until it returns a value. Only the time limit of the test ends the repetition. */
+/** Repeats `ask` until it returns a value. It has no time limit of its own. */
 export async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
   for (;;) {
     const answer = await ask()

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createConsumer } from '../../../src/adapters/kafka/group/consumer.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { durationMs } from '../../../src/core/time.ts'
@@ -6,8 +6,9 @@ import { type Load, startLoad } from '../process/repeated-load.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 
 /**
- * Starts members that join and leave a group, one after another, like replicas of an unstable
- * autoscaler. They use the group's own protocol and ignore their partitions.
+ * Starts members that join and leave a consumer group, one after another, like the replicas of an
+ * unstable autoscaler. They use the same assignment protocol as the other members of the group, and
+ * ignore the records of their partitions.
  */
 export function startMemberChurn(groupId: string, topic: string): Load {
   async function pass(): Promise<void> {

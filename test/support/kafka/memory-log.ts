@@ -16,8 +16,8 @@ import { MemoryFollower } from './memory-follower.ts'
 
 /**
  * An in-memory log behind the Kafka ports, for tests of services with a manual clock. Like a
- * broker, it never delivers or acknowledges within a call: it does both in `poll`, and acknowledges
- * in `answer`.
+ * broker, it never responds within the call of a method. `poll` acknowledges writes and delivers
+ * records; `answer` only acknowledges writes.
  */
 export class MemoryLog {
   readonly #topics = new Map<string, LogRecord[][]>()
@@ -26,7 +26,7 @@ export class MemoryLog {
   readonly #followers = new Set<MemoryFollower>()
   readonly #answers: (() => void)[] = []
   readonly unwritable = new Set<string>()
-  /** Maximum bytes of a value, by topic. */
+  /** Maximum number of bytes of a value, by topic. */
   readonly maxBytes = new Map<string, number>()
   readonly #clock: Clock
   readonly #partitions: number
@@ -64,8 +64,8 @@ export class MemoryLog {
   }
 
   /**
-   * Reads up to the end offsets at the time of the call. `isCompacted`: only the last record of
-   * each key, without tombstones.
+   * Creates a reader that reads up to the end offsets at the time of the call. With `isCompacted`,
+   * it reads only the last record of each key, and no tombstones.
    */
   reader({ isCompacted = false } = {}): PartitionReader {
     const logOf = (topic: string, partition: number): readonly LogRecord[] => this.#logs(topic)[partition] ?? []
@@ -121,14 +121,14 @@ export class MemoryLog {
     return Array.from({ length: this.#partitions }, (_, partition) => partition)
   }
 
-  /** Acknowledges writes and delivers records. Returns true when there was anything to do. */
+  /** Acknowledges writes and delivers records. Returns false if there were none. */
   poll(): boolean {
     const hasAnswered = this.answer()
     const handedOver = [...this.#followers, ...this.#consumers].map(reader => reader.poll())
     return hasAnswered || handedOver.includes(true)
   }
 
-  /** Acknowledges writes, but delivers no records. Returns true when there was a write. */
+  /** Acknowledges writes, but delivers no records. Returns false if there were no writes. */
   answer(): boolean {
     const answers = this.#answers.splice(0)
     for (const answer of answers) answer()
@@ -161,7 +161,7 @@ interface StoredTopics {
   commit(position: Position): void
 }
 
-/** The only member of its group: it owns all partitions. */
+/** The only member of its consumer group. It owns all partitions. */
 export class MemoryConsumer implements LogConsumer {
   readonly #stored: StoredTopics
   #handlers: LogConsumerHandlers | undefined
@@ -177,8 +177,8 @@ export class MemoryConsumer implements LogConsumer {
   }
 
   /**
-   * Revokes and assigns every partition, as after a lost session. Uncommitted records are delivered
-   * again.
+   * Revokes and assigns all partitions, as after a lost session. Records without a commit are
+   * delivered again.
    */
   rebalance(): void {
     this.#handlers?.onRevoked([...this.#positions.values()])
@@ -223,16 +223,16 @@ export class MemoryConsumer implements LogConsumer {
     this.kill()
   }
 
-  /** Kills the process. It commits nothing more. */
+  /** Kills the process of the consumer. It commits nothing after that. */
   kill(): void {
     this.#handlers = undefined
     this.#positions.clear()
   }
 
-  /** Whether the commit timer runs. */
+  /** Whether the commit timer of the consumer runs. */
   isCommitting = true
 
-  /** Whether the member holds the session lease. */
+  /** Whether the group coordinator has confirmed the membership of this consumer recently. */
   confirmed = true
 
   holdsLease(): boolean {
@@ -243,7 +243,7 @@ export class MemoryConsumer implements LogConsumer {
     return this.#handlers
   }
 
-  /** Time since the broker's last response. */
+  /** Time since the last response of a broker. */
   silentFor: DurationMs = durationMs(0)
   inactiveFor: DurationMs = durationMs(0)
 

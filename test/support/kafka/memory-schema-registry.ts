@@ -7,7 +7,10 @@ import { epochMs } from '../../../src/core/time.ts'
 
 export const eventsTopic = 'hookline.events'
 
-/** A registry with one schema of Hookline, which has id 1, and the schemas that a test adds. */
+/**
+ * An in-memory schema registry. It has a schema of Hookline with the id 1, and the schemas that a
+ * test adds.
+ */
 export class MemoryRegistry implements Registry {
   readonly url = 'http://registry.test'
   readonly #own: { readonly subject: string; readonly schema: string }
@@ -60,7 +63,7 @@ const compiled = (schema: object): FoundSchema => ({
   type: avsc.Type.forSchema(schema as avsc.Schema, { wrapUnions: 'auto', typeHook: boundedCollection }),
 })
 
-/** Encodes a value as a producer with its own schema does. */
+/** Encodes a value as a producer does that has its own schema. */
 export function written(schemaId: number, schema: object, value: object): Buffer {
   const frame = Buffer.alloc(5)
   frame.writeInt32BE(schemaId, 1)

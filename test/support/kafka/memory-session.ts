@@ -2,12 +2,17 @@ import type { Commit, LogSession } from '../../../src/core/log-session.ts'
 import type { LogRecord, OutgoingRecord } from '../../../src/core/ports.ts'
 import { type EpochMs, epochMs } from '../../../src/core/time.ts'
 
-/** Topics in memory, read through the port of sessions. `count` has the number of records read. */
+/**
+ * An in-memory `LogSession`, which reads parts of topics in any order. `count` is the number of
+ * records that were read.
+ */
 export class MemorySession implements LogSession {
   readonly #topics = new Map<string, LogRecord[][]>()
   readonly #committed = new Map<string, readonly Commit[]>()
   readonly #partitions: number
-  /** The first offsets that retention has left, by topic and partition, for example `t/0`. */
+  /**
+   * First offset after retention has deleted records, by topic and partition, for example `t/0`.
+   */
   readonly removed = new Map<string, number>()
   count = 0
 

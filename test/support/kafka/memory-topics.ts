@@ -10,8 +10,8 @@ interface Pending {
 }
 
 /**
- * In-memory topics for operator commands. Tests write directly; a `MemoryTopicsProducer` writes
- * record by record.
+ * In-memory topics for operator commands. Tests write to them directly. Code under test writes
+ * through a `MemoryTopicsProducer`, record by record.
  */
 export class MemoryTopics {
   readonly partitions = 2
@@ -48,13 +48,13 @@ export class MemoryTopics {
 }
 
 /**
- * A producer that writes and acknowledges only in `step`: in order within a partition, in any order
- * across partitions.
+ * A producer that writes and acknowledges only in `step`. It keeps the order within a partition,
+ * but not across partitions.
  */
 export class MemoryTopicsProducer implements LogProducer {
   readonly #topics: MemoryTopics
   readonly #pending: Pending[] = []
-  /** Whether a topic rejects a record. */
+  /** Returns whether a topic rejects a record. */
   readonly refuses: (topic: string, record: OutgoingRecord) => boolean
   written = 0
   /** Maximum number of records that waited at the same time. */
@@ -71,7 +71,8 @@ export class MemoryTopicsProducer implements LogProducer {
   }
 
   /**
-   * Writes the first waiting record of one partition. `isAnswerLost`: without an acknowledgement.
+   * Writes the first waiting record of the partition that `pick` selects. With `isAnswerLost`, the
+   * record is stored but not acknowledged.
    */
   step(pick = 0, isAnswerLost = false): void {
     const lanes = Map.groupBy(this.#pending, ({ topic, partition }) => `${topic}/${partition}`)
@@ -90,7 +91,10 @@ export class MemoryTopicsProducer implements LogProducer {
   async stop(): Promise<void> {}
 }
 
-/** Lets a producer write until `work` has ended. */
+/**
+ * Calls `producer.step` until `work` has ended. `picks` are the arguments of these calls, used in
+ * turn: each one selects a partition.
+ */
 export async function whileWriting<T>(producer: MemoryTopicsProducer, work: Promise<T>, picks = [0]): Promise<T> {
   let isRunning = true
   const done = work.finally(() => (isRunning = false))
@@ -102,8 +106,8 @@ export async function whileWriting<T>(producer: MemoryTopicsProducer, work: Prom
 }
 
 /**
- * Like `whileWriting`, but stops after `writes` records and does not acknowledge the last one, as
- * if the process had been killed. Returns false when `work` ended before that.
+ * Like `whileWriting`, but simulates a kill of the process: it stops after `writes` records and
+ * does not acknowledge the last one. Returns false if `work` ended before that.
  */
 export async function killedAfter(
   producer: MemoryTopicsProducer,

@@ -3,15 +3,15 @@ import type { KafkaTransportOptions } from '../../../packages/client-kafka/src/k
 import { createEventCodec, eventSchema } from '../../../src/adapters/avro/event-codec.ts'
 import { subjectOf } from '../../../src/adapters/avro/own-schemas.ts'
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
-import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createAdmin } from '../../../src/adapters/kafka/log/admin.ts'
-import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
+import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import { epochMs } from '../../../src/core/time.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 
-/** A separate events topic on a real broker and registry, without services. */
+/** A separate events topic on a real broker and registry. No services read it. */
 export interface RealEventsTopic {
   readonly topic: string
   /** Options of a transport that writes to this topic. */
@@ -25,7 +25,7 @@ export interface RealEventsTopic {
 
 export const partitions = 4
 
-/** Chooses a new name for a topic. Only `createTopic` creates the topic. */
+/** Chooses a new name for the topic. The topic does not exist until `createTopic` is called. */
 export function newRealEventsTopic(brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',')): RealEventsTopic {
   const topicPrefix = `contract-${randomUUID().slice(0, 8)}`
   const topic = `${topicPrefix}.events`

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import type { LogRecord, TopicFollowerHandlers } from '../../../src/core/ports.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import { Conditions } from '../awaited-conditions.ts'
@@ -29,7 +29,7 @@ export class RecordingFollower implements TopicFollowerHandlers {
     return this.#conditions.until(condition)
   }
 
-  /** Resolves when `asOf` is at least `ms` old. */
+  /** Resolves when `asOf` is at least `ms` in the past. */
   async untilBehind(ms: number): Promise<void> {
     const left = (): number => this.asOf + ms - systemClock.monotonic()
     while (left() > 0) await new Promise<void>(resolve => systemClock.after(durationMs(left()), resolve))

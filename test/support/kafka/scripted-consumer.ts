@@ -7,16 +7,19 @@ export const partition: TopicPartition = { topic: 'hookline.retry.10s', partitio
 export interface Fetch {
   /** Maximum number of records. */
   readonly count: number
-  /** Number of records that are delivered a second time. */
+  /** Number of earlier records that are delivered a second time. */
   readonly again?: number
-  /** Whether the batch reaches past the gap after its last record. */
+  /**
+   * Whether the next offset of the batch also skips the offsets without records (a gap, as after
+   * compaction) that follow the last record.
+   */
   readonly withGap?: boolean
   /** Whether the fetch was in progress when the partition was paused. */
   readonly late?: boolean
 }
 
 /**
- * A consumer of one partition. It delivers the given records when the test says so, and records the
+ * A consumer of one partition. It delivers records when the test calls `fetch`, and records the
  * calls of `pause`, `resume` and `seek`.
  */
 export class ScriptedConsumer implements LogConsumer {
@@ -28,7 +31,10 @@ export class ScriptedConsumer implements LogConsumer {
   readonly #end: number
   #handlers: LogConsumerHandlers | undefined
 
-  /** @param end the end offset, after the records and the gap behind them */
+  /**
+   * @param end the end offset of the partition. It may be higher than the last record's offset plus
+   *   1, because the log can end with offsets that have no records.
+   */
   constructor(records: readonly LogRecord[], end: number) {
     this.#records = records
     this.#end = end
@@ -49,8 +55,8 @@ export class ScriptedConsumer implements LogConsumer {
   }
 
   /**
-   * Delivers the next records. While the partition is paused it delivers nothing, unless the fetch
-   * is late.
+   * Delivers the next records. If the partition is paused, it delivers nothing, except when the
+   * fetch is late.
    */
   fetch({ count, again = 0, withGap = false, late = false }: Fetch): void {
     if (this.isPaused && !late) return
@@ -62,7 +68,10 @@ export class ScriptedConsumer implements LogConsumer {
     this.#handOver([...before.slice(before.length - again), ...records], this.next)
   }
 
-  /** Delivers records of a fetch that began before the last seek. The position does not move. */
+  /**
+   * Delivers records of a fetch that began before the last seek, as a late response. The offset of
+   * the next fetch does not change.
+   */
   stray(count: number): void {
     const records = this.#records.filter(({ offset }) => offset >= this.next).slice(0, count)
     this.#handOver(records, (records.at(-1)?.offset ?? this.next) + 1)
@@ -104,7 +113,10 @@ export class ScriptedConsumer implements LogConsumer {
   }
 }
 
-/** Prefetches up to the higher limits and admits no record. */
+/**
+ * Callbacks of a service that admits no records. Its partitions may prefetch up to the higher
+ * limits.
+ */
 export const noAdmission: Admission = {
   prefetchesDeeper: () => true,
   assigned: () => undefined,

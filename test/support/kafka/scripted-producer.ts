@@ -6,7 +6,7 @@ interface Appended {
   readonly onAck: (error: Error | undefined) => void
 }
 
-/** A producer whose acknowledgements the test sends. */
+/** A producer whose records are acknowledged when the test calls `answer`. */
 export class ScriptedProducer implements LogProducer {
   /** Records without an acknowledgement. */
   readonly waiting: Appended[] = []
@@ -23,7 +23,7 @@ export class ScriptedProducer implements LogProducer {
     return this.#appended.filter(each => each.topic === topic).map(({ record }) => record)
   }
 
-  /** Acknowledges the oldest `count` records, by default all. With `error` they fail instead. */
+  /** Acknowledges the oldest `count` records, by default all. With `error`, they fail instead. */
   answer(error?: Error, count = this.waiting.length): void {
     for (const { onAck } of this.waiting.splice(0, count)) onAck(error)
   }

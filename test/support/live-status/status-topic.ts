@@ -7,16 +7,19 @@ interface Pending {
   readonly onAck: (error: Error | undefined) => void
 }
 
-/** A status topic in memory that a view reads. The test decides when a write ends, and how. */
+/**
+ * An in-memory status topic. `sums` are the totals that a reader of the topic computes from its
+ * records. The test decides when and how a write ends.
+ */
 export class StatusTopic implements LogProducer {
   readonly sums = new LiveSums()
-  /** The last value of each key, as compaction keeps it. */
+  /** The last value of each key, which compaction keeps. */
   readonly values = new Map<string, string>()
   /** The keys of all stored records, in order. */
   readonly stored: string[] = []
   readonly pending: Pending[] = []
   readonly #now: () => EpochMs
-  /** Whether each write ends immediately. */
+  /** Whether each write ends immediately. Otherwise it ends when the test calls `answer`. */
   isAnswering = true
 
   constructor(now: () => EpochMs) {
@@ -28,7 +31,10 @@ export class StatusTopic implements LogProducer {
     if (this.isAnswering) this.answer()
   }
 
-  /** Ends the writes in progress: stored, failed, or stored although the producer sees a failure. */
+  /**
+   * Ends the pending writes. With `stored_and_failed`, the record is stored although the producer
+   * gets an error.
+   */
   answer(how: 'stored' | 'failed' | 'stored_and_failed' = 'stored'): void {
     for (const { record, onAck } of this.pending.splice(0)) {
       if (how !== 'failed') this.#store(record)

@@ -11,10 +11,10 @@ export interface Leaf {
 interface LeafOptions {
   /** The subject alternative names: host names and addresses. */
   readonly names?: readonly string[]
-  /** Days from now; negative is the past. */
+  /** Start of the validity, in days from now. A negative number is in the past. */
   readonly validFrom?: number
   readonly validTo?: number
-  /** Default: a certificate for a server. */
+  /** Purpose of the certificate. The default is `server`. */
   readonly usage?: 'server' | 'client'
 }
 
@@ -28,7 +28,9 @@ interface Key {
   readonly publicKey: forge.pki.PublicKey
 }
 
-/** Node makes keys and signatures; forge, which is slow at both, only writes the certificate. */
+/**
+ * Creates a key with Node, which also signs. forge is slow at both and only writes the certificate.
+ */
 function createKey(): Key {
   const pair = generateKeyPairSync('rsa', {
     modulusLength: 2048,
@@ -41,7 +43,7 @@ function createKey(): Key {
 function signed(certificate: forge.pki.Certificate, { pem }: Key): string {
   const signing = {
     sign() {
-      // forge sets this field just before it requests the signature; its types omit the field.
+      // forge sets this field just before it asks for the signature. Its types omit the field.
       const { tbsCertificate } = certificate as unknown as { tbsCertificate: forge.asn1.Asn1 }
       const bytes = Buffer.from(forge.asn1.toDer(tbsCertificate).getBytes(), 'latin1')
       return sign('sha256', bytes, pem).toString('latin1')
@@ -63,7 +65,10 @@ function certificate(subject: string, key: forge.pki.PublicKey, { validFrom = -1
   return made
 }
 
-/** Type 2 is a host name, type 7 an address (RFC 5280 §4.2.1.6). */
+/**
+ * The alternative names as forge expects them. Type 2 is a host name, type 7 is an IP address (RFC
+ * 5280 §4.2.1.6).
+ */
 const altNames = (names: readonly string[]) =>
   names.map(name => (/^[\d.]+$|:/.test(name) ? { type: 7, ip: name } : { type: 2, value: name }))
 

@@ -11,15 +11,15 @@ export interface ConnectRequest {
   readonly headers: IncomingMessage['headers']
 }
 
-/** Handles a CONNECT request instead of the proxy. */
+/** Handles a CONNECT request in place of the proxy. */
 export type Intercept = (socket: Socket, request: ConnectRequest) => unknown
 
 export interface ConnectProxyOptions {
-  /** With a certificate, clients connect to the proxy over TLS. */
+  /** Certificate and key of the proxy. With them, clients connect to the proxy over TLS. */
   readonly tls?: ServerTls
-  /** The response when the tunnel is open, in one or more writes. */
+  /** Response of the proxy when the tunnel is open. Each text is a separate write. */
   readonly established?: readonly string[]
-  /** Handles requests; `undefined` for a request that the proxy should handle itself. */
+  /** Returns the handler of a request, or undefined if the proxy should handle it. */
   readonly intercept?: (request: ConnectRequest) => Intercept | undefined
 }
 
@@ -28,11 +28,11 @@ export interface ConnectProxy {
   /** `http(s)://127.0.0.1:port` */
   readonly url: string
   readonly requests: readonly ConnectRequest[]
-  /** Number of open connections from clients. */
+  /** Number of open connections of clients. */
   connections(): number
   /** Resolves when this many CONNECT requests have arrived since the start. */
   received(count: number): Promise<void>
-  /** Resolves when all connections from clients are closed. */
+  /** Resolves when all connections of clients are closed. */
   idle(): Promise<void>
   /** Closes all tunnels. */
   cut(): void
@@ -41,7 +41,7 @@ export interface ConnectProxy {
   close(): Promise<void>
 }
 
-/** Responds to CONNECT with a status, and closes the connection. */
+/** Responds to a CONNECT request with a status, and closes the connection. */
 export const refusing =
   (status: number, headers: Readonly<Record<string, string>> = {}): Intercept =>
   socket => {
@@ -50,8 +50,8 @@ export const refusing =
   }
 
 /**
- * Starts an HTTP proxy for CONNECT on 127.0.0.1. It connects every host name to 127.0.0.1, and
- * responds with 502 when it cannot connect.
+ * Starts an HTTP proxy for CONNECT on 127.0.0.1. The proxy connects to 127.0.0.1, whatever the host
+ * name is. It responds with 502 if it cannot connect.
  */
 export async function startConnectProxy({
   tls,
@@ -93,8 +93,8 @@ export async function startConnectProxy({
     if (own === undefined) {
       openTunnel(client, url, head, established)
     } else {
-      // Without reading, the proxy would not notice that the client closes the connection. Node's
-      // HTTP servers leave their side open.
+      // An unread socket does not report that the client has closed it, so read it. Node's HTTP
+      // server does not close its side of a CONNECT connection by itself, so close it here.
       client.resume()
       client.on('end', () => client.end())
       own(client, request)
@@ -143,7 +143,7 @@ function openTunnel(client: Socket, authority: string, head: Buffer, established
   client.on('close', () => upstream.destroy())
 }
 
-/** Writes each text in an event loop iteration of its own. */
+/** Writes each text in a separate iteration of the event loop. */
 async function writeAll(socket: Socket, texts: readonly string[]): Promise<void> {
   for (const text of texts) {
     socket.write(text)

@@ -1,9 +1,9 @@
-/** Requests as bytes, including invalid ones. */
+/** HTTP requests as bytes, including invalid ones. */
 
 export type Fields = Readonly<Record<string, string | readonly string[]>>
 
 /**
- * An HTTP/1.1 request. Content-Length is added when there is a body and no header gives its length.
+ * An HTTP/1.1 request. If it has a body and no header gives its length, Content-Length is added.
  */
 export function request(line: string, headers: Fields = {}, body: string | Buffer = ''): Buffer {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body

@@ -10,8 +10,8 @@ export interface ServerTls {
 }
 
 /**
- * An HTTP or HTTPS server on a free port of 127.0.0.1. It keeps idle connections longer than any
- * test runs.
+ * An HTTP or HTTPS server on a free port of 127.0.0.1. It keeps idle connections open for longer
+ * than a test takes.
  */
 export class HttpEndpoint {
   readonly #scheme: 'http' | 'https'
@@ -20,7 +20,7 @@ export class HttpEndpoint {
   constructor(answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>, tls?: ServerTls) {
     const listener = (request: IncomingMessage, response: ServerResponse): void => {
       answer(request, response).catch(error => {
-        // A request is incomplete when its sender was killed.
+        // A request is incomplete if its sender was killed. This is not an error of the test.
         if (request.complete) throw error
       })
     }

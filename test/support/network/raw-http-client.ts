@@ -5,25 +5,25 @@ import { Conditions } from '../awaited-conditions.ts'
 export interface WireAnswer {
   readonly status: number
   readonly reason: string
-  /** Names in lower case. A repeated name is an error. */
+  /** Headers by name in lower case. A repeated name is an error. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
 /** A client that sends bytes unchanged and parses responses strictly. */
 export interface Wire {
-  /** Resolves when the kernel has the bytes or the connection is closed. */
+  /** Resolves when the kernel has accepted the bytes or the connection is closed. */
   send(bytes: string | Buffer): Promise<void>
   /** Sends FIN. */
   end(): void
   /** Sends RST. */
   reset(): void
   /**
-   * The next final response; interim ones go to `interim`. Rejects when the connection ends first.
-   * For `HEAD` it expects no body.
+   * Resolves with the next final response. Interim responses are added to `interim`. Rejects if the
+   * connection ends first. For `HEAD`, no body is expected.
    */
   answer(method?: string): Promise<WireAnswer>
-  /** Statuses of the interim responses so far. */
+  /** Statuses of all interim responses up to now. */
   readonly interim: readonly number[]
   /** Received text that is not yet part of a complete response. */
   readonly unread: string
@@ -31,7 +31,7 @@ export interface Wire {
   readonly closed: Promise<'end' | 'reset'>
 }
 
-/** Connects to a base URL. In all texts one character is one byte. */
+/** Connects to the host and port of a base URL. In all texts, one character is one byte. */
 export function connect(url: string): Promise<Wire> {
   const { hostname, port } = new URL(url)
   const socket = net.connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port), allowHalfOpen: true })

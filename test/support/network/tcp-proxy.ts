@@ -4,16 +4,18 @@ import { Transform, type TransformCallback } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * What the proxy does to its connections.
+ * How the proxy treats its connections.
  * - `cut`: closes open connections, and new ones immediately.
  * - `reset`: resets open connections, and each new one with its first bytes.
- * - `half-open`: keeps all open and passes nothing, like a firewall that forgot the connection.
- * - `delayed`: passes every chunk `ms` later, in both directions.
- * - `held`: passes nothing until the state changes, then everything, even from a side that closed.
+ * - `half-open`: keeps all connections open and forwards nothing, like a firewall that has dropped
+ *   its state of the connection.
+ * - `delayed`: forwards every chunk `ms` later, in both directions.
+ * - `held`: forwards nothing until the state changes. Then it forwards everything, even from a side
+ *   that has closed.
  * - `slow`: limits the bytes per second in each direction of a connection.
  *
- * Three states pass requests and change the server's answers: `answers-lost` passes none,
- * `answers-late` delays them, `answers-torn` resets each connection in the middle of an answer.
+ * Three states forward requests and change the responses of the server. `answers-lost` drops them,
+ * `answers-late` delays them, and `answers-torn` resets each connection in the middle of a response.
  */
 export type LinkState =
   | { readonly kind: 'open' | 'cut' | 'reset' | 'half-open' | 'held' | 'answers-lost' }
@@ -31,11 +33,11 @@ export interface TcpProxy {
   /** Port on 127.0.0.1. */
   readonly port: number
   /**
-   * Sets the state for open and new connections. A connection that has lost bytes is reset, unless
-   * the new state loses bytes too.
+   * Sets the state of open and new connections. A connection of which the proxy dropped bytes is
+   * reset when the new state forwards bytes again.
    */
   set(state: LinkState): void
-  /** Number of open connections from clients. */
+  /** Number of open connections of clients. */
   connections(): number
   close(): Promise<void>
 }
@@ -45,13 +47,13 @@ interface Connection {
   readonly server: Socket
   /** Whether the proxy dropped bytes of this connection. */
   swallowed: boolean
-  /** Bytes of responses since the state was set. */
+  /** Number of response bytes since the state was set. */
   answered: number
 }
 
 /**
- * Starts a proxy between a client and a server on 127.0.0.1, whose state can be changed at any
- * time. `listen` 0: any free port.
+ * Starts a proxy between a client and a server on 127.0.0.1. Its state can be changed at any time.
+ * If `listen` is 0, the proxy uses a free port.
  */
 export async function startTcpProxy(target: number, listen = 0): Promise<TcpProxy> {
   const connections = new Set<Connection>()
@@ -90,8 +92,8 @@ export async function startTcpProxy(target: number, listen = 0): Promise<TcpProx
     ] as const) {
       socket.setNoDelay(true)
       socket.on('error', () => {})
-      // When one side closes, the other side is closed too. With `half-open`, the other side
-      // notices nothing.
+      // When one side closes, the proxy closes the other side. With `held`, it first forwards the
+      // bytes that it holds. With `half-open`, it does not close the other side.
       socket.on('close', () => {
         if (state.kind === 'held') sent.end()
         else if (state.kind !== 'half-open') other.destroy()
@@ -126,7 +128,7 @@ export async function startTcpProxy(target: number, listen = 0): Promise<TcpProx
   }
 }
 
-/** What happens to new bytes in this state. */
+/** What happens to new bytes of one direction in this state. */
 function fateIn(state: LinkState, isAnswer: boolean): Fate {
   switch (state.kind) {
     case 'open':
@@ -150,13 +152,13 @@ function fateIn(state: LinkState, isAnswer: boolean): Fate {
 }
 
 /**
- * One direction of a connection. It passes back-pressure on, so a slow link blocks its sender; a
- * delay does not.
+ * Creates the stream for one direction of a connection. The stream applies back-pressure, so a slow
+ * link blocks the sender. A delay does not block the sender.
  */
 function spoilt(fateOf: (bytes: number) => Fate, untilChanged: () => Promise<void>): Transform {
   /**
-   * Resolves when all earlier bytes are through. Later bytes never overtake them, even after a
-   * state change.
+   * Resolves when all earlier bytes are forwarded. Later bytes wait for this promise, even after a
+   * change of the state, so that the order of the bytes is kept.
    */
   let through: Promise<void> = Promise.resolve()
 
@@ -190,7 +192,7 @@ function spoilt(fateOf: (bytes: number) => Fate, untilChanged: () => Promise<voi
       // The connection may have been closed before the chunk is due.
       pass(chunk, () => void (this.destroyed || this.push(chunk))).then(() => done(), done)
     },
-    // A link that passes no bytes passes no FIN either.
+    // If the state drops bytes, it also drops the FIN.
     flush(done) {
       if (fateOf(0).kind !== 'swallow') through.then(() => done(), done)
     },

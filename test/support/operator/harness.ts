@@ -34,7 +34,9 @@ const partitions = 2
 export class OperatorHarness {
   readonly clock = new ManualClock()
   readonly log = new MemoryLog(this.clock, partitions)
-  /** Committed offsets of the audiences service. By default it has processed all inputs. */
+  /**
+   * Returns the committed offsets of the audiences service. By default, all inputs are committed.
+   */
   committed: (() => readonly number[]) | undefined
   /** Milliseconds by which the brokers' clock is ahead of this machine's. */
   brokersAhead = 0
@@ -90,7 +92,7 @@ export class OperatorHarness {
     }
   }
 
-  /** Lets Kafka respond until `work` has ended. */
+  /** Lets Kafka acknowledge writes and deliver records until `work` has ended. */
   async during<T>(work: Promise<T>): Promise<T> {
     let isRunning = true
     const done = work.finally(() => (isRunning = false))
@@ -106,7 +108,7 @@ export class OperatorHarness {
     return this.log.records(topics.audienceInput).map(({ value }) => JSON.parse(String(value)) as AudienceInput)
   }
 
-  /** The inputs as `observed u-1 true`, in the order of each partition. */
+  /** The written inputs, for example `observed u-1 true`, in their order in each partition. */
   inputsTold(): readonly string[] {
     return this.inputs().map(input =>
       [input.kind, inputUser(input), 'value' in input ? input.value : undefined].filter(Boolean).join(' '),
@@ -122,13 +124,16 @@ export class OperatorHarness {
     return last?.value ? decodeSuppressions(last.value.toString()) : undefined
   }
 
-  /** Writes the stored membership of a user; `undefined` writes a tombstone. */
+  /** Writes the stored membership of a user, or a tombstone if `state` is undefined. */
   keep(key: MemberKey, state: Partial<Membership> | undefined): void {
     const partition = partitionFor(Buffer.from(key.userId), partitions)
     this.#write(topics.memberships, membershipKey(key), partition, state && toMembershipRecord({ ...member, ...state }))
   }
 
-  /** Writes the watermark of an audience to every partition. */
+  /**
+   * Writes the watermark of an audience to every partition. `begun` is the id of the newest full
+   * sync that has begun.
+   */
   keepMark(audience: string, begun: SyncId): void {
     for (let partition = 0; partition < partitions; partition++)
       this.#write(
@@ -151,7 +156,7 @@ export class OperatorHarness {
   }
 }
 
-/** A member whose value the destination has acknowledged. */
+/** The membership of a user whose value the destination has acknowledged. */
 export const member: Membership = {
   desired: 'true' as JsonText,
   acknowledged: 'true' as JsonText,

@@ -9,8 +9,9 @@ interface Options {
 }
 
 /**
- * Characters of the largest bodies before compression: the operator listener accepts 1 MiB. After
- * the first requests, which have each shape in this size, four of five are small, to save time.
+ * Maximum number of characters of a body before compression. The operator listener accepts 1 MiB.
+ * The first requests have this size, one for each kind of body, compression and framing. After
+ * them, four of five requests are small, to save time.
  */
 const largest = 1_048_576 - 1_024
 const large = { first: 60, every: 5 }
@@ -35,8 +36,9 @@ const cookies: readonly ((size: number) => string)[] = [
 ]
 
 /**
- * The hostile requests to a collector, sent to the paths of the operator listener: mostly with a
- * valid key or session, because all others are refused before their body is read.
+ * Creates the hostile requests of `hostileRequests` for the paths of the operator listener. Almost
+ * all have a valid key or session, because the listener refuses the others before it reads their
+ * body.
  */
 export function hostileOperatorRequests({ seed, operatorKey, session }: Options): (index: number) => HostileRequest {
   const [largeRequest, smallRequest] = [largest, small].map(size =>
@@ -58,7 +60,7 @@ function credentialsOf(
   { operatorKey, session }: Omit<Options, 'seed'>,
 ): Readonly<Record<string, string>> {
   const kind = chance.between(0, 199)
-  // Few, because the listener throttles an address with wrong keys.
+  // Wrong keys are rare, because the listener throttles an address that sends them.
   if (kind === 0) return { Authorization: 'Bearer wrong' }
   if (kind === 1) return { Cookie: chance.pick(cookies)(chance.between(1, 12_000)) }
   if (kind < 40)
@@ -66,7 +68,10 @@ function credentialsOf(
   return kind < 120 ? session : { Authorization: `Bearer ${operatorKey}` }
 }
 
-/** The request with another method and path, unless its path is the attack, and more headers. */
+/**
+ * Returns the request with another method and path and with more headers. A very long path stays,
+ * because it is the attack.
+ */
 function redirected(bytes: Buffer, target: string, headers: Readonly<Record<string, string>>): Buffer {
   const end = bytes.indexOf('\r\n')
   const line = bytes.subarray(0, end).toString('latin1')

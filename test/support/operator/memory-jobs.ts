@@ -15,11 +15,14 @@ export interface MemoryJobs {
   readonly api: JobsApi
   readonly store: JobStore
   readonly log: MemoryLog
-  /** The offsets that the topics of events and of dead letters have. */
+  /** The offset ranges that a new job reads, in the events topic or in the dead-letter topic. */
   spans: readonly OffsetSpan[]
 }
 
-/** The jobs of one operator process that runs none, on an in-memory log that answers by itself. */
+/**
+ * The jobs of an operator process that does not run them, on an in-memory log that acknowledges
+ * writes automatically.
+ */
 export async function memoryJobs(clock: Clock, log = new MemoryLog(clock)): Promise<MemoryJobs> {
   const follower = log.follower(topics.jobs)
   const store = createJobStore({ follower, producer: log.producer(), topic: topics.jobs, clock, logger: silent })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { ConfigObjects } from '../../../src/core/config-objects/config-objects.ts'
-import { type Merged, mergeObjects } from '../../../src/core/config-objects/merge.ts'
+import { type Merged, mergeObjects } from '../../../src/core/config-objects/merge-objects.ts'
 import { parseEncryptionKey } from '../../../src/core/encryption-key.ts'
 import type { Clock } from '../../../src/core/ports.ts'
 import type { Settings } from '../../../src/core/settings/settings.ts'
@@ -35,15 +35,15 @@ export function fileSettings(): Settings {
 
 export interface MemoryObjects {
   readonly objects: ConfigObjects
-  /** The settings of the file with all objects. */
+  /** The settings of the configuration file together with all objects. */
   readonly merged: () => Merged
   readonly log: MemoryLog
 }
 
 /**
- * The configuration objects of one operator process, on an in-memory log that answers by itself.
- * `log` is the log of another process of the same installation. `hasKey`: whether
- * `operator.encryptionKeyFile` is set.
+ * The configuration objects of one operator process, on an in-memory log that acknowledges writes
+ * automatically. To simulate two processes of one installation, pass both the same `log`. `hasKey`
+ * says whether `operator.encryptionKeyFile` is set.
  */
 export async function memoryObjects(
   clock: Clock,
@@ -79,7 +79,7 @@ export async function memoryObjects(
   return { objects: answering, merged, log }
 }
 
-/** Lets the log acknowledge and deliver records until `work` has ended. */
+/** Lets the log acknowledge writes and deliver records until `work` has ended. */
 export async function answered<T>(log: MemoryLog, work: Promise<T>): Promise<T> {
   let isRunning = true
   const done = work.finally(() => (isRunning = false))

@@ -1,7 +1,7 @@
 import { LiveSums } from '../../../src/core/live-status/live-sums.ts'
 import type { StatusView } from '../../../src/services/live-status/status-view.ts'
 
-/** The view of a status topic that no process has written to. */
+/** A view of the status topic without records. */
 export const noStatusView: StatusView = {
   sums: new LiveSums(),
   isCurrent: () => true,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import type { ObjectsApi } from '../../../src/core/operator/objects-api.ts'
 import type { Clock, LogPositions, TopicReader } from '../../../src/core/ports.ts'
@@ -27,14 +27,14 @@ interface Options {
   readonly clock?: Clock
   readonly memory?: MemoryObjects
   readonly transport?: WebhookTransport
-  /** Absent: for tests without `auth.oauth2`. */
+  /** Absent in tests without `auth.oauth2`. */
   readonly authorize?: Authorize
   readonly positions?: LogPositions
   readonly reader?: TopicReader
   readonly failures?: LastFailures
 }
 
-/** The operations behind the routes for destinations and sources, with objects in memory. */
+/** The operations behind the routes for destinations and sources. The objects are in memory. */
 export async function objectsApi(options: Options = {}): Promise<ObjectsApi> {
   const { clock = systemClock, transport = noTransport, positions = noPositions, reader = noReader } = options
   const { objects, merged } = options.memory ?? (await memoryObjects(clock))

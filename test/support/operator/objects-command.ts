@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import type { ObjectDocument, ObjectKind } from '../../../src/core/config-objects/config-objects.ts'
 import type { WebhookTransport } from '../../../src/core/webhook-ports.ts'
 import { configFolder } from '../config/folder.ts'
@@ -10,8 +10,8 @@ import { operatorKey, ScriptedOperatorApi } from './scripted-operator-api.ts'
 import { startOperator } from './server.ts'
 
 /**
- * Commands for destinations and sources in this process, against a real listener of the operator
- * API with its objects in memory.
+ * Runs commands for destinations and sources in this process. They send their requests to a real
+ * listener of the operator API, which has its objects in memory.
  */
 export async function objectsCommand({ transport }: { readonly transport?: WebhookTransport } = {}) {
   const memory = await memoryObjects(systemClock)
@@ -30,7 +30,7 @@ export async function objectsCommand({ transport }: { readonly transport?: Webho
     /** Runs `hookline …argv`. */
     run: (argv: readonly string[], given: Parameters<typeof runCommand>[1] = {}) =>
       runCommand(argv, { ...given, env: { ...env, ...given.env } }),
-    /** Writes an object as another operator would. */
+    /** Writes an object directly, as another operator process does. */
     async put(kind: ObjectKind, document: ObjectDocument): Promise<void> {
       const id = String(document['id'])
       const outcome = await memory.objects.change({
@@ -42,7 +42,7 @@ export async function objectsCommand({ transport }: { readonly transport?: Webho
       })
       if (outcome.kind !== 'changed') throw new Error(JSON.stringify(outcome))
     },
-    /** The documents of the origin `api`, with their secrets masked, by id. */
+    /** The documents that the API manages (origin `api`), by id. Their secrets are masked. */
     documents: (kind: ObjectKind): Readonly<Record<string, ObjectDocument>> =>
       Object.fromEntries(
         memory.objects.list(kind).flatMap(({ id, origin, document }) => (origin === 'api' ? [[id, document]] : [])),

@@ -14,26 +14,24 @@ export const noKey = problem(401, 'invalid_operator_key', { headers: { 'www-auth
 export const ask = (line: string, body: string | Buffer = '', headers: Fields = {}): Buffer =>
   request(line, { ...asOperator, ...headers }, body)
 
-/**
- * A case, and the calls that the server is expected to make to the operator API; by default none.
- */
+/** A test case. `asked` are the expected calls of the operator API, by default none. */
 export interface OperatorCase extends RawCase {
   readonly asked?: readonly string[]
   readonly lines?: readonly string[]
-  /** Expected reason why the list was cut short. */
+  /** The expected reason why the list of a sync was cut short. */
   readonly cutShort?: string
 }
 
 /**
- * Runs the cases on one server. After each case the server must still respond, and must hold no
- * memory.
+ * Runs the cases on one server. After each case, the server must still respond, and must have no
+ * memory reserved for bodies.
  */
 export function operatorCases(
   cases: readonly OperatorCase[],
   options: Parameters<typeof startOperator>[1] = {},
 ): { readonly operator: ScriptedOperatorApi } {
   const operator = new ScriptedOperatorApi()
-  // Provides the body memory, and counts reserved bytes.
+  // Reserves the memory for the bodies of requests, and counts the reserved bytes.
   const api = new ScriptedTrackingApi()
   let server: Awaited<ReturnType<typeof startOperator>>
   beforeAll(async () => {
@@ -61,7 +59,7 @@ export function operatorCases(
   return { operator }
 }
 
-/** Expects that a new connection gets a response and that no memory stays reserved. */
+/** Checks that the server responds on a new connection and has no memory reserved for bodies. */
 async function expectServing(url: string, api: ScriptedTrackingApi): Promise<void> {
   const wire = await connect(url)
   await wire.send(ask('GET /v1/regulations/d-1', '', { Connection: 'close' }))

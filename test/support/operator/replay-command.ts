@@ -23,8 +23,8 @@ interface Given extends NonNullable<Parameters<typeof runCommand>[1]> {
 }
 
 /**
- * Runs `hookline replay` on in-memory dead letters. `crm` and `off` are configured; `off` is
- * disabled.
+ * Runs `hookline replay` on in-memory dead letters. The destinations `crm` and `off` are
+ * configured, and `off` is disabled.
  */
 export async function runReplay(deadLetters: readonly OutgoingRecord[], argv: readonly string[], given: Given = {}) {
   const harness = new ReplayHarness(deadLetters)

@@ -22,7 +22,7 @@ import { ManualClock } from '../manual-clock.ts'
 export const topics = topicNames('hookline')
 export const firstTier = 'hookline.retry.10s'
 
-/** `crm` and `shop` are configured, `gone` is not. */
+/** The destinations `crm` and `shop` are configured, and `gone` is not. */
 export const context: ReplayContext = {
   topics,
   routing: createRouting({
@@ -32,14 +32,14 @@ export const context: ReplayContext = {
   policy: defaultPolicy,
 }
 
-/** The dead letter of the nth event at a destination. */
+/** The dead letter of the delivery of the nth event to a destination. */
 export function givenUp(n: number, destination = 'crm', given: Partial<DeliveryState> = {}): OutgoingRecord {
   const origin = { ...carriedOf().origin, partition: n % 2, offset: n }
   const carried = carriedOf({ destination, messageId: `m-${n}`, origin, attempt: 10, ...given })
   return deadLetterRecord(recordOf(origin), carried, 'retries_exhausted')
 }
 
-/** The dead letter of the nth event of a source at a destination. */
+/** The dead letter of the delivery of the nth event of a source to a destination. */
 export function deliveryOf(n: number, sourceId: string, destination = 'crm'): OutgoingRecord {
   const origin = { ...carriedOf().origin, partition: n % 2, offset: n }
   const carried = carriedOf({ destination, messageId: `m-${n}`, origin, attempt: 10 })
@@ -47,12 +47,14 @@ export function deliveryOf(n: number, sourceId: string, destination = 'crm'): Ou
   return deadLetterRecord(record, carried, 'retries_exhausted')
 }
 
-/** The dead letter of the nth event, which was rejected before it became a delivery. */
+/**
+ * The dead letter of the nth event without a destination, for example because it is undecodable.
+ */
 export function refusedEvent(n: number, reason: DeadLetterReason = 'undecodable'): OutgoingRecord {
   return deadLetterRecord(recordOf({ partition: n % 2, offset: n, key: Buffer.from(`user-${n}`) }), undefined, reason)
 }
 
-/** The dead letter of the nth change of an audience at a destination. */
+/** The dead letter of the delivery of the nth change of an audience to a destination. */
 export function changeGivenUp(n: number, destination = 'crm'): OutgoingRecord {
   const key = { audience: 'First time shopper', userId: `user-${n}`, destination }
   const event = identifyOf(key, 'first_time_shopper', { version: 7, value: 'true' as JsonText }, start)
@@ -62,7 +64,7 @@ export function changeGivenUp(n: number, destination = 'crm'): OutgoingRecord {
   return deadLetterRecord(record, carried, 'retries_exhausted')
 }
 
-/** A codec for JSON. It decodes nothing before its schema was fetched with `learn`. */
+/** A codec for JSON. It decodes values only after `learn` has fetched the schema. */
 const eventsAsJson: EventCodec & { isLearnt: boolean } = {
   isLearnt: false,
   encode: event => Buffer.from(JSON.stringify(event)),
@@ -90,7 +92,7 @@ interface Given extends Partial<ReplayOptions> {
   readonly events?: () => Promise<EventCodec>
 }
 
-/** Replays in-memory dead letters. */
+/** Runs replays of in-memory dead letters. */
 export class ReplayHarness {
   readonly clock = new ManualClock(start)
   readonly memoryTopics = new MemoryTopics(() => this.clock.now())
@@ -99,7 +101,7 @@ export class ReplayHarness {
     for (const each of deadLetters) this.giveUp(each)
   }
 
-  /** How often the registry was opened. */
+  /** How often the replay opened the schema registry. */
   opened = 0
 
   readonly events = async (): Promise<EventCodec> => {
@@ -116,7 +118,7 @@ export class ReplayHarness {
     this.memoryTopics.write(topics.deadLetter, deadLetter)
   }
 
-  /** Starts a replay. The test controls its producer. */
+  /** Starts a replay. The test controls the producer of the replay. */
   begin(given: Given = {}): { readonly producer: MemoryTopicsProducer; readonly work: Promise<ReplayReport> } {
     const { refuses, reader = this.memoryTopics.reader(), events = this.events, ...options } = given
     const producer = new MemoryTopicsProducer(this.memoryTopics, refuses)
@@ -130,13 +132,16 @@ export class ReplayHarness {
     return whileWriting(producer, work)
   }
 
-  /** The records in the first retry tier: destination, message id and round. */
+  /**
+   * The records in the retry topic with the shortest wait. Each text has the destination, the
+   * message id, and the number of times that the delivery was replayed (`round`).
+   */
   get parked(): readonly string[] {
     const records = this.memoryTopics.records(firstTier)
     return records.map(({ headers }) => `${headers['destination']} ${headers['message-id']} ${headers['round']}`)
   }
 
-  /** Dead letters that are not replayed yet. */
+  /** The live dead letters: those that were not replayed yet. */
   get standing(): readonly LogRecord[] {
     const records = this.memoryTopics.records(topics.deadLetter)
     const last = new LiveDeadLetters()

@@ -1,13 +1,13 @@
 import { syncId } from '../../../src/core/audience/sync-id.ts'
 import { type Refusal, refusal } from '../../../src/core/message/request-refusal.ts'
 import {
+  type DeletionAndAudienceApi,
   type DeletionAnswer,
   type DeletionFound,
-  type OperatorApi,
   type SyncAnswer,
   type SyncRequest,
   UploadCutShort,
-} from '../../../src/core/operator/operator-api.ts'
+} from '../../../src/core/operator/deletion-and-audience-api.ts'
 import { createFindOperatorKey } from '../../../src/core/operator/operator-keys.ts'
 import { createOperatorSessions } from '../../../src/core/operator/operator-sessions.ts'
 import { Secret } from '../../../src/core/secret.ts'
@@ -34,17 +34,17 @@ const found: DeletionFound = {
 const notFound = refusal('not_found', 'There is no deletion with this id: check the id.')
 
 /** An operator API behind the real routes. It records requests and returns scripted responses. */
-export class ScriptedOperatorApi implements OperatorApi {
-  /** Calls such as `delete {…}`, `find d-1`, `sync Shoppers full`, in order. */
+export class ScriptedOperatorApi implements DeletionAndAudienceApi {
+  /** The calls in order, for example `delete {…}`, `find d-1`, `sync Shoppers full`. */
   readonly asked: string[] = []
   readonly lines: string[] = []
   /** The trace contexts of deletions and syncs. */
   readonly traces: (TraceContext | undefined)[] = []
-  /** How the list of a sync was cut short. */
+  /** The reason why the list of a sync was cut short. */
   cutShort: string | undefined
   readonly #changes = new Conditions()
   #reading = Promise.resolve()
-  /** A sync is rejected at the line with this text. */
+  /** Text of the line at which a sync is rejected. */
   wrongLine = 'wrong'
 
   /** Pauses the reading of lists until the returned function is called. */

@@ -1,5 +1,5 @@
 import { beforeEach } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { closingAfterEach } from '../cleanup.ts'
 import { ManualClock } from '../manual-clock.ts'
 import { type MemoryObjects, memoryObjects } from './memory-objects.ts'
@@ -11,7 +11,10 @@ import { startOperator } from './server.ts'
 const closing = closingAfterEach()
 
 export const secretOfCrm = 'a-shared-secret-of-crm'
-/** The document of a destination with a secret at each usual place. */
+/**
+ * The document of a destination that has a secret in each place where destinations usually have
+ * one.
+ */
 export const crm = {
   sources: ['web'],
   sharedSecret: secretOfCrm,
@@ -21,10 +24,10 @@ export const crm = {
 }
 export const clock = new ManualClock()
 
-/** The current server, and its objects on an in-memory log. Each test has its own. */
+/** The current server, and its objects on an in-memory log. Each test gets new ones. */
 export const served = {} as { server: Awaited<ReturnType<typeof startOperator>>; memory: MemoryObjects }
 
-/** Starts a server with other options than those of `serveObjectsForEach`. */
+/** Starts a server with options that differ from those of `serveObjectsForEach`. */
 export async function start(options: Parameters<typeof memoryObjects>[1] = {}): Promise<void> {
   served.memory = await memoryObjects(clock, options)
   const objects = await objectsApi({ memory: served.memory, clock })

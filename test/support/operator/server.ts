@@ -1,14 +1,14 @@
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createOperatorServer } from '../../../src/adapters/http/operator-server.ts'
 import type { HttpLimits } from '../../../src/adapters/http/server-limits.ts'
 import { createMetrics } from '../../../src/adapters/metrics/metrics.ts'
 import type { TrackingApi } from '../../../src/core/collector/tracking-api.ts'
 import type { JobsApi } from '../../../src/core/jobs/jobs-api.ts'
 import { toIsoTimestamp } from '../../../src/core/message/timestamp.ts'
-import type { LogApi } from '../../../src/core/operator/log-api.ts'
+import type { DeletionAndAudienceApi } from '../../../src/core/operator/deletion-and-audience-api.ts'
+import type { MessageAndDeadLetterApi } from '../../../src/core/operator/message-and-dead-letter-api.ts'
 import { objectRefusal } from '../../../src/core/operator/object-refusal.ts'
 import type { ObjectsApi } from '../../../src/core/operator/objects-api.ts'
-import type { OperatorApi } from '../../../src/core/operator/operator-api.ts'
 import type { FindOperatorKey } from '../../../src/core/operator/operator-keys.ts'
 import type { OperatorSessions } from '../../../src/core/operator/operator-sessions.ts'
 import type { Clock, Logger } from '../../../src/core/ports.ts'
@@ -21,7 +21,7 @@ import { findOperatorKey, operatorSessions } from './scripted-operator-api.ts'
 
 interface Options {
   readonly objects?: ObjectsApi
-  readonly log?: LogApi
+  readonly log?: MessageAndDeadLetterApi
   readonly jobs?: JobsApi
   readonly findKey?: () => FindOperatorKey
   readonly sessions?: () => OperatorSessions
@@ -35,8 +35,8 @@ interface Options {
   readonly tracer?: Tracer | undefined
 }
 
-/** The log of an installation that has had no message. */
-const emptyLog: LogApi = {
+/** The log of an installation that has not had any message. */
+const emptyLog: MessageAndDeadLetterApi = {
   message: async ({ id, since }) => ({
     kind: 'answered',
     body: { id, searchedSince: toIsoTimestamp(since), records: [], destinations: [] },
@@ -46,7 +46,7 @@ const emptyLog: LogApi = {
 }
 
 /** Starts the listener of the operator API with this API, on a free port. */
-export async function startOperator(api: OperatorApi, options: Options = {}) {
+export async function startOperator(api: DeletionAndAudienceApi, options: Options = {}) {
   const { metrics, text } = createMetrics()
   const audited: object[] = []
   const server = createOperatorServer({
@@ -67,7 +67,7 @@ export async function startOperator(api: OperatorApi, options: Options = {}) {
     stop: server.stop,
     /** The lines of the audit log. */
     audited,
-    /** Number of responses by code. */
+    /** Number of responses by code, from the metrics. The code is `ok` or an error code. */
     async answered(): Promise<Readonly<Record<string, number>>> {
       const lines = (await text()).matchAll(/^hookline_operator_answers_total\{code="(\w+)"\} (\d+)$/gm)
       return Object.fromEntries([...lines].map(([, code = '', count]) => [code, Number(count)]))

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createFindOperatorKey } from '../../../src/core/operator/operator-keys.ts'
 import { createOperatorSessions } from '../../../src/core/operator/operator-sessions.ts'
 import { Secret } from '../../../src/core/secret.ts'
@@ -10,7 +10,7 @@ import { startOperator } from './server.ts'
 export const ada = { name: 'ada', role: 'operate', secrets: [new Secret(operatorKey)] } as const
 export const dashboard = { name: 'dashboard', role: 'read', secrets: [new Secret(readKey)] } as const
 
-/** A request that changes something, and its body. */
+/** The request line and the body of a request that changes something. */
 export const deletionLine = 'POST /v1/regulations'
 export const deletion = { userIds: ['u-1'] }
 
@@ -21,7 +21,10 @@ interface Asked {
 
 type SessionServer = Awaited<ReturnType<typeof startSessionServer>>
 
-/** Starts a server before each test and stops it afterwards. Requests go to the present one. */
+/**
+ * Starts a server before each test and stops it afterwards. Requests are sent to the current
+ * server.
+ */
 export function sessionServerForEach() {
   let server: SessionServer
   beforeEach(async () => {
@@ -36,7 +39,7 @@ export function sessionServerForEach() {
   }
 }
 
-/** Starts the operator listener with a clock and with sessions that a test can change. */
+/** Starts the operator listener. A test can change its clock and its sessions. */
 async function startSessionServer() {
   const api = new ScriptedOperatorApi()
   const state = { sessions: createOperatorSessions([ada, dashboard]), now: Date.UTC(2026, 10, 26) }
@@ -61,7 +64,10 @@ async function startSessionServer() {
 
   return {
     ...{ api, state, ask, signInWith, url: server.url, stop: server.stop, audited: server.audited },
-    /** Signs in. Returns the headers of requests of the session, and its cookie and token alone. */
+    /**
+     * Signs in. Returns the headers for requests of the session, and also its cookie and its token
+     * separately.
+     */
     async signedIn(key = operatorKey) {
       const { headers, body } = await signInWith(key)
       const cookie = String(headers.get('set-cookie')).split(';')[0] ?? ''

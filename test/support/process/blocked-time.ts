@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 
 /**
- * The longest time for which the event loop was blocked since `from`, in milliseconds of CPU. `file`
- * was written by `event-loop-probe.ts`.
+ * The longest time for which the event loop was blocked since `from`, in ms of CPU time. `from` is
+ * in ms since 1970. `event-loop-probe.ts` wrote the file.
  */
 export async function blockedSince(file: string, from: number): Promise<number> {
   const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean)

@@ -4,10 +4,16 @@ import type { CommittedPosition } from '../kafka/admin.ts'
 import type { Seen } from '../webhook/recorded-deliveries.ts'
 import { idAt, offsetOf, partitionOf } from './numbered-messages.ts'
 
-/** Factor on every time limit, because tests share the machine with each other and the brokers. */
+/**
+ * Factor by which every time limit is multiplied. Processes are slower here, because tests share
+ * the machine with other tests and with the brokers.
+ */
 export const patience = Number(process.env['PATIENCE'] ?? 2)
 
-/** Whether a committed position marks an offset as done. */
+/**
+ * Returns a function that checks whether a committed position marks an offset as done. Offsets
+ * before the committed one are done, and so are the later ones that the metadata lists.
+ */
 function isDoneBy({ offset: committed, metadata }: CommittedPosition): (offset: number) => boolean {
   const ahead = parseCommit(committed, metadata).done
   return offset => offset < committed || ahead.has(offset)
@@ -20,8 +26,8 @@ export function isCommitted(positions: readonly CommittedPosition[]): (id: strin
 }
 
 /**
- * Errors in committed positions: an offset or a done record that went back, or a commit before the
- * delivery.
+ * Returns errors in committed positions. It is an error if an offset or a done record is no longer
+ * committed. It is also an error if a record was committed before its delivery.
  */
 export function progressFaults(
   before: readonly CommittedPosition[],
@@ -40,7 +46,7 @@ export function progressFaults(
   })
 }
 
-/** The offsets from `from` on that any commit marks as done. */
+/** The offsets, not below `from`, that at least one of the commits marks as done. */
 function doneFrom(from: number, commits: readonly CommittedPosition[]): number[] {
   const done = new Set<number>()
   for (const { offset: committed, metadata } of commits) {
@@ -50,7 +56,7 @@ function doneFrom(from: number, commits: readonly CommittedPosition[]): number[]
   return [...done]
 }
 
-/** The records of the sender and the receiver. */
+/** What the sender and the receiver recorded. Times are monotonic milliseconds. */
 export interface Observed {
   /** Send time of each message, by id. */
   readonly sent: ReadonlyMap<string, number>
@@ -63,11 +69,11 @@ export interface Victim {
   readonly what: string
   readonly name: string
   readonly at: number
-  /** Time at which the process was thawed. */
+  /** Time at which a frozen process continued. */
   readonly healedAt?: number
 }
 
-/** The findings by the rules of `make chaos`. */
+/** Judges the deliveries by the rules of `make chaos`: for example, nothing may be lost. */
 export function findingsOf({ sent, seen }: Observed, limits: Limits, injected: readonly Injected[] = []): Findings {
   const events = new Map(
     [...sent].map(([id, at]) => [id, { id, partition: partitionOf(id), at, acknowledgedAt: at }] as const),
@@ -90,8 +96,9 @@ export function findingsOf({ sent, seen }: Observed, limits: Limits, injected: r
 }
 
 /**
- * The fault of a victim, for `findingsOf`. It is over when, for each partition of the victim,
- * another process has delivered an event that was sent after the fault.
+ * Returns the fault of a victim for `findingsOf`. The fault ends when other processes have taken
+ * over all partitions of the victim. This is so when another process has delivered, from each of
+ * these partitions, an event that was sent after the fault.
  */
 export function suffered({ sent, seen }: Observed, { what, name, at, healedAt }: Victim): Injected {
   const owners = new Map(seen.filter(each => each.at <= at).map(({ id, process }) => [partitionOf(id), process]))

@@ -1,8 +1,8 @@
 /*
- * Measures how long the event loop of a process is blocked. Load this file with `--import`. It
- * counts the CPU time of the main thread between two ticks of a timer, so other processes do not
- * count. Each blockage of 25 ms or more becomes a line of the file in LOOP_PROBE_FILE: milliseconds
- * since 1970, milliseconds of CPU time.
+ * Measures for how long the event loop of a process is blocked. Load this file with `--import`. It
+ * measures the CPU time of the main thread between two ticks of a timer, so the load of other
+ * processes does not count. Each blockage of 25 ms or more becomes a line in the file
+ * LOOP_PROBE_FILE: milliseconds since 1970, milliseconds of CPU time.
  */
 import { appendFileSync } from 'node:fs'
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
-import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
+import type { RunningService } from '../../../deploy/tools/local/hookline-process.ts'
+import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
 import type { OutgoingRecord } from '../../../src/core/ports.ts'
 import { trackMessage } from '../collector/track-message.ts'
 import { type AdminClient, type CommittedPosition, createAdminClient, until } from '../kafka/admin.ts'
@@ -9,20 +9,22 @@ import { type Observed, progressFaults } from './delivery-findings.ts'
 import { partitionOf, partitions } from './numbered-messages.ts'
 import { startInstallation, type TestInstallation } from './test-installation.ts'
 
-/** The load: 500 records per second. */
+/** The load: `size` records every `everyMs` milliseconds, which are 500 records per second. */
 const batch = { size: 25, everyMs: 50 }
-/** The interval between two reads of the committed offsets. */
+/** Interval between two reads of the committed offsets, in ms. */
 const lookEveryMs = 100
-/** Time limit from the end of the load until all deliveries, with retries, have arrived. */
+/**
+ * Time limit from the end of the load until all deliveries and their retries have arrived, in ms.
+ */
 const settleLimitMs = 60_000
 
 export interface FleetProcess {
-  /** Name of the process, as in `Seen.process`. */
+  /** Name of the process. `Seen.process` has the same names. */
   readonly name: string
   readonly service: RunningService
 }
 
-/** Several processes of one installation under a steady load, observed from outside. */
+/** Several processes of one installation under a steady load. Tests observe them from outside. */
 export class Fleet {
   readonly receiver: RecordedDeliveries
   readonly processes: FleetProcess[] = []
@@ -77,19 +79,22 @@ export class Fleet {
     return process
   }
 
-  /** Removes a process from the fleet and returns it; by default the oldest. */
+  /** Removes a process from the fleet, by default the oldest, and returns it. */
   take(index = 0): FleetProcess {
     const [taken] = this.processes.splice(index, 1)
     if (taken === undefined) throw new Error(`there is no process ${index}`)
     return taken
   }
 
-  /** The records of the sender and the receiver so far. They grow while the load runs. */
+  /** What the sender and the receiver have recorded up to now. It grows while the load runs. */
   get observed(): Observed {
     return { sent: this.sent, seen: this.receiver.seen }
   }
 
-  /** Resolves with the partitions of each member when `count` members have equal shares. */
+  /**
+   * Resolves when `count` members own equal numbers of partitions. The result has the partitions of
+   * each member.
+   */
   balanced(count = this.processes.length): Promise<ReadonlyMap<string, readonly number[]>> {
     const share = Math.floor(partitions / count)
     return until(async () => {
@@ -108,7 +113,7 @@ export class Fleet {
     return this.#admin.positions(this.#installation.topics.dispatcherGroup, this.#installation.topics.events)
   }
 
-  /** Resolves with the committed positions when there are any. */
+  /** Resolves with the committed positions when at least one offset is committed. */
   progress(): Promise<readonly CommittedPosition[]> {
     return until(async () => {
       const now = await this.positions()
@@ -131,8 +136,8 @@ export class Fleet {
   }
 
   /**
-   * Ends the load, waits until everything is delivered or the limit has passed, and stops the
-   * processes. Resolves with their exit codes.
+   * Ends the load. Waits until everything is delivered or the time limit has passed. Then stops the
+   * processes, and resolves with their exit codes.
    */
   async settled(): Promise<readonly (number | null)[]> {
     this.#isLoading = false
@@ -145,7 +150,7 @@ export class Fleet {
   }
 
   /**
-   * Ends the check of the committed positions, which runs ten times per second from the start.
+   * Ends the check of the committed positions, which has run ten times per second since the start.
    * Resolves with the errors that it found.
    */
   progressFaults(): Promise<readonly string[]> {
@@ -188,7 +193,9 @@ export class Fleet {
     }
   }
 
-  /** Each record has a different user, so that none waits for another. */
+  /**
+   * Each record has a different user, so that no record waits for an earlier one of the same user.
+   */
   #recordOf(id: string): OutgoingRecord {
     const value = this.#installation.codec.encode({
       sourceId: 'web',

@@ -3,14 +3,14 @@ import type { CommandIo } from '../../../src/app/command.ts'
 import { type CommandEntry, runProgram } from '../../../src/app/program.ts'
 
 export interface TestIo extends CommandIo {
-  /** The text written to stdout and stderr so far. */
+  /** The text that was written to stdout up to now. `err` returns that of stderr. */
   out(): string
   err(): string
 }
 
 /**
- * An in-memory process context of a command: only the given environment, and by default no
- * terminal.
+ * Creates the streams, the environment variables and the stop signal for a command that runs in
+ * this process. The command has only the given variables. By default, it has no terminal.
  */
 export function createTestIo(
   given: { env?: Record<string, string>; stdin?: string | Readable; signal?: AbortSignal; isTTY?: boolean } = {},

@@ -2,15 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 const usualMs = 1_000
 
-/** Repeating background work of a test. */
+/** Background work that a test repeats. */
 export interface Load {
-  /** Resolves when the current round ends; rejects with the error of a failed round. */
+  /** Resolves when the current repetition ends. Rejects with the error of a failed repetition. */
   stop(): Promise<void>
 }
 
 /**
- * Starts the first round immediately, and each next one `everyMs` after the start of the previous
- * one, or at its end if that is later.
+ * Starts the first repetition immediately. Each next one starts `everyMs` after the start of the
+ * previous one, or at its end if that is later.
  */
 export function startLoad(round: () => Promise<unknown>, everyMs = usualMs): Load {
   const over = new AbortController()

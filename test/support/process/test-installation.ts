@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hookline, type RunningService, startService } from '../../../deploy/tools/local/service-process.ts'
+import { hookline, type RunningService, startService } from '../../../deploy/tools/local/hookline-process.ts'
 import { createEventCodec } from '../../../src/adapters/avro/event-codec.ts'
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
-import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
-import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
+import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts'
 import { type Event, keyOf } from '../../../src/core/message/event.ts'
 import type { EventCodec, LogProducer, LogRecord, OutgoingRecord } from '../../../src/core/ports.ts'
@@ -17,16 +17,16 @@ import { assertNoSecrets, testSecret } from '../secret-scan/find-secret.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 
 /**
- * A separate installation on the real broker and registry of the run: topics, schemas, a
- * configuration file and the real process.
+ * A separate installation on the broker and registry of the test run: its topics, its schemas, a
+ * configuration file and real processes.
  */
 export interface TestInstallation {
   readonly topics: TopicNames
   readonly configFile: string
   readonly codec: EventCodec
   /**
-   * Starts another process of `hookline run`. `own` is added to its environment, `words` to its
-   * arguments.
+   * Starts another process of `hookline run`. `own` is added to the environment of the process, and
+   * `words` to its arguments.
    */
   run(own?: NodeJS.ProcessEnv, words?: readonly string[]): Promise<RunningService>
   /** Replaces the configuration file. Running services reload it. */
@@ -42,10 +42,10 @@ export interface TestInstallation {
   close(): Promise<void>
 }
 
-/** The write key of the source `web`, unless a test configures other sources. */
+/** The write key of the source `web`, except in tests that configure other sources. */
 export const webKey = testSecret('web-key')
 
-/** Changes to the configuration; those of topics are merged with the defaults. */
+/** Changes to the configuration. Those of `topics` are merged with the defaults. */
 export interface ConfigurationOverrides {
   readonly topics?: { readonly partitions: number; readonly replicationFactor: number }
   readonly [key: string]: unknown
@@ -76,7 +76,7 @@ export async function startInstallation(
       JSON.stringify({ ...base, ...overrides, topics: { ...base.topics, ...overrides.topics } }, null, 2),
     )
   await write(config)
-  // The installation can use another broker than the run's.
+  // The installation can use another broker than the broker of the test run.
   const env = { ...process.env, KAFKA_BROKERS: brokers }
   const command = (...words: readonly string[]): Promise<string> => hookline(configFile, words, env)
   try {
@@ -115,7 +115,7 @@ export async function startInstallation(
     read: async topic => {
       const records: LogRecord[] = []
       await createReader({ kafka, clock, logger: silent }).readToEnd(topic, record => void records.push(record))
-      // Processes write these records to learn the broker's time.
+      // Leaves out the records that processes write to read the time of the broker.
       return records.filter(({ key }) => key?.toString() !== '-/clock')
     },
     command,
@@ -153,8 +153,8 @@ async function append(producer: LogProducer, topic: string, records: readonly Ou
 }
 
 /**
- * `count` track events of the source `web` with the ids `<prefix>-0` and so on, each of a different
- * user.
+ * Creates `count` track events of the source `web`. Their ids are `<prefix>-0` and so on, and each
+ * has a different user.
  */
 export function trackEvents(count: number, prefix = 'm'): readonly Event[] {
   return Array.from({ length: count }, (_, index) => ({

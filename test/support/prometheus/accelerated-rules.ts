@@ -1,19 +1,20 @@
 import type { Rule } from './rules.ts'
 
-/** Length of an accelerated minute in seconds. */
+/** Length of an accelerated minute, in seconds. */
 const minute = 1
 /**
- * Maximum length of an accelerated window, in seconds. A test waits until a window is empty again,
- * and a window of three days would still take more than an hour. An accelerated hour has 60 s. The
- * maximum is above that, so that longer windows remain longer than an hour's.
+ * Maximum length of an accelerated window, in seconds. Without this maximum, a window of three days
+ * would last 72 minutes, and a test would wait until it is empty. The maximum is longer than an
+ * accelerated hour (60 s), so that windows of more than an hour remain longer than those of an
+ * hour.
  */
 const longest = 75
 
 const minutesOf: Readonly<Record<string, number>> = { m: 1, h: 60, d: 24 * 60 }
 
 /**
- * Matches the durations in `[5m]` and `offset 10m`, and the 60 in `* 60`. A quoted text is matched
- * whole, so that nothing in it is changed.
+ * Matches the durations in `[5m]` and `offset 10m`, and the 60 in `* 60`. It also matches whole
+ * quoted texts, so that nothing in them is replaced.
  */
 const token = /"(?:\\.|[^"\\])*"|(?<=\[|offset )(?<count>\d+)(?<unit>[mhd])\b|(?<=\* )60\b/g
 
@@ -22,9 +23,9 @@ function accelerated(count: number, unit: string): string {
 }
 
 /**
- * Speeds a rule up: a minute becomes a second in windows, in offsets, in `for`, and where seconds
- * are written as minutes times 60. Comparisons and thresholds stay. So an alert fires for the same
- * reason as in production, but a test does not take hours.
+ * Speeds a rule up. A minute becomes a second in windows, in offsets, in `for`, and in expressions
+ * that multiply minutes by 60. Comparisons and thresholds stay the same. So an alert fires for the
+ * same reason as in production, but a test does not take hours.
  */
 export function accelerate<Any extends Pick<Rule, 'expr' | 'for'>>({ expr, for: patience, ...rule }: Any): Any {
   const text = expr.replaceAll(token, (found, count?: string, unit?: string) => {

@@ -4,20 +4,23 @@ import { accelerate } from './accelerated-rules.ts'
 import { alerts, nameOf } from './rules.ts'
 import type { ActiveAlert, LivePrometheus } from './server.ts'
 
-/** Identifies an alert by its name and by labels. */
+/** The name and labels that identify an alert. */
 export interface Sought {
   readonly alert: string
-  /** The job of the installation. Alerts about a target that is not scraped have none. */
+  /**
+   * The job of the installation. Alerts for a target that is not scraped do not have this label.
+   */
   readonly job: string
   readonly labels: Readonly<Record<string, string>>
 }
 
 const askEveryMs = 250
-/** Time limit of a wait. The slowest alert takes 80 s on an idle machine. */
+/** Time limit of a wait, in ms. On an idle machine, the slowest alert takes 80 s. */
 const patienceMs = 240_000
 /**
- * An alert counts as resolved only while its job is scraped, because a missing target fires nothing
- * either.
+ * The jobs with a target that was up at each scrape in the last 6 s. An alert also stops firing
+ * when its target is missing. So an alert counts as resolved only while its job is one of these
+ * jobs.
  */
 const jobsSeen = 'max by (job) (min_over_time(up[6s])) == 1'
 
@@ -37,8 +40,8 @@ export class AlertWatch {
   }
 
   /**
-   * Resolves when Prometheus scrapes the processes of an installation. Earlier increases of their
-   * counters are not visible to alerts.
+   * Resolves when Prometheus scrapes the processes of an installation. Alerts do not see increases
+   * of counters before the first scrape.
    */
   async untilSeen(job: string): Promise<void> {
     await Promise.race([this.#conditions.until(() => this.#seen.has(job)), this.#watching])
@@ -49,8 +52,8 @@ export class AlertWatch {
   }
 
   /**
-   * Resolves when the alert fires. Rejects after the time limit; the message lists the active
-   * alerts of the same name.
+   * Resolves when the alert fires. Rejects after the time limit. The error lists the active alerts
+   * of the same name.
    */
   async untilFires(sought: Sought): Promise<void> {
     await this.#until(() => this.fires(sought), sought, 'does not fire')
@@ -60,7 +63,7 @@ export class AlertWatch {
     await this.#until(() => this.#seen.has(sought.job) && !this.fires(sought), sought, 'does not clear')
   }
 
-  /** Ends the polling. Rejects with its error if it has failed. */
+  /** Ends the polling. Rejects with the error of the polling if it has failed. */
   async close(): Promise<void> {
     this.#over.abort()
     await this.#watching

@@ -29,7 +29,7 @@ export const dashboards: readonly DashboardJson[] = readdirSync(folder)
   .filter(file => file.endsWith('.json'))
   .map(file => JSON.parse(readFileSync(join(folder, file), 'utf8')) as DashboardJson)
 
-/** Every panel with data, and its dashboard. */
+/** All panels that show data, each with its dashboard. */
 export const shownPanels: readonly {
   readonly name: string
   readonly dashboard: DashboardJson

@@ -9,21 +9,24 @@ export interface ContractMetric {
   readonly unit: string
   readonly use: 'alert' | 'dashboard' | 'debug'
   readonly help: string
-  /** Labels by name: the list of all values, or a description of the values. */
+  /** Labels by name, with the list of all values or a description of the values. */
   readonly labels?: Readonly<Record<string, readonly string[] | string>>
   readonly buckets?: readonly number[]
-  /** The label of the metric's exemplars. */
+  /** The label that the exemplars of the metric have. */
   readonly exemplar?: 'trace_id'
 }
 
-/** The metrics of the committed file, not of the code that generates it. */
+/**
+ * The metrics of the committed file. They are read from the file and not from the code that
+ * generates it.
+ */
 export const contractMetrics: readonly ContractMetric[] = (
   parse(readFileSync(join(import.meta.dirname, '../../../schemas/metrics.yaml'), 'utf8')) as {
     metrics: ContractMetric[]
   }
 ).metrics
 
-/** All series names with their metric. A histogram has three series. */
+/** The metric of each series name. A histogram has three series. */
 export const contractSeries: ReadonlyMap<string, ContractMetric> = new Map(
   contractMetrics.flatMap(metric =>
     metric.type === 'histogram'

@@ -8,8 +8,8 @@ const added = ['job', 'namespace', 'instance', 'pod']
 const synthetic: Record<string, readonly string[]> = { up: [], ALERTS: ['alertname', 'alertstate', 'severity'] }
 
 /**
- * The labels of a series, with their values where these are a closed set; `undefined` for an
- * unknown series.
+ * The labels of a series, each with its values if there is a fixed list of them. Returns undefined
+ * for an unknown series.
  */
 function labelsOf(series: string): ReadonlyMap<string, readonly string[] | undefined> | undefined {
   const metric = contractSeries.get(series)
@@ -28,7 +28,7 @@ function labelsOf(series: string): ReadonlyMap<string, readonly string[] | undef
   return made && own([...added, ...made])
 }
 
-/** The metrics, labels and label values of an expression that the contract lacks. */
+/** The metrics, labels and label values of an expression that are not in `schemas/metrics.yaml`. */
 export function breachesIn(expr: string): readonly string[] {
   const { metrics, labels } = askedIn(expr)
   const known = metrics.map(({ name }) => labelsOf(name))
@@ -51,7 +51,10 @@ function strangeValues({ operator, value }: Matcher, closed: readonly string[] |
   return asked.filter(each => !closed.some(one => new RegExp(`^(?:${each})$`).test(one)))
 }
 
-/** The metrics of the contract that an expression uses, also through recording rules. */
+/**
+ * The metrics in `schemas/metrics.yaml` that an expression uses, directly or through recording
+ * rules.
+ */
 export function metricsIn(expr: string): readonly string[] {
   return askedIn(expr).metrics.flatMap(({ name }) => {
     const rule = recordings.find(({ record }) => record === name)

@@ -1,20 +1,21 @@
 import type { Rule } from './rules.ts'
 
-/** A rule with one error, like a typing mistake. */
+/** A rule with one error, as a typing error can cause it. */
 export interface Mutant {
   readonly name: string
   readonly rule: Rule
 }
 
 /**
- * Matches strings, ranges, durations and names whole; the other tokens are operators and numbers.
+ * Matches the tokens of an expression. Strings, ranges, durations and names are one token each, so
+ * that only operators and numbers in other places are changed.
  */
 const token = /"(?:\\.|[^"\\])*"|\[[^\]]*\]|\{[^}]*\}|[a-zA-Z_:][\w:]*|\d+[smhdwy]|\d+(?:\.\d+)?|==|!=|[<>]=?/g
 
 const comparisons: Record<string, string> = { '>': '<', '<': '>', '==': '!=', '!=': '==' }
 const aggregations: Record<string, string> = { max: 'min', min: 'max' }
 
-/** All mutants of a rule. A test must fail for each of them. */
+/** All mutants of a rule. For each of them, at least one test must fail. */
 export function mutantsOf(rule: Rule): readonly Mutant[] {
   return [...inExpression(rule), ...inPatience(rule)]
 }

@@ -7,7 +7,7 @@ export const rulesDirectory = join(deploy, 'helm/hookline/files/rules')
 /** Directory of the promtool tests, one file per alert. */
 export const ruleTestsDirectory = join(deploy, 'tools/rule-tests')
 
-/** A rule of the rule file, with its group. */
+/** A rule of a rule file, with the name of its group. */
 export interface Rule {
   readonly group: string
   readonly expr: string
@@ -27,7 +27,7 @@ export const testedAlerts = readdirSync(ruleTestsDirectory).map(file => file.rep
 
 export const nameOf = ({ record, alert }: Rule): string => record ?? alert ?? ''
 
-/** The recording rules that an expression needs, directly or through one other rule. */
+/** The recording rules that an expression uses, directly or through one other rule. */
 export function neededBy(expr: string): readonly Rule[] {
   return recordings.filter(
     ({ record = '' }) =>

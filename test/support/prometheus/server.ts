@@ -4,31 +4,34 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { findPrometheus } from '../../../deploy/tools/local/find-prometheus.ts'
 import { startGuarded, tailOf } from '../../../deploy/tools/local/guarded-process.ts'
+import type { RunningService } from '../../../deploy/tools/local/hookline-process.ts'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
-import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
 import { until } from '../kafka/admin.ts'
 import { accelerate } from './accelerated-rules.ts'
 import { alerts, type Rule, recordings } from './rules.ts'
 
-/** A series of a query result with its current value. */
+/** A series of a query result, with its current value. */
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }
 
-/** A scraped process. */
+/** A process that Prometheus scrapes. */
 export interface Target {
-  /** Stable name of the target. A restarted process keeps it, like a pod. */
+  /**
+   * Name of the target. A restarted process keeps it, as a pod keeps its name when its container
+   * restarts.
+   */
   readonly instance: string
   /** Name of the installation. */
   readonly job: string
   /** `host:port`. */
   readonly address: string
-  /** Scrape interval and scrape timeout in seconds. Default: 1. */
+  /** Scrape interval and scrape timeout, in seconds. The default is 1. */
   readonly every?: number
 }
 
-/** An alert of `GET /api/v1/alerts`. */
+/** An alert, as `GET /api/v1/alerts` of Prometheus returns it. */
 export interface ActiveAlert {
   readonly labels: Readonly<Record<string, string>>
   readonly state: 'pending' | 'firing'
@@ -36,13 +39,13 @@ export interface ActiveAlert {
 }
 
 /**
- * A real Prometheus server that scrapes and evaluates every second, with rules on a faster clock
- * (`accelerated-rules.ts`).
+ * A real Prometheus server that scrapes targets and evaluates rules every second. Its rules are
+ * accelerated (`accelerated-rules.ts`).
  */
 export interface LivePrometheus {
-  /** Adds a target. It replaces the target with the same instance. */
+  /** Adds a target. It replaces an earlier target with the same instance. */
   scrape(target: Target): Promise<void>
-  /** @throws Prometheus's error about the expression */
+  /** @throws the error of Prometheus about the expression */
   query(expr: string): Promise<readonly Sample[]>
   /** The alerts that are firing or pending. */
   active(): Promise<readonly ActiveAlert[]>
@@ -130,7 +133,7 @@ function groupsOf(rules: readonly Rule[]): object[] {
   }))
 }
 
-/** `host:port` of a service's metrics. */
+/** The `host:port` of the listener with the metrics of a service. */
 export function opsOf({ ready }: RunningService): string {
   const url = /\bops=(\S+)/.exec(ready)?.[1]
   if (url === undefined) throw new Error(`a service says nowhere where its metrics are: ${ready}`)

@@ -5,16 +5,16 @@ import { selfSigned } from '../network/certificates.ts'
 import { startInstallation, trackEvents, webKey } from '../process/test-installation.ts'
 import { RecordingReceiver } from '../webhook/recording-receiver.ts'
 
-/** A service with endpoints of every kind and a small load that uses every metric. */
+/** A service with endpoints of every kind, and a small load that changes every metric. */
 export interface ObservedService {
   /** Address that Prometheus scrapes. */
   readonly target: string
-  /** Sends another round of messages. */
+  /** Sends some messages of each kind. */
   load(): Promise<void>
   close(): Promise<void>
 }
 
-/** The statuses of each endpoint, attempt by attempt. */
+/** The status of each attempt at each endpoint. Later attempts get the last status. */
 const answers = { well: [200], heals: [503, 200], gone: [410], fails: [500], untrusted: [200] } as const
 type Endpoint = keyof typeof answers
 /** The endpoints that get all messages of the source `web`. */
@@ -44,8 +44,8 @@ export async function startObserved(): Promise<ObservedService> {
     sources: ['web', 'rare'].map(id => ({ id, writeKey: id === 'web' ? webKey : `${id}-key` })),
     destinations: [
       ...onEverything.map(id => destination(id, id)),
-      // The endpoint gets few messages, so its circuit breaker stays closed and its retries are on
-      // time.
+      // This endpoint gets few messages, so its circuit breaker stays closed and its retries start
+      // on time.
       destination('heals', 'heals', { sources: ['rare'] }),
       destination('paused', 'well', { paused: true }),
       destination('off', 'well', { enabled: false }),

@@ -7,8 +7,8 @@ const require = createRequire(import.meta.url)
 const { JSDOM, VirtualConsole } = require('jsdom')
 
 /**
- * Runs @segment/analytics-next as a page of another origin does: it fetches settings first, then
- * sends one request per call, each after a CORS preflight.
+ * Runs @segment/analytics-next as a page of another origin does. The SDK first fetches its
+ * settings. Then it sends one request per call, each after a CORS preflight.
  */
 export const driveBrowser: Driver = async ({ url, writeKey }) => {
   const failures: unknown[] = []
@@ -53,7 +53,7 @@ export const driveBrowser: Driver = async ({ url, writeKey }) => {
       case 'alias':
         await analytics.alias(userId, call.previousId, options)
     }
-    // The SDK keeps the user id of identify, even when a call gives another anonymous id.
+    // The SDK keeps the user id of `identify`, even if a later call gives another anonymous id.
     made.push({ ...call, userId: 'u-1', ...(timestamp && { timestamp }), ...(anonymousId && { anonymousId }) })
   }
   window.close()

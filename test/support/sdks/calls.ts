@@ -1,4 +1,4 @@
-/** A call of an SDK, in terms that all SDKs share. */
+/** A call of an SDK, described in the same way for all SDKs. */
 export interface Call {
   readonly type: 'identify' | 'track' | 'page' | 'screen' | 'group' | 'alias'
   readonly userId?: string
@@ -8,7 +8,7 @@ export interface Call {
   readonly category?: string
   readonly groupId?: string
   readonly previousId?: string
-  /** ISO 8601 time. */
+  /** Time of the call, in ISO 8601. */
   readonly timestamp?: string
   readonly messageId?: string
   readonly properties?: object
@@ -17,7 +17,7 @@ export interface Call {
   readonly integrations?: object
 }
 
-/** JSON values that are easily changed in transport. */
+/** JSON values that are easily changed on the way to the collector. */
 const anything = {
   'a key with spaces': 'and a "text" with \\ and /',
   Größe: '😀 \u2028 é',
@@ -27,8 +27,8 @@ const anything = {
 }
 
 /**
- * One call of each type, and a second track, by an anonymous user. The first track has a past
- * timestamp, a context and integrations.
+ * One call of each type, and a second `track` call of an anonymous user. The first `track` call has
+ * a past timestamp, a context and integrations.
  */
 export const calls: readonly Call[] = [
   { type: 'identify', userId: 'u-1', traits: { email: 'ada@example.com', 'plan name': 'pro', ...anything } },

@@ -9,13 +9,13 @@ export interface Place {
 }
 
 /**
- * Makes calls with an SDK and its defaults. Resolves with the calls that it supports, when all of
- * them are sent.
+ * Makes calls with an SDK and its default settings. Resolves when all calls are sent, with the
+ * calls that the SDK supports.
  */
 export type Driver = (place: Place) => Promise<readonly Call[]>
 
-// SDKs are loaded with `require`, like in customers' code. Their types differ, so the tests do not
-// use their types.
+// Loads SDKs with `require`, as the code of customers does. The tests do not use their types,
+// because these differ.
 const require = createRequire(import.meta.url)
 
 interface ByCall {
@@ -41,7 +41,7 @@ const segment =
     return calls
   }
 
-/** Drives SDKs with a callback per call. */
+/** Drives SDKs whose calls have a callback. */
 const withCallbacks =
   (name: string, create: (Analytics: new (...args: unknown[]) => ByCall, place: Place) => ByCall): Driver =>
   async place => {
@@ -57,7 +57,7 @@ const withCallbacks =
     return calls
   }
 
-/** Drives Jitsu's SDK. Its calls have a user only after identify, and no timestamp. */
+/** Drives Jitsu's SDK. Its calls have a user only after `identify`, and never a timestamp. */
 const jitsu =
   (s2s: boolean): Driver =>
   async ({ url, writeKey }) => {

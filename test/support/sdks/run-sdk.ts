@@ -6,8 +6,8 @@ import type { Place } from './drivers.ts'
 export interface Sdk {
   readonly name: string
   /**
-   * The parts of a call to which the SDK adds its own values: properties of these calls, or
-   * integrations.
+   * The parts of a call to which the SDK adds its own values. A type means the properties of calls
+   * of this type, and `integrations` means the integrations of all calls.
    */
   readonly addsTo: readonly (Call['type'] | 'integrations')[]
 }
@@ -24,7 +24,7 @@ export const sdks: readonly Sdk[] = [
 
 const main = new URL('sdk-process.ts', import.meta.url).pathname
 
-/** Runs an SDK in its own process. Resolves with its calls when all are sent. */
+/** Runs an SDK in its own process. Resolves with the calls when all of them are sent. */
 export async function runSdk(name: string, { url, writeKey }: Place): Promise<readonly Call[]> {
   const { stdout } = await promisify(execFile)(process.execPath, [main, name, url, writeKey], { timeout: 150_000 })
   return JSON.parse(stdout)

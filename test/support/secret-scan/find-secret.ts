@@ -1,21 +1,21 @@
-/** The beginning of secrets that tests make: see `testSecret`. */
+/** The beginning of the secrets that tests make with `testSecret`. */
 const ownMarker = 'kept-secret-'
 /**
- * Texts that occur only in secrets: those of `testSecret`, those of `config-objects/objects.ts`, and
- * the shared secrets that Hookline makes.
+ * Texts that occur only in secrets: in those of `testSecret`, in those of
+ * `config-objects/objects.ts`, and in the shared secrets that Hookline makes.
  */
 const markers = [ownMarker, '-of-the-crm', '-of-the-app', 'whsec_']
 
 /**
- * A secret for a test with real Kafka. At the end of a run, no topic and no log may contain one in
- * plain text, base64 or hex.
+ * Returns a secret for a test with a real Kafka. At the end of a run, no topic and no log may
+ * contain a secret in plain text, base64 or hex.
  */
 export const testSecret = (name: string): string => `${ownMarker}${name}`
 
 export interface FoundSecret {
   readonly marker: string
   readonly form: 'plain text' | 'base64' | 'hex'
-  /** Position of the first byte. */
+  /** Position of the first byte of the secret. */
   readonly at: number
 }
 
@@ -34,8 +34,9 @@ const needles: readonly Needle[] = markers.flatMap(marker => [
 ])
 
 /**
- * The base64 digits that depend only on `text`, with `before` bytes before it (modulo 3). They are
- * the same in base64url, because no marker has a byte that gives `+` or `/`.
+ * When `text` is part of longer bytes that are encoded as base64, these are the digits that depend
+ * only on `text`. They differ with the number of bytes before the text, modulo 3 (`before`). They
+ * are the same in base64url, because no marker has a byte that gives `+` or `/`.
  */
 function base64Within(text: string, before: number): string {
   const digits = Buffer.from('\0'.repeat(before) + text).toString('base64')
@@ -46,14 +47,14 @@ function hexOf(text: string): string {
   return Buffer.from(text).toString('hex')
 }
 
-/** All places of secrets in these bytes, at most one for each marker and form. */
+/** The secrets in these bytes: the first position of each marker in each form. */
 export const findSecrets = (bytes: Buffer): readonly FoundSecret[] =>
   needles.flatMap(({ bytes: needle, ...found }) => {
     const at = bytes.indexOf(needle)
     return at < 0 ? [] : [{ ...found, at }]
   })
 
-/** @throws when the text of a log has a secret; the message has the line up to it */
+/** @throws when the text of a log contains a secret. The message has the line up to the secret */
 export function assertNoSecrets(log: Buffer): void {
   const [found] = findSecrets(log)
   if (found === undefined) return

@@ -1,23 +1,24 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
-import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
+import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 import { type FoundSecret, findSecrets } from './find-secret.ts'
 import { batchesOf } from './segment-batches.ts'
 
 /**
- * Scans a running broker for secrets: all bytes of all segments in its log directory, and the records
- * of topics with compressed batches. Resolves with a line for each place, with topic and offset.
+ * Scans a running broker for secrets: all bytes of the segments in its log directory, and the
+ * records of topics with compressed batches. Resolves with a line for each found secret, with its
+ * topic and offset.
  */
 export async function scanBroker(logDir: string, brokers: readonly string[]): Promise<readonly string[]> {
   const found: string[] = []
   const compressed = new Set<string>()
   for (const file of await filesIn(logDir)) {
     const bytes = await readFile(file).catch(() => undefined)
-    // Kafka deletes files at any time.
+    // Kafka can delete a file between the listing and the read.
     if (bytes === undefined) continue
     const partition = basename(dirname(file))
     const batches = file.endsWith('.log') ? [...batchesOf(bytes)] : []
@@ -51,12 +52,14 @@ const describe = ({ marker, form }: FoundSecret): string => `a secret with '${ma
 const bytesOf = ({ key, value, headers }: LogRecord): Buffer =>
   Buffer.concat([key ?? Buffer.of(), Buffer.of(0), value ?? Buffer.of(), Buffer.from(JSON.stringify(headers))])
 
-/** The name of a partition's directory without the number, and without the suffix of a deletion. */
+/**
+ * The topic in the name of a partition's directory. The name can end with the suffix of a deletion.
+ */
 const topicOf = (partition: string): string => partition.replace(/-\d+(\.[\da-f]+-delete)?$/, '')
 
 /**
- * All files except the indexes of offsets and times: they have only numbers, and Kafka allocates 10 MB
- * for each.
+ * All files except the indexes of offsets and times. The indexes have only numbers, and Kafka
+ * allocates 10 MB for each.
  */
 async function filesIn(directory: string): Promise<readonly string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true })

@@ -1,9 +1,9 @@
 import { type Metrics, metricSpecs } from '../../../src/core/metrics/metrics.ts'
 
 /**
- * Keeps the value of each series: `deliveries{crm,delivered}` → 3. That of a histogram is its
- * number of observations. Those in a kept trace are also counted with the trace:
- * `webhookCallSeconds{} # <trace id>` → 1.
+ * Keeps the value of each series in `counts`, for example `deliveries{crm,delivered}` → 3. The
+ * value of a histogram is its number of observations. Observations with a trace id are also counted
+ * by trace: `webhookCallSeconds{} # <trace id>` → 1.
  */
 export function countingMetrics(counts: Map<string, number>): Metrics {
   const instrument = (name: string) => {

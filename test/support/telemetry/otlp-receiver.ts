@@ -3,7 +3,7 @@ import { json } from 'node:stream/consumers'
 import { Conditions } from '../awaited-conditions.ts'
 import { HttpEndpoint } from '../network/http-endpoint.ts'
 
-/** A span in OTLP/JSON, with its attributes as one object. */
+/** A span in OTLP/JSON. Its attributes are joined into one object. */
 export interface SentSpan {
   readonly name: string
   /** Span kind: 2 server, 3 client, 4 producer, 5 consumer. */

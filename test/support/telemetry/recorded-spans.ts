@@ -3,7 +3,7 @@ import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@o
 import { createTracer } from '../../../src/adapters/traces/traces.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
 
-/** The tested parts of a recorded span. */
+/** The parts of a recorded span that tests check. */
 export interface RecordedSpan {
   readonly name: string
   readonly kind: string
@@ -17,7 +17,7 @@ export interface RecordedSpan {
   readonly hasFailed: boolean
 }
 
-/** The real tracer, and its recorded spans in the order in which they ended. */
+/** The real tracer, and the spans that it has recorded, in the order in which they ended. */
 export class RecordedSpans {
   readonly tracer: Tracer
   readonly #exporter = new InMemorySpanExporter()

@@ -2,49 +2,51 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Conditions } from '../awaited-conditions.ts'
 import { HttpEndpoint } from '../network/http-endpoint.ts'
 
-/** How requests arrived in a part of a test. */
+/** How many requests arrived in a time span of a test. */
 export interface Arrivals {
   /**
-   * The maximum over all seconds in which the receiver ran without a stall. During a stall, requests
-   * wait in its sockets, and then seem to arrive together.
+   * The maximum number of accepted requests in any second without a stall. During a stall, requests
+   * wait in the receiver's sockets, and then seem to arrive together.
    */
   readonly maxInOneSecond: number
   /**
-   * The maximum over all seconds of the header `webhook-timestamp`, which says when the sender began
-   * the attempt; 0 without this header. Node accepts one connection in each iteration of the event
-   * loop, so on a machine without idle cores connections wait in the kernel without a stall, and
-   * their requests then seem to arrive together. This figure does not depend on that.
+   * The maximum number of accepted requests with the same second in the header `webhook-timestamp`.
+   * The sender sets this header when it begins an attempt. 0 if the requests do not have the
+   * header. Unlike arrival times, the header is exact on a machine without idle cores. There,
+   * connections wait in the kernel without a stall, because Node accepts only one in each iteration
+   * of the event loop. So their requests seem to arrive together.
    */
   readonly maxSentInOneSecond: number
   readonly perSecond: number
-  /** The median of the numbers in each second: unlike the mean, it ignores pauses of a process. */
+  /** The median of the requests in each second. Unlike the mean, it ignores pauses of a process. */
   readonly medianPerSecond: number
 }
 
 /**
- * A time in which the event loop of the receiver did not run, and in which it then took the requests
- * that had waited; in monotonic milliseconds.
+ * A time span in which the event loop of the receiver did not run. It includes the time in which
+ * the receiver then accepted the requests that had waited. Times are monotonic milliseconds.
  */
 interface Stall {
   readonly from: number
-  /** `Infinity` until the waiting requests have been taken. */
+  /** `Infinity` until the receiver has accepted the waiting requests. */
   until: number
 }
 
 const tickMs = 10
-/** A shorter pause of the event loop is not a stall: 50 requests per second are 2 in this time. */
+/** Minimum length of a stall. At 50 requests per second, two or three requests wait in 50 ms. */
 const minStallMs = 50
 
 /**
- * A receiver that records when requests arrive. With a limit, it responds with 429 to all requests
- * above it; it counts them with a token bucket of one second. Times are monotonic milliseconds.
+ * A receiver that records when requests arrive. If it has a limit, it responds with 429 to the
+ * requests above the limit. It counts them with a token bucket of one second. Times are monotonic
+ * milliseconds.
  */
 export class LimitedReceiver {
-  /** When each request arrived that was not refused. */
+  /** Arrival times of the requests that got a 200. */
   readonly accepted: number[] = []
-  /** The header `webhook-timestamp` of each of these requests, in seconds since 1970. */
+  /** The header `webhook-timestamp` of each accepted request, in seconds since 1970. */
   readonly #sentSeconds: number[] = []
-  /** When each request arrived that got a 429. */
+  /** Arrival times of the requests that got a 429. */
   readonly refused: number[] = []
   readonly stalls: Stall[] = []
   #limit: number
@@ -61,7 +63,7 @@ export class LimitedReceiver {
     this.#ticks = setInterval(() => this.#noteStall(), tickMs)
   }
 
-  /** @param limit requests per second; without it, all are accepted. */
+  /** @param limit requests per second. Without it, all requests are accepted */
   static async started(limit = Number.POSITIVE_INFINITY): Promise<LimitedReceiver> {
     const created = new LimitedReceiver(limit)
     await created.#endpoint.start()
@@ -77,13 +79,15 @@ export class LimitedReceiver {
     this.#limit = limit
   }
 
-  /** Resolves when it has accepted `count` requests from now on. */
+  /** Resolves when the receiver has accepted `count` more requests. */
   accepts(count: number): Promise<void> {
     const enough = this.accepted.length + count
     return this.#conditions.until(() => this.accepted.length >= enough)
   }
 
-  /** Resolves when it has taken the requests that waited during all stalls so far. */
+  /**
+   * Resolves when the receiver has accepted the requests that waited during all stalls up to now.
+   */
   seesEndOfStalls(): Promise<void> {
     return this.#conditions.until(() => this.stalls.every(({ until }) => until < Number.POSITIVE_INFINITY))
   }
@@ -93,7 +97,7 @@ export class LimitedReceiver {
     return this.#endpoint.close()
   }
 
-  /** How the accepted requests arrived from one time to another. */
+  /** Counts the accepted requests that arrived from `from` to before `until`. */
   arrivals(from: number, until: number): Arrivals {
     const isWithin = (_: unknown, index: number): boolean => {
       const at = this.accepted[index] as number
@@ -104,7 +108,11 @@ export class LimitedReceiver {
     return { ...arrivalsOf(this.accepted, this.stalls, from, until), maxSentInOneSecond }
   }
 
-  /** Timers run before sockets, so only the next tick shows that the waiting requests are taken. */
+  /**
+   * Records the start and the end of stalls. Node runs timers before it reads sockets. So a late
+   * tick of the timer shows only that a stall occurred. The next tick shows that the receiver has
+   * accepted the requests that waited.
+   */
   #noteStall(): void {
     const now = performance.now()
     const last = this.stalls.at(-1)

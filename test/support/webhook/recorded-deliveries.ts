@@ -12,12 +12,12 @@ export interface Seen {
 }
 
 /**
- * A receiver that records the sender and the time of each request, and whether the sender can have
- * received the response.
+ * A receiver that records the sender and the time of each request. It also records whether the
+ * sender can have received the response.
  */
 export class RecordedDeliveries {
   readonly seen: Seen[] = []
-  /** The ids of all messages with a successful response that the sender can have received. */
+  /** Ids of the messages that got a successful response on a connection that was still open. */
   readonly delivered = new Set<string>()
   readonly #latencyMs: (count: number) => number
   readonly #conditions = new Conditions()
@@ -38,7 +38,7 @@ export class RecordedDeliveries {
     return `${this.#endpoint.url}/hooks`
   }
 
-  /** Every repeated request for a message, with the first one. */
+  /** Every repeated request for a message, together with the first request for it. */
   duplicates(): readonly { readonly first: Seen; readonly again: Seen }[] {
     const firsts = new Map<string, Seen>()
     return this.seen.flatMap(again => {

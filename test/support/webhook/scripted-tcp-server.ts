@@ -4,22 +4,22 @@ import tls, { type TlsOptions } from 'node:tls'
 
 /** A request as received. */
 export interface ReceivedRequest {
-  /** Number of its connection: 1, 2, … in the order of acceptance. */
+  /** Number of the connection: 1, 2, … in the order in which connections were accepted. */
   readonly connection: number
   readonly method: string
   readonly path: string
-  /** Names in their original case and order. */
+  /** Headers with their names in the original case and order. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: string
-  /** Head and body; one character is one byte. */
+  /** Head and body of the request. One character is one byte. */
   readonly raw: string
 }
 
-/** An accepted connection, for its script. */
+/** An accepted connection, as its script sees it. */
 export interface Peer {
   readonly number: number
   readonly socket: Socket
-  /** The next complete request; `undefined` when the connection has ended. */
+  /** Resolves with the next complete request, or undefined if the connection has ended. */
   request(): Promise<ReceivedRequest | undefined>
   send(bytes: string | Buffer): void
   /** Sends FIN. */
@@ -30,7 +30,7 @@ export interface Peer {
   readonly closed: Promise<void>
 }
 
-/** Handles a connection. When it returns, the connection stays open. */
+/** Handles a connection. The connection stays open when the script returns. */
 export type Script = (peer: Peer) => unknown
 
 export interface ScriptedTcpServer {
@@ -38,7 +38,9 @@ export interface ScriptedTcpServer {
   /** `http(s)://127.0.0.1:port/hook`, or with another host or path. */
   url(path?: string, host?: string): string
   readonly requests: readonly ReceivedRequest[]
-  /** Number of connections so far; with TLS, of finished handshakes. */
+  /**
+   * Number of connections up to now. With TLS, only connections with a finished handshake count.
+   */
   connections(): number
   /** Number of HTTP bytes received on all connections. */
   bytes(): number
@@ -48,15 +50,15 @@ export interface ScriptedTcpServer {
   close(): Promise<void>
 }
 
-/** The text of a response. `Content-Length` is added unless `headers` gives it. */
+/** The text of a response. `Content-Length` is added if `headers` does not have it. */
 export function answer(status: number, headers: Readonly<Record<string, string>> = {}, body = ''): string {
   const lines = Object.entries({ 'Content-Length': String(Buffer.byteLength(body)), ...headers })
   return `HTTP/1.1 ${status} Status\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
 }
 
 /**
- * Responds to the n-th request of a connection with the n-th text, and to all later ones with the
- * last.
+ * Responds to the n-th request of a connection with the n-th text, and to all later requests with
+ * the last text.
  */
 export const answering =
   (...texts: readonly string[]): Script =>
@@ -64,7 +66,10 @@ export const answering =
     for (let index = 0; (await peer.request()) !== undefined; index++) peer.send(texts[index] ?? texts.at(-1) ?? '')
   }
 
-/** Reads a request and then runs the script, for responses that are more than a text. */
+/**
+ * Reads a request and then runs the script `respond`. Use it for responses that are not a fixed
+ * text.
+ */
 export const afterRequest =
   (respond: (peer: Peer, request: ReceivedRequest) => unknown): Script =>
   async peer => {
@@ -73,8 +78,8 @@ export const afterRequest =
   }
 
 /**
- * Sends as fast as the client reads, until it closes the connection. Then reports the number of
- * bytes sent.
+ * Sends data as fast as the client reads it, until the client closes the connection. Then reports
+ * the number of bytes sent.
  */
 export const flood =
   (head: string, piece: string) =>
@@ -90,7 +95,8 @@ export const flood =
     })
 
 /**
- * A server on 127.0.0.1 that sends exactly the bytes of its script. With `security` it uses TLS.
+ * Starts a server on 127.0.0.1 that sends exactly the bytes of its script. With `security`, it uses
+ * TLS.
  */
 export async function startScriptedServer(script: Script, security?: TlsOptions): Promise<ScriptedTcpServer> {
   const sockets = new Set<Socket>()
@@ -113,7 +119,7 @@ export async function startScriptedServer(script: Script, security?: TlsOptions)
   server.on('tlsClientError', () => {})
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
-    // The tests check how a client ends its connection, so errors are expected.
+    // Tests also check how a client ends its connection, so errors of the socket are expected.
     socket.on('error', () => {})
     socket.on('close', () => sockets.delete(socket))
   })
@@ -183,8 +189,8 @@ function createPeer(number: number, socket: Socket, onRequest: (request: Receive
 }
 
 /**
- * The first request in these bytes, if it is complete. `content-length` gives the length of its
- * body.
+ * Parses the first request in these bytes. Returns undefined if it is incomplete. `content-length`
+ * gives the length of its body.
  */
 function parse(connection: number, bytes: string): ReceivedRequest | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n')

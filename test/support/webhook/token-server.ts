@@ -7,7 +7,7 @@ interface Client {
   readonly secret: string
 }
 
-/** Decodes `application/x-www-form-urlencoded` independently of the code under test. */
+/** Decodes `application/x-www-form-urlencoded` without the code under test. */
 const formDecoded = (value: string): string => decodeURIComponent(value.replaceAll('+', ' '))
 
 function clientIn({ headers }: IncomingMessage, form: URLSearchParams): Client {
@@ -18,22 +18,22 @@ function clientIn({ headers }: IncomingMessage, form: URLSearchParams): Client {
 }
 
 /**
- * An authorization server with one client. It checks the client's credentials, and issues tokens
- * that `accepts` recognises until they are revoked.
+ * An authorization server with one client. It checks the client's credentials and issues tokens.
+ * `accepts` recognises a token until it is revoked.
  */
 export class TokenServer {
-  /** Seconds in `expires_in`. */
+  /** Lifetime of a token, in seconds (`expires_in`). */
   lifetime = 3_600
-  /** Whether each request gets a 503. */
+  /** Whether the server responds to each request with a 503. */
   isDown = false
   /** The scope of each token request. */
   readonly scopes: (string | null)[] = []
-  /** The tokens that were issued, in order. */
+  /** The tokens that the server has issued, in order. */
   readonly issued: string[] = []
   readonly #valid = new Set<string>()
   readonly #endpoint: HttpEndpoint
   #client: Client
-  /** Resolves when responses may be sent. */
+  /** Resolves when the server may send responses. */
   #gate: Promise<void> = Promise.resolve()
 
   constructor(client: Client, tls?: ServerTls) {
@@ -59,7 +59,7 @@ export class TokenServer {
     return scheme === 'Bearer' && this.#valid.has(token)
   }
 
-  /** Changes the client's secret. Its tokens stay valid. */
+  /** Changes the secret of the client. Tokens that were issued stay valid. */
   setSecret(secret: string): void {
     this.#client = { ...this.#client, secret }
   }
@@ -68,7 +68,7 @@ export class TokenServer {
     this.#valid.clear()
   }
 
-  /** Holds all responses until the returned function is called. */
+  /** Delays all responses until the returned function is called. */
   hold(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#gate = promise

@@ -1,13 +1,15 @@
 import type { LogProducer, OutgoingRecord } from '../../../src/core/ports.ts'
 
 /**
- * Maximum number of unacknowledged records: enough for full batches, few enough for a small heap.
+ * Maximum number of unacknowledged records. It is large enough for full batches and small enough
+ * for a small heap.
  */
 const mostWaiting = 20_000
 
 /**
- * Writes records. `one` waits while too many are unacknowledged; `all` waits until none is. After
- * Kafka has refused a record, every wait ends with an error.
+ * Writes records to a topic. `one` waits while `mostWaiting` records are unacknowledged. `all`
+ * waits until all records are acknowledged. After Kafka has refused a record, both waits end with
+ * an error.
  */
 export function createAppend(producer: LogProducer, topic: string) {
   let waiting = 0

@@ -1,10 +1,11 @@
-/** Limit of a measured value. */
+/** A lower or an upper limit of a measured value. */
 export type Bound = { readonly atLeast: number } | { readonly atMost: number }
 
+/** The limits of a measured value. */
 export interface Bar {
-  /** Limit that fails the run. Absent: the value is only reported. */
+  /** The run fails if the value misses this limit. If absent, the value is only reported. */
   readonly must?: Bound
-  /** Limit to reach in the future. */
+  /** Goal for a future version. Missing it does not fail the run. */
   readonly aim?: Bound
 }
 
@@ -19,7 +20,7 @@ export interface Finding extends Bar {
   readonly reference?: Reference
 }
 
-/** Another figure of the same run, for comparison. */
+/** Another figure of the same run, with which the value is compared. */
 export interface Reference {
   readonly name: string
   readonly measured: number
@@ -41,14 +42,14 @@ const keepsTo = (measured: number, bound: Bound): boolean =>
 
 const none: Bound = { atMost: 0 }
 
-/** The limits of all rows. */
+/** The limits of all rows. A row is one experiment of the bench, such as `delivery`. */
 export const bounds = {
   lost: { must: none },
-  /** For rows in which no process is killed. */
+  /** Limit of duplicates for experiments in which no process is killed. */
   duplicates: { must: none },
   /**
-   * Deliveries per CPU second, relative to the reference loop with the same client in the same run
-   * (decision 41).
+   * Deliveries per CPU second, relative to the reference loop with the same HTTP client in the same
+   * run (decision 41). The reference loop is a minimal program that forwards records with kafkajs.
    */
   ofReferenceLoop: {
     got: { must: { atLeast: 0.9 } },
@@ -63,7 +64,10 @@ export const bounds = {
   } as Readonly<Record<number, Bar>>,
   /** Resident memory of the last quarter of a long run, relative to its second quarter. */
   memoryGrowth: { must: { atMost: 1.1 }, aim: { atMost: 1.02 } },
-  /** Milliseconds from append to response, of which the endpoint takes 20. */
+  /**
+   * p99 of the time from append to response, in milliseconds. This includes the 20 ms that the
+   * endpoint takes to respond.
+   */
   liveP99: { must: { atMost: 38 }, aim: { atMost: 32 } },
   healthyInTime: { must: { atLeast: 0.999 } },
   /** p99 latency of the other endpoints while one of ten does not respond, in milliseconds. */
@@ -72,13 +76,16 @@ export const bounds = {
   isolatedP99Ratio: { aim: { atMost: 1.1 } },
   /** Seconds from the start of a process to its first delivery. */
   firstDelivery: { must: { atMost: 1.5 } },
-  /** Duplicates after a SIGKILL, in seconds of traffic. */
+  /**
+   * Duplicates after a SIGKILL, in seconds of traffic: their number divided by the events per
+   * second.
+   */
   repeated: { must: { atMost: 1 }, aim: { atMost: 0.2 } },
   /** Seconds from a SIGKILL to the next delivery. */
   nextDelivery: { must: { atMost: 10 }, aim: { atMost: 6 } },
   /**
-   * CPU per delivery with more destinations, waiting events or partitions, relative to the
-   * smallest number of these.
+   * CPU time per delivery with many destinations, waiting events or partitions. It is relative to
+   * the CPU time with the smallest number that the experiment measures.
    */
   growth: { must: { atMost: 1.1 } },
   /** Seconds from the start of a process to its readiness, with 10,000 destinations. */
@@ -87,65 +94,75 @@ export const bounds = {
   changeInForce: { must: { atMost: 1 } },
   /** p99 latency while the configuration changes, relative to the same load without changes. */
   besideChanges: { must: { atMost: 1.1 } },
-  /** Distance of the mean from `ratePerSecond: 50`, in deliveries per second. */
+  /** Difference between the mean rate and `ratePerSecond: 50`, in deliveries per second. */
   rateDeviation: { must: { atMost: 2 } },
   /** Deliveries of a destination with `ratePerSecond: 50` in its busiest second. */
   rateInOneSecond: { must: { atMost: 60 } },
-  /** Distance of the mean from the limit of an endpoint with 429, as a share of the limit. */
+  /**
+   * Difference between the mean rate and the limit of an endpoint that responds with 429, divided
+   * by this limit.
+   */
   limitDeviation: { must: { atMost: 0.1 } },
-  /** Seconds until the rate follows the raised limit of an endpoint with 429. */
+  /**
+   * Seconds until the delivery rate reaches the raised limit of an endpoint that responds with 429.
+   */
   raisedLimit: { must: { atMost: 60 } },
-  /** Dead letters and open circuit breakers because of 429. */
+  /** Number of dead letters, or of opened circuit breakers, because of 429 responses. */
   harmOf429: { must: none },
-  /** Deliveries of two processes on two cores, relative to one process. */
+  /** Deliveries per second of two processes with a core each, relative to one process. */
   twoProcesses: { must: { atLeast: 1.9 } },
   /**
-   * Share of the busier of two processes in their CPU time. It shows whether they shared the work.
+   * Part of the CPU time of two processes that the busier process uses. It is about 0.5 if the two
+   * share the work equally.
    */
   busierOfTwo: { must: { atMost: 0.65 } },
   /**
-   * CPU to schedule a retry and read it again, relative to a delivery of the reference loop with
-   * responses after 20 ms.
+   * CPU time to write a failed delivery to a retry topic and read it again, relative to a delivery
+   * of the reference loop. The endpoint of the reference loop responds after 20 ms.
    */
   parkAndRelease: { must: { atMost: 2 } },
   /**
-   * Successes of a recovered endpoint in its busiest second, relative to the number that its
-   * permits allow. It may be above 1, because requests that began before the second can end in it.
+   * Successes of a recovered endpoint in its busiest second, relative to the maximum that the limit
+   * of concurrent requests (`perWebhook`) allows. The ratio may be above 1, because requests that
+   * began before the second can end in it.
    */
   stampede: { must: { atMost: 1.05 } },
   /**
-   * p99 latency of the other endpoint while the recovered one gets its backlog, relative to the p99
-   * before the outage.
+   * p99 latency of the other endpoint while the recovered endpoint gets its backlog, relative to
+   * the p99 before the outage.
    */
   besideDraining: { must: { atMost: 1.1 } },
-  /** Share of a core that a process without work uses. */
+  /** Share of a CPU core that a process uses while it has no events to deliver. */
   idle: { must: { atMost: 0.02 } },
   /**
-   * Messages per CPU second of the collector, relative to a handler that parses the same bodies and
-   * writes each message unchanged, with acks=all.
+   * Messages per CPU second of the collector, relative to a minimal HTTP handler. The handler
+   * parses the same bodies and writes each message unchanged to Kafka, with acks=all.
    */
   ofBareFastify: { must: { atLeast: 0.6 } },
   /**
-   * Members per CPU second that a starting process restores. At 200,000, two million members take
-   * ten seconds of CPU time.
+   * Members of audiences that a starting process restores from Kafka, per second of its CPU time.
+   * At 200,000, two million members take ten seconds of CPU time.
    */
   restoredPerCpuSecond: { must: { atLeast: 200_000 } },
   /**
-   * Bytes of memory per member, including the user id of 36 bytes. With 150 bytes, two million
-   * members fit into 512 MB.
+   * Bytes of memory per member of an audience, including the user id of 36 bytes. With 150 bytes,
+   * two million members fit into 512 MB.
    */
   bytesPerMember: { must: { atMost: 150 }, aim: { atMost: 120 } },
   /**
-   * CPU per message, from the call until the message is sent: that of Segment's library divided by
-   * that of Hookline's. At 2,000 messages per second both libraries send small requests.
+   * CPU time per message from the call until the message is sent: the time of Segment's library,
+   * divided by the time of Hookline's client. At 2,000 messages per second both libraries send
+   * requests with few messages. The cost of the requests then has a larger share, so the limit is
+   * lower.
    */
   cheaperThanSegment: {
     'full speed': { must: { atLeast: 3 } },
     '2,000 a second': { must: { atLeast: 2 }, aim: { atLeast: 3 } },
   } as Readonly<Record<string, Bar>>,
   /**
-   * Peak memory in MB of a process that makes calls but cannot send, with the default queue of
-   * 50,000 messages. V8 needs two to three times the size of these messages.
+   * Peak memory in MB of a process that calls the client while no collector is reachable. The
+   * client has its default queue of 50,000 messages. V8 needs two to three times the size of these
+   * messages.
    */
   outageMemory: { must: { atMost: 400 }, aim: { atMost: 250 } },
 } as const satisfies Record<string, Bar | Readonly<Record<string, Bar>>>

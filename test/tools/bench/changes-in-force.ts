@@ -1,19 +1,26 @@
 import type { SuccessLog } from './receiver/event-tally.ts'
 import { changeIn } from './topic-destinations.ts'
 
-/** A change of the probe that the operator API has acknowledged. */
+/**
+ * A change of one destination (the probe) that the operator API has acknowledged. The bench changes
+ * this destination under load.
+ */
 export interface Change {
-  /** Number of the change, which is also in the path of the requests from then on. */
+  /**
+   * Number of the change. Each request that is made with this configuration has the number in its
+   * path.
+   */
   readonly number: number
-  /** When the response arrived, in milliseconds since 1970. */
+  /** When the response of the operator API arrived, in milliseconds since 1970. */
   readonly answeredAt: number
 }
 
 /**
- * Milliseconds from the response to each change until it was in force in every process: until each
- * partition had delivered a request with this or a later change. Requests show the change only when
- * an event arrives, so the figure is too high by up to the time between two events of a partition,
- * and by the response time of the endpoint. Infinite when a partition never delivered one.
+ * Computes the milliseconds from the response to each change until the change is in force in every
+ * process. A change is in force when each partition has delivered a request with this or a later
+ * change. Only a request for an event shows the change. So the figure is too high by up to two
+ * times: the time between two events of a partition, and the response time of the endpoint. It is
+ * infinite if a partition never delivers one of these requests.
  */
 export function msUntilInForce(
   changes: readonly Change[],

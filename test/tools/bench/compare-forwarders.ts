@@ -6,13 +6,16 @@ import { type Profiled, profileOf } from './profile-summary.ts'
 import type { Bench, Figures, Outcome } from './rows/row.ts'
 import { median } from './statistics.ts'
 
-/** A comparison: the forwarders run one after the other, and each delivers the same events. */
+/**
+ * A comparison of forwarders, which are programs that read events from a topic and send them as
+ * requests. They run one after the other, and each one delivers the same events.
+ */
 export interface Race {
   readonly forwarders: readonly Forwarder[]
   /** Number of events. */
   readonly count: number
   readonly cases: readonly Case[]
-  /** Findings about one of the forwarders. */
+  /** Returns the findings about the forwarder with this name in one case. */
   readonly findingsOf: (name: string, at: Case, rounds: Rounds) => readonly Finding[]
 }
 
@@ -33,6 +36,10 @@ export const joined = (outcomes: readonly Outcome[]): Outcome => ({
   profiles: outcomes.flatMap(({ profiles = [] }) => profiles),
 })
 
+/**
+ * A case of a comparison: the response time of the endpoint, and the maximum number of concurrent
+ * requests.
+ */
 export interface Case {
   readonly delayMs: number
   readonly inFlight: number
@@ -48,7 +55,8 @@ async function compare(
   const profiles: Profiled[] = []
   for (let round = 1; round <= bench.runs; round++) {
     const drains = new Map<string, Drain>()
-    // Run all forwarders in every round, so that changes in the machine's speed affect all alike.
+    // Run all forwarders in every round. Changes in the machine's speed then affect all of them
+    // equally.
     for (const forwarder of forwarders) {
       const job = { stage: bench.stage, installation, inFlight: at.inFlight, profile: bench.profile }
       const run = await drain(forwarder, job, { count: installation.appended(), delayMs: at.delayMs })
@@ -66,14 +74,14 @@ async function compare(
   }
 }
 
-/** Results of each round by forwarder. */
+/** The results of each round, by the name of the forwarder. */
 export type Rounds = readonly ReadonlyMap<string, Drain>[]
 
-/** Deliveries per CPU second, as the median of the rounds. */
+/** Deliveries per CPU second of a forwarder: the median of the rounds. */
 export const rateOf = (name: string, rounds: Rounds): number =>
   Math.round(median(drainsOf(name, rounds).map(({ perCpuSecond }) => perCpuSecond)))
 
-/** Peak memory in MB, as the median of the rounds. */
+/** Peak memory of a forwarder in MB: the median of the rounds. */
 export const peakOf = (name: string, rounds: Rounds): number =>
   Math.round(median(drainsOf(name, rounds).map(({ peakMb }) => peakMb)))
 
@@ -97,8 +105,8 @@ function figuresOf(name: string, { delayMs, inFlight }: Case, rounds: Rounds): F
 }
 
 /**
- * Deliveries per CPU second, relative to another forwarder: the median of the ratios within each
- * round.
+ * Deliveries per CPU second of one forwarder, relative to another one. Each round gives one ratio,
+ * and the result is the median of these ratios.
  */
 export const ratio = (name: string, other: string, rounds: Rounds): number =>
   median(rounds.map(round => (round.get(name)?.perCpuSecond ?? 0) / (round.get(other)?.perCpuSecond ?? Number.NaN)))

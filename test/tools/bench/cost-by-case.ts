@@ -9,19 +9,24 @@ interface Named {
   readonly name: string
 }
 
-/** One value of the parameter that a row varies. */
+/**
+ * One measurement of a row, which is an experiment of the bench. The row varies one parameter, such
+ * as the number of destinations, and a step has one value of it.
+ */
 export interface Step extends Named {
-  /** Number of rounds in which the step runs, from the first one. Default: all. */
+  /**
+   * Number of rounds in which the step runs, beginning with the first round. Default: all rounds.
+   */
   readonly rounds?: number
   readonly run: () => Promise<Drain>
 }
 
-/** Results of a round by the name of the step. */
+/** The results of a round, by the name of the step. */
 export type Round = ReadonlyMap<string, Drain>
 
 /**
- * Runs all steps one after the other in every round, so that changes in the machine's speed affect
- * all alike.
+ * Runs all steps one after the other in every round. Changes in the machine's speed then affect all
+ * of them equally.
  */
 export async function roundsOf(bench: Pick<Bench, 'runs' | 'say'>, steps: readonly Step[]): Promise<readonly Round[]> {
   const rounds: Round[] = []
@@ -45,12 +50,12 @@ export function printDrain({ say }: Pick<Bench, 'say'>, name: string, run: numbe
   )
 }
 
-/** CPU per delivery, in microseconds. */
+/** CPU time per delivery, in microseconds. */
 const costOf = ({ perCpuSecond }: Pick<Drain, 'perCpuSecond'>): number => 1e6 / perCpuSecond
 
 /**
- * Cost of a delivery at each step, relative to the first step: the median of the ratios within each
- * round.
+ * Computes the CPU time of a delivery at each step, relative to the first step. Each round gives
+ * one ratio, and the result is the median of these ratios.
  */
 export function costByStep(forwarder: string, steps: readonly Named[], rounds: readonly Round[]): Outcome {
   const [smallest] = steps
@@ -97,8 +102,8 @@ const drainsOf = ({ name }: Named, rounds: readonly Round[]): readonly Drain[] =
   rounds.flatMap(round => round.get(name) ?? [])
 
 /**
- * CPU per delivery at one step, relative to another step: the median of the ratios within each
- * round. @throws RangeError when no round has both
+ * CPU time per delivery at one step, relative to another step. Each round gives one ratio, and the
+ * result is the median of these ratios. @throws RangeError when no round has both steps
  */
 export function costRatio(step: Named, other: Named, rounds: readonly Round[]): number {
   const ratios = rounds.flatMap(round => {
@@ -108,6 +113,9 @@ export function costRatio(step: Named, other: Named, rounds: readonly Round[]): 
   return median(ratios)
 }
 
-/** The transport with the lowest cost. With it, Hookline's own cost is the largest part. */
+/**
+ * The transport (HTTP client) with the lowest CPU cost. With it, Hookline's own work has the
+ * largest share of the cost.
+ */
 export const cheapestOf = ({ transports }: Pick<Bench, 'transports'>): string =>
   transports.find(each => each === 'undici') ?? transports[0] ?? ''

@@ -5,23 +5,29 @@ import { hooklineForwarder } from './forwarders/hookline.ts'
 import { createInstallation, type Installation, type InstallationOptions } from './installation.ts'
 import { type Bench, type Outcome, scaled } from './rows/row.ts'
 
-/** One value of the parameter that a row varies, for example the number of destinations. */
+/**
+ * One value of the parameter that an experiment of the bench varies, for example the number of
+ * destinations.
+ */
 export interface Size {
   /** Name, for example `100 destinations`. */
   readonly name: string
   readonly options: InstallationOptions
-  /** Destinations of the events. Absent: all events go to the receiver. */
+  /** Returns the destinations of the events. Absent: all events go to the receiver. */
   readonly targetsOf?: (installation: Installation, receiverUrl: string) => readonly Target[]
 }
 
 const delayMs = 20
 const inFlight = 512
 
-/** Measures the cost of a delivery from a full topic at each size, relative to the smallest one. */
+/**
+ * Measures the CPU time of a delivery at each size, relative to the smallest size. Each topic is
+ * filled before its forwarder starts.
+ */
 export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[]): Promise<Outcome> {
   const { stage, profile } = bench
-  // Enough events that V8's compilation at the start, a second of CPU or more, ends before the
-  // steady part.
+  // At the start V8 compiles the code, which takes a second of CPU time or more. With this number
+  // of events, the compilation has finished before the measured part of the run begins.
   const count = scaled(bench, 240_000)
   const forwarder = hooklineForwarder(cheapestOf(bench))
   const contenders: Record<string, Contender> = {}
@@ -37,8 +43,8 @@ export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[]): P
   const [smallest, ...larger] = Object.entries(contenders)
   const rounds: Round[] = []
   for (let run = 1; run <= bench.runs; run++)
-    // Compare only two at a time. With more, each process is stopped for longer and finds less of
-    // its data in the CPU caches.
+    // Compare only two sizes at a time. With more, each process is stopped for longer and finds
+    // less of its data in the CPU caches.
     for (const each of larger) {
       const round = new Map(
         Object.entries(await drainInTurns(stage, Object.fromEntries(smallest ? [smallest, each] : [each]))),

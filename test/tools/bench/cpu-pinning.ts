@@ -2,15 +2,21 @@ import { execFileSync } from 'node:child_process'
 
 /** Assignment of processes to cores. */
 export interface Pinning {
-  /** Core of the forwarder; undefined when the kernel chooses. */
+  /**
+   * Number of the core for the measured program (the forwarder). Undefined if the kernel chooses
+   * the core.
+   */
   readonly forwarder: number | undefined
-  /** Remark about the precision of the figures. */
+  /** Text for the report: the core of each process, or why no process is pinned. */
   readonly note: string
 }
 
-export const unpinned = (why: string): Pinning => ({ forwarder: undefined, note: `nothing is pinned: ${why}` })
+export const unpinned = (why: string): Pinning => ({
+  forwarder: undefined,
+  note: `processes are not pinned to cores: ${why}`,
+})
 
-/** `0-2,5` → 0, 1, 2, 5 */
+/** Parses a list of cores: `0-2,5` → 0, 1, 2, 5 */
 export function coresOf(list: string): readonly number[] {
   return list
     .trim()
@@ -34,11 +40,18 @@ export function pinSelf(): Pinning {
     execFileSync('taskset', ['-acp', String(support), String(process.pid)])
     return { forwarder, note: `forwarder on core ${forwarder}; broker, receiver and producer on core ${support}` }
   } catch (error) {
-    return unpinned((error as NodeJS.ErrnoException).code === 'ENOENT' ? 'no taskset here' : (error as Error).message)
+    return unpinned(
+      (error as NodeJS.ErrnoException).code === 'ENOENT'
+        ? 'the program taskset is not installed'
+        : (error as Error).message,
+    )
   }
 }
 
-/** The command that runs another command on a core. */
+/**
+ * Returns a command that runs `command` on the core `core`. If `core` is undefined, the kernel
+ * chooses the core.
+ */
 export function pinned(
   core: number | undefined,
   command: string,

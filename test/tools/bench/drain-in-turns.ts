@@ -4,17 +4,22 @@ import { startReceiver } from './receiver/receiver.ts'
 import type { Stage } from './test-bed.ts'
 
 /**
- * Length of a turn. It is long compared with the time to fill the caches (a tenth of a second with
- * a thousand destinations), and short compared with changes in the machine's speed.
+ * Time for which one forwarder runs while the others are stopped, in ms. It is long compared with
+ * the time to fill the CPU caches (100 ms with a thousand destinations). It is short compared with
+ * changes in the machine's speed.
  */
 const turnMs = 250
 /**
- * A forwarder that missed this many turns in a row goes first. Three turns are 0.75 s; after a
- * second, its destination queues would count as slow.
+ * Number of turns that a forwarder can miss in a row. A forwarder that has missed this many goes
+ * first. Three turns take 0.75 s. If a forwarder were stopped for a second, it would count its
+ * destination queues as slow.
  */
 const mostMissed = 3
 
-/** One of the forwarders that are compared. */
+/**
+ * One of the compared forwarders, which are programs that read events from a topic and send them as
+ * requests.
+ */
 export interface Contender {
   readonly forwarder: Forwarder
   /**
@@ -23,17 +28,18 @@ export interface Contender {
    */
   readonly job: Omit<Job, 'stage' | 'targets'>
   /**
-   * Destinations by the URL of the forwarder's own receiver. Absent: all events go to this
-   * receiver.
+   * Returns the destinations for the URL of this contender's own receiver. Absent: all events go to
+   * that receiver.
    */
   readonly targetsOf?: ((receiverUrl: string) => readonly Target[]) | undefined
   readonly plan: DrainPlan
 }
 
 /**
- * Measures forwarders that run concurrently. They alternate on the forwarder's core, one at a time
- * while the others are stopped, and progress equally. Changes in the machine's speed then affect
- * all alike, so costs per CPU second can be compared. Deliveries per second of wall time cannot.
+ * Measures forwarders that run concurrently. One at a time runs on the forwarder's core, while the
+ * others are stopped, and all progress equally. Changes in the machine's speed then affect all of
+ * them equally, so costs per CPU second can be compared. Deliveries per second of wall time cannot
+ * be compared.
  */
 export async function drainInTurns<Name extends string>(
   stage: Stage,
@@ -63,15 +69,15 @@ export async function drainInTurns<Name extends string>(
 
 /** A forwarder that waits for its turn. */
 export interface Waiting {
-  /** Share of its work that is done, from 0 to 1. */
+  /** Part of the forwarder's events that it has delivered, from 0 to 1. */
   readonly done: number
   /** Number of turns that other forwarders have had since the last turn of this one. */
   readonly missed: number
 }
 
 /**
- * Chooses the next turn: a forwarder that missed `mostMissed` turns or more, otherwise the one with
- * the least progress. @throws RangeError when there is none
+ * Chooses the forwarder that runs next: one that missed `mostMissed` turns or more, otherwise the
+ * one with the least progress. @throws RangeError when no forwarder waits
  */
 export function nextTurn<Each extends Waiting>(waiting: readonly Each[]): Each {
   const [first, ...others] = waiting
@@ -103,7 +109,7 @@ class Member implements Waiting {
       try {
         process.kill(pid, signal)
       } catch {
-        // The process has exited by itself. The code that awaits it gets the error.
+        // The process has exited by itself. `drain` gets the error from `died`.
       }
   }
 }
@@ -113,7 +119,7 @@ class Turns {
   readonly #timer = setInterval(() => this.#next(), turnMs)
   #running: Member | undefined
 
-  /** Wraps a forwarder, so that its processes take part in the turns until they end. */
+  /** Wraps a forwarder. Its processes then take part in the turns until they end. */
   taken(forwarder: Forwarder, progress: () => number): Forwarder {
     return {
       name: forwarder.name,
@@ -138,7 +144,7 @@ class Turns {
   #leave(member: Member): void {
     this.#members.delete(member)
     if (this.#running === member) this.#running = undefined
-    // A stopped process would not receive SIGTERM, so continue it.
+    // A process that is stopped by SIGSTOP does not handle SIGTERM, so continue it first.
     member.signal('SIGCONT')
   }
 

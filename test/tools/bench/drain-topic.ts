@@ -12,27 +12,35 @@ export interface DrainPlan {
   /** Number of events from `first` to the end. */
   readonly count: number
   readonly delayMs: number
+  /**
+   * If above 0, some events fail at their first request: in the second half of the events, only
+   * every n-th one succeeds at its first request, and the others get a 503. Default: 0, all
+   * requests succeed.
+   */
   readonly passesOneIn?: number
   /**
-   * Numbers of deliveries at which the steady part, which is measured, begins and ends. It excludes
-   * start, warm-up and end. Default: 30 % and 95 % of `count`.
+   * Numbers of deliveries at which the measured part of the run begins and ends. This part excludes
+   * the start, the warm-up and the end of the run. Default: 30 % and 95 % of `count`.
    */
   readonly measured?: { readonly from?: number; readonly to?: number }
-  /** Whether to sample resident memory. */
+  /** Whether to sample resident memory during the run. */
   readonly samplesMemory?: boolean
 }
 
 export interface Drain {
   /**
-   * Deliveries in the steady part per second of the forwarder's CPU time (user and system); 0 when
-   * the steady part did not end.
+   * Deliveries in the measured part of the run, per second of the forwarder's CPU time (user and
+   * system). 0 if the run ended before the end of this part.
    */
   readonly perCpuSecond: number
-  /** Share of each process of the forwarder in the CPU time of the steady part. */
+  /**
+   * For each process of the forwarder, its share of the CPU time of all its processes, in the
+   * measured part of the run. The shares are from 0 to 1.
+   */
   readonly cpuShares: readonly number[]
-  /** Deliveries in the steady part per second of wall time. */
+  /** Deliveries in the measured part of the run, per second of wall time. */
   readonly perSecond: number
-  /** CPU seconds from the start of the steady part to the last delivery. */
+  /** CPU seconds from the start of the measured part of the run to the last delivery. */
   readonly cpuToTheEnd: number
   readonly peakMb: number
   /** Seconds from the start of the process to the first delivery. */
@@ -43,19 +51,21 @@ export interface Drain {
   readonly foreign: number
   /** Requests that got a 503. */
   readonly refused: number
-  /** Resident memory in MB by number of deliveries. */
+  /** Samples: `x` is the number of deliveries, and `y` is the resident memory in MB. */
   readonly memory: readonly Point[]
   readonly sample: SampleRequest | undefined
   /**
-   * Start and end of the steady part on the monotonic clock, in microseconds, as in CPU profiles.
+   * Start and end of the measured part of the run, in microseconds of the monotonic clock. CPU
+   * profiles use the same clock.
    */
   readonly window: { readonly from: number; readonly to: number }
+  /** Path of the CPU profile. Undefined if the run was not profiled. */
   readonly profile: string | undefined
 }
 
 /**
- * Starts the forwarder on a filled topic, waits until it has delivered everything or deliveries
- * have stopped for 45 s, and stops it. @throws when the forwarder exits by itself
+ * Starts the forwarder on a filled topic, waits, and stops it. The wait ends when all events are
+ * delivered, or when there was no delivery for 45 s. @throws when the forwarder exits by itself
  */
 export async function drain(forwarder: Forwarder, job: Job, plan: DrainPlan): Promise<Drain> {
   const { receiver } = job.stage
@@ -133,7 +143,7 @@ function sampleMemory(
     try {
       points.push({ x: receiver.delivered(), y: together(pids, residentMb) })
     } catch {
-      // The process has just exited. The code that awaits it gets the error.
+      // The process has just exited. `drain` gets the error from `died`.
     }
   }, memoryEveryMs)
   return { points, stop: () => clearInterval(timer) }

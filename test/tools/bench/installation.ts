@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hookline } from '../../../deploy/tools/local/service-process.ts'
+import { hookline } from '../../../deploy/tools/local/hookline-process.ts'
 import { createEventCodec } from '../../../src/adapters/avro/event-codec.ts'
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
-import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
-import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
+import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts'
 import type { LogRecord, OutgoingRecord } from '../../../src/core/ports.ts'
 import { durationMs, parseDuration } from '../../../src/core/time.ts'
@@ -18,7 +18,7 @@ import { createEvents, numberIn } from './sample-events.ts'
 import type { Stage } from './test-bed.ts'
 import { useTopics } from './warm-topics.ts'
 
-/** A set of topics on the stage's broker, with operations on them. */
+/** A set of topics on the broker of the bench, with operations on them. */
 export interface Installation {
   readonly topics: TopicNames
   readonly sourceIds: readonly string[]
@@ -28,37 +28,48 @@ export interface Installation {
   readonly directory: string
   /** Part that all configuration files of this installation share. */
   readonly base: object
-  /** Number of events appended so far, which is the number of the next one. */
+  /**
+   * Number of events appended so far. Events are numbered from 0, so it is also the number of the
+   * next event.
+   */
   appended(): number
   /** Appends `count` events as fast as possible. Resolves when all are acknowledged. */
   fill(count: number): Promise<void>
   /** Appends `count` events at an even rate. Resolves when all are acknowledged. */
   feed(count: number, perSecond: number): Promise<void>
-  /** Append time of each event by number, in whole milliseconds since 1970, rounded down. */
+  /**
+   * Append time of each event by the event's number, in whole milliseconds since 1970, rounded
+   * down.
+   */
   appendTimes(): Promise<ReadonlyMap<number, number>>
-  /** Partition of each event by number. */
+  /** Partition of each event by the event's number. */
   eventPartitions(): Promise<ReadonlyMap<number, number>>
   /** Appends records to a topic. Resolves when all are acknowledged. */
   write(topic: string, records: Iterable<OutgoingRecord>): Promise<void>
-  /** The first match of `pattern` in the bytes of each event, without events that have none. */
+  /**
+   * The first match of `pattern` in the bytes of each event. Events without a match are left out.
+   */
   eventTexts(pattern: RegExp): Promise<readonly string[]>
   /**
-   * Average size of a record of a topic in bytes: key, value and headers; `NaN` when the topic is
+   * Average size of a record of a topic in bytes: key, value and headers. `NaN` if the topic is
    * empty.
    */
   recordBytes(topic: string): Promise<number>
-  /** Number of records of a topic, without those with which processes learn the broker's time. */
+  /**
+   * Number of records of a topic. Records with the key `-/clock` do not count: processes write them
+   * only to learn the broker's time.
+   */
   countRecords(topic: string): Promise<number>
   /**
-   * Deletes the offsets of Hookline's groups, so that the next process begins at the start. The
-   * previous process must have left the groups.
+   * Deletes the committed offsets of Hookline's groups, so that the next process begins at the
+   * start of the topics. The previous process must have left the groups.
    */
   forgetPositions(): Promise<void>
   close(): Promise<void>
 }
 
 export interface InstallationOptions {
-  /** Number of sources, used in turn. Default: 1. */
+  /** Number of sources. Consecutive events come from different sources, in turn. Default: 1. */
   readonly sources?: number
   /** Waits between attempts, as in the configuration. */
   readonly schedule?: readonly string[]
@@ -188,7 +199,7 @@ const mostTries = 5
 
 /**
  * Creates the topics. A busy broker may not know a topic that it has just created, so this function
- * tries again.
+ * tries up to five times.
  */
 async function applyTopics(file: string, tries = 1): Promise<void> {
   try {

@@ -16,10 +16,10 @@ export interface LivePlan {
   readonly duringLoad?: () => Promise<unknown>
 }
 
-/** One event under an even load. */
+/** One event of an even load, and its latency. */
 export interface Passage {
   readonly number: number
-  /** Milliseconds from the broker's append to the first success; undefined when there was none. */
+  /** Milliseconds from the broker's append to the first success. Undefined if there was none. */
   readonly ms: number | undefined
 }
 
@@ -32,12 +32,13 @@ export interface Live {
   readonly lost: number
 }
 
-/** Number of events to warm up the code. */
+/** Number of events that warm up the code of the forwarder. */
 const warmUp = 1_000
 
 /**
- * Waits until the forwarder delivers some events, so that the measurement excludes its start. One of
- * `elsewhereOneIn` events goes to another receiver. @throws Stalled
+ * Appends events and waits until the forwarder has delivered them, so that the measurement excludes
+ * its start. If `elsewhereOneIn` is n, every n-th event goes to another receiver, so the function
+ * does not wait for it. @throws Stalled
  */
 export async function warm(
   { receiver }: Stage,
@@ -54,8 +55,8 @@ export async function warm(
 }
 
 /**
- * Appends events at an even rate and records the delivery of each. The forwarder must already be
- * working.
+ * Appends events at an even rate and records the delivery of each. Call `warm` first, so that the
+ * forwarder already delivers.
  */
 export async function live(stage: Stage, installation: Installation, plan: LivePlan): Promise<Live> {
   const { perSecond, seconds, delayMs, eventsForFailing = 0 } = plan
@@ -104,15 +105,22 @@ export const quantile = (passages: readonly Passage[], share: number): number =>
     share,
   )
 
-/** CPU seconds per second, and memory, of a forwarder's processes together in a period. */
+/** CPU use and memory of all processes of the measured program (the forwarder) together. */
 export interface Reading {
+  /** CPU seconds per second of the period. */
   readonly cpuShare: number
   readonly peakMb: number
-  /** Start and end on the monotonic clock, in microseconds, as in CPU profiles. */
+  /**
+   * Start and end of the period, in microseconds of the monotonic clock. CPU profiles use the same
+   * clock.
+   */
   readonly window: { readonly from: number; readonly to: number }
 }
 
-/** Measures a forwarder's processes from now until the returned function is called. */
+/**
+ * Measures the processes of a forwarder, which is the measured program. The measurement lasts from
+ * now until the returned function is called.
+ */
 export function meter({ pids }: ForwarderProcess): () => Reading {
   const begin = { cpu: together(pids, cpuSeconds), at: micros() }
   return () => {

@@ -16,7 +16,10 @@ const load = { perSecond: 1_000, seconds: 16, delayMs: 20 }
 /** Seconds at the start of a load that are not measured. */
 const skippedSeconds = 3
 const changeEveryMs = 100
-/** No change begins in the last part of a load, so that events show whether it is in force. */
+/**
+ * Time at the end of a load in which no change begins, in ms. The events of this time show whether
+ * the last change is in force.
+ */
 const quietMs = 1_500
 
 /** One load, with or without changes. */
@@ -28,8 +31,8 @@ interface LoadResult {
 }
 
 /**
- * Measures p99 under a load without changes and under one with ten changes a second through the
- * operator API, and how long it takes until each change is in force.
+ * Measures the p99 latency under two loads: one without changes, and one with ten changes per
+ * second through the operator API. Also measures how long it takes until each change is in force.
  */
 export async function changesOutcome(bench: Bench, running: Running): Promise<Outcome> {
   const { installation, processes, subject, transport } = running
@@ -56,9 +59,9 @@ export async function changesOutcome(bench: Bench, running: Running): Promise<Ou
       return { p99, lost, duplicates, inForceMs }
     }
     const rounds: { readonly without: LoadResult; readonly beside: LoadResult }[] = []
-    await run(true) // V8 compiles the code of changes.
+    await run(true) // A warm-up, in which V8 compiles the code that applies changes.
     for (let round = 1; round <= bench.runs; round++) {
-      // The speed of the machine changes over minutes, so alternate the order of the loads.
+      // The speed of the machine changes over minutes, so alternate the order of the two loads.
       const first = await run(round % 2 === 0)
       const second = await run(round % 2 === 1)
       const [without, beside] = round % 2 === 1 ? [first, second] : [second, first]
@@ -110,7 +113,10 @@ function outcomeOf(
   }
 }
 
-/** Starts an operator process beside the broker, so that the dispatchers keep their core. */
+/**
+ * Starts an operator process on the core of the broker, so that the dispatchers keep their own
+ * core.
+ */
 async function startOperator({ stage }: Bench, { installation, transport }: Running) {
   const listen = `127.0.0.1:${await freePorts(1)}`
   const { operator } = installation.base as { readonly operator: object }
@@ -121,7 +127,10 @@ async function startOperator({ stage }: Bench, { installation, transport }: Runn
   return { url: `http://${listen}`, stop: process.stop }
 }
 
-/** Changes the URL of the probe. @throws when the API does not accept the change */
+/**
+ * Changes the URL of the probe, the destination that the bench changes under load. The path of the
+ * new URL contains `number`. @throws when the operator API does not accept the change
+ */
 async function changeProbe(operator: string, url: string, number: number): Promise<Change> {
   const ifMatch = number
   const { webhooks } = probeDocument(url, number)

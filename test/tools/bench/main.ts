@@ -58,7 +58,7 @@ const rows: Readonly<Record<RowName, Row>> = {
 }
 
 const root = new URL('../../../', import.meta.url).pathname
-/** Directory of the last results, which Git ignores. */
+/** Directory for the results of the last run. Git ignores it. */
 const lastRun = '.hookline/bench'
 const busyAbove = 0.5
 const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 1e9)} GB; Node ${process.versions.node}`
@@ -106,7 +106,7 @@ async function measure(options: Options, stage: Stage, circumstances: Circumstan
     }
     say(`\n${reportOf([outcome])}`)
     await showProfiles(outcome)
-    // Publish after each row, so an error in a later row loses nothing.
+    // Publish after each row, so that an error in a later row does not lose the results.
     if (options.publishes) await publish(root, entriesOf(outcome, circumstances), options.hasAllTransports)
   }
   return outcomes
@@ -121,7 +121,7 @@ async function outcomeOf(row: RowName, bench: Bench): Promise<NamedOutcome> {
   }
 }
 
-/** Prints a summary of each CPU profile and keeps the profile for a viewer. */
+/** Prints a summary of each CPU profile, and copies the profile to the directory of the results. */
 async function showProfiles({ row, profiles = [] }: NamedOutcome): Promise<void> {
   for (const { title, lines, file } of profiles) {
     const name = `${row}: ${title}`
@@ -149,8 +149,13 @@ function conclude({ gates, profile }: Options, outcomes: readonly NamedOutcome[]
   const broken = outcomes.filter(({ broke }) => broke !== undefined)
   for (const { row, broke } of broken) say(`not measured: ${row}: ${broke}`)
   if (broken.length > 0) return false
-  if (failures.length === 0) say('all musts hold')
-  else if (!gates) say(profile ? 'a profiled run is not judged' : 'GATES=off: not judged')
+  if (failures.length === 0) say('all required values are reached')
+  else if (!gates)
+    say(
+      profile
+        ? 'PROFILE slows the run down, so missed values do not fail it'
+        : 'GATES=off: missed values do not fail the run',
+    )
   return !gates || failures.length === 0
 }
 

@@ -1,6 +1,6 @@
 import { createMembershipCodec } from '../../../src/adapters/avro/audience-codecs.ts'
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
-import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts'
 import { membershipKey, toMembershipRecord } from '../../../src/core/audience/membership-record.ts'
@@ -11,15 +11,18 @@ import { silent } from '../../support/telemetry/silent-logger.ts'
 import type { Installation } from './installation.ts'
 import type { Stage } from './test-bed.ts'
 
-/** Maximum number of unacknowledged records. */
+/** Maximum number of records that are not yet acknowledged. */
 const mostWaiting = 20_000
 
 export const benchAudience = 'Shoppers'
 export const benchDestination = 'crm'
-/** User id of 36 characters, the usual length. */
+/** Returns a user id of 36 characters, the usual length. */
 export const userOf = (member: number): string => `6f9619ff-8b86-d011-b42d-${String(member).padStart(12, '0')}`
 
-/** Fills the memberships topic with `count` members, in the state after a delivered sync. */
+/**
+ * Fills the memberships topic with `count` members. Their state is the same as after a sync whose
+ * changes were all delivered.
+ */
 export async function fillMemberships(
   stage: Stage,
   { topics, partitions }: Installation,

@@ -59,7 +59,10 @@ export function parseOptions(env: NodeJS.ProcessEnv, knownTransports: readonly s
   }
 }
 
-/** The rows of ROWS. Default: all, but `peers` only if PEER names other programs. */
+/**
+ * Parses ROWS, a list of row names. Default: all rows, but `peers` only if PEER names other
+ * programs.
+ */
 function rowsOf(text: string | undefined, hasPeers: boolean): readonly RowName[] {
   if (text === undefined) return rowNames.filter(name => hasPeers || name !== 'peers')
   const rows = chosen('ROWS', text, rowNames)

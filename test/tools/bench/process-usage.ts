@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { hrtime } from 'node:process'
 
-/* Figures that Linux has about a process and its descendants. */
+/* CPU time and memory of a process and its descendants, which Linux shows in /proc. */
 
 /** `sysconf(_SC_CLK_TCK)`: 100 on every Linux that Node supports. */
 const ticksPerSecond = 100
@@ -28,7 +28,7 @@ export const residentMb = (pid: number): number => memory(pid, 'VmRSS')
 /** Monotonic clock in microseconds. It is the same for all processes and for CPU profiles. */
 export const micros = (): number => Number(hrtime.bigint() / 1_000n)
 
-/** Sum of a figure over several processes. */
+/** Returns the sum of a figure over several processes. */
 export const together = (pids: readonly number[], figure: (pid: number) => number): number =>
   pids.reduce((sum, pid) => sum + figure(pid), 0)
 
@@ -49,7 +49,10 @@ function ticksOf(pid: number): number {
   return Number(fields[11]) + Number(fields[12])
 }
 
-/** The process and its descendants. A peer may be a script that starts the actual program. */
+/**
+ * Returns the ids of a process and its descendants. The command of a peer (`peer.ts`) may be a
+ * script that starts the actual program.
+ */
 function family(pid: number): readonly number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
   return [pid, ...children.flatMap(family)]

@@ -18,7 +18,10 @@ export interface CallFrame {
   readonly functionName: string
   /** Empty for functions without a file: those of V8 and Node, and code generated at run time. */
   readonly url: string
-  /** Line from 0; 0 or -1 for functions without a file that are not JavaScript. */
+  /**
+   * Line number, counted from 0. It is 0 or -1 for functions without a file that are not
+   * JavaScript.
+   */
   readonly lineNumber: number
 }
 
@@ -34,7 +37,10 @@ export interface Window {
  */
 const longestLook = 10_000
 
-/** Microseconds of self time of each node between two times, by node id. Idle time is excluded. */
+/**
+ * Returns the self time of each node in a period, in microseconds, by node id. Idle time is
+ * excluded.
+ */
 export function selfTimes(
   { nodes, startTime, samples, timeDeltas }: CpuProfile,
   { from, to }: Window,
@@ -44,7 +50,7 @@ export function selfTimes(
   let at = startTime
   samples.forEach((id, index) => {
     at += timeDeltas[index] ?? 0
-    // A sample counts until the next one.
+    // A sample counts for the time until the next sample.
     const spent = Math.min(timeDeltas[index + 1] ?? 0, longestLook)
     if (busy.has(id) && at >= from && at < to) times.set(id, (times.get(id) ?? 0) + spent)
   })
@@ -52,14 +58,14 @@ export function selfTimes(
 }
 
 /**
- * Names a function and its place, for example `post got/dist/index.js:10`, without the directories
- * of this machine.
+ * Returns the name of a function with its file and line, for example `post got/dist/index.js:10`,
+ * without the directories of this machine.
  */
 export const labelOf = (frame: CallFrame): string =>
   `${frame.functionName || '(anonymous)'} ${placeOf(frame)}`.trimEnd()
 
 /**
- * Package or folder of a URL: `…/node_modules/got/dist/x.js` → `got`;
+ * Returns the package or folder of a URL: `…/node_modules/got/dist/x.js` → `got`;
  * `…/src/core/delivery/decide.ts` → `src/core/delivery`; `node:internal/streams/x` →
  * `node:internal/streams`.
  */
@@ -72,8 +78,9 @@ export function packageOf(url: string): string {
 }
 
 /**
- * Whether `new Function` made the code. `new Function` puts two lines before the body, so this code
- * never begins in the first line. V8's entry and exit code for WebAssembly begins there.
+ * Whether `new Function` made the code. `new Function` adds two lines before the body, so this code
+ * never begins in the first line. V8's entry and exit code for WebAssembly has no file either, but
+ * begins in the first line.
  */
 const isMadeAtRunTime = ({ url, lineNumber }: Pick<CallFrame, 'url' | 'lineNumber'>): boolean =>
   url === '' && lineNumber > 0

@@ -1,20 +1,20 @@
 import { readFile } from 'node:fs/promises'
 import { type CpuProfile, labelOf, packageOf, selfTimes, type Window } from './profile-self-times.ts'
 
-/** Where the CPU time of the steady part of a run went. */
+/** Summary of a CPU profile of the measured part of a run, without start, warm-up and end. */
 export interface Profiled {
   /** Name of the forwarder and of the case. */
   readonly title: string
   /** Summary to print. */
   readonly lines: readonly string[]
-  /** Path of V8's profile. */
+  /** Path of the profile that V8 wrote. */
   readonly file: string
 }
 
 export interface Share {
   readonly name: string
   readonly ms: number
-  /** Share of the time that was not idle, from 0 to 1. */
+  /** Part of the CPU time without idle time, from 0 to 1. */
   readonly share: number
 }
 
@@ -27,7 +27,10 @@ interface Summary {
 const shownPackages = 25
 const shownFunctions = 30
 
-/** Summary of the steady part of a run; empty when there is no profile. */
+/**
+ * Reads the CPU profile of a run and summarises its measured part, without start, warm-up and end.
+ * Returns an empty list if there is no profile.
+ */
 export async function profileOf(
   title: string,
   run: { readonly profile: string | undefined; readonly window: Window },
@@ -48,7 +51,7 @@ function linesOf({ busyMs, packages, functions }: Summary): readonly string[] {
   ]
 }
 
-/** Self time by package and by function between two times, largest first. */
+/** Computes the self time by package and by function in a period, largest first. */
 export function summarise(profile: CpuProfile, window: Window): Summary {
   const times = selfTimes(profile, window)
   const byPackage = new Map<string, number>()

@@ -1,6 +1,6 @@
 import type { SuccessLog } from './receiver/event-tally.ts'
 
-/** How fast an endpoint that has recovered gets its backlog. */
+/** The rate at which a recovered endpoint gets its backlog. */
 export interface Draining {
   /**
    * Times of the first and the last success for an event of the backlog, in milliseconds since
@@ -15,8 +15,9 @@ export interface Draining {
 }
 
 /**
- * Computes how fast the backlog arrived. `isFor` selects the events for the recovered endpoint,
- * `isMissed` those of its backlog. @throws RangeError when no event of the backlog arrived
+ * Computes the rate at which the backlog arrived. `isFor` selects the events for the recovered
+ * endpoint. `isMissed` selects its backlog: the events that it missed during the outage. @throws
+ * RangeError when no event of the backlog arrived
  */
 export function drainingOf(
   { numbers, times }: Pick<SuccessLog, 'numbers' | 'times'>,

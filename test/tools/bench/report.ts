@@ -1,7 +1,7 @@
 import { type Bound, type Finding, type Verdict, verdictOf } from './bounds.ts'
 import type { Figures, Outcome } from './rows/row.ts'
 
-/** Result of a row, with its name. */
+/** Result of one row of the bench, with the name of the row, such as `delivery`. */
 export interface NamedOutcome extends Outcome {
   readonly row: string
   /** Error message of a row without a result. */
@@ -11,7 +11,7 @@ export interface NamedOutcome extends Outcome {
 export const failuresOf = (outcomes: readonly NamedOutcome[]): readonly Finding[] =>
   outcomes.flatMap(({ findings }) => findings).filter(finding => verdictOf(finding) === 'FAILS')
 
-/** Results and limits as Markdown, aligned for a terminal. */
+/** Formats results and limits as Markdown tables that are aligned for a terminal. */
 export function reportOf(outcomes: readonly NamedOutcome[]): string {
   return outcomes.map(outcome => [`## ${outcome.row}`, ...tables(outcome)].join('\n\n')).join('\n\n')
 }

@@ -3,21 +3,27 @@ import type { JsonText } from '../../../src/core/message/json-text.ts'
 import type { EventCodec, OutgoingRecord } from '../../../src/core/ports.ts'
 import { epochMs } from '../../../src/core/time.ts'
 
-/** Bytes of the value of an event record, including the schema frame. */
+/** Size of the value of an event record in bytes, including the frame with the schema id. */
 export const eventBytes = 967
 /**
- * Number of users. It is large, so that the order within a user, which Hookline keeps, rarely
- * delays an event.
+ * Number of users. Hookline keeps the order of a user's events. With many users, this rarely delays
+ * an event.
  */
 const users = 20_000
 
 const idPrefix = 'bench-'
 const idDigits = 9
 
-/** Message id of the n-th event. It is the same text in the Avro record and in the JSON body. */
+/**
+ * Returns the message id of the n-th event. It is the same text in the Avro record and in the JSON
+ * body.
+ */
 export const idOf = (number: number): string => idPrefix + String(number).padStart(idDigits, '0')
 
-/** Number of the event in these bytes, of any format; undefined when they contain no message id. */
+/**
+ * Finds the number of an event in its bytes, in any format. Undefined if they contain no message
+ * id.
+ */
 export function numberIn(bytes: Buffer): number | undefined {
   const start = bytes.indexOf(idPrefix, 0, 'latin1')
   if (start < 0) return undefined
@@ -31,8 +37,9 @@ export function numberIn(bytes: Buffer): number | undefined {
 }
 
 /**
- * Makes the record of the n-th event: a shop order of constant size, from each source in turn.
- * @throws RangeError when the event is larger than that size
+ * Returns a function that makes the record of the n-th event: a shop order of constant size.
+ * Consecutive events come from different sources, in turn. @throws RangeError when an event is
+ * larger than `eventBytes`
  */
 export function createEvents(codec: EventCodec, sourceIds: readonly string[]): (number: number) => OutgoingRecord {
   const record = (number: number, filler: string): OutgoingRecord => {
@@ -41,7 +48,7 @@ export function createEvents(codec: EventCodec, sourceIds: readonly string[]): (
     return { key: Buffer.from(userId), value: codec.encode(event), headers: {} }
   }
   let filler = ''
-  // A longer filler may need a longer length prefix, so correct the size again.
+  // A longer filler may need a longer length prefix, so measure and correct the size again.
   for (let missing = Number.NaN; missing !== 0; ) {
     missing = eventBytes - (record(0, filler).value?.length ?? 0)
     if (missing < 0 && filler === '') throw new RangeError(`an event is ${-missing} bytes larger than ${eventBytes}`)
@@ -90,7 +97,7 @@ const order = (orderId: string, note: string) => ({
   note,
 })
 
-/** The IP address is reserved for documentation (RFC 5737). */
+/** Context of all events. The IP address is reserved for documentation (RFC 5737). */
 const context = {
   ip: '203.0.113.7',
   locale: 'de-DE',

@@ -1,6 +1,6 @@
 /**
- * Median; for an even number of values the mean of the two in the middle. @throws RangeError when
- * there are none
+ * Returns the median. For an even number of values it is the mean of the two in the middle. @throws
+ * RangeError when there are no values
  */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
@@ -11,8 +11,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * The smallest value that at least `share` (0 to 1) of all values do not exceed. @throws RangeError
- * when there are none
+ * Returns a percentile. At least `share` (0 to 1) of all values are less than or equal to it, and
+ * it is the smallest value for which this is true. @throws RangeError when there are no values
  */
 export function percentile(values: readonly number[], share: number): number {
   const value = values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)]
@@ -25,7 +25,7 @@ export interface Point {
   readonly y: number
 }
 
-/** Slope of the least-squares line; 0 when all x are equal. */
+/** Returns the slope of the least-squares line, or 0 if all x are equal. */
 export function slope(points: readonly Point[]): number {
   const mean = (of: (point: Point) => number): number => points.reduce((sum, each) => sum + of(each), 0) / points.length
   const [meanX, meanY] = [mean(({ x }) => x), mean(({ y }) => y)]

@@ -19,14 +19,14 @@ export interface Stage {
 }
 
 /**
- * The default flags of a local broker optimise its start; these optimise throughput. They override
- * the default flags, because the JVM uses the last of two equal flags.
+ * JVM flags of a broker that optimise throughput. The default flags of a local broker optimise its
+ * start. The JVM uses the last of two conflicting flags, so these flags override the default ones.
  */
 const throughputJvm = ['-XX:TieredStopAtLevel=4', '-Xmx512m']
 
 /**
- * Starts a schema registry, a receiver and, unless KAFKA_BROKERS names one, a broker. @throws when
- * one of them cannot start; then all are stopped
+ * Starts a schema registry and a receiver, and also a broker if KAFKA_BROKERS does not name one.
+ * @throws when one of them cannot start; the others are stopped first
  */
 export async function openStage(pinning: Pinning, env: NodeJS.ProcessEnv = process.env): Promise<Stage> {
   const ends: (() => Promise<unknown>)[] = []

@@ -5,27 +5,37 @@ import type { Installation } from './installation.ts'
 
 /** The source of the destinations that get no events. */
 export const quietSource = 'quiet'
+/** Id of the probe: the destination that the bench changes under load. */
 export const probeId = 'probe'
 
-/** How many of the sources with events have their own destination, and how many feed the probe. */
+/**
+ * `all` is the number of sources with events. The first `ofProbe` sources belong to the probe. Each
+ * other one has its own destination.
+ */
 export const sourcesOf = { all: 1_000, ofProbe: 250 }
 
-/** The document of the probe. A change replaces its path, so that each request shows its version. */
+/**
+ * Returns the configuration object of the probe. A change replaces the path of its URL, so that
+ * each request shows the number of the change.
+ */
 export const probeDocument = (url: string, change: number) => ({
   sources: Array.from({ length: sourcesOf.ofProbe }, (_, source) => `s${source}`),
   sharedSecret: secret,
   webhooks: [{ url: `${url}/v${change}`, headers: { Authorization: 'Bearer bench' } }],
 })
 
-/** Reads the number of the change from the path of a request; `undefined` for another destination. */
+/**
+ * Reads the number of the change from the path of a request. `undefined` for another destination.
+ */
 export function changeIn(path: string): number | undefined {
   const found = /\/v(\d+)$/.exec(path)?.[1]
   return found === undefined ? undefined : Number(found)
 }
 
 /**
- * Writes destinations to the config topic, as the operator API does: the probe, one for each other
- * source with events, and then destinations without events.
+ * Writes `count` destinations to the config topic, as the operator API does. The first one is the
+ * probe. Then each other source with events gets a destination. The remaining destinations get no
+ * events.
  */
 export const writeDestinations = (installation: Installation, count: number, url: string): Promise<void> =>
   installation.write(installation.topics.config, records(count, url))

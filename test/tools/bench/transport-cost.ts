@@ -2,7 +2,8 @@
  * Measures the CPU time of one request for each transport and for its client alone, in one run
  * without Kafka.
  *
- *   node test/tools/bench/transport-cost.ts [concurrent requests] [thousands of requests] [response delay in ms]
+ *   node test/tools/bench/transport-cost.ts \
+ *     [concurrent requests] [thousands of requests] [response delay in ms]
  *
  * The receiver and each variant are separate processes. Every variant runs three times,
  * alternately, and its median counts.
@@ -13,7 +14,7 @@ import http, { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import got from 'got'
 import { Pool } from 'undici'
-import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
 import { createGotTransport } from '../../../src/adapters/webhook/got.ts'
 import type { TransportDeps } from '../../../src/adapters/webhook/transport.ts'
 import { createUndiciTransport } from '../../../src/adapters/webhook/undici.ts'
@@ -89,7 +90,10 @@ const variants: Readonly<Record<string, (order: Order) => Post>> = {
   },
 }
 
-/** Makes `calls` requests, `inFlight` concurrently. Resolves with the CPU time of each, in µs. */
+/**
+ * Makes `calls` requests, `inFlight` of them concurrently. Resolves with the CPU time per request,
+ * in µs.
+ */
 async function measure(post: Post, inFlight: number, calls: number): Promise<number> {
   const before = process.cpuUsage()
   const done = Promise.withResolvers<void>()

@@ -2,21 +2,24 @@ import type { LogProducer } from '../../../src/core/ports.ts'
 import { createAdminClient } from '../../support/kafka/admin.ts'
 import { createAppend } from './append.ts'
 
-/** Larger than the number of bytes after which a broker adds an entry to a partition's index. */
+/**
+ * Value of a record. It is larger than the number of bytes after which a broker adds an entry to
+ * the index of a partition.
+ */
 const batch = Buffer.alloc(5_000)
 
 /**
- * Fills and empties topics before a measurement. The first index entry of a new partition costs the
- * broker about 16 ms of CPU once, or 140 ms beside other load. Without this preparation, the first
- * writes to the twelve partitions of a retry topic under load would wait a second and a half for an
- * acknowledgement.
+ * Writes records to topics and deletes them, before a measurement. The first index entry of a new
+ * partition costs the broker about 16 ms of CPU, or 140 ms if the machine is busy. A retry topic
+ * has twelve partitions. Without this preparation, the first writes to them under load would wait
+ * 1.5 s for an acknowledgement.
  */
 export async function useTopics(
   { brokers, producer }: { readonly brokers: readonly string[]; readonly producer: LogProducer },
   topics: readonly { readonly name: string; readonly partitions: number }[],
 ): Promise<void> {
-  // The first batch exceeds the number of bytes between two index entries, so the broker adds an
-  // entry with the second batch.
+  // Write two batches to each partition. The first one exceeds the number of bytes between two
+  // index entries, so the broker adds an entry with the second one.
   for (const _ of ['bytes', 'entry'])
     for (const { name, partitions } of topics) {
       const append = createAppend(producer, name)

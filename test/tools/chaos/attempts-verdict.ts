@@ -2,7 +2,7 @@ import { type CheckResult, quantile, some } from './check-result.ts'
 import { type Call, isSuccess, statusOf } from './ledger.ts'
 
 export interface AttemptLimits {
-  /** How long after its due time an attempt may begin, in milliseconds. */
+  /** Maximum delay of an attempt after its due time, in milliseconds. */
   readonly maxDelayMs: number
   /** Maximum number of concurrent requests to the endpoint, from all processes together. */
   readonly maxConcurrent: number
@@ -14,22 +14,22 @@ export interface AttemptEvidence {
   readonly destination: string
   /** Requests to all destinations, in the order in which they arrived. */
   readonly calls: readonly Call[]
-  /** Waits before the 2nd, 3rd, … attempt, in milliseconds. */
+  /** Waits before the second, third and further attempts, in milliseconds. */
   readonly schedule: readonly number[]
   readonly limits: AttemptLimits
-  /** Factor on time limits and tolerances, for a busy machine. */
+  /** Factor by which every time limit and tolerance is multiplied, for a busy machine. */
   readonly patience: number
 }
 
 /**
- * Tolerance: the process and the endpoint read their clocks in whole milliseconds, and each sees
- * the end of a request at a slightly different time.
+ * Tolerance for all times, in ms. The process and the endpoint read their clocks in whole
+ * milliseconds, and each one sees the end of a request at a slightly different time.
  */
 const seenLateMs = 50
 
 /**
- * Judges whether the attempts of each message began when they were due, and not too many
- * concurrently.
+ * Judges whether each attempt began when it was due, and whether the numbers of requests stayed
+ * within the limits.
  */
 export function judgeAttempts({ destination, calls, schedule, limits, patience }: AttemptEvidence): CheckResult {
   const own = calls.filter(call => call.destination === destination)
@@ -68,13 +68,15 @@ interface Retry {
 }
 
 /**
- * Time limit for the repetition of a request on a new connection. Hookline repeats a request once,
- * immediately, when a reused connection is reset before any part of a response.
+ * Maximum time after a reset in which Hookline repeats the request on a new connection, in ms.
+ * Hookline repeats a request once, immediately, if a reused connection is reset before any part of
+ * a response.
  */
 const repeatWithinMs = 250
 
 /**
- * The last request of each attempt. A repetition on a new connection belongs to the same attempt.
+ * Returns the last request of each attempt. A repetition on a new connection belongs to the same
+ * attempt.
  */
 function attemptsIn(tries: readonly Call[], patience: number): readonly Call[] {
   const attempts: Call[] = []
@@ -89,8 +91,8 @@ function attemptsIn(tries: readonly Call[], patience: number): readonly Call[] {
 }
 
 /**
- * The attempts after the first. Requests after a success are excluded, because the verdict on
- * duplicates judges them.
+ * Returns the attempts after the first one, with their delays. Requests after a success are
+ * excluded, because the verdict on duplicates judges them.
  */
 function retriesIn(tries: readonly Call[], schedule: readonly number[]): readonly Retry[] {
   return tries.slice(1).flatMap((call, index) => {
@@ -107,9 +109,9 @@ const inWords = ({ id, number, late }: Retry): string =>
 const seconds = (ms: number): string => (ms / 1_000).toFixed(2)
 
 /**
- * Maximum number of concurrent requests. A request without an end stays in progress. When the
- * caller has timed out, its next request may arrive before the endpoint sees the end of the
- * previous one. So a request without a response counts as ended `lateMs` earlier.
+ * Returns the maximum number of concurrent requests. A request without an end stays in progress. If
+ * a request times out, Hookline may begin the next one before the endpoint sees the end of the
+ * first one. So a request without a response counts as ended `lateMs` earlier.
  */
 function maxConcurrentOf(calls: readonly Call[], lateMs: number): number {
   const steps = calls
@@ -117,7 +119,7 @@ function maxConcurrentOf(calls: readonly Call[], lateMs: number): number {
       { at, by: 1 },
       { at: statusOf(answer) === undefined ? endedAt - lateMs : endedAt, by: -1 },
     ])
-    // When one request ends in the moment in which another begins, the end counts first.
+    // If a request ends at the moment at which another one begins, the end counts first.
     .toSorted((a, b) => a.at - b.at || a.by - b.by)
   let underWay = 0
   let max = 0
@@ -128,7 +130,7 @@ function maxConcurrentOf(calls: readonly Call[], lateMs: number): number {
   return max
 }
 
-/** Maximum number of requests that began within one second. */
+/** Returns the maximum number of requests that began within one second. */
 function maxPerSecondOf(calls: readonly Call[]): number {
   let first = 0
   let max = 0

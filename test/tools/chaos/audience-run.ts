@@ -14,11 +14,11 @@ interface List {
   readonly name: string
   readonly members: readonly string[]
   /**
-   * Number of messages, since the start of the run, that each destination has got when it has the
+   * Number of messages that each destination must get, from the start of the run, until it has the
    * whole list.
    */
   readonly upTo: number
-  /** Faults while the destinations get this list. */
+  /** Faults that are injected while the destinations get this list. */
   readonly faults: readonly AudienceFault[]
 }
 
@@ -29,16 +29,16 @@ interface Run {
   readonly say: (line: string) => void
   readonly faults: string[]
   readonly problems: string[]
-  /** How many processes were killed or disconnected. */
+  /** Numbers of processes that were killed or disconnected from Kafka. */
   readonly victims: { audiences: number; dispatchers: number }
 }
 
 /**
- * Milliseconds between two checks: of the number of messages, and of whether the destinations have
- * the whole list, which reads much more.
+ * Milliseconds between two checks. `progress` is for the number of messages. `end` is for the check
+ * whether the destinations have the whole list, which reads much more.
  */
 const lookEveryMs = { progress: 50, end: 500 }
-/** Range for the progress of a list at which a fault is injected, in per cent. */
+/** A fault is injected at a random progress of the list between these two percentages. */
 const faultsAt = { from: 3, to: 90 }
 
 /**
@@ -91,8 +91,8 @@ export async function runAudienceScenario(scenario: AudienceScenario, options: R
 }
 
 /**
- * Three lists: a full one, one with some members replaced, and the second one again, which must
- * cause no message.
+ * Returns three lists: a first list, the same list with some members replaced, and the second list
+ * again. The third sync must cause no message.
  */
 function listsOf({ lists: { members, changedPercent }, faults }: AudienceScenario): readonly List[] {
   const changed = Math.round((members * changedPercent) / 100)
@@ -105,8 +105,8 @@ function listsOf({ lists: { members, changedPercent }, faults }: AudienceScenari
 }
 
 /**
- * Syncs one list after another, then stops all processes. If a list does not settle, the others are
- * skipped.
+ * Syncs one list after another, then stops all processes. If the destinations do not get a list in
+ * time, the remaining lists are skipped.
  */
 async function expose(run: Run, { processes }: AudienceScenario, lists: readonly List[]) {
   const { world, say, problems } = run
@@ -143,9 +143,9 @@ async function expose(run: Run, { processes }: AudienceScenario, lists: readonly
 }
 
 /**
- * Syncs a list and injects its faults while the destinations get it. Resolves with the milliseconds
- * from the end of the last fault or of the upload, whichever is later, until every destination has
- * the list; null when this took too long.
+ * Syncs a list, and injects its faults while the destinations get it. Resolves with the
+ * milliseconds until every destination has the list. This time begins at the end of the last fault
+ * or of the upload, whichever is later. Resolves with null if the time limit passed.
  */
 async function syncedAfter(run: Run, { members, upTo, faults }: List, before: number): Promise<number | null> {
   const { world, chance, patience } = run
@@ -218,8 +218,8 @@ async function killAny({ world: { audiences, dispatchers }, chance, faults, vict
 }
 
 /**
- * Whether every endpoint has the list, every input is done and no change is in flight. The most
- * expensive check comes last.
+ * Whether every endpoint has the list, every input is processed and committed, and no change is in
+ * flight. The most expensive check comes last.
  */
 async function settles(world: AudienceWorld, truth: ReadonlySet<string>): Promise<boolean> {
   const { receivers, view, installation } = world

@@ -1,8 +1,8 @@
 import type { AudienceFault, AudienceScenario } from './scenario.ts'
 
 /**
- * More attempts than an endpoint that fails one request in twenty needs, so nothing is
- * dead-lettered.
+ * Waits between seven attempts. An endpoint that fails one request in twenty needs fewer attempts,
+ * so nothing is dead-lettered.
  */
 const schedule = ['1s', '2s', '2s', '5s', '5s', '5s'] as const
 
@@ -13,7 +13,10 @@ const destinations = [
 
 const kill: AudienceFault = { kind: 'kill' }
 const cut: AudienceFault = { kind: 'link', state: { kind: 'half-open' }, seconds: 19 }
-/** Bytes arrive so late that the partitions of their sender have another owner by then. */
+/**
+ * Every byte arrives 12 s late. By then, the partitions of the process that sent it have another
+ * owner.
+ */
 const late: AudienceFault = { kind: 'link', state: { kind: 'delayed', ms: 12_000 }, seconds: 19 }
 const times = (count: number, fault: AudienceFault): readonly AudienceFault[] =>
   Array.from({ length: count }, () => fault)

@@ -5,39 +5,45 @@ import { inProgressOfOne } from './duplicate-causes.ts'
 import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
 import type { AudienceScenario } from './scenario.ts'
 
-/** Messages that one destination got, as its endpoint recorded them. */
+/** The messages that one destination got, as its endpoint recorded them. */
 export interface ReceivedMessages {
   readonly destination: string
-  /** Users whose last value is that they are members. */
+  /** Users that are members according to the last message about them. */
   readonly members: ReadonlySet<string>
-  /** Number of messages, each counted once. */
+  /** Number of different messages. */
   readonly taken: number
-  /** Id of each message that arrived more than once, once per repetition. */
+  /** Ids of messages that arrived again, with one entry for each repetition. */
   readonly repeated: readonly string[]
-  /** Users who got the value that they already had, under another message id. */
+  /** Users for whom a new message repeated the value that the destination already had. */
   readonly repeatedValues: readonly string[]
 }
 
 export interface AudienceEvidence {
   readonly limits: AudienceScenario['limits']
-  /** Factor on every time limit. */
+  /** Factor by which every time limit is multiplied, for a busy machine. */
   readonly patience: number
   /** Members of the last list. */
   readonly expectedMembers: ReadonlySet<string>
   /**
-   * Sum of the changes that each list makes to the previous one: the number of messages that each
-   * destination must get. All members of the first list count.
+   * Number of messages that each destination must get: the sum of the changes from each list to the
+   * next one. All members of the first list count as changes.
    */
   readonly changes: number
   readonly received: readonly ReceivedMessages[]
   /**
-   * For each list, how long it took until all destinations had it; null when that took too long.
+   * For each list, the milliseconds until all destinations had it. Null if the time limit passed.
    */
   readonly settled: readonly { readonly list: string; readonly afterMs: number | null }[]
-  /** Number of memberships by sync status at the end, as Hookline reports it. */
+  /**
+   * Number of memberships by sync status (`acknowledged`, `in_flight`, `unknown` or `different`) at
+   * the end, as Hookline reports it.
+   */
   readonly syncStatuses: Standings
   readonly deadLettered: number
-  /** Number of records of each message on the events topic, by message id; absent means one. */
+  /**
+   * Number of records of each message on the events topic, by message id. A message that this map
+   * does not contain has one record.
+   */
   readonly copies: ReadonlyMap<string, number>
   /**
    * Number of processes that could not commit their work, because they were killed or disconnected.
@@ -45,7 +51,7 @@ export interface AudienceEvidence {
   readonly victims: { readonly audiences: number; readonly dispatchers: number }
   /** Responses of the processes to liveness and readiness probes. */
   readonly probes: ProbesSeen
-  /** Other failures that were observed. */
+  /** Other failures that were observed during the run. */
   readonly problems: readonly string[]
 }
 
@@ -99,9 +105,9 @@ function wrongAt({ destination, members }: ReceivedMessages, truth: ReadonlySet<
 }
 
 /**
- * Attributes each repeated message to a cause: the audiences service wrote it again, or a killed
- * dispatcher had it in progress. Each cause permits a limited number of repetitions per affected
- * process.
+ * Attributes each repeated message to a cause: the audiences service wrote the message again, or a
+ * killed dispatcher had it in progress. For each process that was killed or disconnected, each
+ * cause permits a limited number of repetitions.
  */
 function attributed({ received, copies, victims, patience }: AudienceEvidence) {
   let [bySender, inProgress] = [0, 0]

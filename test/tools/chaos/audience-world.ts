@@ -18,7 +18,10 @@ export interface AudienceWorld {
   readonly audiences: Fleet
   /** Processes of the audiences service that reach Kafka only through `proxy`. */
   readonly audiencesBehindProxy: Fleet
-  /** Absent when no fault of the scenario needs it; then `audiencesBehindProxy` has no process. */
+  /**
+   * Proxy between Kafka and `audiencesBehindProxy`. Absent if no fault of the scenario needs it;
+   * `audiencesBehindProxy` then has no process.
+   */
   readonly proxy: TcpProxy | undefined
   readonly dispatchers: Fleet
   /** Receivers by destination. */
@@ -28,7 +31,10 @@ export interface AudienceWorld {
    * Uploads a full list. Resolves when all of its lines and the end of the sync are on the topic.
    */
   sync(members: Iterable<string>): Promise<void>
-  /** Number of memberships by sync status, at all destinations together. */
+  /**
+   * Number of memberships by sync status (`acknowledged`, `in_flight`, `unknown` or `different`),
+   * at all destinations together.
+   */
   syncStatuses(): Promise<Standings>
   /** Stops everything and deletes its files. */
   close(): Promise<void>

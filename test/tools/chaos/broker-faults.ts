@@ -5,23 +5,26 @@ import type { Fault, Hit } from './scenario.ts'
 import type { World } from './world.ts'
 
 /**
- * Time limit for a broker with a full disk to stop by itself. One that writes nothing may need
- * longer and is then killed.
+ * Time limit for a broker with a full disk to stop by itself, in ms. A broker that writes nothing
+ * may not notice the full disk in this time. It is then killed.
  */
 const endsMs = 20_000
-/** Time limit for a killed broker to catch up. */
+/** Time limit for a restarted broker to catch up with its replicas, in ms. */
 const catchUpMs = 60_000
-/** Time limit for the partitions to get their new leaders. */
+/** Time limit for the partitions to get their new leaders, in ms. */
 const moveMs = 60_000
 /**
- * Time limit for the partitions of the other brokers to deliver while one broker is unreachable. A
- * request to the unreachable one times out after ten seconds.
+ * Time limit in ms for the partitions of the other brokers to deliver while one broker is
+ * unreachable. A request to the unreachable broker times out after ten seconds.
  */
 const othersMs = 20_000
 
 const now = (): number => performance.now()
 
-/** A random broker that leads partitions of the events topic, and these partitions. */
+/**
+ * Chooses a random broker that leads partitions of the events topic. Resolves with the broker and
+ * these partitions.
+ */
 async function anyLeader({ view, installation, chance, cluster }: World) {
   const leaders = [...(await view.leaders(installation.topics.events))]
   const id = chance.pick([...new Set(leaders.map(([, { node }]) => node))].sort((a, b) => a - b))
@@ -57,9 +60,9 @@ async function killNode(world: World, id: number, hit: readonly number[]): Promi
 }
 
 /**
- * Starts the broker and waits until every replica of the events topic and of the commits is in
- * sync. Otherwise the next fault would be the loss of two of three brokers. Resolves with a problem
- * when this takes too long.
+ * Starts the broker and waits until every replica of the events topic and of `__consumer_offsets`
+ * is in sync. Without this wait, the next fault could make two of three replicas unavailable.
+ * Resolves with a problem if the broker does not catch up in time.
  */
 export async function bringBack(
   { view, cluster, installation, patience }: World,
@@ -94,8 +97,8 @@ export const killBrokers = (seconds: number): Fault => ({
 })
 
 /**
- * Fills the disk of a random leader. A broker that cannot write stops by itself. It gets space and
- * is started again when its partitions deliver again, under other leaders.
+ * Fills the disk of a random leader. A broker that cannot write stops by itself. When its
+ * partitions deliver again under other leaders, its disk is freed and it is started again.
  */
 export const fillDisk: Fault = {
   name: 'disk full',
@@ -132,8 +135,8 @@ export const fillDisks = (seconds: number): Fault => ({
 })
 
 /**
- * Resolves when the broker has stopped by itself, or has been killed after the time limit. Then it
- * can be started again.
+ * Waits until the broker has stopped by itself, and kills it after the time limit. Then it can be
+ * started again.
  */
 async function ended(node: ClusterNode): Promise<void> {
   await Promise.race([node.ended, delay(endsMs)])
@@ -141,8 +144,8 @@ async function ended(node: ClusterNode): Promise<void> {
 }
 
 /**
- * Makes a random leader unreachable for the service for `seconds`. The other brokers still reach
- * it, so it keeps its partitions.
+ * Makes a random leader unreachable for Hookline for `seconds`. The other brokers still reach it,
+ * so it keeps its partitions.
  */
 export const isolateLeader = (seconds: number): Fault => ({
   name: `unreachable ${seconds} s`,
@@ -204,7 +207,7 @@ export const moveLeaders: Fault = {
   },
 }
 
-/** The events topic and the retry topics. */
+/** Returns the names of the events topic and the retry topics. */
 async function topicsOf({ view, installation: { topics } }: World): Promise<readonly string[]> {
   const all = await view.admin.listTopics()
   const retries = all.filter(name => name.startsWith(topics.events.replace(/events$/, 'retry.')))

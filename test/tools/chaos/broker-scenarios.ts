@@ -54,7 +54,8 @@ export const brokerScenarios: readonly Scenario[] = [
     shows: 'messages over HTTP, another leader for every partition under load, ten times; retries in progress',
     brokers: 3,
     destinations: withRetries,
-    // Less than the 426 requests per second that one process can send to the slow destination.
+    // The load is less than the 426 requests per second that one process can send to the slow
+    // destination.
     load: { perSecond: 200, seconds: 20 },
     faults: times(10, moveLeaders),
     intake: { collectors: 1, limits: { ...steady, acceptedMs: 5_000, answerMs: 5_000, broken: 'none' } },

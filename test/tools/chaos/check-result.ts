@@ -2,7 +2,7 @@
 export interface CheckResult {
   /** Figures to print in the row, as text. */
   readonly measured: readonly string[]
-  /** Why the check fails; empty when everything holds. */
+  /** Reasons why the check fails. Empty if it passes. */
   readonly failures: readonly string[]
 }
 
@@ -12,11 +12,11 @@ export const combineResults = (parts: readonly CheckResult[]): CheckResult => ({
   failures: parts.flatMap(({ failures }) => failures),
 })
 
-/** The number of items and the first three. */
+/** Returns the number of items and the first three, as text. */
 export const some = (all: readonly string[]): string =>
   `${all.length} (${all.slice(0, 3).join('; ')}${all.length > 3 ? '; …' : ''})`
 
-/** Quantile of `values`, 0 when there are none; `share` is from 0 to 1. */
+/** Returns a quantile of `values`, or 0 if there are none. `share` is from 0 to 1. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0

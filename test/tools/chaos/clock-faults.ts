@@ -5,7 +5,7 @@ import type { Fault } from './scenario.ts'
 
 const now = (): number => performance.now()
 
-/** Shifts the wall clock of all processes by `shiftSeconds`, and back after `seconds`. */
+/** Shifts the wall clock of all processes by `shiftSeconds`, and corrects it after `seconds`. */
 export const shiftClock = (shiftSeconds: number, seconds: number): Fault => ({
   name: `clock ${shiftSeconds > 0 ? '+' : ''}${shiftSeconds / 3_600} h`,
   async inject({ directory }) {

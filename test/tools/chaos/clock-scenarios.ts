@@ -12,13 +12,14 @@ const hour = 3_600
 const processes = 2
 
 /**
- * One message in ten fails its first two attempts, so there are always records in two retry tiers.
+ * Script with which one message in ten fails its first two attempts. So there are always records in
+ * two retry topics.
  */
 const tenthFailsTwice: Script = (id, call) => (call <= 2 && numberOf(id) % 10 === 0 ? 503 : 200)
 
 /**
- * Judges the number of retry records. A failed attempt writes one. When a partition is reassigned,
- * the new owner may write it once more.
+ * Judges the number of retry records. Each failed attempt writes one record. When a partition gets
+ * a new owner, the new owner may write the record once more.
  */
 function judgeCopies({ records, failed }: { readonly records: number; readonly failed: number }): CheckResult {
   const atMost = Math.ceil(failed * 1.5) + 500

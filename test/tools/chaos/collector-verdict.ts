@@ -5,15 +5,15 @@ import type { Posted } from './ledger.ts'
 /** Limits for collectors. Times are for an otherwise idle machine. */
 export interface IntakeLimits {
   /**
-   * Permitted 503 responses.
+   * When collectors may respond with 503.
    * - `in_outages`: from the beginning of an outage of Kafka until every affected partition
-   *   delivers again. At least one must occur in each outage.
+   *   delivers again. At least one 503 must occur in each outage.
    * - `possible_in_outages`: in the same time, but none is required.
    */
   readonly refusals: 'none' | 'in_outages' | 'possible_in_outages'
   /**
-   * Permitted requests without a response. `of_victims`: those to a killed process that break off
-   * after the kill.
+   * Which requests may have no response. `of_victims`: requests to a killed collector that break
+   * off after the kill.
    */
   readonly broken: 'none' | 'of_victims'
   /** Maximum time from a request to its response. */
@@ -21,8 +21,9 @@ export interface IntakeLimits {
   /** Maximum time from a fault, or from the end of an outage, to the next 200. */
   readonly acceptedMs: number
   /**
-   * How long a collector may stay ready after an outage begins, and not ready after it ends. Absent
-   * when outages are too short to make a collector not ready.
+   * `unreadyMs`: maximum time after the beginning of an outage of Kafka in which a collector may
+   * still be ready. `readyMs`: maximum time after the end of the outage in which it may still be
+   * not ready. Absent if the outages are too short to make a collector not ready.
    */
   readonly readiness?: { readonly unreadyMs: number; readonly readyMs: number }
   /** Maximum resident memory of one collector, in MB. */
@@ -31,7 +32,7 @@ export interface IntakeLimits {
 
 export interface IntakeEvidence {
   readonly limits: IntakeLimits
-  /** Factor on time limits. */
+  /** Factor by which every time limit is multiplied, for a busy machine. */
   readonly patience: number
   /** Requests in the order in which they ended. */
   readonly posted: readonly Posted[]
@@ -43,11 +44,11 @@ export interface IntakeEvidence {
 export interface IntakeFindings {
   /** Messages that got a 503. */
   readonly refused: number
-  /** Messages without a response, which may be stored or not. */
+  /** Messages without a response. They may be stored or not. */
   readonly broken: number
   /** Longest time from a request to its response. */
   readonly answerMs: number
-  /** Longest time from a fault to the next 200; null when a fault had no later 200. */
+  /** Longest time from a fault to the next 200. Null if a fault was not followed by a 200. */
   readonly acceptedMs: number | null
   /** Maximum resident memory of one collector, in whole MB. */
   readonly peakMb: number
@@ -82,14 +83,20 @@ export function judgeIntake(evidence: IntakeEvidence): IntakeFindings {
   }
 }
 
-/** Milliseconds from `from` to the first 200 for a request posted since then; null without one. */
+/**
+ * Returns the milliseconds from `from` to the first 200 for a request that was posted after `from`.
+ * Null if there was none.
+ */
 function acceptedAfter(posted: readonly Posted[], from: number): number | null {
   const next = posted.find(({ answer, at }) => answer === 200 && at >= from)
   return next === undefined ? null : next.endedAt - from
 }
 
 const isOutage = ({ at, from }: Injected): boolean => from > at
-/** Tolerance: a poll may report a state that is up to one interval old. */
+/**
+ * Tolerance for readiness, in ms. Collectors are polled at intervals, so a change is seen only at
+ * the next poll.
+ */
 const lookMs = 1_000
 
 function failuresOfAnswers({ limits, posted, injected }: IntakeEvidence): string[] {
@@ -127,8 +134,8 @@ function failuresOfAnswers({ limits, posted, injected }: IntakeEvidence): string
 }
 
 /**
- * Each collector that sees an outage from its beginning to its end must become not ready and ready
- * again in time, and must be ready otherwise.
+ * Judges readiness. A collector that runs during a whole outage must become not ready, and then
+ * ready again, within the time limits. At all other times it must be ready.
  */
 function failuresOfReadiness({ limits, patience, injected, seen }: IntakeEvidence): string[] {
   if (limits.readiness === undefined) return []

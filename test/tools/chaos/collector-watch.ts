@@ -9,7 +9,10 @@ export interface ReadinessPoll {
   readonly isReady: boolean
 }
 
-/** Observations of the collectors from outside, while no fault was stopping them. */
+/**
+ * Observations of the collectors from outside. Polls of a collector that a fault was stopping are
+ * left out.
+ */
 export interface CollectorsSeen {
   readonly looks: readonly ReadinessPoll[]
   /** Maximum resident memory of each process, in MB. */
@@ -18,8 +21,8 @@ export interface CollectorsSeen {
 
 export interface CollectorWatch {
   /**
-   * The collectors to which a load balancer sends: those that were ready at the last check, or all
-   * running ones when none was.
+   * The collectors to which a load balancer would send requests: those that were ready at the last
+   * poll. If none was ready, all running collectors.
    */
   open(): readonly Member[]
   stop(): Promise<CollectorsSeen>
@@ -28,8 +31,8 @@ export interface CollectorWatch {
 const lookEveryMs = 250
 
 /**
- * Polls each collector as a load balancer does. Memory is the kernel's high-water mark, so it
- * includes peaks between two polls.
+ * Polls the readiness of each collector as a load balancer does, and reads its memory. The kernel
+ * reports the peak of the memory, so peaks between two polls are included.
  */
 export function watchCollectors(collectors: Fleet): CollectorWatch {
   const looks: ReadinessPoll[] = []
@@ -52,7 +55,7 @@ export function watchCollectors(collectors: Fleet): CollectorWatch {
     try {
       peaks.set(name, peakMb(service.pid))
     } catch {
-      // The process has just ended. Its exit code is checked elsewhere.
+      // The process has just ended. `expose` in scenario-run.ts checks its exit code.
     }
   }
 

@@ -1,4 +1,4 @@
-import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/kafkajs.ts'
+import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
 import { peakMb } from '../bench/process-usage.ts'
 import { allPartitions, onPartitions } from './recovery.ts'
 import type { Fault } from './scenario.ts'
@@ -7,14 +7,15 @@ const now = (): number => performance.now()
 
 const mebibyte = 1_048_576
 /**
- * Maximum resident memory, in MB, of a process that reads a batch of 200 MB when unpacked. It
- * includes the normal memory and one batch, which is not unpacked beyond a limit.
+ * Maximum resident memory, in MB, of a process that reads a compressed batch of 200 MB. Hookline
+ * stops decompressing a batch at 64 MiB. The limit covers the normal memory of the process, and the
+ * first 64 MiB of one batch.
  */
 const packedPeakMb = 700
 
 /**
- * Another producer writes two compressed batches. Unpacked, one has 5 MB, more than the topic
- * accepts without compression; the other has 200 MB. The recovery ends when each partition has
+ * Another producer writes two compressed batches. Decompressed, one has 5 MB, more than the topic
+ * accepts without compression. The other one has 200 MB. The recovery ends when each partition has
  * delivered an event that was written after the batches.
  */
 export const packedRecords: Fault = {

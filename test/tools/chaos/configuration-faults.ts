@@ -16,23 +16,27 @@ const secretFile = (directory: string): string => join(directory, 'destination.s
 const secretOf = (number: number): string => `the-secret-number-${number}`
 const editionHeader = 'x-edition'
 /**
- * How long requests with the old signature may be in progress after the first one with the new
- * signature.
+ * Time in which requests with the old secret may still be in progress after each process has used
+ * the new secret, in ms.
  */
 const underWayMs = 500
-/** Limit of the search for the secret of a signature. */
+/** Number of secrets with which `signature` tries to verify a request. */
 const mostSecrets = 20
 
 /**
- * Writes the file of the secret with the first secret. Returns the first edition of the
- * configuration (see `edited`), which names this file.
+ * Writes the first secret to the secret's file. Returns the first edition of the configuration,
+ * which names this file. An edition is a numbered version of the configuration. Each request has
+ * the number of its edition in a header.
  */
 export function signedConfiguration({ destinations, directory }: ConfigurationOf) {
   writeFileSync(secretFile(directory), secretOf(1))
   return edited({ destinations }, 1, secretFile(directory))
 }
 
-/** Finds which secret signed a request, and which edition of the configuration it shows. */
+/**
+ * Finds which secret signed a request, and reads the edition of the configuration from a header of
+ * the request.
+ */
 export const signature: Inspection = ({ headers, body }) => {
   const numbers = Array.from({ length: mostSecrets }, (_, index) => index + 1)
   const made = (number: number): string => createHmac('sha1', secretOf(number)).update(body).digest('hex')
@@ -40,22 +44,28 @@ export const signature: Inspection = ({ headers, body }) => {
   return markOf({ secret: secret === undefined ? 'nobody' : String(secret), edition: String(headers[editionHeader]) })
 }
 
-/** An endpoint that accepts requests signed with one of these secrets and rejects all others. */
+/**
+ * Script of an endpoint that accepts requests signed with one of these secrets and rejects all
+ * others.
+ */
 export const takesOnly =
   (...secrets: readonly number[]): Script =>
   (_id, _call, mark) =>
     secrets.map(String).includes(parseMark(mark).secret) ? 200 : 401
 
-/** The recovery ends when each running process has sent a request that shows the change. */
+/**
+ * Returns the condition for a recovery: each running process has sent a request that shows the
+ * change.
+ */
 function everywhere({ fleet }: World, from: number, isNew: (delivery: Delivery) => boolean): Hit['recovery'] {
   const keys = new Set(fleet.members().map(({ name }) => name))
   return { keys, from, keyOf: delivery => (isNew(delivery) ? delivery.process : undefined) }
 }
 
 /**
- * Replaces the file of the secret by rename, as Kubernetes does for a mounted secret. The endpoint
- * accepts the old and the new secret until each process has used the new one, and then only the new
- * one.
+ * Replaces the secret's file by rename, as Kubernetes does for a mounted secret. The endpoint
+ * accepts the old and the new secret until each process has used the new one. Then it accepts only
+ * the new one.
  */
 export const rotateSecret = (destination: string): Fault => ({
   name: 'secret',
@@ -81,8 +91,8 @@ export const rotateSecret = (destination: string): Fault => ({
 })
 
 /**
- * Rewrites the configuration file in place: another header, one destination more or less, another
- * log level.
+ * Rewrites the configuration file in place with the next edition: another header, one destination
+ * more or less, and another log level in some editions.
  */
 export const editConfiguration: Fault = {
   name: 'edit',
@@ -125,8 +135,8 @@ interface Webhook {
 type Destination = Readonly<Record<string, unknown>> & { readonly webhooks: readonly Webhook[] }
 
 /**
- * The configuration with this edition in a header, and with the settings that change between
- * editions.
+ * Returns the configuration with the number of this edition in a header of each request. Some
+ * settings differ between editions: the log level and a second destination.
  */
 function edited(configuration: Readonly<Record<string, unknown>>, edition: number, sharedSecretFile: string) {
   const [first] = configuration['destinations'] as readonly [Destination]

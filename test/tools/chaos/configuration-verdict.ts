@@ -1,11 +1,11 @@
 import { type CheckResult, some } from './check-result.ts'
 import type { Call } from './ledger.ts'
 
-/** What an endpoint recorded of a request. */
+/** Facts about a request that an endpoint recorded. */
 export interface Mark {
-  /** The secret whose signature is valid; `nobody` when there is none. */
+  /** Number of the secret with which the signature is valid. `nobody` if no secret fits. */
   readonly secret: string
-  /** Edition of the configuration, from a header. */
+  /** Number of the configuration's edition with which the request was made, from its header. */
   readonly edition: string
 }
 
@@ -19,12 +19,15 @@ export function parseMark(mark: string | undefined): Mark {
 export interface ConfigurationEvidence {
   readonly destination: string
   readonly calls: readonly Call[]
-  /** How many secrets, and how many editions, were in use. */
+  /** How many secrets, and how many editions of the configuration, the endpoint must have seen. */
   readonly secrets: number
   readonly editions: number
 }
 
-/** Judges whether no request was rejected during the changes, and every change took effect. */
+/**
+ * Judges whether the endpoint rejected no request during the changes, and whether every change took
+ * effect.
+ */
 export function judgeConfiguration(evidence: ConfigurationEvidence): CheckResult {
   const own = evidence.calls.filter(({ destination }) => destination === evidence.destination)
   const refused = own.filter(({ answer }) => answer !== 200)

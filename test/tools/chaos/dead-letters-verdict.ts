@@ -10,14 +10,17 @@ export interface DeadLettersEvidence {
   readonly bad: readonly BadSent[]
   /** The dead letters. `id` is undefined when the id of the original record could not be read. */
   readonly deadLetters: readonly DeadLetter[]
-  /** Number of records whose headers could not be read. Default: 0. */
+  /**
+   * Number of records whose headers could not be read, so that their dead letters have no id.
+   * Default: 0.
+   */
   readonly withoutId?: number
 }
 
 /**
  * Judges whether the dead-letter topic has each invalid record with its reason, and nothing else.
- * After a kill, the topic may have a record twice, under one key. Dead letters of records that
- * could not be read have only a position and no id.
+ * After a kill, the topic may have a record twice, under one key. If a record could not be read,
+ * its dead letter has the record's position, but no id.
  */
 export function judgeDeadLetters({ bad, deadLetters, withoutId = 0 }: DeadLettersEvidence): CheckResult {
   const isNameless = ({ id, reason }: DeadLetter): boolean => id === undefined && reason === 'undecodable'

@@ -8,15 +8,15 @@ import { judgeOrder, type OrderEvidence, type RetryRecords } from './order-verdi
 /** Limits of a scenario. Times are for an otherwise idle machine. */
 export interface Limits {
   /**
-   * Maximum number of unexplained duplicates. Copies that the sender wrote, and one duplicate for
-   * each delivery that a killed or frozen process had in progress, are explained.
+   * Maximum number of unexplained duplicates. Two kinds are explained: copies that the sender
+   * wrote, and one duplicate for each delivery that a killed or frozen process had in progress.
    */
   readonly duplicates: number
   /** Maximum number of duplicates because the sender wrote a message again. Default: 0. */
   readonly bySender?: number
   /**
-   * Maximum time from a fault, or from the end of an outage, to the next delivery on each partition
-   * or process that it affected.
+   * Maximum time from a fault, or from the end of an outage, until each partition or process that
+   * it affected delivers again.
    */
   readonly recoveryMs: number
   /** Maximum time from the acknowledgement of an event to its delivery. */
@@ -27,49 +27,58 @@ export interface Limits {
    */
   readonly pauseMs?: number
   /**
-   * The scenario loses records intentionally and examines them separately. Absent: nothing may be
-   * lost.
+   * `examined`: the scenario loses records intentionally and examines the losses separately.
+   * Absent: nothing may be lost.
    */
   readonly loss?: 'examined'
 }
 
-/** An injected fault, and its effect as seen from outside. */
+/** An injected fault, and its effect as observed from outside. */
 export interface Injected {
-  /** Description, for example `kill p3`. */
+  /** Description, for example `SIGKILL p3`. */
   readonly what: string
   readonly at: number
-  /** Start of the recovery time: the fault itself, or the end of an outage. */
+  /** Start of the recovery time: the beginning of the fault, or the end of an outage. */
   readonly from: number
-  /** Undefined when there was no recovery within the time limit. */
+  /** End of the recovery. Undefined if there was no recovery within the time limit. */
   readonly recoveredAt: number | undefined
-  /** Processes that could not commit their work. */
+  /** Names of processes that were killed or frozen, so that they could not commit their work. */
   readonly victims: readonly string[]
-  /** When the fault was reverted. A frozen process continues from here. */
+  /** When the fault was reverted. A frozen process continues from this time. */
   readonly healedAt?: number | undefined
 }
 
 export interface Evidence {
   readonly limits: Limits
-  /** Factor on time limits, for a busy machine. */
+  /** Factor by which every time limit is multiplied, for a busy machine. */
   readonly patience: number
   readonly destinations: readonly string[]
   readonly acknowledged: readonly Sent[]
   /** Deliveries in the order in which they arrived. */
   readonly deliveries: readonly Delivery[]
   readonly injected: readonly Injected[]
-  /** Dead letters as `<destination> <message id>`, with their reasons. */
+  /** Reasons of the dead letters, by `<destination> <message id>`. */
   readonly deadLettered: ReadonlyMap<string, string>
-  /** Deliveries (`targetOf`) that wait in a retry topic. */
+  /** Deliveries that wait in a retry topic, each as `<destination> <message id>`. */
   readonly waiting: ReadonlySet<string>
-  /** Deliveries (`targetOf`) that an endpoint rejected. They must be in the dead-letter topic. */
+  /**
+   * Deliveries that an endpoint rejected, each as `<destination> <message id>`. They must be in the
+   * dead-letter topic.
+   */
   readonly refused: ReadonlySet<string>
-  /** Evidence for order, from Kafka and the receivers. Absent: order is not judged. */
+  /**
+   * Evidence for the order of each user's messages, from Kafka and the receivers. Absent: the order
+   * is not judged.
+   */
   readonly order?: Pick<OrderEvidence, 'places' | 'calls'> & { readonly retried: ReadonlyMap<string, RetryRecords> }
   /** Absent when the processes were not probed. */
   readonly probes?: ProbesSeen
-  /** Observations of the collectors. Absent when the load was written to Kafka. */
+  /**
+   * Observations of the collectors. Absent when the load was written directly to Kafka, without
+   * collectors.
+   */
   readonly intake?: Omit<IntakeEvidence, 'patience' | 'injected'>
-  /** Other failures that were observed. */
+  /** Other failures that were observed during the run. */
   readonly problems: readonly string[]
 }
 
@@ -84,7 +93,10 @@ export interface Findings {
   readonly lost: number
   /** Deliveries beyond the first, for any cause. */
   readonly duplicates: number
-  /** Duplicates by cause. */
+  /**
+   * Duplicates by cause. `bySender`: the sender wrote the message again. `inProgress`: a killed or
+   * frozen process had not committed the delivery. `ours`: errors of Hookline.
+   */
   readonly duplicated: { readonly bySender: number; readonly inProgress: number; readonly ours: number }
   /** Number of pairs of messages of one user whose order was judged. */
   readonly orderedPairs: number
@@ -97,9 +109,12 @@ export interface Findings {
   readonly latestMs: number | null
   /** Longest pause of a partition that stayed with its process. Null when it was not judged. */
   readonly pauseMs: number | null
-  /** Figures of the collectors. Null when the load was written to Kafka. */
+  /**
+   * Figures of the collectors. Null when the load was written directly to Kafka, without
+   * collectors.
+   */
   readonly intake: Omit<IntakeFindings, 'failures'> | null
-  /** Reasons of the failure; empty when everything holds. */
+  /** Reasons why the run fails. Empty if it passes. */
   readonly failures: readonly string[]
 }
 
@@ -120,8 +135,9 @@ export function judge(evidence: Evidence): Findings {
   const victims = injected.flatMap(each => each.victims)
 
   if (fates.lost.length > 0 && limits.loss === undefined) failures.push(`lost: ${some(fates.lost)}`)
-  // If a process is killed right after a delivery, the retry record is not yet committed. So a
-  // delivered record in a retry topic is an error only in scenarios without duplicates and victims.
+  // A process may be killed right after a delivery, before it commits the offset of the retry
+  // record. The record then still counts as waiting. This is an error only in scenarios that permit
+  // no duplicates and kill or freeze no process.
   if (fates.again.length > 0 && limits.duplicates === 0 && victims.length === 0)
     failures.push(`delivered, but still in a retry topic: ${some(fates.again)}`)
   if (fates.waiting > 0) failures.push(`still in a retry topic, although no fault is active: ${fates.waiting}`)
@@ -167,8 +183,8 @@ export function judge(evidence: Evidence): Findings {
 }
 
 /**
- * Explained duplicates have limits too: a process that commits too rarely, or a sender that repeats
- * everything, is a failure.
+ * Judges the explained duplicates. They have limits too: a process may commit too rarely, or a
+ * sender may repeat too many messages.
  */
 function tooManyExcused(
   { limits, injected, patience }: Evidence,
@@ -191,7 +207,7 @@ function intakeOf({ intake, patience, injected }: Evidence) {
   return { findings, failures }
 }
 
-/** Sorts every acknowledged event by its result at each destination. */
+/** Sorts the deliveries of all acknowledged events by their results. */
 function fatesOf({ acknowledged, destinations, deliveries, deadLettered, waiting, refused }: Evidence) {
   const delivered = new Set(deliveries.map(targetOf))
   const targets = acknowledged.flatMap(({ id }) => destinations.map(destination => targetOf({ id, destination })))
@@ -228,8 +244,9 @@ interface Pause {
 }
 
 /**
- * Longest pause on partitions that one process served all the time, from a second before each fault
- * to a second after its recovery. Undefined when there was no pause to measure.
+ * Finds the longest time between two deliveries on a partition. For each fault, it judges the time
+ * from a second before the fault to a second after its recovery. Only partitions that one process
+ * served for this whole time count. Undefined if there was no pause to measure.
  */
 function longestPause({ deliveries, injected }: Evidence): Pause | undefined {
   let longest: Pause | undefined
@@ -249,7 +266,8 @@ function longestPause({ deliveries, injected }: Evidence): Pause | undefined {
 }
 
 /**
- * Deliveries from `from` to `to`, and the first one after that, because a pause may last longer.
+ * Returns the deliveries from `from` to `to`, and the first one after `to`, because a pause may
+ * extend beyond `to`.
  */
 function about(deliveries: readonly Delivery[], from: number, to: number): readonly Delivery[] {
   const next = deliveries.findIndex(({ at }) => at > to)

@@ -3,28 +3,32 @@ import { type Delivery, targetOf } from './ledger.ts'
 import type { RetryRecords } from './order-verdict.ts'
 
 /**
- * Limit of repeated deliveries per victim, as the average of a scenario. It covers some hundred
- * requests in progress, and the deliveries of a quarter of a second, the time between two commits.
- * A process that has just taken over a backlog delivers more than a thousand per second.
+ * Maximum number of repeated deliveries per killed or frozen process, as the average of a scenario.
+ * It covers some hundred requests in progress, and the deliveries since the last commit. Processes
+ * commit every 250 ms. A process that has just taken over a backlog delivers more than a thousand
+ * events per second.
  */
 export const inProgressOfOne = 300
 /**
- * Maximum age of a process's last commit when the process ends. Its deliveries since this commit
- * may be repeated.
+ * Maximum age of a process's last commit when the process ends, in ms. Its deliveries since this
+ * commit may be repeated.
  */
 const uncommittedMs = 1_000
-/** Tolerance for the delay of a signal on a busy machine. */
+/** Tolerance for the delay of a signal on a busy machine, in ms. */
 const signalMs = 250
 
 export interface DuplicatesEvidence {
   /** Deliveries in the order in which they arrived. */
   readonly deliveries: readonly Delivery[]
   readonly injected: readonly Injected[]
-  /** Number of records of each message on the events topic, by message id; absent means one. */
+  /**
+   * Number of records of each message on the events topic, by message id. A message that this map
+   * does not contain has one record.
+   */
   readonly copies: ReadonlyMap<string, number>
-  /** Records in the retry topics, by `<destination> <message id>`. */
+  /** Records in the retry topics. The keys are `<destination> <message id>`. */
   readonly retried: ReadonlyMap<string, Pick<RetryRecords, 'writtenAt'>>
-  /** Factor on time limits, for a busy machine. */
+  /** Factor by which every time limit is multiplied, for a busy machine. */
   readonly patience: number
 }
 
@@ -33,26 +37,30 @@ export interface Duplicates {
   /** Number of duplicates because the sender wrote the message again to the events topic. */
   readonly bySender: number
   /**
-   * Number of duplicates because a process was killed or frozen while it had the delivery in
-   * progress, or had finished it or moved it to a retry topic without a commit.
+   * Number of duplicates because a process was killed or frozen before it committed. It had the
+   * delivery in progress, or had finished it, or had moved it to a retry topic.
    */
   readonly inProgress: number
-  /** Duplicates with neither cause: errors of Hookline. */
+  /** Descriptions of the duplicates without one of these causes. They are errors of Hookline. */
   readonly ours: readonly string[]
 }
 
 /**
- * A message that has reached a destination (`targetOf`), and the causes that may still explain one
- * more delivery of it there.
+ * State of a message that has reached a destination: its deliveries to this destination, and the
+ * causes that may still explain another delivery.
  */
 interface Known {
+  /** Deliveries that were not yet used to explain a later delivery. */
   readonly unspent: Delivery[]
   latest: Delivery
   copiesLeft: number
   retriesLeft: number
 }
 
-/** Attributes each delivery beyond the first to a cause. Each cause explains at most one. */
+/**
+ * Attributes each delivery beyond the first one to a cause. Each cause explains at most one
+ * delivery.
+ */
 export function attributed(evidence: DuplicatesEvidence): Duplicates {
   const { injected, copies, retried, patience } = evidence
   const targets = new Map<string, Known>()
@@ -92,13 +100,15 @@ export function attributed(evidence: DuplicatesEvidence): Duplicates {
   return { bySender, inProgress, ours }
 }
 
-/** Whether a victim made the delivery, and its message was sent before the fault. */
+/**
+ * Whether a killed or frozen process made the delivery, and its message was sent before the fault.
+ */
 const isOfVictim = ({ victims, at }: Injected, { process, sent }: Delivery, patience: number): boolean =>
   victims.includes(process) && sent.at <= at + signalMs * patience
 
 /**
- * Whether the victim had no time to commit the delivery. A request may arrive after its process
- * died or froze: it was sent earlier, and a busy endpoint read it late.
+ * Whether a killed or frozen process had no time to commit the delivery. Its request may arrive
+ * after the fault, because a busy endpoint reads it late.
  */
 const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boolean =>
   isOfVictim(hit, delivery, patience) &&
@@ -106,15 +116,16 @@ const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boo
   delivery.at < (hit.healedAt ?? Number.POSITIVE_INFINITY)
 
 /**
- * Whether the record was written to a retry topic so shortly before a fault that a victim may have
- * had no time for the commit that follows. The next owner then delivers or defers the record again.
+ * Whether the record was written to a retry topic shortly before a fault. The killed or frozen
+ * process may then have had no time for the commit that follows. The next owner of the partition
+ * delivers or defers the record again.
  */
 const isWrittenUncommitted = ({ victims, at }: Injected, written: number, patience: number): boolean =>
   victims.length > 0 && written >= at - uncommittedMs * patience && written <= at + signalMs * patience
 
 /**
- * Whether the request arrived when a frozen process was thawed: the process had begun it before the
- * freeze. Hookline cannot prevent that.
+ * Whether the request arrived just after a frozen process was continued. The process had begun the
+ * request before it was frozen. Hookline cannot prevent this duplicate.
  */
 const isBegunBefore = (hit: Injected, delivery: Delivery, patience: number): boolean =>
   isOfVictim(hit, delivery, patience) &&
@@ -122,7 +133,7 @@ const isBegunBefore = (hit: Injected, delivery: Delivery, patience: number): boo
   delivery.at >= hit.healedAt &&
   delivery.at <= hit.healedAt + signalMs * patience
 
-/** Time relative to the nearest fault, for example ` 300 ms before SIGKILL p1`. */
+/** Describes a time relative to the nearest fault, for example ` 300 ms before SIGKILL p1`. */
 export function relativeTo(injected: readonly Injected[], moment: number): string {
   const distance = ({ at }: Injected): number => Math.abs(moment - at)
   const [nearest] = injected.toSorted((a, b) => distance(a) - distance(b))

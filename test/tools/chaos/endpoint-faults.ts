@@ -7,14 +7,16 @@ import type { Fault } from './scenario.ts'
 const now = (): number => performance.now()
 
 /**
- * One message in ten meets the fault, so the circuit breaker stays closed and every attempt is on
- * schedule.
+ * One of this number of messages gets the failing response from an endpoint that fails partly. With
+ * so few failures, the circuit breaker of the endpoint stays closed, and every attempt begins on
+ * time.
  */
 const oneIn = 10
 
 /**
- * For `seconds`, `destination` gives `answer` to every request, and `partly` gives it to a tenth of
- * its messages. Then both recover.
+ * Makes two endpoints fail for `seconds`, and then recover. `destination` is the id of an endpoint
+ * that gives `answer` to every request. `partly` is the id of an endpoint that gives it to a tenth
+ * of its messages.
  */
 export const failEndpoint = (
   destination: string,
@@ -36,8 +38,8 @@ export const failEndpoint = (
 })
 
 /**
- * Makes endpoints give `answer` to every request from now on. Waits `seconds`; then `well`, one of
- * the other endpoints, must get a delivery from each partition.
+ * Makes endpoints give `answer` to every request from now on, and waits `seconds`. After that, each
+ * partition must make a delivery to `well`, which is one of the other endpoints.
  */
 export const failEndpoints = (ids: readonly string[], answer: Answer, seconds: number, well: string): Fault => ({
   name: `${ids.length} endpoints fail`,
@@ -51,8 +53,8 @@ export const failEndpoints = (ids: readonly string[], answer: Answer, seconds: n
 })
 
 /**
- * Makes these endpoints respond 200 again. The recovery ends when each has got a message that was
- * sent since then.
+ * Makes these endpoints respond 200 again. The recovery ends when each of them has received a
+ * message that was sent after this change.
  */
 export const recoverEndpoints = (ids: readonly string[]): Fault => ({
   name: 'healed',

@@ -11,9 +11,15 @@ import type { Scenario } from './scenario.ts'
 import { crm, oneHost, perWebhook, standardSetup } from './setups.ts'
 import type { World } from './world.ts'
 
-/** Limits for endpoints that work while others fail: they must not be affected. */
+/**
+ * Limits for the working endpoints while others fail: 99.9 % of their messages must be delivered
+ * within a second.
+ */
 const unnoticed = { withinMs: 1_000, share: 0.999 } as const
-/** The waits together are longer than any fault here, so nothing is dead-lettered. */
+/**
+ * Waits between attempts. Their sum is longer than any fault in these scenarios, so nothing is
+ * dead-lettered.
+ */
 const schedule = ['5s', '10s', '30s', '1m', '5m', '5m', '10m'] as const
 const waits = schedule.map(text => parseDuration(text) as number)
 const processes = 2
@@ -27,17 +33,20 @@ const ill = {
 } as const
 
 /**
- * Neither a circuit breaker nor a lack of permits defers deliveries to `partly`, so its attempts
- * are on time.
+ * Limits for the attempts at the endpoint `partly`, which fails for one message in ten. The
+ * attempts begin on time: the circuit breaker stays closed, and the limit of concurrent requests is
+ * never reached.
  */
 const onSchedule: AttemptLimits = { maxDelayMs: 2_000, maxConcurrent: processes * perWebhook }
 /**
- * An open circuit breaker allows one probe each 30 s, and defers the other records by 10 s, 30 s
- * and a minute.
+ * Limits for the attempts at an endpoint whose circuit breaker is open. The circuit breaker allows
+ * one probe request every 30 s. It defers the other records by 10 s, 30 s and a minute.
  */
 const putOff: AttemptLimits = { maxDelayMs: 60_000, maxConcurrent: processes * perWebhook }
 
-/** Judges the attempts at both failing endpoints, and that the third one is not affected. */
+/**
+ * Judges the attempts at both failing endpoints, and whether the third endpoint is not affected.
+ */
 const examined =
   (limits: { readonly ill: AttemptLimits; readonly partly: AttemptLimits }) =>
   async ({ ledger, patience }: World, injected: readonly Injected[]): Promise<CheckResult> => {
@@ -77,8 +86,9 @@ const spoilt = (
 })
 
 /**
- * Few permits and slow responses: they allow 160 requests per second (`laneAllows`), so that more
- * requests after the recovery would be noticed.
+ * A low limit of concurrent requests, and slow responses. Together they limit the requests to the
+ * failing endpoint to 160 per second (`laneAllows`). After the recovery, the backlog is large
+ * enough to reach this rate. So the check would find a process that exceeds it.
  */
 const narrow = { perWebhook: 8, latencyMs: 100 } as const
 const laneAllows = {
@@ -86,13 +96,16 @@ const laneAllows = {
   perSecond: (processes * narrow.perWebhook * 1_000) / narrow.latencyMs,
 }
 /**
- * The longest retry tier that waiting records can reach: 60 s in the first two minutes, then five
- * minutes.
+ * Wait of the retry topic with the longest wait that records can reach during the outage. It is one
+ * minute in an outage of up to two minutes, otherwise five minutes.
  */
 const longestTierMs = minutes <= 2 ? 60_000 : 300_000
 const arrivedMs = minutes * 60_000 * (ill.load.perSecond / (laneAllows.perSecond - ill.load.perSecond))
 const backMs = 30_000 + longestTierMs + arrivedMs
-/** A record that is due when the outage begins waits for the whole outage and the recovery. */
+/**
+ * Maximum delay of an attempt in the outage. A record that is due when the outage begins waits for
+ * the whole outage and the recovery.
+ */
 const putOffMs = minutes * 60_000 + backMs
 
 const outage: Scenario = {
@@ -115,7 +128,10 @@ const ids = crowd.map(({ id }) => id)
 const stepSeconds = 12
 const illCounts = [0, 1, 10, 25] as const
 
-/** Each event goes to all endpoints, so every partition has records for the failing ones. */
+/**
+ * Makes a scenario in which the first 1, 10 and 25 of 50 endpoints fail. Each event goes to all
+ * endpoints, so every partition has records for the failing ones.
+ */
 const ofCrowd = (name: string, shows: string, answer: Answer): Scenario => ({
   ...standardSetup,
   processes,
@@ -129,8 +145,8 @@ const ofCrowd = (name: string, shows: string, answer: Answer): Scenario => ({
     ...illCounts.slice(1).map(count => failEndpoints(ids.slice(0, count), answer, stepSeconds, ids.at(-1) as string)),
     recoverEndpoints(ids.slice(0, Math.max(...illCounts))),
   ],
-  // Some endpoints respond after 4.9 s. If that is too late for the caller, it sends the message
-  // again.
+  // Some endpoints respond after 4.9 s, and requests time out after 5 s. On a busy machine a
+  // response may come too late, and Hookline then sends the message again.
   limits: { duplicates: 500, recoveryMs: 90_000, latestMs: 150_000 },
   examine: async ({ ledger, patience }, injected) => {
     const watched = illCounts.flatMap((count, index): Watched[] => {
@@ -154,7 +170,8 @@ export const endpointScenarios: readonly Scenario[] = [
     'half',
   ),
   spoilt('trickles', 'sends a byte each half second', 'sends single bytes', 'trickle'),
-  // A single 429 pauses the whole destination, so the attempts of `partly` wait too.
+  // The destination `partly` fails only for one message in ten. But a single 429 pauses all
+  // attempts at the destination, so all its messages wait, and it gets the limits `putOff`.
   spoilt('limits', 'answers 429 with Retry-After: 8', 'answers 429', { status: 429, retryAfter: 8 }, putOff),
   outage,
   ofCrowd(

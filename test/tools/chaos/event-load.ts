@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts'
 import { keyOf, partitionFor } from '../../../src/core/message/event.ts'
@@ -21,24 +21,27 @@ export interface LoadOptions {
 }
 
 export interface Load {
-  /** Resolves when everything that was sent is acknowledged or rejected. */
+  /** Stops sending. Resolves when everything that was sent is acknowledged or rejected. */
   stop(): Promise<void>
 }
 
 const sendsATurn = 200
 /**
- * Few users, so that each user's next message follows within a second or two. Order is then judged
- * on many pairs.
+ * Number of users. It is small, so that each user's next message follows within a second or two.
+ * Order is then judged on many pairs.
  */
 const users = 600
 export const userIdOf = (number: number): string => `user-${number % users}`
-/** The number in the id decides which messages fail at first. */
+/**
+ * Returns the id of the n-th message. Scripts of endpoints use this number to choose the messages
+ * that fail at first.
+ */
 export const messageIdOf = (number: number): string => `m-${number}`
 export const numberOf = (messageId: string): number => Number(messageId.slice('m-'.length))
 
 /**
- * Writes events at an even rate, each with its own id. Records that Kafka rejects are not sent
- * again, because nothing was promised for them.
+ * Writes events at an even rate, each with its own id. Events that Kafka rejects are not sent
+ * again: they were not acknowledged, so they need not be delivered.
  */
 export function startLoad({ brokers, topic, partitions, perSecond, codec, ledger, first = 0 }: LoadOptions): Load {
   const kafka = createKafka({ brokers, clientId: 'load', tls: undefined, sasl: undefined }, silent)
@@ -69,7 +72,8 @@ export function startLoad({ brokers, topic, partitions, perSecond, codec, ledger
     const numbers = paced({ count: Number.POSITIVE_INFINITY, perSecond }, clock, end.signal)
     for await (const number of numbers) {
       send(first + number)
-      // Yield regularly, so that a fast load does not block the rest of this process.
+      // Yield to the event loop regularly, so that a fast load does not block the rest of this
+      // process.
       if (number % sendsATurn === 0) await turn()
     }
   })()

@@ -7,9 +7,9 @@ const libraries = ['x86_64', 'aarch64'].map(machine => `/usr/lib/${machine}-linu
 const offsetFile = (directory: string): string => join(directory, 'clock-offset')
 
 /**
- * Environment of processes whose wall clock follows a file. Their monotonic clock stays correct, so
- * timers continue, as when the clock of a real machine is set. @throws when libfaketime is not
- * installed
+ * Returns the environment of processes whose wall clock follows a file. Their monotonic clock stays
+ * correct, so timers continue, as when the clock of a real machine is set. @throws when libfaketime
+ * is not installed
  */
 export async function ownClock(directory: string): Promise<NodeJS.ProcessEnv> {
   await setClock(directory, 0)
@@ -23,8 +23,8 @@ export async function ownClock(directory: string): Promise<NodeJS.ProcessEnv> {
 }
 
 /**
- * Environment of a process whose wall clock is wrong by `seconds` from its start. @throws when
- * libfaketime is not installed
+ * Returns the environment of a process whose wall clock is wrong by `seconds` from its start.
+ * @throws when libfaketime is not installed
  */
 export const clockOffBy = async (seconds: number): Promise<NodeJS.ProcessEnv> => ({
   LD_PRELOAD: await installed(),
@@ -33,7 +33,7 @@ export const clockOffBy = async (seconds: number): Promise<NodeJS.ProcessEnv> =>
 })
 
 /**
- * Sets the wall clock of the processes off by `seconds`. Replaces the file by rename, so that no
+ * Sets the error of the processes' wall clock to `seconds`. Replaces the file by rename, so that no
  * process reads half of the new text.
  */
 export async function setClock(directory: string, seconds: number): Promise<void> {

@@ -1,14 +1,14 @@
 import { join } from 'node:path'
-import { type RunningService, startService } from '../../../deploy/tools/local/service-process.ts'
+import { type RunningService, startService } from '../../../deploy/tools/local/hookline-process.ts'
 import type { ServiceName } from '../../../src/core/settings/service-names.ts'
 
 /**
- * Time limit for a stop: several times the time that a process needs for its requests in progress
- * and its last commit.
+ * Time limit for a stop, in ms. It is several times the time that a process needs for its requests
+ * in progress and its last commit.
  */
 const stopLimitMs = 60_000
 
-/** One service process. The process that replaces it has another name. */
+/** One process of Hookline. The process that replaces it has another name. */
 export interface Member {
   readonly name: string
   readonly service: RunningService
@@ -18,9 +18,12 @@ export interface Member {
 export interface Fleet {
   /** Processes that were started and not stopped, oldest first. */
   members(): readonly Member[]
-  /** The members, and those that are being stopped. */
+  /** The members, and the processes that are being stopped. */
   running(): readonly Member[]
-  /** Starts a process and resolves when it is ready. `own` is added to its environment only. */
+  /**
+   * Starts a process and resolves when it is ready. `own` has environment variables for this
+   * process only.
+   */
   start(own?: NodeJS.ProcessEnv): Promise<Member>
   /**
    * Sends SIGTERM. Resolves with the exit code, or with null when the process did not end within a
@@ -44,15 +47,15 @@ export interface FleetOptions {
   readonly brokers: readonly string[]
   /** Directory of the logs, `<name>.log`. */
   readonly directory: string
-  /** Names of processes are this prefix and a number. */
+  /** Prefix of the names of processes. A number follows it. */
   readonly prefix: string
   /** Service that runs in each process; undefined means all services. */
   readonly service?: ServiceName | undefined
   /** Environment variables for every process. */
   readonly env?: NodeJS.ProcessEnv | undefined
   /**
-   * How long the start of a process is repeated when it ends before it is ready, as an orchestrator
-   * does. Default: 0.
+   * For this time in ms, a process is started again if it ends before it is ready, as an
+   * orchestrator does. Default: 0, so it is not started again.
    */
   readonly triesForMs?: number
   /** Starts one process. Default: a real child process. */
@@ -101,7 +104,7 @@ export function createFleet(options: FleetOptions): Fleet {
   }
 }
 
-/** Repeats `attempt` until it succeeds, for at most `ms`. @throws the error of the last try */
+/** Repeats `attempt` until it succeeds, for at most `ms`. @throws the error of the last attempt */
 async function triedFor<T>(ms: number, attempt: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + ms
   for (;;) {

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
 import { finished } from 'node:stream/promises'
-import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
 import { partitionFor } from '../../../src/core/message/event.ts'
 import { paced } from '../../../src/services/pacer.ts'
 import { type Load, messageIdOf, userIdOf } from './event-load.ts'
@@ -10,8 +10,8 @@ import type { Ledger, Posted, Sent } from './ledger.ts'
 
 export interface HttpLoadOptions {
   /**
-   * Collectors that get requests now. The load notices a closed listener by a refused connection,
-   * as any sender does.
+   * Returns the collectors to which requests may be sent now. One of them may already have closed
+   * its listener. The load then gets a refused connection, as any sender does.
    */
   readonly collectors: () => readonly Member[]
   readonly writeKey: string
@@ -25,12 +25,16 @@ export interface HttpLoadOptions {
 
 /** Messages per request: single ones and batches, alternately. */
 const requestSizes = [1, 1, 10, 1, 1, 25, 1, 1, 1, 3] as const
-/** Far longer than a collector may take. A request that reaches this limit counts as unanswered. */
+/**
+ * Time limit for a request, in ms. It is far longer than a collector may take. A request that
+ * reaches this limit counts as a request without a response.
+ */
 const giveUpMs = 60_000
 
 /**
- * Posts messages at an even rate to the collectors in turn, on reused connections, without a limit
- * of concurrent requests. A request without a 200 is not repeated, so each message has one result.
+ * Posts messages at an even rate to the collectors in turn. It reuses connections and does not
+ * limit the concurrent requests. A request without a 200 is not repeated, so each message has one
+ * result.
  */
 export function startHttpLoad(options: HttpLoadOptions): Load {
   const { collectors, writeKey, partitions, perSecond, fillerBytes, ledger } = options
@@ -51,8 +55,8 @@ export function startHttpLoad(options: HttpLoadOptions): Load {
   })
 
   /**
-   * Posts to the next collector that listens. One that has refused a connection is never used
-   * again.
+   * Posts to the next collector that listens. A collector that has refused a connection is never
+   * used again.
    */
   async function postNext(numbers: readonly number[]): Promise<void> {
     const at = performance.now()

@@ -1,16 +1,16 @@
 import kafkajs, { type Admin } from 'kafkajs'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
-import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
+import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import { type Commit, commitOf, isWhole, partitionOfGroup } from './offset-commits.ts'
 
 /**
- * State of the installation in Kafka, read from outside. All methods except `close` reject while no
- * broker responds.
+ * Reads the state of the installation in Kafka from outside. All methods except `close` reject
+ * while no broker responds.
  */
 export interface KafkaView {
-  /** Administration client for faults. */
+  /** Admin client of kafkajs, which faults use to change topics and partitions. */
   readonly admin: Admin
   /** For each partition, its leader and the number of replicas in sync. */
   leaders(
@@ -20,7 +20,7 @@ export interface KafkaView {
   >
   /** Node id of the group coordinator. */
   coordinator(group: string): Promise<number>
-  /** Committed offset by partition, without partitions that have none. */
+  /** Committed offset by partition. Partitions without a commit are left out. */
   committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>
   /**
    * All commits of the group for this topic, in the order in which they were made. Rejects when
@@ -29,7 +29,7 @@ export interface KafkaView {
   commits(group: string, topic: string): Promise<readonly Commit[]>
   /** Offset of the first record, by partition. */
   beginnings(topic: string): Promise<ReadonlyMap<number, number>>
-  /** Offset of the next record, by partition. */
+  /** Offset of the next record to be written, by partition. */
   ends(topic: string): Promise<ReadonlyMap<number, number>>
   close(): Promise<void>
 }

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Fleet, Member } from './fleet.ts'
 
-/** Probe settings of the chart: deploy/helm/hookline/templates/deployments.yaml. */
+/**
+ * Settings of the probes, as in the Helm chart: deploy/helm/hookline/templates/deployments.yaml.
+ */
 export interface Probes {
   readonly periodMs: number
   readonly failureThreshold: number
@@ -22,7 +24,9 @@ export interface ProbesSeen {
   readonly unready: readonly string[]
 }
 
-/** The failures to report for a run: restarted processes, and processes not ready at the end. */
+/**
+ * Returns the failures of a run: restarted processes, and processes that were not ready at the end.
+ */
 export const failuresOfProbes = ({ restarts, unready }: ProbesSeen): readonly string[] => [
   ...restarts.map(restart => `restarted by its liveness probe: ${restart}`),
   ...unready.map(each => `not ready at the end: ${each}`),
@@ -82,8 +86,8 @@ export function startKubelet(fleets: readonly Fleet[], probes: Probes = liveness
   }
 
   /**
-   * The last response when the process fails its readiness probe `failureThreshold` times in a row;
-   * otherwise undefined.
+   * Probes the readiness of a process. Resolves with the last response if the probe fails
+   * `failureThreshold` times in a row, otherwise with undefined.
    */
   async function readinessFailure(member: Member): Promise<string | undefined> {
     let failure: string | undefined

@@ -10,7 +10,7 @@ export interface Sent {
   readonly partition: number
   readonly at: number
   /**
-   * When all in-sync replicas or a collector acknowledged the message; undefined when it was not
+   * When all in-sync replicas or a collector acknowledged the message. Undefined if it was not
    * acknowledged.
    */
   acknowledgedAt: number | undefined
@@ -25,9 +25,9 @@ export interface BadSent {
   acknowledged: boolean
 }
 
-/** A request with messages, and its result. */
+/** A request with messages to a collector, and its result. */
 export interface Posted {
-  /** Name of the collector process; undefined when none listened. */
+  /** Name of the collector process. Undefined if no collector listened. */
   readonly collector: string | undefined
   readonly messages: number
   readonly at: number
@@ -50,11 +50,11 @@ export interface DetailedAnswer {
   readonly status: number
   /** `Retry-After` header, in seconds. */
   readonly retryAfter?: number
-  /** Milliseconds before the response. Absent: the usual latency of the endpoint. */
+  /** Milliseconds before the response. Absent: the default latency of the endpoint. */
   readonly afterMs?: number
 }
 
-/** Status code of the response; undefined when there is none. */
+/** Returns the status code of the response. Undefined if there is none. */
 export function statusOf(answer: Answer): number | undefined {
   if (typeof answer === 'number') return answer
   if (typeof answer === 'object') return answer.status
@@ -70,9 +70,12 @@ export interface Call {
   /** When the request was complete. */
   readonly at: number
   readonly answer: Answer
-  /** When the response was sent or the connection closed; undefined while in progress. */
+  /**
+   * When the response was sent or the connection closed. Undefined while the request is in
+   * progress.
+   */
   endedAt?: number
-  /** The result of `inspection` for this request; undefined when the endpoint has no inspection. */
+  /** Result of the endpoint's `inspection` of this request. Undefined if the endpoint has none. */
   readonly mark?: string | undefined
 }
 
@@ -85,7 +88,7 @@ type Listener = (delivery: Delivery) => void
 
 export const isSuccess = ({ answer }: Pick<Call, 'answer'>): boolean => (statusOf(answer) ?? 500) < 300
 
-/** Whether the response is a rejection: a retry would get the same one. */
+/** Whether the response is a rejection: a retry would get the same response. */
 function isRefusal({ answer }: Pick<Call, 'answer'>): boolean {
   const status = statusOf(answer) ?? 500
   return status >= 400 && status < 500 && status !== 408 && status !== 429
@@ -117,21 +120,21 @@ export class Ledger {
   }
 
   /**
-   * Deliveries (`targetOf`) that their endpoint has rejected. They must be in the dead-letter
-   * topic.
+   * Returns the deliveries that their endpoint has rejected, each as `<destination> <message id>`.
+   * They must be in the dead-letter topic.
    */
   refused(): ReadonlySet<string> {
     return new Set(this.calls.filter(isRefusal).map(targetOf))
   }
 
-  /** Process that made the last delivery of each partition. */
+  /** Returns the process that made the last delivery of each partition. */
   owners(): ReadonlyMap<number, string> {
     return new Map(this.deliveries.map(({ sent, process }) => [sent.partition, process]))
   }
 
   /**
-   * Resolves with the moment at which each of `keys` has occurred among the deliveries since
-   * `from`; undefined when that did not happen within `patienceMs`.
+   * Waits until each of `keys` was the key (`keyOf`) of a delivery since `from`. Resolves with the
+   * time at which the last of them occurred, or with undefined after `patienceMs`.
    */
   seen(
     keys: ReadonlySet<string>,
@@ -169,7 +172,7 @@ export class Ledger {
   }
 
   /**
-   * Resolves when every acknowledged and not rejected event is delivered to all of `destinations`,
+   * Resolves when every acknowledged event is delivered to or rejected by each of `destinations`,
    * or after `patienceMs`. Call it after the last event was sent.
    */
   async settled(destinations: readonly string[], patienceMs: number): Promise<void> {
@@ -189,14 +192,15 @@ export class Ledger {
 }
 
 /**
- * Number of items, about 20 ms of work, before the loop yields to the event loop. The receivers use
- * the same thread and must respond within seconds, but a long run has millions of items.
+ * Number of items that a loop processes, in about 20 ms, before it yields to the event loop. The
+ * receivers run in the same thread and must respond within seconds, but a long run has millions of
+ * items.
  */
 const stepItems = 10_000
 
 export interface AwaitedDeliveries {
   readonly from: number
-  /** Key of a delivery; undefined when the delivery does not count. */
+  /** Returns the key of a delivery. Undefined if the delivery does not count. */
   readonly keyOf: (delivery: Delivery) => string | undefined
 }
 

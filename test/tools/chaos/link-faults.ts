@@ -5,7 +5,7 @@ import type { Fault } from './scenario.ts'
 
 const now = (): number => performance.now()
 
-/** Impairs the links between all processes and all brokers for `seconds`. */
+/** Impairs the links between all processes of Hookline and all brokers for `seconds`. */
 export const impairLink = (state: LinkState, seconds: number): Fault => ({
   name: `link ${state.kind} ${seconds} s`,
   async inject({ proxies }) {

@@ -3,9 +3,9 @@ import type { Scenario } from './scenario.ts'
 import { httpSetup, kafkaOutageLimits, perWebhook, proxiedSetup, steady, times, withRetries } from './setups.ts'
 
 /**
- * Returns how many seconds the slow destination needs for its backlog after an outage. While the
- * backlog drains, deliveries move from memory to a retry topic. They may be the last ones to
- * arrive, even if their events are the oldest.
+ * Returns the number of seconds that the slow destination needs for its backlog after an outage.
+ * While it gets its backlog, the process writes some of the waiting deliveries to a retry topic.
+ * These deliveries may arrive last, even if their events are the oldest.
  */
 function drainSeconds(outageSeconds: number): number {
   const { processes, load } = proxiedSetup
@@ -55,7 +55,10 @@ export const linkScenarios: readonly Scenario[] = [
   ),
 ]
 
-/** Collectors and dispatchers write through proxies: events, and records for retry topics. */
+/**
+ * Set-up in which collectors and dispatchers reach Kafka through proxies. Collectors write events,
+ * and dispatchers write records to retry topics.
+ */
 const writers = {
   ...httpSetup,
   behindProxy: true,
@@ -63,8 +66,9 @@ const writers = {
   limits: { duplicates: 4_000, bySender: 4_000, recoveryMs: 30_000, latestMs: 90_000 },
 } as const
 /**
- * Responses are lost for longer than a client waits for one, but the outage is too short for a
- * collector to become not ready.
+ * Limits for a scenario in which the responses of the broker are lost. This lasts longer than a
+ * Kafka client waits for a response. But it is too short for a collector to become not ready, so
+ * readiness is not judged.
  */
 const { readiness: _, ...shortOutage } = kafkaOutageLimits
 

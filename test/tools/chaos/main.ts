@@ -29,13 +29,15 @@ interface Request {
   readonly patience: number
   readonly selection: readonly AnyScenario[]
   /**
-   * Duration of a soak or an outage; undefined for the default of each. A soak runs only when ONLY
-   * names it.
+   * Duration of the scenarios `soak` and `endpoint-outage`, in minutes. Undefined if each has its
+   * default. The soak runs only if ONLY names it.
    */
   readonly minutes: number | undefined
-  /** Path of the file for the rows as JSON; empty for none. */
+  /**
+   * Path of the file to which the rows of the results table are written as JSON. Empty for no file.
+   */
   readonly file: string
-  /** Whether the rows replace the published ones. */
+  /** Whether the rows of the results table replace the published ones in the documentation. */
   readonly isPublic: boolean
 }
 
@@ -92,7 +94,10 @@ async function runAll(request: Request, signal: AbortSignal) {
   return { rows, broken }
 }
 
-/** Saves the rows after each scenario, so an interruption loses none. */
+/**
+ * Saves the rows of the results table. `runAll` calls it after each scenario, so an interruption
+ * loses no row.
+ */
 async function save({ file, isPublic }: Request, rows: readonly PublishedRow[]): Promise<void> {
   if (file !== '') await writeFile(file, `${JSON.stringify(rows, null, 2)}\n`)
   if (isPublic) await publish(repository, rows, scenarios)
@@ -113,7 +118,7 @@ async function main(request: Request): Promise<number> {
   const { rows, broken } = await runAll(request, interrupted()).finally(() => registry.stop())
   const failing = rows.filter(({ failures }) => failures.length > 0)
   const length = minutes === undefined ? '' : ` MINUTES=${minutes}`
-  const again = failing.map(({ name }) => `again: make chaos SEED=${seed} ONLY=${name}${length}`)
+  const again = failing.map(({ name }) => `repeat this scenario with: make chaos SEED=${seed} ONLY=${name}${length}`)
   process.stdout.write(`${[...table(rows), ...broken, ...again].join('\n')}\n`)
   return failing.length + broken.length > 0 ? 1 : 0
 }
@@ -123,6 +128,7 @@ try {
 } catch (error) {
   if (!(error instanceof BadRequest || error instanceof Interrupted)) throw error
   process.stderr.write(`${error.message}\n`)
-  // After an interruption the load may still wait for a broker that is gone, so exit explicitly.
+  // After an interruption the load may still wait for a broker that has been stopped, so exit
+  // explicitly.
   process.exit(error instanceof Interrupted ? 130 : 2)
 }

@@ -7,10 +7,13 @@ import type { Script } from './receiver.ts'
 import { allPartitions } from './recovery.ts'
 import type { Fault, Hit } from './scenario.ts'
 
-/** The second fault of a pair begins at most this much later, while the first one is active. */
+/**
+ * Maximum time between the beginnings of the two faults of a pair, in ms. The second fault begins
+ * while the first one is active.
+ */
 const apartMs = 2_000
 
-/** One endpoint follows `script` for 8 s, then `usual` again. */
+/** For 8 s, an endpoint follows `script`. Then it follows `usual` again. */
 const failingEndpoint = (destination: string, kind: string, script: Script, usual: Script): Fault => ({
   name: `endpoint ${kind} 8 s`,
   async inject({ receiver }) {
@@ -23,8 +26,8 @@ const failingEndpoint = (destination: string, kind: string, script: Script, usua
 })
 
 /**
- * Two concurrent faults of different kinds. The seed decides which ones, and how far apart. The
- * first of `destinations` with a script is the endpoint that may fail.
+ * Makes a fault of two concurrent faults of different kinds. The seed decides which ones, and how
+ * far apart. The first of `destinations` that has a script is the endpoint that may fail.
  */
 export function pairOfFaults(destinations: readonly { readonly id: string; readonly script?: Script }[]): Fault {
   const { id: failing = '', script: usual = () => 200 } = destinations.find(({ script }) => script !== undefined) ?? {}
@@ -60,8 +63,8 @@ export function pairOfFaults(destinations: readonly { readonly id: string; reado
 }
 
 /**
- * The recovery ends when each destination has got, from each partition, a message sent after both
- * faults.
+ * Combines the effects of two faults. The recovery ends when each destination has got, from each
+ * partition, a message that was sent after both faults.
  */
 function both(names: readonly string[], hits: readonly Hit[], destinations: readonly string[]): Hit {
   const from = Math.max(...hits.map(({ recovery }) => recovery.from))

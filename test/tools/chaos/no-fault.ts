@@ -5,7 +5,8 @@ import type { Fault } from './scenario.ts'
 const now = (): number => performance.now()
 
 /**
- * Does nothing for `seconds`, to observe the set-up alone. Then each of `partitions` must deliver.
+ * Injects nothing for `seconds`, so that the set-up is observed without a fault. Then each of
+ * `partitions` must deliver.
  */
 export const noFault = (seconds: number, partitions: Iterable<number> = allPartitions): Fault => ({
   name: 'watched',

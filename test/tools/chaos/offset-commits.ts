@@ -1,8 +1,8 @@
 import type { TopicPartition } from '../../../src/core/ports.ts'
 
 /**
- * Partition of `__consumer_offsets` for a group: the absolute value of the name's `String.hashCode`
- * modulo the number of partitions.
+ * Returns the partition of `__consumer_offsets` for a group: the absolute value of the name's
+ * `String.hashCode` in Java, modulo the number of partitions.
  */
 export function partitionOfGroup(group: string, partitions: number): number {
   const hash = [...group].reduce((sum, letter) => (Math.imul(sum, 31) + letter.charCodeAt(0)) | 0, 0)
@@ -15,9 +15,12 @@ export interface Commit extends TopicPartition {
   readonly offset: number
 }
 
-/** Decodes a record of `__consumer_offsets`; undefined for other records and expired commits. */
+/**
+ * Decodes a record of `__consumer_offsets`. Undefined for records that are not commits, and for
+ * expired commits.
+ */
 export function commitOf(key: Buffer | null, value: Buffer | null): Commit | undefined {
-  // Keys with version 0 or 1 are commits. Others are members of groups.
+  // Keys with version 0 or 1 are commits. Keys with other versions are metadata of groups.
   if (key === null || value === null || key.readInt16BE(0) > 1) return undefined
   const group = textAt(key, 2)
   const topic = textAt(key, group.end)
@@ -37,10 +40,10 @@ export function isWhole(commits: readonly Commit[], committed: ReadonlyMap<numbe
 }
 
 /**
- * Describes the commits whose offset is lower than the previous one of the same partition, in the
- * order in which they were made. A member that has lost its session could make one of these. The
- * commits come from the topic, because a coordinator that has just taken over reports older ones
- * until its replicas have caught up.
+ * Describes each commit whose offset is lower than that of the previous commit of the same
+ * partition. A member that has lost its session could commit it. `commits` must be read
+ * from `__consumer_offsets`, in log order. Do not use offsets that the group coordinator reports:
+ * after a change of the coordinator, the new one can report older offsets for a while.
  */
 export function stepsBack(commits: readonly Commit[]): readonly string[] {
   if (commits.length === 0) return ['nothing was ever committed']

@@ -1,10 +1,13 @@
 import { type Call, statusOf, targetOf } from './ledger.ts'
 
-/** Position of a message on the events topic; of the first copy, if the topic has several. */
+/**
+ * Position of a message on the events topic. If the topic has several copies, it is the position of
+ * the first one.
+ */
 export interface Place {
   readonly partition: number
   readonly offset: number
-  /** Key of the record: the user. */
+  /** Key of the record, which is the user id. */
   readonly key: string
   /** Number of records with this message id. */
   readonly copies: number
@@ -16,18 +19,21 @@ export interface OrderEvidence {
   readonly destinations: readonly string[]
   /** Requests in the order in which they arrived. */
   readonly calls: readonly Call[]
-  /** Records that were ever in a retry topic, by `<destination> <message id>`. */
+  /** All records that were written to a retry topic, by `<destination> <message id>`. */
   readonly retried: ReadonlyMap<string, Pick<RetryRecords, 'minAttempts' | 'maxAttempts'>>
-  /** Factor on the tolerance `seenLateMs`, for a busy machine. */
+  /** Factor by which the tolerance `seenLateMs` is multiplied, for a busy machine. */
   readonly patience: number
 }
 
-/** Records in the retry topics of one message for one destination. */
+/** The records that were written to retry topics for one message and one destination. */
 export interface RetryRecords {
-  /** The smallest and the largest number of attempts made before a record was written. */
+  /**
+   * The smallest and the largest number in the header `attempt` of these records: how many attempts
+   * were made before the record was written.
+   */
   readonly minAttempts: number
   readonly maxAttempts: number
-  /** When each record was written, in milliseconds of the ledger's clock. */
+  /** When each record was written, in milliseconds on the scale of `performance.now()`. */
   readonly writtenAt: readonly number[]
 }
 
@@ -38,16 +44,16 @@ export interface OrderFindings {
 }
 
 /**
- * Tolerance in milliseconds. A client may begin its next request before the receiver sees the end
- * of the previous one: after a timeout, or after a response of which the client needs only the
- * head.
+ * Tolerance in milliseconds. Hookline may begin its next request before the receiver sees the end
+ * of the previous one. This happens after a timeout, or after a response of which Hookline needs
+ * only the head.
  */
 const seenLateMs = 50
 
 /**
- * Judges, per user and destination, whether the first attempt of a message starts after the first
- * attempt of the previous message has ended. Messages that were moved to a retry topic before any
- * attempt are excluded.
+ * Judges the order per user and destination: the first attempt of a message must start after the
+ * first attempt of the previous message has ended. Messages that were moved to a retry topic before
+ * any attempt are excluded.
  */
 export function judgeOrder({ places, destinations, calls, retried, patience }: OrderEvidence): OrderFindings {
   const firsts = new Map<string, Call>()
@@ -57,8 +63,8 @@ export function judgeOrder({ places, destinations, calls, retried, patience }: O
     counts.set(target, (counts.get(target) ?? 0) + 1)
     if (!firsts.has(target)) firsts.set(target, call)
   }
-  // Whether the record was deferred without an attempt, or its first attempt did not arrive at the
-  // receiver. The first request that arrived is then not the first attempt.
+  // Whether the first request that arrived is not the first attempt. This happens in two cases: the
+  // record was deferred without an attempt, or the first attempt did not arrive at the receiver.
   const isMoved = (target: string): boolean => {
     const { minAttempts, maxAttempts } = retried.get(target) ?? { minAttempts: 1, maxAttempts: 0 }
     return minAttempts === 0 || (counts.get(target) ?? 0) <= maxAttempts

@@ -4,14 +4,14 @@ import type { Delivery } from './ledger.ts'
 import { onPartitions, ownedBy } from './recovery.ts'
 import type { Fault, Hit } from './scenario.ts'
 
-/** Time limit for a thawed process to get work. */
+/** Time limit for a continued process to get partitions and deliver again, in ms. */
 const returnMs = 60_000
 
 const now = (): number => performance.now()
 
 /**
- * Sends SIGTERM to the oldest process and starts another one. Three times in a row this is a
- * rolling restart of three processes.
+ * Sends SIGTERM to the oldest process and then starts another one. Three of these faults in a row
+ * are a rolling restart of three processes.
  */
 export const restartOldest: Fault = {
   name: 'SIGTERM',
@@ -28,7 +28,10 @@ export const restartOldest: Fault = {
   },
 }
 
-/** Kills `count` random processes with SIGKILL at the same time, and starts as many others. */
+/**
+ * Kills `count` random processes with SIGKILL at the same time, and starts the same number of
+ * processes.
+ */
 export const killProcesses = (count: number): Fault => ({
   name: 'SIGKILL',
   async inject(world) {
@@ -56,7 +59,8 @@ export const freezeProcess: Fault = {
   name: 'SIGSTOP',
   async inject(world) {
     const { fleet, ledger, chance, patience } = world
-    // A process without partitions would be thawed immediately and prove nothing.
+    // Choose a process that owns partitions. For another process the recovery would end
+    // immediately, and the fault would prove nothing.
     const member = chance.pick(fleet.members().filter(each => ownedBy(world, each.name).length > 0))
     const { name } = member
     const hit = ownedBy(world, name)
@@ -70,7 +74,8 @@ export const freezeProcess: Fault = {
       async heal() {
         const from = now()
         fleet.thaw(member)
-        // Requests in progress at the freeze do not show that the process is back.
+        // Only messages that were sent after SIGCONT count. Requests that were in progress at
+        // SIGSTOP do not show that the process delivers again.
         const keyOf = ({ sent, process }: Delivery): string | undefined => (sent.at >= from ? process : undefined)
         const back = await ledger.seen(new Set([name]), { from, keyOf, patienceMs: returnMs * patience })
         return back === undefined ? [`${name} has delivered nothing since it was thawed`] : []
@@ -81,7 +86,7 @@ export const freezeProcess: Fault = {
 
 /**
  * Stops a random process with SIGSTOP for less than its session timeout, then sends SIGCONT. The
- * process keeps its partitions, and nothing may be duplicated.
+ * process keeps its partitions, so nothing may be duplicated.
  */
 export const suspendProcess = (seconds: number): Fault => ({
   name: `SIGSTOP ${seconds} s`,
@@ -107,7 +112,9 @@ export const joinProcess: Fault = {
   },
 }
 
-/** The recovery ends when a message that this collector accepted is delivered. */
+/**
+ * Returns the condition for a recovery: a message is delivered that this collector has accepted.
+ */
 const takes = ({ name }: Member, from: number): Hit['recovery'] => ({
   keys: new Set([name]),
   from,

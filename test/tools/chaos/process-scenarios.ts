@@ -31,10 +31,11 @@ export const processScenarios: readonly Scenario[] = [
     shows: 'SIGKILL of one, two and all three processes at the same time, repeatedly: fifty in all',
     faults: [...Array.from({ length: 8 }, () => [1, 2, 3].map(killProcesses)).flat(), killProcesses(2)],
     calmMs: { from: 0, to: 1_000 },
-    // A join waits for each dead member until its session ends, and more members die during that
-    // time. The slow destination then gets more records than it accepts, so its backlog is deferred
-    // up to four times, each time for longer. Up to three processes start at the same time on the
-    // cores that the remaining process uses, so its pause may be longer.
+    // - `recoveryMs`: a process that joins the group waits until the sessions of the killed members
+    //   end. More members are killed in this time.
+    // - `latestMs`: the remaining processes get more records for the slow destination than its
+    //   endpoint accepts. So Hookline defers its backlog up to four times, each time for longer.
+    // - `pauseMs`: up to three processes start at the same time on the cores of the remaining one.
     limits: { duplicates: 0, ...takeoverLimits, recoveryMs: 25_000, pauseMs: 2_000, latestMs: 300_000 },
   },
   {

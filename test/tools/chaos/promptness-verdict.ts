@@ -1,7 +1,7 @@
 import { type CheckResult, quantile, some } from './check-result.ts'
 import { type Delivery, type Sent, targetOf } from './ledger.ts'
 
-/** A period in which the listed destinations must not be affected by a fault of others. */
+/** A period in which a fault of other destinations must not affect the listed destinations. */
 export interface Watched {
   /** Name of the period, for example `10 of 50 hang`. */
   readonly what: string
@@ -29,7 +29,7 @@ export interface PromptnessLimits {
   readonly pauseMs?: number
 }
 
-/** Judges whether the watched destinations were not affected. */
+/** Judges whether the watched destinations got their messages in time. */
 export function judgePromptness({ watched, limits, patience, ...seen }: PromptnessEvidence): CheckResult {
   const firsts = firstDeliveries(seen.deliveries)
   const failures: string[] = []
@@ -58,9 +58,9 @@ export function judgePromptness({ watched, limits, patience, ...seen }: Promptne
 }
 
 /**
- * Latencies of the messages that were sent in the period, and for each partition the longest time
- * without a delivery, between the beginning and the end of the period. A missing delivery counts as
- * an infinite latency.
+ * Returns the latencies of the messages that were sent in the period. A missing delivery counts as
+ * an infinite latency. Also returns, for each partition, the longest time without a delivery
+ * between the beginning and the end of the period.
  */
 function of(
   { from, to, destinations, partitions }: Watched,

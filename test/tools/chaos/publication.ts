@@ -8,7 +8,7 @@ import { columns, matrixColumns } from './report.ts'
 import type { Row } from './scenario-run.ts'
 
 export interface Circumstances {
-  /** Factor on time limits. */
+  /** Factor by which every time limit is multiplied, for a busy machine. */
   readonly patience: number
   /** Date of the start, ISO 8601: `2026-11-21`. */
   readonly date: string
@@ -24,7 +24,7 @@ export interface PublishedRow extends Row, Circumstances {
   readonly verdict: 'holds' | 'FAILS'
 }
 
-/** Scenarios in the order of the table. */
+/** The name and the description of each scenario, in the order of the results table. */
 type Runnable = readonly { readonly name: string; readonly shows: string }[]
 
 /** Files that contain or show published rows. */
@@ -62,8 +62,9 @@ export async function publish(root: string, fresh: readonly PublishedRow[], scen
 }
 
 /**
- * Files of a checkout that contain or show rows, by path, with `fresh` instead of the rows of the
- * same names. `texts` has files that another generator has changed before.
+ * Returns the new text of each file that contains or shows rows, by path. `fresh` replaces the
+ * published rows of the same names. `texts` has the new texts of pages that another generator has
+ * already changed. They are used in place of the files.
  */
 export async function publishedFiles(
   root: string,
@@ -81,13 +82,19 @@ export async function publishedFiles(
   ])
 }
 
-/** Reads the published rows; empty when there are none. @throws when the file is not JSON */
+/**
+ * Reads the published rows. Returns an empty list if there are none. @throws when the file is not
+ * JSON
+ */
 async function readRows(root: string): Promise<readonly PublishedRow[]> {
   const text = await readFile(join(root, places.results), 'utf8').catch(() => '[]')
   return JSON.parse(text) as readonly PublishedRow[]
 }
 
-/** One line per scenario, the reasons of failures, and the scenarios that were not run. */
+/**
+ * Returns the table with one line per scenario, and lists of the failures, the additional figures
+ * and the scenarios that were not run.
+ */
 export function fullText(rows: readonly PublishedRow[], scenarios: Runnable): string {
   const notRun = scenarios.filter(({ name }) => !rows.some(row => row.name === name))
   const titles = ['what happens', ...columns.map(([title]) => title), 'day', 'commit', 'machine']
@@ -116,7 +123,10 @@ export function fullText(rows: readonly PublishedRow[], scenarios: Runnable): st
 const listed = (title: string, items: readonly string[]): readonly string[] =>
   items.length > 0 ? [title, items.map(item => `- ${item}`).join('\n')] : []
 
-/** One line per row of the matrix, with the sums of its scenarios. */
+/**
+ * Returns a table with one line for each kind of fault (a row of `matrix`). A line has the sums of
+ * the figures of all scenarios that test this fault.
+ */
 export function matrixTable(rows: readonly PublishedRow[]): string {
   const titles = ['fault', 'what must hold', 'scenarios', ...matrixColumns.map(([title]) => title)]
   const lines = matrix.map(({ fault, holds, scenarios }) => {

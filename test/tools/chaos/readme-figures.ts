@@ -3,14 +3,17 @@ import type { Row } from './scenario-run.ts'
 /** A published row: the figures of its last run, and the day of that run. */
 type DatedRow = Pick<Row, 'name' | 'faults' | 'sent' | 'lost' | 'recoveryMs'> & { readonly date: string }
 
-/** Kafka deletes unread records in this scenario, so the figure excludes its expected losses. */
+/**
+ * Name of the scenario in which Kafka deletes unread records. The figure of lost deliveries
+ * excludes it, because its losses are expected.
+ */
 const retention = 'retention'
 const exception = 'without the scenario in which Kafka deletes unread records'
 const killScenarios = ['killed', 'killed-50', 'collector-killed']
 const page = '[reliability](docs/reliability/README.md)'
 const notMeasured = 'not measured yet'
 
-/** The two figures of README.md that come from `make chaos`, as a list. */
+/** Returns the two figures of README.md that come from `make chaos`, as a list. */
 export const readmeText = (rows: readonly DatedRow[]): string =>
   [
     `- ${lossText(rows.filter(({ name }) => name !== retention))}`,
@@ -38,7 +41,7 @@ const sum = (rows: readonly DatedRow[], number: (row: DatedRow) => number): numb
 const faultCount = (row: DatedRow): number => row.faults.length
 const shown = (count: number): string => count.toLocaleString('en-US')
 
-/** `2026-11-21`, or `2026-11-21 to 2026-11-23`. */
+/** Returns the first and the last date: `2026-11-21`, or `2026-11-21 to 2026-11-23`. */
 function datesOf(rows: readonly DatedRow[]): string {
   const dates = rows.map(({ date }) => date).toSorted()
   return [...new Set([dates.at(0), dates.at(-1)])].join(' to ')

@@ -16,8 +16,8 @@ export interface Received {
 }
 
 /**
- * Returns facts about a request for the ledger, for example which secret signed it and which
- * edition of the configuration it shows.
+ * Returns facts about a request, which the ledger keeps. For example, the result names the secret
+ * that signed the request and the configuration with which the request was made.
  */
 export type Inspection = (request: Received) => string | undefined
 
@@ -27,16 +27,22 @@ export interface Receiver {
   follow(destination: string, script: Script): void
   /** Delays the responses of a destination. */
   slow(destination: string, latencyMs: number): void
-  /** Applies `inspection` to each request from now on. The ledger and the script get its result. */
+  /**
+   * Applies `inspection` to each request from now on. The ledger and the endpoint's script get its
+   * result.
+   */
   inspect(destination: string, inspection: Inspection): void
   close(): Promise<void>
 }
 
-/** Header with the name of the sending process, which sets it from its environment. */
+/**
+ * Header with the name of the process that sends the request. The process reads the name from its
+ * environment.
+ */
 export const processHeader = 'x-process'
-/** Response time of a typical fast endpoint. */
+/** Response time of a typical fast endpoint, in ms. */
 const standardLatencyMs = 10
-/** Time between two bytes of a slow response. The head alone takes 19 s. */
+/** Time between two bytes of a slow response, in ms. The 38 bytes of the head take 19 s. */
 const trickleMs = 500
 const trickle = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
 /** A response that is shorter than its Content-Length. */

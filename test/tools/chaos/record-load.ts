@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts'
 import type { DeadLetterReason } from '../../../src/core/delivery/classify-outcome.ts'
@@ -16,27 +16,31 @@ import type { Sent } from './ledger.ts'
 /** Plan for the n-th record. */
 export interface Planned {
   readonly userId: string
-  /** Kind of the invalid record. Absent: a valid one. */
+  /** Kind of the invalid record. Absent if the record is valid. */
   readonly bad?: BadKind
 }
 
 export type BadKind = keyof typeof badKinds
 
 /**
- * Header with the id of a record. A dead letter keeps it, because Hookline keeps foreign headers.
+ * Header with the id of a record. The dead letter of the record has it too, because Hookline copies
+ * headers that it does not know.
  */
 export const idHeader = 'chaos-id'
 
 interface Bad {
   readonly reason: DeadLetterReason
-  /** Makes the value of the invalid record from a valid event or from random bytes. */
+  /**
+   * Makes the value of the invalid record from a valid event, or from `chance`, which has random
+   * bytes.
+   */
   value(event: Event, codec: EventCodec, chance: Buffer): Buffer | null
 }
 
 const schemaBytes = 5
 /**
- * Number of bytes of a record that is smaller than the topic's limit, but too large with the
- * headers of a dead letter.
+ * Size of a value in bytes. A record with this value is just small enough for the topic. The dead
+ * letter of the record is too large, because it has additional headers.
  */
 const nearlyTooLarge = 1_048_000
 
@@ -91,8 +95,8 @@ export const badKinds = {
 } as const satisfies Readonly<Record<string, Bad>>
 
 /**
- * Writes records as planned, at an even rate, until stopped. Valid and invalid records share one
- * numbering of ids.
+ * Writes records at an even rate until it is stopped. `plan` decides what the n-th record is. Valid
+ * and invalid records share one numbering of ids.
  */
 export const recordLoad =
   (plan: (number: number) => Planned) =>

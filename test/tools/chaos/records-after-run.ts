@@ -8,11 +8,14 @@ import { reached } from './reached.ts'
 import { idHeader } from './record-load.ts'
 import type { World } from './world.ts'
 
-/* Records that are in Kafka after the end of a run. A target is `<destination> <message id>`. */
+/*
+ * Reads the records that are in Kafka after a run. A target is the text `<destination> <message
+ * id>`.
+ */
 
 /**
- * Describes the partitions whose committed offset differs from their end. After a normal stop, all
- * records are done and committed.
+ * Describes each partition whose committed offset differs from its end offset. After a normal stop,
+ * all records must be processed and committed.
  */
 export async function uncommitted({ view, installation }: Pick<World, 'view' | 'installation'>): Promise<string[]> {
   const { dispatcherGroup, events } = installation.topics
@@ -27,8 +30,8 @@ const lookEveryMs = 250
 
 /**
  * Resolves when every invalid record that Kafka acknowledged has a dead letter, or after
- * `patienceMs`. Call it before the processes stop: a record can wait for a check, for example of
- * its schema, and would be left to the next owner of its partition.
+ * `patienceMs`. Call it before the processes stop. A record may still wait for a check, for example
+ * of its schema. A process that stops would leave this record to the next owner of the partition.
  */
 export async function invalidDeadLettered({ installation, ledger }: World, patienceMs: number): Promise<void> {
   const left = new Set(ledger.bad.filter(({ acknowledged }) => acknowledged).map(({ id }) => id))
@@ -41,7 +44,7 @@ export async function invalidDeadLettered({ installation, ledger }: World, patie
   await reached(areWritten, { everyMs: lookEveryMs, patienceMs })
 }
 
-/** The reason of each dead-lettered delivery, by `<destination> <message id>`. */
+/** Reads the reason of each dead-lettered delivery, by `<destination> <message id>`. */
 export async function deadLetters({ installation }: World): Promise<ReadonlyMap<string, string>> {
   const records = await installation.read(installation.topics.deadLetter)
   return new Map(records.map(({ headers }) => [targetIn(headers), headers['reason'] ?? 'none']))
@@ -50,11 +53,11 @@ export async function deadLetters({ installation }: World): Promise<ReadonlyMap<
 /** Records of the retry topics. */
 export interface Retries {
   /**
-   * Targets of records beyond the group's commit. A record before the commit does not explain a
-   * missing delivery.
+   * Targets of the records whose offsets the consumer group of the retry topics has not committed.
+   * A committed record is processed, so it does not explain a missing delivery.
    */
   readonly waiting: ReadonlySet<string>
-  /** All records that were ever written to the retry topics, by target. */
+  /** All records that were written to the retry topics, by `<destination> <message id>`. */
   readonly retried: ReadonlyMap<string, RetryRecords>
   readonly records: number
 }
@@ -77,7 +80,7 @@ export async function retriesOf({ installation, view }: World, schedule: readonl
   return { waiting, retried: new Map([...written].map(([target, all]) => [target, retryRecords(all)])), records }
 }
 
-/** Summarizes the retry records of one target. */
+/** Summarizes the retry records of one message and one destination. */
 function retryRecords(records: readonly LogRecord[]): RetryRecords {
   const attempts = records.map(({ headers }) => Number(headers['attempt']))
   return {
@@ -87,7 +90,10 @@ function retryRecords(records: readonly LogRecord[]): RetryRecords {
   }
 }
 
-/** Position of each message on the events topic, by id. Invalid records are left out. */
+/**
+ * Reads the position of each message on the events topic, by message id. Invalid records are left
+ * out.
+ */
 export async function placesOf({ installation }: Pick<World, 'installation'>): Promise<ReadonlyMap<string, Place>> {
   const places = new Map<string, Place>()
   for (const { partition, offset, key, value, timestamp } of await installation.read(installation.topics.events)) {

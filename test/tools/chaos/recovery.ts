@@ -2,8 +2,8 @@ import type { Delivery } from './ledger.ts'
 import { partitions, type World } from './world.ts'
 
 /**
- * The recovery ends when each partition of `hit` has delivered an event sent since `from`. `counts`
- * can exclude deliveries, for example the last ones of the victim.
+ * Returns the condition for a recovery: each partition of `hit` has delivered an event that was
+ * sent after `from`. `counts` can exclude deliveries, for example those of a killed process.
  */
 export function onPartitions(
   hit: Iterable<number>,

@@ -3,7 +3,7 @@ import type { Row } from './scenario-run.ts'
 const seconds = (ms: number | null): string => (ms === null ? '–' : (ms / 1_000).toFixed(1))
 const orNever = (ms: number | null): string => (ms === null ? 'never' : seconds(ms))
 
-/** Columns of a row, for the terminal and the page. */
+/** Columns of a row, for the table in a terminal and for the page. */
 export const columns: readonly (readonly [title: string, cell: (row: Row) => string | number])[] = [
   ['scenario', row => row.name],
   ['seed', row => row.seed],
@@ -31,7 +31,9 @@ export const columns: readonly (readonly [title: string, cell: (row: Row) => str
   ['verdict', row => (row.failures.length === 0 ? 'holds' : 'FAILS')],
 ]
 
-/** Table for a terminal: one line per scenario, and below it the reasons of failures. */
+/**
+ * Returns a table for a terminal with one line per scenario, and below it the reasons of failures.
+ */
 export function table(rows: readonly Row[]): readonly string[] {
   const cells = [columns.map(([title]) => title), ...rows.map(row => columns.map(([, cell]) => String(cell(row))))]
   const widths = columns.map((_, column) => Math.max(...cells.map(line => line[column]!.length)))
@@ -46,8 +48,8 @@ export function table(rows: readonly Row[]): readonly string[] {
 }
 
 /**
- * Computes a cell of a matrix row from the rows of its scenarios that were run. `of` is the number
- * of all its scenarios.
+ * Computes a cell of the summary table, which has a row for each kind of fault. `rows` has the
+ * results of the fault's scenarios that were run. `of` is the number of all its scenarios.
  */
 type MatrixCell = (rows: readonly Row[], of: number) => string | number
 

@@ -1,6 +1,6 @@
 import { type CheckResult, some } from './check-result.ts'
 
-/** A log line in which a process reports skipped records. */
+/** A log line in which a process reports that Kafka deleted records before they were read. */
 export interface ReportedLoss {
   readonly process: string
   readonly partition: number
@@ -15,7 +15,7 @@ export interface LossEvidence {
   readonly reported: readonly ReportedLoss[]
 }
 
-/** Judges whether the log reports, for each partition, as many records as were lost. */
+/** Judges whether the log reports as many lost records as were lost, for each partition. */
 export function judgeLoss({ lost, reported }: LossEvidence): CheckResult {
   const failures: string[] = []
   const partitions = new Set([...lost.keys(), ...reported.map(({ partition }) => partition)])
@@ -36,7 +36,10 @@ export function judgeLoss({ lost, reported }: LossEvidence): CheckResult {
   }
 }
 
-/** Failure when the metric of all processes together differs from the log. */
+/**
+ * Returns a failure if the losses in the log differ from the metric, which is summed over all
+ * processes.
+ */
 export function disagreement(told: readonly ReportedLoss[], counted: number): readonly string[] {
   const said = sumOf(told)
   return said === counted ? [] : [`the log reports ${said} lost records, the metric ${counted}`]

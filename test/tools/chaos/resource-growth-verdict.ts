@@ -12,7 +12,10 @@ export interface Sample {
 
 export type Holding = 'resident' | 'heap' | 'descriptors' | 'timers'
 
-/** Permitted growth of each resource: per hour, and once, because garbage collection varies. */
+/**
+ * Permitted growth of each resource. `perHour` is the growth per hour. `once` is added to it,
+ * because the garbage collector makes the figures vary.
+ */
 const mayGrow: Readonly<Record<Holding, { readonly perHour: number; readonly once: number; readonly unit: string }>> = {
   resident: { perHour: 6, once: 12, unit: ' MB' },
   heap: { perHour: 4, once: 8, unit: ' MB' },
@@ -20,13 +23,14 @@ const mayGrow: Readonly<Record<Holding, { readonly perHour: number; readonly onc
   timers: { perHour: 2, once: 6, unit: '' },
 }
 /**
- * Number of windows. Memory varies with garbage collection, so the minimum of each window counts.
+ * Number of windows: equal parts of the time of the run. Memory varies with garbage collection, so
+ * only the minimum of each window counts.
  */
 const windows = 10
 
 /**
- * Judges whether the resources of each process stay constant. Windows divide the time, so they do
- * not depend on the number of samples.
+ * Judges whether the resources of each process stay constant. It uses the minimum of each of ten
+ * equal time spans (`windows`), so the result hardly depends on how often samples were taken.
  */
 export function judgeFlatness(samples: readonly Sample[]): CheckResult {
   const measured: string[] = []
@@ -50,8 +54,8 @@ export function judgeFlatness(samples: readonly Sample[]): CheckResult {
 const round = (value: number): number => Math.round(value * 10) / 10
 
 /**
- * The value in the middle of the time and the growth over the whole time, from a line through the
- * minima of the windows.
+ * Fits a line to the minima of the windows. Returns its value in the middle of the time (`level`),
+ * and its growth over the whole time.
  */
 function trendOf(points: readonly { readonly x: number; readonly y: number }[]) {
   const [start, end] = [Math.min(...points.map(({ x }) => x)), Math.max(...points.map(({ x }) => x))]

@@ -12,7 +12,7 @@ import { partitions, type World } from './world.ts'
 const now = (): number => performance.now()
 
 /**
- * Server properties with which the broker checks retention every half second. A scenario with
+ * Broker properties with which the broker checks retention every half second. A scenario with
  * `outliveRetention` needs them.
  */
 export const quickRetention = { 'log.retention.check.interval.ms': '500', 'log.initial.task.delay.ms': '500' } as const
@@ -20,8 +20,8 @@ const short = { 'retention.ms': '2000', 'segment.ms': '1000' } as const
 const patienceMs = 60_000
 
 /**
- * Stops all processes and sets the retention to two seconds until each partition has lost unread
- * records. Then restores the retention and starts all processes again.
+ * Stops all processes, and sets the retention to two seconds until Kafka has deleted unread records
+ * of each partition. Then restores the retention and starts all processes again.
  */
 export const outliveRetention: Fault = {
   name: 'retention',
@@ -47,7 +47,8 @@ export const outliveRetention: Fault = {
     } finally {
       await admin.close()
     }
-    // Wait, because the broker may still delete a segment that has already expired.
+    // Wait before the processes start, because the broker may still delete a segment that has
+    // already expired.
     await delay(2_000)
     const from = now()
     await started(fleet, count)
@@ -73,7 +74,7 @@ function usualConfig(events: string): Readonly<Record<string, string>> {
   return topicConfig(spec)
 }
 
-/** Losses in the logs of these processes, some of which may have ended. */
+/** Reads the reported losses from the logs of these processes, some of which may have ended. */
 export async function reportedLosses(
   { directory, installation }: World,
   processes: readonly string[],
@@ -84,7 +85,7 @@ export async function reportedLosses(
   return logs.flatMap(({ process, text }) =>
     text
       .split('\n')
-      .filter(line => line.includes('records were deleted before they were read'))
+      .filter(line => line.includes('before Hookline read them'))
       .map(line => JSON.parse(line) as ReportedLoss & { readonly topic: string })
       .filter(({ topic }) => topic === installation.topics.events)
       .map(({ partition, from, to }) => ({ process, partition, from, to })),

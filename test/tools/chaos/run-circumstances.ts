@@ -5,11 +5,12 @@ import type { Circumstances } from './publication.ts'
 
 const run = promisify(execFile)
 /**
- * Paths that can affect the results. A changed page of the docs does not mark the commit with `+`.
+ * Paths that can affect the results. Only uncommitted changes in these paths mark the commit with
+ * `+`.
  */
 const code = ['src', 'packages', 'bin', 'deploy/tools/local', 'test/tools/chaos', 'test/support', 'package-lock.json']
 
-/** Circumstances of a run that begins now on the tree at `root`. */
+/** Returns the circumstances of a run that begins now. `root` is the checkout. */
 export async function circumstances(root: string, patience: number): Promise<Circumstances> {
   const [load = 0] = loadavg()
   return {

@@ -13,11 +13,13 @@ import { openWorld, partitions, type World, writeKey } from './world.ts'
 
 export interface RunOptions {
   readonly seed: number
-  /** Factor on every time limit, for a busy machine. Default: 1. */
+  /** Factor by which every time limit is multiplied, for a busy machine. Default: 1. */
   readonly patience?: number
   /** Reports progress. */
   readonly say?: (line: string) => void
-  /** Ends the run early: stops everything, then rejects with the reason of the signal. */
+  /**
+   * Ends the run early. The run then stops everything and rejects with the reason of the signal.
+   */
   readonly signal?: AbortSignal
 }
 
@@ -32,17 +34,20 @@ export interface Row extends Findings {
   readonly perSecond: number
   /** Descriptions of the faults, in their order. */
   readonly faults: readonly string[]
-  /** Number of requests that arrived, including those without a success. */
+  /** Number of requests that arrived at the endpoints, including those without a success. */
   readonly calls: number
   readonly seconds: number
-  /** Figures that only this row has, as texts. */
+  /** Additional figures of this row, as texts. */
   readonly measured?: readonly string[]
 }
 
-/** Range of the wait before a fault. The seed decides its length. */
+/** Range of the wait before a fault, in ms. The seed decides its length. */
 const usualCalmMs = { from: 1_000, to: 3_000 }
 const warmUpMs = 60_000
-/** How long to wait for a recovery, and at the end for deliveries, before they count as missing. */
+/**
+ * Time limit in ms for a recovery, and for the remaining deliveries at the end. Deliveries that
+ * have not arrived after it count as missing.
+ */
 export const giveUpMs = 180_000
 
 /**
@@ -97,7 +102,10 @@ export function rejection(signal: AbortSignal | undefined): Promise<never> {
   })
 }
 
-/** Runs load and faults, waits for the remaining deliveries, and stops the processes. */
+/**
+ * Runs the load and injects the faults, waits for the remaining deliveries, and stops the
+ * processes.
+ */
 async function expose(world: World, scenario: Scenario, say: (line: string) => void) {
   const { installation, fleet, collectors, ledger, view, patience } = world
   const { dispatcherGroup, events } = installation.topics
@@ -134,7 +142,7 @@ export const started = (fleet: Fleet, count: number): Promise<unknown> =>
 export const stopAll = (fleet: Fleet): Promise<(readonly [name: string, code: number | null])[]> =>
   Promise.all(fleet.members().map(async member => [member.name, await fleet.stop(member)] as const))
 
-/** Injects one fault after another. Ends after the first one without recovery. */
+/** Injects one fault after another. Stops after the first fault without a recovery. */
 async function underLoad(
   world: World,
   scenario: Scenario,

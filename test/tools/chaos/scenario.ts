@@ -8,8 +8,8 @@ import type { Inspection, Script } from './receiver.ts'
 import type { World } from './world.ts'
 
 /**
- * One row of the table: a set-up, a load, the faults that are injected one after another, and the
- * limits.
+ * A scenario, which is one row of the results table: a set-up, a load, the faults that are injected
+ * one after another, and the limits.
  */
 export interface Scenario {
   readonly name: string
@@ -17,20 +17,23 @@ export interface Scenario {
   readonly shows: string
   /** Number of brokers. With three, every topic has three replicas and a write needs two. */
   readonly brokers: 1 | 3
-  /** Whether the service reaches the brokers through proxies. The load and the checks do not. */
+  /**
+   * Whether the processes of Hookline reach the brokers through proxies. The load and the checks
+   * connect directly.
+   */
   readonly behindProxy?: boolean
   readonly processes: number
   /**
-   * The load lasts until all faults are over, and at least `seconds`. `fillerBytes` enlarges each
-   * message.
+   * The load lasts until all faults are over, and at least `seconds`. `fillerBytes` is added to
+   * each message.
    */
   readonly load: { readonly perSecond: number; readonly seconds: number; readonly fillerBytes?: number }
   /**
-   * Number of collectors that receive the load over HTTP; `processes` then only deliver. Absent:
-   * the load is written to Kafka.
+   * Number of collectors that receive the load over HTTP, and their limits. The `processes` then
+   * only deliver. Absent: the load is written to Kafka.
    */
   readonly intake?: { readonly collectors: number; readonly limits: IntakeLimits }
-  /** Destinations, each of which gets every event. Without a script every request gets a 200. */
+  /** Destinations. Each one gets every event. Without a script every request gets a 200. */
   readonly destinations: readonly Endpoint[]
   /** The `delivery` settings of the configuration. */
   readonly delivery: { readonly schedule: readonly string[]; readonly perHost?: number; readonly perWebhook?: number }
@@ -39,21 +42,24 @@ export interface Scenario {
   /** Writes the load to Kafka. Default: events of many users at an even rate. */
   readonly writeLoad?: (options: LoadOptions) => Load
   /**
-   * Additional keys of the configuration, which override the default ones. Written once before the
-   * processes start.
+   * Returns additional keys of the configuration, which override the default ones. They are written
+   * once, before the processes start.
    */
   readonly configuration?: (of: ConfigurationOf) => Readonly<Record<string, unknown>>
   /** Additional server properties of each broker. */
   readonly brokerProperties?: Readonly<Record<string, string>>
-  /** MB of a separate disk for each broker, which a fault can fill. Absent: no separate disks. */
+  /**
+   * Size in MB of a separate disk for each broker, which a fault can fill. Absent: no separate
+   * disks.
+   */
   readonly diskMb?: number
   /** Whether a fault can set the wall clock of the processes. */
   readonly ownClock?: boolean
-  /** Range of the wait before a fault. Default: one to three seconds. */
+  /** Range of the wait before a fault, in ms. Default: one to three seconds. */
   readonly calmMs?: { readonly from: number; readonly to: number }
-  /** How long to wait after the load until everything is delivered. Default: three minutes. */
+  /** Maximum wait after the load until everything is delivered, in ms. Default: three minutes. */
   readonly settleMs?: number
-  /** Additional checks after the end. */
+  /** Additional checks after the load, the faults and the stop of the processes. */
   readonly examine?: (world: World, injected: readonly Injected[]) => Promise<CheckResult>
 }
 
@@ -69,34 +75,41 @@ export interface Endpoint {
   readonly script?: Script
   /** Response time in milliseconds. Default: 10. */
   readonly latencyMs?: number
-  /** Inspects each request. The ledger keeps the result. */
+  /** Inspects each request. The ledger, which records all requests of the run, keeps the result. */
   readonly inspection?: Inspection
 }
 
-/** A row without faults: a load for a given time. */
+/** A scenario without faults: a load for a given time, with a spike at its start. */
 export interface SoakScenario extends Omit<Scenario, 'faults' | 'load'> {
   readonly soak: {
-    /** Share of the capacity of the processes, which is measured first. */
+    /** Load as a part of the capacity of the processes. The capacity is measured first. */
     readonly share: number
+    /** At the start of the soak, the load is multiplied by `times` for `seconds`. */
     readonly spike: { readonly times: number; readonly seconds: number }
   }
 }
 
-/** A row with syncs of an audience instead of messages, one broker, and faults during the syncs. */
+/**
+ * A scenario that syncs an audience instead of sending messages. It has one broker, and faults
+ * during the syncs.
+ */
 export interface AudienceScenario {
   readonly name: string
   readonly shows: string
-  /** Number of audiences processes. The same number of other processes deliver. */
+  /**
+   * Number of processes with the `audiences` service. The same number of other processes deliver.
+   */
   readonly processes: number
   /**
-   * Number of users in the first list, and the percentage that the second list replaces by others.
+   * Number of users in the first list, and the percentage of them that the second list replaces
+   * with other users.
    */
   readonly lists: { readonly members: number; readonly changedPercent: number }
   /** Maximum number of membership updates per second and process. */
   readonly emitPerSecond: number
   /**
-   * Destinations of the audience, with the percentage of requests that get a 503, and the response
-   * time.
+   * Destinations of the audience, each with the percentage of its requests that get a 503 and its
+   * response time.
    */
   readonly destinations: readonly {
     readonly id: string
@@ -108,15 +121,15 @@ export interface AudienceScenario {
   readonly faults: readonly [readonly AudienceFault[], readonly AudienceFault[]]
   readonly limits: {
     /**
-     * Maximum time from the last fault, or from the end of the list if that is later, until all
-     * destinations have the list.
+     * Maximum time until all destinations have the list. It begins at the end of the last fault or
+     * of the upload, whichever is later.
      */
     readonly settledMs: number
   }
 }
 
 /**
- * What the fault does.
+ * A fault of an audience scenario.
  * - `kill`: SIGKILL of any process; another one starts.
  * - `link`: impairs the link between Kafka and the audiences process behind the proxy, for longer
  *   than the session of the process.
@@ -133,18 +146,21 @@ export interface Fault {
   inject(world: World): Promise<Hit>
 }
 
-/** Effect of an injected fault. */
+/**
+ * An injected fault: when it began, which process or broker it affected, and what must be observed
+ * before it counts as recovered.
+ */
 export interface Hit {
-  /** Name of the victim, for example `p3` or `broker 2`. */
+  /** Name of the victim or details of the fault, for example `p3`, `broker 2` or `for 20 s`. */
   readonly what: string
   /** When the fault began. */
   readonly at: number
   /**
    * The recovery ends when each of `keys` has occurred among the deliveries since `from`. `keyOf`
-   * returns the key of a delivery.
+   * returns the key of a delivery, for example its partition.
    */
   readonly recovery: AwaitedDeliveries & { readonly keys: ReadonlySet<string> }
-  /** Processes that could not commit their work. */
+  /** Names of processes that were killed or frozen, so that they could not commit their work. */
   readonly victims?: readonly string[]
   /** Reverts the fault. Resolves with the problems that occurred. */
   heal?(): Promise<readonly string[]>

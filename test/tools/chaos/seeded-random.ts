@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 
 /** Random numbers that are the same for the same seed. */
 export interface Chance {
-  /** A whole number from `low` to `high`, both included. */
+  /** Returns a random whole number from `low` to `high`, both included. */
   between(low: number, high: number): number
-  /** @throws RangeError when there is nothing to pick from */
+  /** Picks a random item. @throws RangeError when there are no items */
   pick<T>(items: readonly T[]): T
 }
 

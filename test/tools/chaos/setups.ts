@@ -1,9 +1,9 @@
 import type { Script } from './receiver.ts'
 import type { Fault } from './scenario.ts'
 
-/* Parts that scenarios share. */
+/* Set-ups and limits that several scenarios use. */
 
-/** The same fault `count` times. */
+/** Returns the same fault `count` times. */
 export const times = (count: number, fault: Fault): Fault[] => Array.from({ length: count }, () => fault)
 
 /** The default of `delivery.perWebhook`, per process. */
@@ -11,21 +11,27 @@ export const perWebhook = 64
 
 export const crm = { id: 'crm' }
 /**
- * A destination so slow that the permits of one process allow 320 requests per second, less than
- * the load. It gets a backlog when one process must deliver everything, or in a burst after a
- * pause.
+ * A slow destination. With the default limit of concurrent requests, one process can send it 320
+ * requests per second, which is less than the load. It gets a backlog when one process must deliver
+ * everything, or after a pause.
  */
 export const slow = { id: 'slow', latencyMs: 200 }
-/** Slower than `crm`, but the permits of one process allow 640 requests per second. */
+/**
+ * A destination that is slower than `crm`. With the default limit of concurrent requests, one
+ * process can send it 640 requests per second, which is more than the load.
+ */
 export const lessSlow = { id: 'slow', latencyMs: 100 }
 /**
- * Each 50th message fails at first. That is too rare to open a circuit breaker, but often enough
- * that there are always records in the retry topics.
+ * Script with which each 50th message fails at its first request. That is too rare to open a
+ * circuit breaker, but often enough that there are always records in the retry topics.
  */
 const fiftiethFailsOnce: Script = (id, call) => (call === 1 && Number(id.slice(2)) % 50 === 7 ? 503 : 200)
 export const withRetries = [crm, { id: 'moody', latencyMs: 150, script: fiftiethFailsOnce }] as const
 
-/** All endpoints are on one host, so its limit must not apply before the limits per webhook. */
+/**
+ * Setting with which the limits per webhook apply before the limit per host. All endpoints are on
+ * one host.
+ */
 export const oneHost = { perHost: 1_000 } as const
 
 export const standardSetup = {
@@ -36,8 +42,8 @@ export const standardSetup = {
   load: { perSecond: 500, seconds: 20 },
 } as const
 /**
- * Limits after the loss of a member: its session lasts 6 s, and others own its partitions soon
- * after.
+ * Limits after a process of a group dies. Its session lasts 6 s, and other processes own its
+ * partitions soon after that.
  */
 export const takeoverLimits = { recoveryMs: 10_000, pauseMs: 1_000, latestMs: 40_000 } as const
 
@@ -58,20 +64,23 @@ export const proxiedSetup = {
 } as const
 
 /**
- * Maximum resident memory of a collector: the budgets of 32 MiB for bodies and 48 MiB for records,
- * the process itself, and garbage.
+ * Maximum resident memory of a collector in MB. It covers the budgets of 32 MiB for bodies and 48
+ * MiB for records, the process itself, and garbage that V8 has not yet collected.
  */
 const collectorPeakMb = 512
-/** Load over HTTP. Only messages with a 200 must be delivered. */
+/** Set-up with load over HTTP. Only messages that got a 200 must be delivered. */
 export const httpSetup = {
   ...standardSetup,
   processes: 1,
-  // The one process must be able to deliver the whole load.
+  // The single process must be able to deliver the whole load.
   destinations: [crm, lessSlow],
   load: { perSecond: 400, seconds: 20 },
 } as const
 export const steady = { refusals: 'none', answerMs: 2_000, acceptedMs: 1_000, peakMb: collectorPeakMb } as const
-/** Limits for an outage of Kafka. Requests in progress get a response after ten seconds at most. */
+/**
+ * Limits for collectors in an outage of Kafka. Requests in progress get a response after ten
+ * seconds at most.
+ */
 export const kafkaOutageLimits = {
   refusals: 'in_outages',
   broken: 'none',

@@ -5,18 +5,18 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A separate disk, small enough to be filled. */
+/** A separate disk that is small enough to be filled. */
 export interface Disk {
   /** Fills the free space. */
   fill(): Promise<void>
-  /** Frees that space again. */
+  /** Frees the space that `fill` has filled. */
   free(): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * Mounts a disk in memory at `mounted`, and links `place` to it, so that files below `place` are on
- * the disk. @throws when mounting fails: it needs root on Linux
+ * Mounts a disk in memory at `mounted`. Makes `place` a link to it, so that files below `place` are
+ * on the disk. @throws when mounting fails: it needs root on Linux
  */
 export async function mountDisk(mounted: string, place: string, megabytes: number): Promise<Disk> {
   await mkdir(mounted, { recursive: true })
@@ -45,7 +45,7 @@ export async function mountDisk(mounted: string, place: string, megabytes: numbe
   }
 }
 
-/** Writes smaller and smaller pieces until the last page is full. */
+/** Writes pieces of decreasing size until the last page of the disk is full. */
 async function fillUp(write: (piece: Buffer) => Promise<{ bytesWritten: number }>): Promise<void> {
   for (let size = 1 << 20; size >= 1 << 10; size >>= 2) {
     const piece = Buffer.alloc(size)

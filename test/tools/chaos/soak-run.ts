@@ -12,11 +12,20 @@ import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll } from
 import { createChance } from './seeded-random.ts'
 import { openWorld, partitions, type World } from './world.ts'
 
-/** More events per second than can be written, so the load is written as fast as possible. */
+/**
+ * Rate of the load that measures the capacity. It is higher than can be written, so events are
+ * written as fast as possible.
+ */
 const unlimitedPerSecond = 100_000
-/** Number of events to warm up, which are not measured, and of events to measure the capacity. */
+/**
+ * Numbers of events in two loads. The first load warms up the processes and its rate is not used.
+ * The second one measures the capacity.
+ */
 const bursts = [5_000, 20_000] as const
-/** Distance between the numbers of two loads, so that they never write the same message. */
+/**
+ * Difference between the first event numbers of two loads. It is so large that two loads never
+ * write the same message.
+ */
 const numbersEach = 10_000_000
 const settleInMs = 10_000
 const lookEveryMs = 5_000
@@ -116,8 +125,8 @@ function loadFrom({ cluster, installation, ledger }: World, first: number, perSe
 }
 
 /**
- * Measures how many events per second are delivered to all destinations, with more than enough
- * events waiting.
+ * Measures how many events per second the processes deliver to all destinations. More events than
+ * they can deliver are waiting.
  */
 async function capacityOf(world: World, destinations: readonly string[]): Promise<number> {
   const { ledger, patience } = world
@@ -134,8 +143,8 @@ async function capacityOf(world: World, destinations: readonly string[]): Promis
 }
 
 /**
- * Multiplies the load for a while. The recovery ends when every partition delivers an event that
- * was written after the spike.
+ * Adds events, so that the load is `times` as high for `seconds`. The recovery ends when every
+ * partition delivers an event that was written after the spike.
  */
 async function loadSpike(world: World, spike: SoakScenario['soak']['spike'], perSecond: number): Promise<Injected> {
   const { ledger, patience } = world

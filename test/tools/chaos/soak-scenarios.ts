@@ -9,8 +9,8 @@ export const soakScenarios: readonly SoakScenario[] = [
     processes: 2,
     destinations: withRetries,
     soak: { share: 0.7, spike: { times: 10, seconds: 5 } },
-    // The backlog of the spike is 30 seconds of full work. With the remaining 30 % of the capacity,
-    // it takes 100 seconds.
+    // The spike leaves a backlog that takes 30 seconds at full capacity. The normal load leaves
+    // only 30 % of the capacity for it, so it takes 100 seconds.
     limits: { duplicates: 0, recoveryMs: 180_000, latestMs: 180_000 },
   },
 ]

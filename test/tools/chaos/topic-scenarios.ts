@@ -3,7 +3,7 @@ import type { Scenario } from './scenario.ts'
 import { crm, standardSetup } from './setups.ts'
 import { forbidden, missing, type OverflowTopic, unwritable } from './unwritable-topic-faults.ts'
 
-/** The retry topic of the first wait of the schedule. */
+/** The retry topic for the first wait of the schedule. */
 const retryTopic: OverflowTopic = {
   topicOf: ({ installation }) => installation.topics.retry(durationMs(2_000)),
   status: 503,
@@ -19,7 +19,7 @@ const withRules = {
     'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
     'allow.everyone.if.no.acl.found': 'true',
   },
-  // A record that waits for its topic is written again after at most ten seconds.
+  // If the topic rejects a record, Hookline writes it again after at most ten seconds.
   limits: { duplicates: 0, recoveryMs: 30_000, latestMs: 30_000 },
 } as const
 const inTurn = (refuge: OverflowTopic) => [missing, forbidden].map(obstacle => unwritable(obstacle, refuge, 5))

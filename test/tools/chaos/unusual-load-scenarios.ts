@@ -13,8 +13,9 @@ import { crm, lessSlow, standardSetup, takeoverLimits } from './setups.ts'
 import { partitions, type World } from './world.ts'
 
 /**
- * Number of batches that `packedRecords` writes. Each has one record and becomes a dead letter
- * without an id, or two after a kill.
+ * Number of compressed batches that the fault `packedRecords` writes. Each batch has one record,
+ * which becomes a dead letter without an id. If a process is killed, the record may become two dead
+ * letters.
  */
 const packedRecordsCount = 2
 const kinds = Object.keys(badKinds) as readonly BadKind[]
@@ -25,8 +26,8 @@ const allBut = (partition: number): ReadonlySet<number> =>
   new Set(Array.from({ length: partitions }, (_, index) => index).filter(each => each !== partition))
 
 /**
- * Judges delivery times during the first step, in which no fault is active, for the given sets of
- * partitions.
+ * Judges the latencies in each set of partitions in `parts`. It uses the time of the first fault in
+ * `injected`. This fault is `noFault`, so no real fault was active in this time.
  */
 function moving(
   { ledger, patience }: World,
@@ -45,8 +46,8 @@ function moving(
 type Part = Pick<Watched, 'what' | 'partitions'>
 
 /**
- * One record in 20 is invalid, sometimes a single one and sometimes several in a row, as from a
- * broken producer.
+ * Load in which one record in 20 is invalid. Half of the invalid records come one at a time, the
+ * others several in a row, as from a broken producer.
  */
 const poisoned = recordLoad(number => {
   const turn = number % 400
@@ -56,17 +57,23 @@ const poisoned = recordLoad(number => {
 
 const hotUser = 'user-hot'
 const hotPartition = partitionFor(Buffer.from(hotUser), partitions)
-/** One user has 40 % of all events, which is more than sequential requests can deliver. */
+/**
+ * Load in which one user has 40 % of all events. Requests for one user are sequential, so this is
+ * more than Hookline can deliver.
+ */
 const hotKey = recordLoad(number => ({ userId: number % 5 < 2 ? hotUser : userIdOf(number) }))
 const hotPerSecond = 250
 
-/** Users by partition. */
+/** Users by the partition of their events. */
 const users = Map.groupBy(
   Array.from({ length: 5_000 }, (_, index) => userIdOf(index)),
   user => partitionFor(Buffer.from(user), partitions),
 )
 const heavy = { partition: 5, times: 100 } as const
-/** Number of records in a round: one for each other partition, and a hundred for the heavy one. */
+/**
+ * Number of records in a round. In a round, each of the other partitions gets one record, and the
+ * heavy partition gets 100.
+ */
 const roundLength = heavy.times + partitions - 1
 const skewed = recordLoad(number => {
   const [round, place] = [Math.floor(number / roundLength), number % roundLength]
@@ -104,14 +111,15 @@ export const unusualLoadScenarios: readonly Scenario[] = [
     writeLoad: hotKey,
     load: { perSecond: hotPerSecond, seconds: 10 },
     faults: [noFault(watchedSeconds, allBut(hotPartition))],
-    // The hot user's backlog for the slow destination is deferred several times, and longer each
-    // time.
+    // For the slow destination, the waiting events of the user `user-hot` are deferred several
+    // times, each time for longer.
     limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 180_000 },
     examine: async (world, injected) =>
       combineResults([
         moving(world, injected, prompt, [{ what: 'the other partitions', partitions: allBut(hotPartition) }]),
-        // The backlog of the hot user waits, and so do users whose records follow it, but the
-        // partition must keep delivering.
+        // The events of the user `user-hot` wait, and so do the records of other users that follow
+        // them. So the check has no limit for their latency (`share: 0`), but the partition must
+        // keep delivering.
         moving(world, injected, { ...prompt, share: 0 }, [
           { what: "the hot user's partition", partitions: new Set([hotPartition]) },
         ]),
@@ -122,7 +130,7 @@ export const unusualLoadScenarios: readonly Scenario[] = [
     name: 'heavy-partition',
     shows: 'one partition has 100 times the load of every other one',
     writeLoad: skewed,
-    // The owner of the heavy partition must be able to deliver all of it.
+    // The process that owns the heavy partition must be able to deliver all of its events.
     destinations: [crm, lessSlow],
     load: { perSecond: 333, seconds: 10 },
     faults: [noFault(watchedSeconds)],

@@ -6,7 +6,7 @@ import { allPartitions, onPartitions } from './recovery.ts'
 import type { Fault } from './scenario.ts'
 import type { World } from './world.ts'
 
-/** A way to make a topic reject records, from outside. */
+/** A fault that makes a topic reject records. */
 interface TopicFault {
   readonly name: string
   /** Resolves with the function that repairs the topic. */
@@ -23,8 +23,8 @@ export const missing: TopicFault = {
 }
 
 /**
- * Forbids writing with an ACL. Needs a broker with an authorizer that allows everything without an
- * ACL.
+ * Adds an ACL that denies all clients the right to write to the topic. The broker needs an
+ * authorizer that allows everything on topics without an ACL.
  */
 export const forbidden: TopicFault = {
   name: 'not authorised',
@@ -49,8 +49,8 @@ export const forbidden: TopicFault = {
 }
 
 /**
- * A topic that gets the records of failed deliveries, and the status of an endpoint that makes them
- * fail.
+ * A topic to which Hookline writes records of failed deliveries, and the status with which the
+ * endpoint must respond to make them fail.
  */
 export interface OverflowTopic {
   readonly topicOf: (world: World) => string
@@ -58,8 +58,8 @@ export interface OverflowTopic {
 }
 
 /**
- * The destination whose endpoint fails. It must not have another failure, because each message
- * without a success counts as one that waits for the topic.
+ * Id of the destination whose endpoint fails. Each of its messages without a success counts as a
+ * record that waits for the topic. So its requests must not fail for any other reason.
  */
 const failing = 'moody'
 const metricTimeoutMs = 30_000
@@ -67,9 +67,9 @@ const metricTimeoutMs = 30_000
 const now = (): number => performance.now()
 
 /**
- * Makes a topic reject records while one message in twenty fails at its first attempt, so that the
- * topic is needed. For `seconds`, no partition may be committed beyond a record that waits for the
- * topic. `hookline_unwritable_topics` must report the topic, and return to 0 after the repair.
+ * Makes a topic reject records, while one message in twenty fails at its first attempt and so needs
+ * the topic. For `seconds`, no partition may be committed beyond a record that waits for the topic.
+ * The metric `hookline_unwritable_topics` must report the topic, and return to 0 after the repair.
  */
 export const unwritable = (obstacle: TopicFault, { topicOf, status }: OverflowTopic, seconds: number): Fault => ({
   name: `topic ${obstacle.name}`,
@@ -99,7 +99,10 @@ export const unwritable = (obstacle: TopicFault, { topicOf, status }: OverflowTo
   },
 })
 
-/** Polls `hookline_unwritable_topics` of all processes until `isSo` holds. */
+/**
+ * Polls `hookline_unwritable_topics` of all processes until `isSo` is true. Resolves with false
+ * after the time limit.
+ */
 async function untilMetric(world: World, isSo: (numbers: readonly number[]) => boolean): Promise<boolean> {
   const { fleet, patience } = world
   const deadline = now() + metricTimeoutMs * patience
@@ -112,7 +115,10 @@ async function untilMetric(world: World, isSo: (numbers: readonly number[]) => b
   return false
 }
 
-/** Describes records that had to go to the unwritable topic, but were committed. */
+/**
+ * Finds records that were committed although they waited for the topic that rejects records.
+ * Resolves with a description of the problem, or with an empty list.
+ */
 async function committedWithoutTopic({ ledger, installation, view }: World, since: number): Promise<string[]> {
   const { events, dispatcherGroup } = installation.topics
   const calls = ledger.calls.filter(({ destination, at }) => destination === failing && at >= since)
@@ -135,8 +141,8 @@ interface Placed {
 }
 
 /**
- * The records of `waiting` that are before the committed offset of their partition, so that a
- * restart would skip them.
+ * Returns the ids of `waiting` whose records are before the committed offset of their partition. A
+ * restarted process would skip these records.
  */
 export const committedPast = (
   records: readonly Placed[],

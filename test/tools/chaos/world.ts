@@ -13,18 +13,21 @@ import type { Scenario } from './scenario.ts'
 import type { Chance } from './seeded-random.ts'
 import { type Disk, mountDisk } from './small-disk.ts'
 
-/** Parts of an installation under load, and access for faults. */
+/** The parts of an installation under load. Faults change them, and checks read them. */
 export interface World {
   readonly chance: Chance
   readonly cluster: Cluster
-  /** Proxies between the service and each broker; empty when the scenario does not use them. */
+  /**
+   * Proxies between the processes of Hookline and each broker. Empty if the scenario does not use
+   * them.
+   */
   readonly proxies: readonly TcpProxy[]
-  /** Disks with the data of each broker; empty when no disk is to be filled. */
+  /** Disks with the data of each broker. Empty if no fault fills a disk. */
   readonly disks: readonly Disk[]
   readonly installation: TestInstallation
-  /** Processes that deliver. They run nothing else when messages arrive over HTTP. */
+  /** Processes that deliver. If messages arrive over HTTP, they run only the dispatcher. */
   readonly fleet: Fleet
-  /** Processes that accept messages; empty when the load is written to Kafka. */
+  /** Processes that accept messages. Empty if the load is written to Kafka. */
   readonly collectors: Fleet
   readonly receiver: Receiver
   readonly ledger: Ledger
@@ -33,7 +36,7 @@ export interface World {
   readonly directory: string
   /** Configuration with which the processes were started. */
   readonly configuration: Readonly<Record<string, unknown>>
-  /** Factor on time limits. */
+  /** Factor by which every time limit is multiplied, for a busy machine. */
   readonly patience: number
   /** Stops everything and deletes its files. */
   close(): Promise<void>
@@ -85,8 +88,8 @@ export async function openWorld(scenario: SetUp, chance: Chance, patience: numbe
     const configuration = configurationOf(scenario, receiver, directory)
     const installation = opened(await startInstallation(configuration, cluster.proxiedBrokers.join(',')))
     const env = scenario.ownClock ? await ownClock(directory) : undefined
-    // A process waits for a broker at its start. It exits with an error when the link breaks after
-    // that, so its start is repeated.
+    // A starting process waits until it reaches a broker. If the link breaks after that, the
+    // process exits with an error before it is ready, so its start is repeated.
     const triesForMs = behindProxy ? 60_000 : 0
     const ofAll = { configFile: installation.configFile, brokers: cluster.proxiedBrokers, directory, env, triesForMs }
     const service = intake === undefined ? undefined : 'dispatcher'

@@ -20,7 +20,10 @@ beforeEach(async () => {
   codec = await createEventCodec({ registry, eventsTopic, clock: new ManualClock() })
 })
 
-/** The event that a producer's record becomes once its schema is known. */
+/**
+ * Decodes the record of a producer with another schema. The first decoding fails, because the codec
+ * must fetch the schema first.
+ */
 async function decodeWritten(schema: object, value: object) {
   const id = registry.add(schema)
   const record = written(id, schema, value)

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 
 const source = (file: string): string => new URL(`../../../src/${file}`, import.meta.url).href
 
-/** The lines on stderr of a process that logs one line of each level. */
+/** The lines on stderr of a process that logs one line at each level. */
 function linesAt(level: string): readonly Record<string, unknown>[] {
   return linesOf(
     `
@@ -12,7 +12,7 @@ function linesAt(level: string): readonly Record<string, unknown>[] {
   )
 }
 
-/** The lines on stderr of a process that creates `logger` and runs the code `doing`. */
+/** The lines on stderr of a process that creates `logger` and then runs the code in `doing`. */
 function linesOf(doing: string, level = 'info'): readonly Record<string, unknown>[] {
   const script = `
     import { createLogger } from '${source('adapters/logger.ts')}'

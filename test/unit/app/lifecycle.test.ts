@@ -46,7 +46,7 @@ describe('Lifecycle', () => {
       'start a',
       'start b',
       'stop b',
-      'component failed to stop cleanly: {"part":"b","error":"Error: broken"}',
+      'a component of the process failed to stop; the process stops the other components nevertheless: {"part":"b","error":"Error: broken"}',
       'stop a',
     ])
   })

@@ -27,7 +27,7 @@ const created = (kind: 'destination' | 'source', id: string, key: EncryptionKey 
   return encodeRecord(objectRecord({ kind, id, value: sealedValue(named(kind, id), document, key) }))
 }
 
-/** A config topic with these records, which a follower has read when it has started. */
+/** A config topic with these records. A follower that has started has read them. */
 function topicOf(...records: ReturnType<typeof created>[]) {
   const clock = new ManualClock()
   const log = new MemoryLog(clock)
@@ -83,7 +83,9 @@ describe('the settings of a command', () => {
       ['crm', false],
       ['erp', true],
     ])
-    expect(io.err()).toMatch(/^(hookline: excluded from the configuration: destination\/erp: .+ \(.+\)\n)+$/)
+    expect(io.err()).toMatch(
+      /^(hookline: the command ignores an invalid entry of the configuration: destination\/erp: .+ \(.+\)\n)+$/,
+    )
     expect(io.err()).not.toContain('token-of-the-crm')
   })
 

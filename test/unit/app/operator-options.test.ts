@@ -15,11 +15,11 @@ beforeEach(async () => {
 
 it.each<[string, number, string]>([
   ['--operator-key-file missing', 2, '--operator-key-file: ENOENT'],
-  ['--operator-key-file empty', 2, 'empty must contain only a key'],
-  ['--operator-key-file two', 2, 'two must contain only a key'],
+  ['--operator-key-file empty', 2, 'empty must contain one operator key and nothing else'],
+  ['--operator-key-file two', 2, 'two must contain one operator key and nothing else'],
   ['--operator-url localhost', 2, '--operator-url: '],
-  ['--operator-key-file wrong', 1, 'does not accept this key; use the file of a key in operator.keys'],
-  ['--operator-key-file read', 1, 'the operator key has the role read; use a key with the role operate'],
+  ['--operator-key-file wrong', 1, 'does not accept the operator key of this command; use a file that'],
+  ['--operator-key-file read', 1, 'the operator key has the role "read"; use a key with the role "operate"'],
 ])('hookline destinations pause crm %s', async (options, code, message) => {
   const [name = '', value = ''] = options.split(' ')
   const given = name === '--operator-url' ? value : join(folder, value)

@@ -3,7 +3,10 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { type Consumer, installPacked } from '../../support/client/packed-library.ts'
 
-/* The npm package of the service: packed, unpacked to an empty folder and run from there. */
+/*
+ * Tests of the npm package of the service. The package is packed, unpacked to an empty folder, and
+ * run there.
+ */
 
 const root = resolve(import.meta.dirname, '../../..')
 let consumer: Consumer
@@ -23,7 +26,8 @@ it('contains only the needed files', () => {
     'dist/src/main.js',
     'dist/console/index.html',
     'deploy/local/hookline.yaml',
-    // `schemas register` and other programs read the schemas.
+    // Besides `schemas register`, other programs read the schemas, so all of them must be in the
+    // package.
     ...readdirSync(join(root, 'schemas')).map(name => `schemas/${name}`),
   ]
   expect(files).toEqual(expect.arrayContaining(needed))

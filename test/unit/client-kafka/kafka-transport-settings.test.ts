@@ -64,9 +64,14 @@ describe('invalid options are rejected by name, without their value', () => {
       'a username without a password',
       { registry: { url: 'http://r', username: 'me' } },
       'registry',
-      "'registry' needs both username and password, or neither.",
+      "'registry' must have both 'username' and 'password', or neither of them.",
     ],
-    ['a certificate without a key', { tls: { cert: 'C' } }, 'tls', "'tls' needs both cert and key, or neither."],
+    [
+      'a certificate without a key',
+      { tls: { cert: 'C' } },
+      'tls',
+      "'tls' must have both 'cert' and 'key', or neither of them.",
+    ],
     [
       'an unknown mechanism',
       { sasl: { mechanism: 'md5', username: 'u', password: 'p' } },

@@ -5,12 +5,15 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
 import { hostScript } from '../../support/client/kafkajs-unchanged-script.ts'
 
-/* These tests run in child processes, because jest has its own module registry. */
+/* These tests run in child processes, because jest has a module registry of its own. */
 
 const root = resolve(import.meta.dirname, '../../..')
-const library = pathToFileURL(resolve(root, 'src/adapters/kafka/kafkajs/kafkajs.ts')).href
+const library = pathToFileURL(resolve(root, 'src/adapters/kafka/kafkajs/load-kafkajs.ts')).href
 const internals = pathToFileURL(resolve(root, 'src/adapters/kafka/kafkajs/private-api.ts')).href
-/** kafkajs loads the code of a request lazily. Hookline's kafkajs must load its own copy once. */
+/**
+ * Encodes a request twice. kafkajs loads the code of a request only when it needs it. Hookline's
+ * kafkajs must then load its own copy of that code, and only once.
+ */
 const use = `
   const { CompressionCodecs, CompressionTypes } = hookline.loadKafkajs()
   if (CompressionCodecs[CompressionTypes.ZSTD]().compress === undefined) throw new Error('no codecs')

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Consumer, installPacked, type Packed } from '../../support/client/packed-library.ts'
 
 /*
- * The content of the package. test/contract/kafka/client-kafka-package.test.ts uses it with a
- * broker.
+ * Tests of the content of the package. test/contract/kafka/client-kafka-package.test.ts uses the
+ * package with a broker.
  */
 
 const name = '@hookline/client-kafka'
@@ -37,7 +37,8 @@ describe('the package', () => {
       .map(([, specifier = '']) => specifier)
     const packages = new Set(imported.filter(each => !/^(\.|#|node:)/.test(each)))
     const service = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).dependencies as Record<string, string>
-    // kafkajs is not imported: src/adapters/kafka/kafkajs/private-api.ts resolves its directory.
+    // `imported` does not have kafkajs, because src/adapters/kafka/kafkajs/private-api.ts loads it
+    // without an import statement.
     const expected = [...packages, 'kafkajs'].map(each => [each, service[each]])
     expect(packed.manifest.dependencies).toEqual(Object.fromEntries(expected))
   })

@@ -13,7 +13,10 @@ afterEach(() => {
   jest.restoreAllMocks()
 })
 
-/** The nth request, on any connection, gets the nth response. Later ones get the last response. */
+/**
+ * Responds to the nth request, on any connection, with the nth response. Later requests get the
+ * last response.
+ */
 function answering(...texts: readonly string[]): Script {
   let turn = 0
   return async peer => {
@@ -92,7 +95,7 @@ describe('a client', () => {
     await analytics.close()
     expect(stderr.mock.calls.map(([text]) => text)).toEqual([
       expect.stringMatching(
-        /^hookline analytics: 1 message not delivered: refused \(http_400\)\. The endpoint responded with 400\./,
+        /^hookline analytics: 1 message not delivered: refused \(http_400\)\. The endpoint responded with status 400\./,
       ),
     ])
   })

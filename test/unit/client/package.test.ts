@@ -10,7 +10,10 @@ import { type Consumer, installPacked } from '../../support/client/packed-librar
 import { createAuthority } from '../../support/network/certificates.ts'
 import { answer, answering, type Script, startScriptedServer } from '../../support/webhook/scripted-tcp-server.ts'
 
-/* The npm package of the client: packed, unpacked to an empty folder and used from there. */
+/*
+ * Tests of the npm package of the client. The package is packed, unpacked to an empty folder, and
+ * used there.
+ */
 
 let consumer: Consumer
 beforeAll(async () => {
@@ -68,7 +71,7 @@ describe('a script', () => {
     ['CommonJS', 'script.cjs', (text: string) => text.replace(/import (.*) from (.*)/, 'const $1 = require($2)')],
   ])('%s: exits immediately after sending all messages in order', async (_, file, turn) => {
     const { endpoint, messages } = await collector()
-    // The flush timer is one hour. The script must not wait for it.
+    // The flush timer is set to one hour. The script must not wait for it.
     await consumer.write(file, turn(threeLines(endpoint, 'flushAfter: 3_600_000')))
     const { code, stderr } = await consumer.node(file)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -156,7 +159,7 @@ describe('a script', () => {
     await consumer.write('debug.mjs', threeLines(endpoint))
     const { stderr } = await consumer.node('debug.mjs', { DEBUG: 'analytics' })
     expect(stderr).toMatch(/^analytics: queued track [0-9a-f-]{36}, \d+ bytes$/m)
-    expect(stderr).toMatch(/^analytics: retry in \d+ ms \(http_503\): The endpoint responded with 503\.$/m)
+    expect(stderr).toMatch(/^analytics: retry in \d+ ms \(http_503\): The endpoint responded with status 503\.$/m)
     expect(stderr).toMatch(/^analytics: sent 20 messages$/m)
   })
 })
@@ -203,7 +206,7 @@ describe('docs/how-to/send-from-node.md', () => {
   // test/contract/kafka/client-kafka-package.test.ts runs the example that needs a broker.
   const examples = all.filter(({ text }) => !text.includes('@hookline/client-kafka'))
   const imported = Array(1_000).fill('track')
-  /** The types that each example of the page sends, in order. */
+  /** The types of messages that each example of the page sends, in order. */
   const sends = [
     ['identify', 'track'],
     ['page'],

@@ -20,7 +20,7 @@ describe('retries', () => {
     await advance(3_600_000)
     expect(tries.map(({ retry: count }) => count)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     const waits = tries.slice(1).map(({ atMs }, index) => atMs - (tries[index]?.atMs ?? 0))
-    // The random value is 0.5, so the jitter factor is 0.75.
+    // The random number is always 0.5, so the jitter multiplies each wait by 0.75.
     expect(waits).toEqual(
       [500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000].map(ms => ms * 0.75),
     )

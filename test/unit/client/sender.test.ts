@@ -72,7 +72,8 @@ describe('a flush is due', () => {
     exact.add(6, 30_000)
     await settled()
     expect(exact.sizes()).toEqual([])
-    // 15 messages of 30 000 bytes and 16 commas leave this for the 16th and 17th message.
+    // The bytes that are left for the 16th and 17th message, after 15 messages of 30,000 bytes and
+    // 16 commas.
     const left = room - 15 * 30_000 - 16
     exact.add(1, 30_000)
     exact.add(1, left - 30_000)
@@ -142,8 +143,8 @@ describe('flush and close', () => {
     harness.add(3)
     await harness.sender.flush()
     expect(harness.sent.length).toBeGreaterThanOrEqual(4)
-    // The scripted endpoint calls `add`, which throws after `close`: no message is added, and the
-    // batch is retried.
+    // The scripted endpoint calls `add`, which throws after `close`. So no message is added, and
+    // the sender retries the batch.
     const closed = harness.sender.close(1_000)
     await harness.advance(1_000)
     await closed

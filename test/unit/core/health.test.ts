@@ -27,7 +27,7 @@ const well: DispatcherVitals = {
   suppressionList: { isCurrent: true, ageMs: 500 },
 }
 
-/** A record has been in progress for a day, and no request has ended since. */
+/** A record has been in progress for a day, and no request has ended in this time. */
 const dayLong = { oldestOpenMs: 86_400_000, sinceCallEndMs: 86_400_000 }
 
 /** The names of the failed checks. */
@@ -62,7 +62,7 @@ describe('dispatcherHealth', () => {
 it('says that the suppression list has not been read yet', () => {
   const suppressionList = { isCurrent: false, ageMs: Number.POSITIVE_INFINITY }
   expect(dispatcherHealth({ ...well, suppressionList }).ready.at(-1)?.detail).toBe(
-    'suppression list has not been read yet; no attempt starts until it is current',
+    'the suppression list has not been read yet; no attempt starts until this process has read all deletions',
   )
 })
 
@@ -115,7 +115,11 @@ describe('configurationHealth', () => {
       { kind: 'accepted', needRestart: ['kafka', 'delivery'] },
       `${since}; changes that need a restart: kafka, delivery`,
     ],
-    ['refused', { kind: 'refused' }, `${since}; Hookline refused the changed file, see the log`],
+    [
+      'refused',
+      { kind: 'refused' },
+      `${since}; Hookline refused the changed configuration file: correct the problems in the log`,
+    ],
   ])('%s: ready', (_, file, detail) => {
     const ready = [{ name: 'configuration', ok: true, detail }]
     expect(configurationHealth(file, epochMs(Date.UTC(2026, 2, 1)))).toEqual({ live: [], ready })

@@ -49,7 +49,7 @@ describe('schemas/asyncapi.yaml', () => {
     const require = createRequire(import.meta.url)
     const validate = ajv.compile(require('@asyncapi/specs/schemas/3.0.0-without-$id.json'))
     expect([validate(document), validate.errors]).toEqual([true, null])
-    // The validator must reject an invalid document.
+    // The validator must also reject invalid documents.
     expect(validate({ ...document, asyncapi: '2.6.0' })).toBe(false)
     expect(validate({ ...document, channels: { events: { bindings: { kafka: { partitions: 'many' } } } } })).toBe(false)
   })
@@ -112,8 +112,8 @@ describe('topics of schemas/asyncapi.yaml', () => {
 })
 
 /**
- * Compares records with a documented message in both directions: every written header is
- * documented, and every documented one is written.
+ * Compares the headers of records with those of a documented message. Every written header must be
+ * documented, and every documented header must be written.
  */
 function expectHeaders(name: string, records: readonly OutgoingRecord[]): void {
   const headers = messageOf(name)['headers'] as Json
@@ -206,7 +206,7 @@ function expectValue(name: string, key: string | null, values: readonly string[]
   const keySchema = message['bindings']?.['kafka']?.['key'] as Json
   expect(ajv.validate(keySchema, key)).toBe(true)
   const example = (keySchema['examples'] as unknown as readonly string[])[0]!
-  // A JSON key must have as many elements as the key in the example.
+  // A key that is a JSON list must have as many elements as the example.
   if (key?.startsWith('[')) expect(JSON.parse(key)).toHaveLength(JSON.parse(example).length)
 }
 

@@ -22,7 +22,7 @@ describe('the bill of materials of Hookline', () => {
     const { dependencies: direct } = json('package.json')
     const names = components.map(({ name }) => name)
     expect(names).toEqual(expect.arrayContaining(Object.keys(direct)))
-    // These names only, because some development packages are also used at runtime.
+    // Only these development packages are checked, because some others are also used at runtime.
     expect(
       names.filter(name => ['jest', 'typescript', 'testcontainers', '@biomejs/biome', 'node'].includes(name)),
     ).toEqual([])
@@ -32,7 +32,7 @@ describe('the bill of materials of Hookline', () => {
     expect(
       components.filter(({ hashes }) => !/^[0-9a-f]{128}$/.test(hashes?.[0]?.content ?? '')).map(({ name }) => name),
     ).toEqual([])
-    // This package names its licence (MIT) only in a LICENSE file.
+    // The manifest of this package does not have its licence (MIT). Only its LICENSE file does.
     expect(components.filter(({ licenses }) => licenses === undefined).map(({ name }) => name)).toEqual([
       '@kafkajs/confluent-schema-registry',
     ])

@@ -5,7 +5,7 @@ import type {
   PanelModel,
   PanelOptions,
   Query,
-} from '../../../deploy/tools/dashboards/grafana.ts'
+} from '../../../deploy/tools/dashboards/grafana-types.ts'
 import { dashboards, shownPanels } from '../../support/prometheus/dashboards.ts'
 import { contractMetrics, contractSeries } from '../../support/prometheus/metrics-contract.ts'
 import { askedIn } from '../../support/prometheus/promql.ts'
@@ -63,7 +63,7 @@ describe('panels', () => {
     expect(panel.targets?.length).toBeGreaterThan(0)
     for (const { expr, legendFormat } of panel.targets ?? []) {
       expect(breachesIn(expr)).toEqual([])
-      // The result must keep each label that a legend uses.
+      // The result of the query must have each label that the legend uses.
       for (const [, label = ''] of legendFormat.matchAll(/\{\{(\w+)\}\}/g))
         expect(expr + label).toMatch(new RegExp(`\\b${label}\\b`))
       for (const { name, matchers } of askedIn(expr).metrics) {
@@ -89,7 +89,7 @@ describe('the use of a metric matches its contract', () => {
 })
 
 describe("the types of Grafana's SDK", () => {
-  // Type checking fails here when one of these mistakes is accepted.
+  // If a type permits one of these mistakes, type checking fails here.
   it('reject options that Grafana does not have', () => {
     // @ts-expect-error: an option is misspelt
     const options: Partial<PanelOptions['stat']> = { colourMode: 'value' }

@@ -14,7 +14,9 @@ afterEach(async () => {
   await rm(directory, { recursive: true })
 })
 
-/** Creates a program from a shell script, in place of Helm or Go. Resolves with its path. */
+/**
+ * Writes a shell script that replaces a program, for example Helm or Go. Resolves with its path.
+ */
 async function program(name: string, script: string): Promise<string> {
   const path = join(directory, name)
   await writeFile(path, `#!/bin/sh\n${script}\n`)
@@ -46,7 +48,7 @@ describe('findOrBuildHelm', () => {
     const env = { PATH: `${directory}:/usr/bin:/bin` }
     const lines: string[] = []
     expect(await findOrBuildHelm(env, line => lines.push(line))).toBe('helm')
-    expect(lines).toEqual(['Helm: uses helm on the PATH (not available: HELM: not set)'])
+    expect(lines).toEqual(['Helm: uses helm on the PATH (these are not available: HELM: not set)'])
   })
 
   it('builds a program with Go when the installed one is too old, and caches it', async () => {
@@ -64,7 +66,7 @@ describe('findOrBuildHelm', () => {
     )
     expect(lines).toEqual([
       expect.stringContaining(`building Helm ${helmVersion} with Go`),
-      'Helm: uses a build with Go (not available: HELM: its version is v3.2.1; helm on the PATH: not found)',
+      'Helm: uses a build with Go (these are not available: HELM: its version is v3.2.1; helm on the PATH: not found)',
     ])
   })
 

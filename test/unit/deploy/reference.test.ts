@@ -4,11 +4,11 @@ import { describe, expect, it } from '@jest/globals'
 import { loadedCommands, variables } from '../../../deploy/tools/reference/commands.ts'
 import { configurationRules } from '../../../deploy/tools/reference/configuration-rules.ts'
 import { table } from '../../../deploy/tools/reference/markdown.ts'
-import { liveKeys } from '../../../src/core/settings/differences.ts'
 import { configurationJsonSchema } from '../../../src/core/settings/json-schema.ts'
+import { liveKeys } from '../../../src/core/settings/settings-change.ts'
 import { checkout, pageAt } from '../../support/docs/pages.ts'
 
-/* Checks the texts of the generated pages that do not come from the code. */
+/* Checks those texts of the generated pages that are not generated from the code. */
 
 const source = (path: string): string => readFileSync(join(checkout, path), 'utf8')
 const configuration = pageAt('docs/reference/configuration.md').text

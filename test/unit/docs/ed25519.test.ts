@@ -8,8 +8,8 @@ import { type Case as AnyCase, installExamples } from '../../support/docs/signat
 import { type StandardWebhooksRequest, standardWebhooksRequest } from '../../support/docs/standard-webhooks-request.ts'
 
 /*
- * docs/how-to/verify-standard-webhooks.md, receivers with a public key: each runs, in its own
- * language, against requests that the service's own code has made.
+ * Runs the receivers with a public key in docs/how-to/verify-standard-webhooks.md. Each one runs in
+ * its own language, and verifies requests that Hookline's code has made.
  */
 
 const page = pageAt('docs/how-to/verify-standard-webhooks.md')
@@ -24,7 +24,7 @@ const privateKey = (): string =>
 const publicOf = (key: string): string => publicKeyOf(parseSigningKey(key)!).standardWebhooks
 const [own, next, strange] = [privateKey(), privateKey(), privateKey()]
 
-/** The request that the dispatcher makes for a destination with `signing: ed25519`. */
+/** The request of the dispatcher to a destination with `signing: ed25519`. */
 function requestOf(text: string, keys: readonly string[], secrets: readonly string[] = []): StandardWebhooksRequest {
   const given = {
     signingKeys: keys.map(key => new Secret(key)),

@@ -12,8 +12,8 @@ import { commandsIn } from '../../support/docs/shell-commands.ts'
 import { selfSigned } from '../../support/network/certificates.ts'
 
 /*
- * The service's own reader reads each example of a configuration, completed with the keys that the
- * example leaves out.
+ * Reads each example of a configuration with the reader of the service. The keys that an example
+ * leaves out are added first.
  */
 
 const client = selfSigned()
@@ -27,7 +27,7 @@ const chartKeys = Object.keys(
 )
 const isOf = (keys: readonly string[], value: Mapping): boolean => Object.keys(value).every(key => keys.includes(key))
 
-/** Kind of an example. test/integration/deploy renders the values of the chart. */
+/** The kind of an example. test/integration/deploy checks those with values of the chart. */
 function kindOf(value: unknown): 'configuration' | 'destination' | 'chart' | 'kubernetes' | 'unknown' {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'unknown'
   const mapping = value as Mapping
@@ -42,7 +42,7 @@ const yamlOf = (page: Page): readonly Block[] => blocksOf(page).filter(({ langua
 const listed = (value: unknown): readonly Mapping[] => (Array.isArray(value) ? value : [])
 const idsIn = (value: unknown): readonly string[] => listed(value).map(({ id }) => String(id))
 
-/** The example with all other keys that a configuration needs. */
+/** The example with all other keys that a valid configuration needs. */
 function completed(example: Mapping): Mapping {
   const told = [...listed(example['audiences'] && (example['audiences'] as Mapping)['list'])]
   const named = [...new Set(told.flatMap(({ destinations }) => destinations as string[]))]
@@ -63,7 +63,7 @@ function completed(example: Mapping): Mapping {
   }
 }
 
-/** Every file that the example names, with a possible content. */
+/** The names of all files in the example. */
 function filesIn(value: unknown, key = ''): readonly string[] {
   if (typeof value === 'string') return /(^f|F)ile$/.test(key) ? [value] : []
   if (Array.isArray(value)) return value.flatMap(each => filesIn(each, key))
@@ -72,7 +72,7 @@ function filesIn(value: unknown, key = ''): readonly string[] {
     : []
 }
 
-/** A content that fits the name of the file. */
+/** A content that fits the name of a file. */
 function contentOf(name: string, index: number): string {
   if (name.endsWith('.pem')) return client.cert
   if (name.endsWith('.key')) return client.key
@@ -81,7 +81,7 @@ function contentOf(name: string, index: number): string {
   return name.endsWith('signing-key') ? `whsk_${Buffer.alloc(32).toString('base64')}` : `secret-${index}\n`
 }
 
-/** Problems that the reader reports; empty when it accepts the example. */
+/** The problems that the reader reports. There are none if it accepts the example. */
 async function problemsOf(example: Mapping): Promise<readonly string[]> {
   const configuration = completed(example)
   const folder = join(await configFolder(), 'config')

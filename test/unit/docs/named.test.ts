@@ -10,15 +10,15 @@ import { allPages, blocksOf, checkout, codeSpansOf, type Page } from '../../supp
 import { commandsIn } from '../../support/docs/shell-commands.ts'
 
 /*
- * Everything that pages name exists: commands with their options, make targets, scripts,
- * configuration keys, metrics with their labels, alerts.
+ * Checks that everything that a page names exists: commands with their options, make targets,
+ * scripts, configuration keys, metrics with their labels, and alerts.
  */
 
 const read = (path: string): string => readFileSync(join(checkout, path), 'utf8')
 const pages = allPages()
 const cases = pages.map(page => ({ path: page.path, page }))
 
-/** Commands to type on a page: shell examples and code spans. */
+/** The commands on a page, from shell examples and code spans. */
 const typedIn = (page: Page): readonly (readonly string[])[] => {
   const scripts = blocksOf(page).filter(({ language }) => ['', 'sh'].includes(language))
   return [
@@ -28,8 +28,8 @@ const typedIn = (page: Page): readonly (readonly string[])[] => {
 }
 
 /**
- * The words after a program where it is run: at the beginning, after `npx`, or after `--` of
- * another program.
+ * The words after a program in the places where it is run: at the beginning, after `npx`, or after
+ * the `--` of another program.
  */
 function wordsAfter(program: string, words: readonly string[]): readonly string[] | undefined {
   const at = words.findIndex(
@@ -48,13 +48,13 @@ beforeAll(async () => {
 })
 
 /**
- * The error of `hookline` with these words; undefined when there is none. The real parser reads the
- * options.
+ * The error of `hookline` with these words, or undefined if there is none. The parser of Hookline
+ * reads the options.
  */
 function faultOf(words: readonly string[]): string | undefined {
   const shown = `hookline ${words.join(' ')}`
   const [first = '', ...rest] = words
-  // Not checked: placeholders, words that are not commands, and the line that a service prints.
+  // Placeholders, words that are not commands, and the line that a service prints are not checked.
   if (/^(…|<|--help|--version|help$|ready$|$)/.test(first)) return undefined
   let command = commands.get(first)
   if (command === undefined) return `${shown}: no such command`
@@ -77,7 +77,7 @@ const safely = (words: readonly string[]): string | undefined => {
   try {
     return faultOf(words)
   } catch (error) {
-    // A page may name an option without a value.
+    // On a page, the last option can be without its value.
     if (words.at(-1)?.startsWith('--') && /argument missing/.test((error as Error).message)) return undefined
     return `hookline ${words.join(' ')}: ${(error as Error).message}`
   }
@@ -103,7 +103,7 @@ describe('commands', () => {
 describe('make', () => {
   const makefile = read('Makefile')
   const targets = [...makefile.matchAll(/^([a-z-]+):.*##/gm)].map(([, target]) => target)
-  /** Files that read variables of make, or of the programs that it starts. */
+  /** Files that read the variables of make, or those of the programs that make starts. */
   const readers = [
     'Makefile',
     'test/tools/bench/options.ts',
@@ -144,8 +144,8 @@ interface Node {
 const schema = configurationJsonSchema() as Node
 
 /**
- * Whether a key exists, for example `destinations[].webhooks[].url`. Lists may be named without
- * their brackets.
+ * Whether a key exists, for example `destinations[].webhooks[].url`. The brackets of a list can be
+ * left out.
  */
 const isKey = (path: string): boolean =>
   path
@@ -174,7 +174,7 @@ describe('metrics and alerts', () => {
   )
   const named = /\b(hookline_[a-z0-9_]+)(?:\{([^}`]*)\})?/g
 
-  /** The error of a metric as it is named, with or without labels. */
+  /** The error in the name of a metric, which a page can write with or without labels. */
   function faultOfMetric(name: string, labels = ''): string | undefined {
     const metric = metrics.get(name) ?? metrics.get(name.replace(/_(bucket|sum|count)$/, ''))
     if (metric === undefined) return name

@@ -3,11 +3,13 @@ import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { allPages, checkout, codeSpansOf, type Page, pageAt, withoutFences } from '../../support/docs/pages.ts'
 
-/* The links of every page work, and every page can be reached from docs/README.md. */
+/*
+ * Checks that the links of every page work, and that links lead from docs/README.md to every page.
+ */
 
 const pages = allPages()
 
-/** Anchors of the headings of a page, as GitHub names them. */
+/** The anchors of the headings of a page, as GitHub forms them. */
 function anchorsOf({ text }: Page): ReadonlySet<string> {
   const seen = new Map<string, number>()
   const headings = [...withoutFences(text).matchAll(/^#{1,6} +(.*?) *$/gm)].map(([, heading = '']) => heading)
@@ -22,7 +24,7 @@ function anchorsOf({ text }: Page): ReadonlySet<string> {
   )
 }
 
-/** Link targets within the repository. */
+/** The targets of links to files of the repository. */
 const linksOf = ({ text }: Page): readonly string[] =>
   [
     ...withoutFences(text)
@@ -32,7 +34,7 @@ const linksOf = ({ text }: Page): readonly string[] =>
     .map(([, target = '']) => target)
     .filter(target => !/^https?:/.test(target))
 
-/** The file of the repository that a link refers to. */
+/** The file of the repository to which a link leads. */
 const fileOf = (page: Page, link: string): string => {
   const [path = ''] = link.split('#')
   return path === '' ? page.path : normalize(join(dirname(page.path), path))

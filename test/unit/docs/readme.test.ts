@@ -2,7 +2,10 @@ import { expect, it } from '@jest/globals'
 import { report, type Seen } from '../../../deploy/tools/local/demo-report.ts'
 import { pageAt } from '../../support/docs/pages.ts'
 
-/* README.md shows the output of `make demo`. The demo prints exactly this for these counts. */
+/*
+ * Checks the output of `make demo` that README.md shows. With these counts, the demo must print
+ * exactly this output.
+ */
 
 const none: Seen = {
   ...{ delivered: 0, retried: 0, calls: 1_000, deadLettered: 0, reasons: [] },

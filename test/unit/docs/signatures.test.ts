@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createGotTransport } from '../../../src/adapters/webhook/got.ts'
 import { requestsOf } from '../../../src/core/delivery/request.ts'
 import { Secret } from '../../../src/core/secret.ts'
@@ -19,8 +19,8 @@ import { blocksOf, pageAt } from '../../support/docs/pages.ts'
 import { type Case as AnyCase, installExamples } from '../../support/docs/signature-examples.ts'
 
 /*
- * docs/how-to/verify-a-signature.md: every example runs, in its own language, against requests that
- * the service's own code has sent.
+ * Runs every example of docs/how-to/verify-a-signature.md. Each one runs in its own language, and
+ * verifies requests that Hookline's code has sent.
  */
 
 const page = pageAt('docs/how-to/verify-a-signature.md')
@@ -40,7 +40,7 @@ let sent: readonly Sent[]
 const other = 'another-secret'
 const rotated = new Secret('new s3cret')
 
-/** Sends a body as the dispatcher does, signed with the first secret. */
+/** Sends a body as the dispatcher does. The first secret signs it. */
 async function post(url: string, body: string, secrets: readonly Secret[], messageId = 'm-1'): Promise<CallResult> {
   const payload = {
     userAgent: 'Hookline',
@@ -61,7 +61,7 @@ async function post(url: string, body: string, secrets: readonly Secret[], messa
   }
 }
 
-/** Records the request of each golden message, and one after a rotation of the secret. */
+/** Records the requests of the golden messages, and one request after a rotation of the secret. */
 async function record(): Promise<readonly Sent[]> {
   const requests: Sent[] = []
   const server = createServer(async (request, response) => {

@@ -12,12 +12,12 @@ import { type Case as AnyCase, installExamples } from '../../support/docs/signat
 import { type StandardWebhooksRequest, standardWebhooksRequest } from '../../support/docs/standard-webhooks-request.ts'
 
 /*
- * docs/how-to/verify-standard-webhooks.md: every receiver runs, in its own language, against
- * requests that the service's own code has made.
+ * Runs every receiver of docs/how-to/verify-standard-webhooks.md. Each one runs in its own
+ * language, and verifies requests that Hookline's code has made.
  */
 
 const page = pageAt('docs/how-to/verify-standard-webhooks.md')
-/** The examples with public keys have a test of their own. */
+/** Matches the section with public keys. ed25519.test.ts tests its examples. */
 const publicKeySection = /^## With a public key[\s\S]*?(?=^## )/m
 const examples = blocksOf({ ...page, text: page.text.replace(publicKeySection, '') }).filter(
   ({ language }) => language !== '' && language !== 'yaml',
@@ -32,10 +32,7 @@ const now = 1_773_000_000
 const plain = 'golden-secret-ü'
 const encoded = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
-/**
- * The request that the dispatcher makes for a destination with
- * `policy: { standardWebhooks: true }`.
- */
+/** The request of the dispatcher to a destination with `policy: { standardWebhooks: true }`. */
 function requestOf(text: string, secrets: readonly string[], id = 'm-1', at = now): StandardWebhooksRequest {
   const given = { secrets: secrets.map(secret => new Secret(secret)), policy: { standardWebhooks: true } }
   return standardWebhooksRequest(text, given, { id, at })

@@ -6,16 +6,16 @@ import { proseOfPage, proseOfTypeScript, proseOfYaml } from '../../support/docs/
 import { explain, unclearWords, unclearWordsIn } from '../../support/docs/unclear-words.ts'
 
 /*
- * No page, comment or user-facing string has a word of the list in
+ * Checks that no page, comment or user-facing string has a word of the list in
  * test/support/docs/unclear-words.ts.
  */
 
 const textAt = (path: string): string => readFileSync(join(checkout, path), 'utf8')
 
-/** The strings of these folders reach users; those of `test/tools` are in the published tables. */
+/** Whether the strings of a file reach users. Those of `test/tools` are in published tables. */
 const isUserFacing = (path: string): boolean => /^(src|packages|deploy\/tools|test\/tools(?!.*\/test\/))\//.test(path)
 
-/** The values of these YAML files reach users too: they are the texts of alerts. */
+/** Folder of the YAML files whose values reach users: they are the texts of alerts. */
 const rules = 'deploy/helm/hookline/files/rules/'
 
 function proseAt(path: string): string {
@@ -58,7 +58,7 @@ describe('the list', () => {
   })
 })
 
-/** The words of a text, without the mark that replaces code. */
+/** The words of a text, without the characters that replace code. */
 const wordsOf = (prose: string): string => prose.replaceAll(/[¦\s]+/g, ' ').trim()
 
 describe('the prose', () => {

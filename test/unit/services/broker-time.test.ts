@@ -5,12 +5,12 @@ import { createBrokerTime } from '../../../src/services/broker-time.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { RecordingLogger } from '../../support/telemetry/recording-logger.ts'
 
-/** A broker that acknowledges each record, with or without its time, or that does not answer. */
+/** A broker that acknowledges each record with or without its time, or that does not respond. */
 function setUp(answers: 'time' | 'no time' | 'nothing') {
   const clock = new ManualClock()
   const logger = new RecordingLogger()
   const asked: string[] = []
-  /** One hour ahead of the process's clock. */
+  /** Time of the broker, one hour ahead of the clock of the process. */
   const brokerTime = epochMs(clock.now() + 3_600_000)
   let learnedAt = Number.NEGATIVE_INFINITY
   const producer = {

@@ -28,7 +28,7 @@ describe('canary messages', () => {
     expect(new Set(harness.calls.map(({ call }) => call.url))).toEqual(new Set(['https://heart.example.com/']))
     const bodies = harness.calls.map(({ call }) => JSON.parse(call.body.toString()))
     expect(bodies[0]).toMatchObject({ type: 'track', event: 'Hookline Heartbeat' })
-    // Each canary message has a different user, so that all partitions get some.
+    // Each canary message has another user, so that all partitions get canary messages.
     expect(new Set(bodies.map(({ anonymousId }) => anonymousId)).size).toBe(3)
     expect(harness.calls.every(({ call }) => call.headers['X-Message-Id']?.startsWith('canary-'))).toBe(true)
   })
@@ -55,7 +55,8 @@ describe('canary messages', () => {
     const { harness, seen } = await started()
     harness.destinations = [destination('crm')]
     await harness.advance(5 * second)
-    // The canary message is deferred first, because the configuration may still change.
+    // An event for an unknown destination is first deferred, because the configuration may still
+    // change.
     harness.canary = undefined
     await harness.advance(100 * second)
     expect(seen().lost).toEqual([['canaryLost{dead_lettered}', 1]])
@@ -67,7 +68,10 @@ describe('canary messages', () => {
     await harness.advance(5 * second)
     expect(seen()).toEqual({ sent: 1, received: 0, timed: 0, lost: [['canaryLost{not_stored}', 1]] })
     expect(harness.lines).toContainEqual(
-      expect.objectContaining({ level: 'warn', line: 'canary message not stored; it counts as lost' }),
+      expect.objectContaining({
+        level: 'warn',
+        line: 'Kafka did not store a canary message (see error); hookline_canary_lost_total counts it, and hookline sends the next one after the interval canary.every',
+      }),
     )
   })
 

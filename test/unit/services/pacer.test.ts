@@ -4,7 +4,7 @@ import { ManualClock } from '../../support/manual-clock.ts'
 
 const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
-/** Calls the pacer in a loop; returns the milliseconds at which each call resolved. */
+/** Calls the pacer in a loop. Returns the time at which each call resolved, in ms. */
 function taking(perSecond: number | undefined, count: number) {
   const clock = new ManualClock()
   const stopping = new AbortController()
@@ -39,7 +39,7 @@ describe('createPacer', () => {
     const turn = createPacer(clock, 100, new AbortController().signal)
     for (let taken = 0; taken < 100; taken++) {
       const due = turn()
-      // Each call is 3 ms late.
+      // The clock is advanced 3 ms too far in each call.
       await clock.advance(taken === 0 ? 0 : 13 - (clock.monotonic() % 10), settle)
       await due
     }
@@ -73,7 +73,9 @@ describe('createPacer', () => {
   })
 })
 
-/** Runs the generator on a manual clock; returns how many numbers it yielded after each step. */
+/**
+ * Runs the generator on a manual clock. Returns how many numbers it had yielded after each step.
+ */
 function start(given: { count: number; perSecond: number | undefined }) {
   const clock = new ManualClock()
   const stopping = new AbortController()

@@ -11,7 +11,8 @@ it('counts requests that waited during a stall as part of the stall', async () =
   const { hostname, port, pathname } = new URL(receiver.url)
   const socket = connect(Number(port), hostname)
   await new Promise(resolve => socket.once('connect', resolve))
-  // The first request makes the connection known to the server, so the others wait in its socket.
+  // After the first request, the server has accepted the connection, so the other requests wait in
+  // its socket.
   const request = `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}\r\nContent-Length: 0\r\n\r\n`
   const first = receiver.accepts(1)
   socket.write(request)

@@ -7,7 +7,9 @@ import { startTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts
 
 const closing = closingAfterEach()
 
-/** An echo server behind the proxy. `heard` gets the bytes that reach the server. */
+/**
+ * Starts an echo server behind the proxy. `heard` is called with the bytes that reach the server.
+ */
 async function echoBehindProxy(heard: (bytes: Buffer) => void = () => {}): Promise<TcpProxy> {
   const open = new Set<Socket>()
   const server = createServer(socket => {
@@ -34,7 +36,7 @@ async function client({ port }: TcpProxy): Promise<Socket> {
   return socket
 }
 
-/** The echoed text, and the milliseconds until it arrived. */
+/** Sends a text. Resolves with the echoed text and the time until it arrived, in ms. */
 async function echo(socket: Socket, text: string): Promise<{ readonly text: string; readonly ms: number }> {
   const start = performance.now()
   socket.write(text)

@@ -19,7 +19,10 @@ app.kubernetes.io/name: {{ include "hookline.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
-{{/* Labels of pods, without the chart version, because a new chart version alone must not restart them. */}}
+{{/*
+Labels of pods. They do not contain the chart version, so that a new chart version alone does not
+restart the pods.
+*/}}
 {{- define "hookline.podLabels" -}}
 {{ include "hookline.selector" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
@@ -45,7 +48,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end -}}
 
-{{/* The parts that run in pods: the services and the Job. Each has its own Kafka user, and may have its own Secret. */}}
+{{/*
+The parts that run in pods: the services and the Job `prepare`. Each has its own Kafka user, and may
+have its own Secret.
+*/}}
 {{- define "hookline.parts" -}}
 {{- $parts := list -}}
 {{- range $name, $_ := .Values.services -}}
@@ -55,19 +61,25 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- dict "parts" $parts | toJson -}}
 {{- end -}}
 
-{{/* The `secret` values of a part. Empty when it has no separate Secret. */}}
+{{/*
+The `secret` values of a part (a service or the Job `prepare`). Empty when the part has no separate
+Secret.
+*/}}
 {{- define "hookline.ownSecret" -}}
 {{- $values := eq .part "prepare" | ternary .root.Values.prepare (get .root.Values.services .part) -}}
 {{- $values.secret | default dict | toJson -}}
 {{- end -}}
 
-{{/* The name of the Secret that a part mounts. */}}
+{{/* The name of the Secret that a part (a service or the Job `prepare`) mounts. */}}
 {{- define "hookline.secretName" -}}
 {{- $own := include "hookline.ownSecret" . | fromJson -}}
 {{- default .root.Values.secret.name $own.name -}}
 {{- end -}}
 
-{{/* The name of the Kafka user of a part, and of the Secret that Strimzi creates for it. */}}
+{{/*
+The name of the Kafka user of a part (a service or the Job `prepare`). Strimzi creates a Secret of
+the same name for it.
+*/}}
 {{- define "hookline.kafkaUser" -}}
 {{- include "hookline.fullname" .root -}}-kafka-{{ .part }}
 {{- end -}}
@@ -93,7 +105,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- toYaml $config -}}
 {{- end -}}
 
-{{/* Whether a service has pods. Without a key, the operator service would not listen, so it has none. */}}
+{{/* Whether a service has pods. Without operator keys, the operator service has none. */}}
 {{- define "hookline.runs" -}}
 {{- $isEnabled := (get .root.Values.services .service).enabled -}}
 {{- if and $isEnabled (or (ne .service "operator") (dig "operator" "keys" list .root.Values.config)) -}}yes{{- end -}}
@@ -104,7 +116,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- include "hookline.runs" (dict "root" . "service" "operator") -}}
 {{- end -}}
 
-{{/* The hash of the configuration that running processes do not reload. A change restarts the pods. */}}
+{{/* Hash of the configuration that running processes do not reload. Its change restarts the pods. */}}
 {{- define "hookline.restartChecksum" -}}
 {{- $config := include "hookline.config" . | fromYaml -}}
 {{- range (.Files.Get "files/live-keys.yaml" | fromYaml).keys -}}

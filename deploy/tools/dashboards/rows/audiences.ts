@@ -7,7 +7,7 @@ export const audiences: Row = {
     {
       title: 'Audience inputs',
       description:
-        'Processed records of the audience input topic, by kind and result. observed: a user in a synced list. sync_ended: the end of a list. outcome: the result of a delivery. resend: a replay. reset: a reset of the audience. forgotten: a deletion. A dash: the record could not be decoded.',
+        'Processed records of the audience input topic, by kind and result. observed: a user in a synced list. sync_ended: the end of a list. outcome: the result of the delivery of a membership update. resend: a replay of a membership update. reset: a reset of the audience. forgotten: a deletion of a user. A dash: the record could not be decoded.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -15,7 +15,7 @@ export const audiences: Row = {
     },
     {
       title: 'Membership updates',
-      description: 'Membership updates (identify messages) written to the events topic, by destination.',
+      description: 'Audience membership updates (identify messages) written to the events topic, by destination.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -24,7 +24,7 @@ export const audiences: Row = {
     {
       title: 'Waiting updates and inputs',
       description:
-        'Membership updates that wait because of audiences.emitPerSecond, and records of the audience input topic that are not processed.',
+        'Audience membership updates that wait because of audiences.emitPerSecond, and records of the audience input topic that Hookline has not processed yet.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -43,7 +43,7 @@ export const audiences: Row = {
     },
     {
       title: 'Memory of memberships',
-      description: 'Memory that memberships take, by process.',
+      description: 'Memory that audience memberships take, by process.',
       unit: 'bytes',
       as: 'lines',
       width: 8,
@@ -52,7 +52,7 @@ export const audiences: Row = {
     {
       title: 'Partitions of audience inputs',
       description:
-        'Partitions by state. restoring: the memberships are still being read from Kafka, and no records of the partition are processed. Reading two million memberships takes about ten seconds.',
+        'Partitions by state. restoring: a process still reads the audience memberships of the partition from Kafka, and processes no records of the partition until it has read them. For two million memberships this takes about ten seconds.',
       unit: 'short',
       as: 'lines',
       width: 8,

@@ -8,7 +8,7 @@ export const collector: Row = {
     {
       title: 'Responses of the collector',
       description:
-        'Responses by code, see docs/reference/tracking-api.md. Hookline or Kafka causes unavailable and internal_error; the senders cause the other errors.',
+        'Responses by code, see docs/reference/tracking-api.md. unavailable and internal_error: Hookline or Kafka is the cause. All other errors: the senders are the cause.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -28,7 +28,7 @@ export const collector: Row = {
     {
       title: 'Memory of requests',
       description:
-        'Memory that requests use, as a share of its limit, maximum of all processes. bodies: request bodies. keyless: request bodies whose source is not known yet. records: records that Kafka has not acknowledged. At the limit, the collector responds to further requests with 503 and Retry-After. One source alone (bodies), or one client address alone (keyless), may use half of the limit.',
+        'Memory of the collector that requests use, as a share of its limit, maximum of all processes. bodies: request bodies. keyless: request bodies whose source is not known yet. records: records that Kafka has not acknowledged. At the limit, the collector responds to further requests with 503 and Retry-After. One source alone (bodies), or one client address alone (keyless), may use half of the limit.',
       unit: 'percentunit',
       as: 'lines',
       width: 8,
@@ -59,7 +59,7 @@ export const configuration: Row = {
     {
       title: 'Configurations in use',
       description:
-        'Number of different configurations. If it stays above one, some processes have not applied the last change.',
+        'Number of different configurations that processes use. If it stays above one, some processes have not applied the last change.',
       unit: 'short',
       as: 'number',
       width: 4,
@@ -68,7 +68,7 @@ export const configuration: Row = {
     },
     {
       title: 'Age of the configuration',
-      description: 'Time since a process last applied a configuration, at its start or after a change.',
+      description: 'Time since each process last applied a configuration, at its start or after a change.',
       unit: 's',
       as: 'number',
       width: 4,
@@ -79,7 +79,7 @@ export const configuration: Row = {
     {
       title: 'Configuration reloads',
       description:
-        'Changed configurations that processes applied or refused. The line named files in use is 0 while at least one process refuses the current files.',
+        'Changed configurations that processes applied or refused. The line "files in use" is 0 while at least one process refuses the current files.',
       unit: 'short',
       as: 'lines',
       width: 8,

@@ -1,9 +1,11 @@
 #!/bin/bash
-# Builds a Kafka image without pulling one. It uses Debian from the apt source of this machine and the cached Kafka jars.
+# Builds a Kafka image without pulling one. It uses Debian from the apt source of this machine, and
+# the cached Kafka jars.
 # usage: build.sh [TAG]     as root, with debootstrap and a Docker daemon; then KAFKA_TEST_IMAGE=TAG
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-# testcontainers compares the tag with Confluent versions. From 8.0.0 on, it starts a combined broker and controller.
+# testcontainers compares the tag with Confluent versions. From 8.0.0 on, it starts a combined
+# broker and controller.
 tag=${1:-local/kafka:8.2.0}
 jars=$(cd "$here/../../../.." && npx --no-install node deploy/tools/local/container-image/fetch-jars.ts)
 work=$(mktemp -d)

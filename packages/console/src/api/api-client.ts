@@ -4,11 +4,17 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export interface Change {
   readonly body?: unknown
-  /** The version that the change expects, or `absent` to create an object. */
+  /**
+   * The current version of the object, or `absent` to create the object. The operator API refuses
+   * the change if the object has another version.
+   */
   readonly expects?: number | 'absent'
 }
 
-/** Calls of the operator API with the cookie of the session. All of them reject with `ApiError`. */
+/**
+ * Requests to the operator API with the session cookie. They reject with `ApiError`. An aborted
+ * request rejects with the reason of its signal.
+ */
 export interface ApiClient {
   get<T>(path: string, signal?: AbortSignal): Promise<T>
   change<T>(method: Method, path: string, change?: Change): Promise<T>
@@ -20,7 +26,10 @@ export interface ApiClientDeps {
   readonly csrfToken: () => string | undefined
   /** Called when the session has ended. */
   readonly onSignedOut: () => void
-  /** Called when the cookie has another session, because the user signed in again in another tab. */
+  /**
+   * Called when the cookie belongs to another session, because the user signed in again in another
+   * tab.
+   */
   readonly onOtherSession: () => void
 }
 
@@ -31,7 +40,11 @@ export function createApiClient({ fetch, csrfToken, onSignedOut, onOtherSession 
       response = await fetch(path, { ...init, credentials: 'same-origin' })
     } catch (error) {
       if (init.signal?.aborted === true) throw error
-      throw new ApiError(0, 'no_response', 'The operator service does not respond. The console keeps trying.')
+      throw new ApiError(
+        0,
+        'no_response',
+        'The operator service does not respond. Lists refresh automatically. Before you repeat a change, check whether Hookline has made it.',
+      )
     }
     const text = await response.text()
     const body = parsed(text)
@@ -43,7 +56,7 @@ export function createApiClient({ fetch, csrfToken, onSignedOut, onOtherSession 
     throw new ApiError(
       error.status,
       error.code,
-      'You have signed in again in another tab. Try again with that session.',
+      'You have signed in again in another tab, and this page now uses the new session. Hookline did not carry out your action: repeat it.',
     )
   }
   return {
@@ -66,7 +79,10 @@ function headersOf(token: string | undefined, body: unknown, expects: Change['ex
   }
 }
 
-/** `undefined` for a body that is empty or not JSON, such as the error page of a proxy. */
+/**
+ * Parses the body of a response. `undefined` for a body that is empty or not JSON, such as the
+ * error page of a proxy.
+ */
 function parsed(text: string): unknown {
   try {
     return text === '' ? undefined : JSON.parse(text)

@@ -28,7 +28,7 @@ export function errorOf(status: number, body: unknown): ApiError {
   )
 }
 
-/** Any thrown value as an `ApiError`. */
+/** Converts any thrown value to an `ApiError`. */
 export const toApiError = (error: unknown): ApiError =>
   error instanceof ApiError
     ? error

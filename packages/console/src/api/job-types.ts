@@ -12,7 +12,7 @@ interface Job {
   /** Maximum number of messages per second. */
   readonly rate?: number
   readonly error?: string
-  /** Set when the process that runs the job will stop it. */
+  /** Set after a request to cancel: the process that runs the job will stop it. */
   readonly cancelRequested?: boolean
 }
 
@@ -21,7 +21,11 @@ export interface Replay extends Job {
   /** Set when the job only counts, and replays nothing. */
   readonly dryRun?: true
   readonly filters: DeadLetterFilters
-  /** The refused dead letters by kind; after a dry run, all selected ones. */
+  /**
+   * The number of refused dead letters, in one entry for each destination, reason and refusal.
+   * After a dry run, the entries cover all selected dead letters. Those in an entry without
+   * `refusal` would be replayed.
+   */
   readonly counts?: readonly { readonly count: number; readonly refusal?: string }[]
   readonly progress?: {
     readonly seen: number
@@ -33,6 +37,7 @@ export interface Replay extends Job {
 
 export interface Resend extends Job {
   readonly kind: 'resend'
+  readonly dryRun?: true
   readonly destination: string
   readonly since: string
   readonly until: string
@@ -46,6 +51,9 @@ export interface Resend extends Job {
     readonly sent: number
     readonly skipped: number
   }
-  /** What retention has already removed. */
+  /**
+   * The partitions from which retention has removed records that may be in the time span.
+   * `firstOffset` is the first offset that is left.
+   */
   readonly missing?: readonly { readonly partition: number; readonly firstOffset: number }[]
 }

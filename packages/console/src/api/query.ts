@@ -1,4 +1,4 @@
-/** A query parameter; `undefined` and the empty text are left out. */
+/** The value of a query parameter. Parameters with `undefined` or the empty text are left out. */
 export type QueryValue = string | number | boolean | undefined
 
 /** The path with its query, for example `/v1/destinations?limit=100`. */
@@ -9,7 +9,7 @@ export function pathWith(path: string, query: Readonly<Record<string, QueryValue
   return `${path}?${new URLSearchParams(Object.fromEntries(texts))}`
 }
 
-/** The fields of an object that have a value. */
+/** The fields of an object, without those that are `undefined` or the empty text. */
 export function withoutEmpty<T extends object>(fields: T): Partial<T> {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== '')
   return Object.fromEntries(given) as Partial<T>

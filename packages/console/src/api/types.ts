@@ -32,7 +32,7 @@ export interface ConfigObject {
   readonly version: number
   readonly state: ObjectState
   readonly conflict: boolean
-  /** Set when Hookline has disabled the destination by its `lifecycle`. */
+  /** Set when Hookline has disabled the destination because of its `lifecycle` settings. */
   readonly disabledAutomatically?: AutomaticDisabling
   readonly changedBy?: string
   readonly changedAt?: string
@@ -44,7 +44,10 @@ export interface ConfigObject {
 /** Why and when Hookline has disabled a destination. The document still has `enabled: true`. */
 export interface AutomaticDisabling {
   readonly at: string
-  /** `failing`: by `lifecycle.disableAfter`; `gone`: by `lifecycle.onGone`. */
+  /**
+   * `failing`: all attempts failed for the time `lifecycle.disableAfter`. `gone`: all webhooks
+   * responded 410, and `lifecycle.onGone` is `disable`.
+   */
   readonly reason: 'failing' | 'gone'
   readonly failingSince: string
 }
@@ -84,7 +87,7 @@ export interface TestResponse {
   readonly status?: number
   readonly failure?: { readonly phase: string; readonly code: string; readonly detail: string }
   readonly tookMs: number
-  /** The first 4 KiB of the response's body; `text` is absent for a compressed one. */
+  /** The first 4 KiB of the response's body. `text` is absent for a compressed body. */
   readonly responseBody?: { readonly text?: string; readonly contentEncoding?: string; readonly truncated: boolean }
 }
 
@@ -113,7 +116,10 @@ export interface ObjectProblems {
   readonly problems: readonly Problem[]
 }
 
-/** Per second, of the installation: deliveries of new events, successful ones, failed attempts. */
+/**
+ * Rates of the whole installation, per second: deliveries of new events, successful deliveries, and
+ * failed attempts.
+ */
 export interface Rates {
   readonly admittedPerSecond: number
   readonly deliveredPerSecond: number
@@ -187,7 +193,7 @@ export interface DestinationStatus {
 export interface MessageDestination {
   readonly id: string
   readonly state: 'delivered' | 'waiting' | 'dead_lettered' | 'dropped' | 'unknown'
-  /** Why it waits, was dead-lettered or dropped, or why its state is unknown. */
+  /** Why the delivery waits, was dead-lettered or dropped, or why its state is unknown. */
   readonly reason?: string
   /**
    * Set when no record contains the state. The state is then inferred from offsets or from the
@@ -208,11 +214,11 @@ export interface LogRecord {
   readonly destination?: string
 }
 
-/** Where a message is on the log, and what happened to it. */
+/** The records of a message in Kafka, and what happened to it at each destination. */
 export interface MessageTimeline {
   readonly id: string
   readonly partial?: boolean
-  /** The search read the records since this time. */
+  /** The search has read all records since this time. */
   readonly searchedSince?: string
   readonly event?: {
     readonly sourceId: string
@@ -251,7 +257,7 @@ export interface DeadLetterPage {
 export interface DeadLetterDetail extends DeadLetter {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
-  /** The value of an event that cannot be decoded. */
+  /** The value of an event that cannot be decoded, in base64. */
   readonly bodyBase64?: string
 }
 

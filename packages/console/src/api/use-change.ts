@@ -6,13 +6,16 @@ import { type ApiError, toApiError } from './api-error.ts'
 export interface Changing {
   readonly isRunning: boolean
   readonly error: ApiError | undefined
-  /** Sends the change. `undefined` when it was refused; then `error` says why. */
+  /**
+   * Sends the change, and resolves with the answer. `undefined` when the change was refused; then
+   * `error` says why.
+   */
   readonly send: <T>(method: Method, path: string, change?: Change) => Promise<T | undefined>
   /** Removes the error. */
   readonly reset: () => void
 }
 
-/** Sends changes to the operator API, one after the other, and keeps the last refusal. */
+/** Sends changes to the operator API, and keeps the error of the last change. */
 export function useChange(): Changing {
   const { api } = useSession()
   const [isRunning, setRunning] = useState(false)

@@ -12,9 +12,9 @@ export interface Loaded<T> {
 }
 
 /**
- * Requests a path, and again `everyMs` after each answer. While the tab is hidden there are no
- * requests; the next one follows when it is shown again. The same holds while the session has ended.
- * An `undefined` path requests nothing.
+ * Requests a path, and repeats the request `everyMs` after each answer. While the tab is hidden or
+ * the session has ended, the request is not repeated. It is sent again when the tab is shown, or
+ * when the user has signed in again. An `undefined` path requests nothing.
  */
 export function useData<T>(path: string | undefined, everyMs?: number): Loaded<T> {
   const { api, isPaused } = useSession()

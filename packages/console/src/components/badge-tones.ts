@@ -22,6 +22,6 @@ const tones: Readonly<Record<string, Tone>> = {
 /** The colour of a state. States that the console does not know are neutral. */
 export const toneOf = (state: string): Tone => tones[state] ?? 'plain'
 
-/** A state in words. */
+/** The text that shows a state, for example `dead-lettered`. */
 export const labelOf = (state: string): string =>
   state === 'dead_lettered' ? 'dead-lettered' : state.replaceAll('_', ' ')

@@ -6,7 +6,10 @@ export interface BadgeProps {
   readonly of?: string
 }
 
-/** A state in words, with a colour. The words are enough without the colour. */
+/**
+ * A state in words, with a colour. The words are always shown, so the state is clear without the
+ * colour.
+ */
 export function Badge({ state, of }: BadgeProps) {
   return (
     <span class={`badge badge-${toneOf(state)}`}>

@@ -8,7 +8,7 @@ import { TextField } from './text-field.tsx'
 
 export interface ConfirmDialogProps {
   readonly title: string
-  /** What the action does. */
+  /** The text that says what the action does. */
   readonly children: ComponentChildren
   /** The verb on the button. */
   readonly action: string

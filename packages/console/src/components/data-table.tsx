@@ -15,8 +15,9 @@ export interface DataTableProps<Row> {
 }
 
 /*
- * A narrow screen shows each row as a block with the titles of the columns beside the values. The
- * style sheet then removes the display type of a table, so the roles are explicit.
+ * A narrow screen shows each row as a block with the titles of the columns beside the values. For
+ * this, the style sheet changes the `display` of the elements. Browsers then no longer treat them
+ * as a table, so the roles are explicit.
  */
 const roles = {
   table: { role: 'table' },

@@ -5,7 +5,7 @@ export interface DialogProps {
   readonly title: string
   readonly onClose: () => void
   readonly children: ComponentChildren
-  /** Whether it hides the page behind it. */
+  /** Whether the dialog hides the page behind it. */
   readonly isOpaque?: boolean
 }
 

@@ -3,7 +3,10 @@ import { ProblemList } from './problem-list.tsx'
 
 export interface ErrorMessageProps {
   readonly error: ApiError
-  /** What a path lists, for example `replays`. A 404 then means that the path does not exist. */
+  /**
+   * The name of the entries, for example `replays`, if the request was for a list. For a list, a
+   * 404 means that the operator service is too old to have the path.
+   */
   readonly listOf?: string | undefined
 }
 
@@ -11,7 +14,7 @@ export interface ErrorMessageProps {
 export function ErrorMessage({ error, listOf }: ErrorMessageProps) {
   const text =
     listOf !== undefined && error.status === 404
-      ? `The operator service has no API for ${listOf}: its version is older than this page.`
+      ? `The operator service has no API for ${listOf}, because its version is older than this page. Update the operator service.`
       : error.message
   return (
     <div class="error" role="alert">

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 
 export interface Figure {
   readonly name: string
-  /** `undefined`: the operator service does not report it. */
+  /** `undefined` if the operator service does not report the number. */
   readonly value: ComponentChildren | undefined
   readonly unit?: string
   readonly tone?: 'ok' | 'bad' | undefined

@@ -5,9 +5,12 @@ import { Loading } from './loading.tsx'
 
 export interface LoadedDataProps<T> {
   readonly loaded: Loaded<T>
-  /** What is loaded, for example `dead letters`. */
+  /** The name of the data, for example `dead letters`. */
   readonly what: string
-  /** Whether a 404 means that the operator service does not have the path. */
+  /**
+   * Whether the data is a list. For a list, a 404 means that the operator service is too old to
+   * have the path.
+   */
   readonly isList?: boolean
   readonly children: (data: T) => ComponentChildren
 }

@@ -3,7 +3,10 @@ import { messageAddress, spanBefore } from '../pages/messages/message-span.ts'
 
 export interface MessageLinkProps {
   readonly id: string
-  /** The time of an attempt or a dead letter of the message, which bounds the search for it. */
+  /**
+   * Time of an attempt or a dead letter of the message (ISO 8601). It limits the search for the
+   * message.
+   */
   readonly at: string
 }
 

@@ -4,7 +4,7 @@ const short = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 })
 /** A count with separators, for example `12,345`. */
 export const countText = (count: number): string => whole.format(count)
 
-/** A rate: with one decimal below 100, without above. */
+/** Formats a rate: below 100 with at most one decimal, from 100 without decimals. */
 export const rateText = (rate: number): string => (rate < 100 ? short : whole).format(rate)
 
 /** A count with its noun, for example `1 record` or `3 records`. */

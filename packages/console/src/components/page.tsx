@@ -5,7 +5,7 @@ export interface PageProps {
   readonly title: string
   readonly children: ComponentChildren
   readonly actions?: ComponentChildren
-  /** A line below the title: the state of the thing, or where the reader is. */
+  /** A line below the title, for example the state of a destination or a link to the list. */
   readonly summary?: ComponentChildren
 }
 

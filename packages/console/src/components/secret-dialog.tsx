@@ -19,7 +19,7 @@ export function SecretDialog({ title, secret, children, onClose }: SecretDialogP
   return (
     <Dialog title={title} onClose={onClose}>
       <div class="dialog-text">
-        <p>Copy it now: Hookline does not show it again.</p>
+        <p>Copy this value now: Hookline does not show it again.</p>
         {children}
       </div>
       <output class="secret">{secret}</output>

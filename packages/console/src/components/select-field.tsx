@@ -4,7 +4,7 @@ import { describedBy, FieldFrame, type FieldText } from './field-frame.tsx'
 export interface SelectFieldProps extends FieldText {
   readonly value: string
   readonly onInput: (value: string) => void
-  /** Values with their text. */
+  /** The values, each with the text that the user sees. */
   readonly options: readonly (readonly [string, string])[]
 }
 

@@ -14,7 +14,7 @@ export function localTime(iso: string): string {
   return Number.isNaN(at.getTime()) ? iso : format.format(at)
 }
 
-/** The same time in UTC, for example `2026-11-26 02:12:45.120 UTC`. */
+/** An ISO 8601 time in UTC, for example `2026-11-26 02:12:45.120 UTC`. */
 export function utcTime(iso: string): string {
   const at = new Date(iso)
   return Number.isNaN(at.getTime()) ? iso : `${at.toISOString().replace('T', ' ').replace('Z', '')} UTC`
@@ -27,7 +27,10 @@ const units: readonly (readonly [string, number])[] = [
   ['s', 1],
 ]
 
-/** A span of milliseconds in its two largest units, for example `3 h 5 min`; below a second in ms. */
+/**
+ * Formats milliseconds in their two largest units, for example `3 h 5 min`. Less than a second is
+ * shown in ms.
+ */
 export function durationText(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`
   let seconds = Math.round(ms / 1000)
@@ -40,13 +43,19 @@ export function durationText(ms: number): string {
   return parts.slice(0, 2).join(' ')
 }
 
-/** The value of a field for a local date and time (`YYYY-MM-DDTHH:MM`), for epoch milliseconds. */
+/**
+ * Converts epoch milliseconds to the value of a `datetime-local` field: `YYYY-MM-DDTHH:MM` in local
+ * time.
+ */
 export function localInput(epochMs: number): string {
   const at = new Date(epochMs - new Date(epochMs).getTimezoneOffset() * 60_000)
   return at.toISOString().slice(0, 16)
 }
 
-/** The ISO 8601 time of a field for a local date and time; `undefined` for an empty or wrong one. */
+/**
+ * Converts the value of a `datetime-local` field to ISO 8601; `undefined` for an empty or invalid
+ * value.
+ */
 export function isoOfInput(value: string): string | undefined {
   const at = new Date(value)
   return value === '' || Number.isNaN(at.getTime()) ? undefined : at.toISOString()

@@ -25,25 +25,31 @@ export const secretField: FormField = {
   label: 'Shared secret',
   path: ['sharedSecret'],
   type: 'password',
-  hint: 'Signs every request. Empty: no signature until the secret is rotated for the first time.',
+  hint: 'Signs every request. Empty: no shared secret, so no HMAC signature. To let Hookline make one later, use Rotate secret.',
 }
 
-const globalValue = 'Empty: the value of the installation.'
+const fileValue = (key: string): string => `Empty: the value of ${key} in the configuration file.`
 
 export const policyFields: readonly FormField[] = [
   {
-    ...{ label: 'Attempts per second', path: ['policy', 'ratePerSecond'], type: 'number' },
-    hint: 'Of the whole installation. Empty: no limit.',
+    ...{ label: 'Maximum attempts per second', path: ['policy', 'ratePerSecond'], type: 'number' },
+    hint: 'The limit of all processes together. Empty: no limit.',
   },
   {
-    ...{ label: 'Concurrent requests', path: ['policy', 'maxConcurrency'], type: 'number' },
-    hint: 'Of the whole installation to each webhook. Empty: no limit of this destination.',
+    ...{ label: 'Maximum concurrent requests', path: ['policy', 'maxConcurrency'], type: 'number' },
+    hint: 'The limit of all processes together, for each webhook. Empty: only the limits in the configuration file apply.',
   },
-  { label: 'Timeout', path: ['policy', 'timeout'], hint: `For example 3s. ${globalValue}` },
-  { label: 'Retry window', path: ['policy', 'window'], hint: `For example 2h. ${globalValue}` },
+  {
+    ...{ label: 'Timeout', path: ['policy', 'timeout'] },
+    hint: `Time limit of one request, for example 3s. ${fileValue('delivery.timeout')}`,
+  },
+  {
+    ...{ label: 'Retry window', path: ['policy', 'window'] },
+    hint: `Retries may begin within this time after Hookline first read the event, for example 2h; at most delivery.window. ${fileValue('delivery.window')}`,
+  },
   {
     ...{ label: 'Schedule', path: ['policy', 'schedule'], isList: true },
-    hint: `Waits between attempts, for example 10s, 1m, 10m. ${globalValue}`,
+    hint: `Waits between attempts, for example 10s, 1m, 10m. ${fileValue('delivery.schedule')}`,
   },
 ]
 
@@ -55,7 +61,7 @@ export function fieldText({ path, isList = false }: FormField, document: JsonDoc
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** The value of a text in the document; `undefined` removes the key. */
+/** Converts the text of a field to its value in the document; `undefined` removes the key. */
 export function fieldValue({ isList = false, type }: FormField, text: string): unknown {
   if (text.trim() === '') return undefined
   if (isList) return entriesOf(text)

@@ -17,7 +17,7 @@ export interface DestinationFormProps {
 /** Maximum number of webhooks of a destination. */
 const maxWebhooks = 5
 
-/** The most used fields of a destination. The JSON editor has all of them. */
+/** A form with the most used fields of a destination. The JSON editor shows all fields. */
 export function DestinationForm({ document, onDocument, problems, hasSecret }: DestinationFormProps) {
   const { webhooks } = document
   const count = Array.isArray(webhooks) ? webhooks.length : 0

@@ -46,7 +46,7 @@ export function DocumentEditor({ text, onText, check, hasSecret }: DocumentEdito
   )
 }
 
-/** The result of the check in words. The problems are at their fields. */
+/** The result of the check in words. The problems are shown at their fields. */
 function CheckResult({ check }: { readonly check: Check }) {
   return (
     <p class={`check check-${check.kind}`} role="status">
@@ -55,8 +55,8 @@ function CheckResult({ check }: { readonly check: Check }) {
       {check.kind === 'invalid' && check.message}
       {check.kind === 'valid' &&
         (check.changedFields.length === 0
-          ? 'The document is valid. Nothing would change.'
-          : `The document is valid. Changed fields: ${check.changedFields.join(', ')}.`)}
+          ? 'The document is valid. Saving it would change nothing.'
+          : `The document is valid. Saving it changes these fields: ${check.changedFields.join(', ')}.`)}
     </p>
   )
 }

@@ -9,7 +9,7 @@ export type ParsedText =
   | { readonly kind: 'document'; readonly document: JsonDocument }
   | { readonly kind: 'wrong'; readonly message: string }
 
-/** The document of a text, or what is wrong with the text. */
+/** Parses the text of the editor. Returns the document, or what is wrong with the text. */
 export function parseText(text: string): ParsedText {
   try {
     const value: unknown = JSON.parse(text)
@@ -22,8 +22,8 @@ export function parseText(text: string): ParsedText {
 }
 
 /**
- * The document with a value at a path. `undefined` removes the key, and the objects that are empty
- * because of it.
+ * Returns the document with a value at a path. `undefined` removes the key, and also the objects
+ * that become empty.
  */
 export function withValueAt(document: JsonDocument, path: Path, value: unknown): JsonDocument {
   return (replaced(document, path, value) ?? {}) as JsonDocument

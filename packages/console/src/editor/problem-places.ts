@@ -9,7 +9,7 @@ export function problemsAt(problems: readonly Problem[], path: string): readonly
   )
 }
 
-/** The problems that belong to no field of a form. */
+/** The problems that are not in any of these fields of a form. */
 export function otherProblems(problems: readonly Problem[], fields: readonly string[]): readonly Problem[] {
   const placed = new Set(fields.flatMap(field => problemsAt(problems, field)))
   return problems.filter(problem => !placed.has(problem))
@@ -17,16 +17,16 @@ export function otherProblems(problems: readonly Problem[], fields: readonly str
 
 /** A problem with its place in the text. */
 export interface PlacedProblem extends Problem {
-  /** The first line is 1. */
+  /** The line number; the first line is 1. */
   readonly line: number
   /** The index of the character at which the value begins. */
   readonly offset: number
 }
 
 /**
- * The problems with their lines in a JSON text. If the text does not have the path of a problem,
- * such as that of a missing key, the place is that of the nearest value above it. In a text that is
- * not JSON, every place is the beginning.
+ * The problems with their lines in a JSON text. If the path of a problem is not in the text, for
+ * example the path of a missing key, the problem is placed at the nearest enclosing value. In a
+ * text that is not JSON, all problems are placed at the beginning.
  */
 export function placesOf(text: string, problems: readonly Problem[]): readonly PlacedProblem[] {
   const root = rootOf(text)
@@ -45,7 +45,10 @@ function rootOf(text: string): ValueNode | undefined {
   }
 }
 
-/** The member or value at the longest part of the path that the text has. */
+/**
+ * Returns the member or value at the path. If the text does not have the whole path, returns the
+ * member or value at the longest part of the path that it has.
+ */
 function nearest(root: ValueNode, path: readonly (string | number)[]): ValueNode | MemberNode {
   let found: ValueNode | MemberNode = root
   for (const key of path) {

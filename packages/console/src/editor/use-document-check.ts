@@ -39,7 +39,8 @@ export function useDocumentCheck({ path, expects, text, isChanged }: DocumentToC
     }
   }, [api, isPaused, path, expects, text, isChanged])
   if (!isChanged || path === undefined) return { kind: 'unchanged' }
-  // The earlier problems stay until the new ones are known, so that the fields do not jump.
+  // Until the result of a new check is known, return the previous one, so that the fields do not
+  // jump.
   return checked?.check ?? { kind: 'checking' }
 }
 

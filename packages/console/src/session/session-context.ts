@@ -6,14 +6,14 @@ import type { Session } from '../api/types.ts'
 export interface SessionContext {
   readonly session: Session
   readonly api: ApiClient
-  /** Whether the session has ended, so that no request can succeed until the user signs in again. */
+  /** Whether the session has ended. No request can succeed until the user signs in again. */
   readonly isPaused: boolean
   readonly signOut: () => Promise<void>
 }
 
 export const SessionOfPage = createContext<SessionContext | undefined>(undefined)
 
-/** The session of the user who is signed in. Every page is rendered only with one. */
+/** The session of the user who is signed in. Pages are rendered only while there is a session. */
 export function useSession(): SessionContext {
   const context = useContext(SessionOfPage)
   if (context === undefined) throw new Error('There is no session.')

@@ -19,8 +19,9 @@ type State =
   | { readonly kind: 'failed'; readonly error: ApiError }
 
 /**
- * Shows the page with a session, or the sign-in in its place, so that the address stays. When the
- * session ends while the user works, the sign-in is above the page: what was typed stays.
+ * Shows the page to a user with a session. Without a session, it shows the sign-in at the same
+ * address. If the session ends while the user works, the sign-in covers the page, and the page
+ * keeps the typed text.
  */
 export function SessionGate({ children }: { readonly children: ComponentChildren }) {
   const [state, setState] = useState<State>({ kind: 'loading' })
@@ -52,7 +53,8 @@ export function SessionGate({ children }: { readonly children: ComponentChildren
   }
   useEffect(read, [api])
   useEffect(() => {
-    // Another tab may have signed in or out with the same cookie.
+    // The session is read again, because another tab may have signed in or out with the same
+    // cookie.
     const onVisibility = (): void => {
       if (!document.hidden && token.current !== undefined) read()
     }
@@ -82,7 +84,7 @@ export function SessionGate({ children }: { readonly children: ComponentChildren
       const isPaused = kind === 'ended'
       return (
         <SessionOfPage.Provider value={{ session, api, isPaused, signOut }}>
-          {/* What one user has typed is not shown to another one. */}
+          {/* For another user, the new `key` makes Preact discard the page and its text. */}
           <Fragment key={session.name}>{children}</Fragment>
           {isPaused && <SignInDialog api={api} onSignedIn={enter} />}
         </SessionOfPage.Provider>

@@ -39,8 +39,8 @@ export function assignPartitions(
   const partitions = [...all].sort(inOrder)
   const free = partitions.filter(partition => !ownerOf.has(keyOf(partition)))
   for (const partition of partitions) ownerOf.get(keyOf(partition))?.keep(partition)
-  // Partitions with the fewest subscribers are assigned first. The others, which more members can
-  // take, then balance the counts.
+  // Partitions whose topics have the fewest subscribers are assigned first. The remaining ones have
+  // more possible owners, so they can balance the counts.
   const choices = ({ topic }: TopicPartition): number => members.filter(({ topics }) => topics.has(topic)).length
   for (const partition of free.toSorted((a, b) => choices(a) - choices(b)))
     smallestOf(members, partition)?.assign(partition)
@@ -146,10 +146,11 @@ interface Move {
 }
 
 /**
- * The next move of one partition between two members whose totals differ by at least two, or
- * `undefined` when the members are balanced. Of the members that can give a partition, the one with
- * the most partitions gives it. Of the subscribers of its topic, the one with the fewest receives
- * it. The move takes a partition of the topic in which the two differ most.
+ * Chooses the next move of one partition between two members whose totals differ by at least two.
+ * Returns `undefined` when the members are balanced.
+ * - The giver is the member with the most partitions, of those that can give one.
+ * - The receiver is the subscriber of the partition's topic with the fewest partitions.
+ * - The partition belongs to the topic in which the counts of giver and receiver differ most.
  */
 function nextMove(members: readonly MemberTally[]): Move | undefined {
   for (const from of [...members].sort((a, b) => b.total - a.total)) {

@@ -18,10 +18,10 @@ export const memberGenerationOf = ({ memberId, generationId }: ConsumerGroup): M
 })
 
 /**
- * Whether this member took part in all generations between two of its joins, so that no other
- * member can have owned its partitions. This needs the same member id, and the same generation or
- * the next one. The coordinator may answer a rejoin with the same generation. If the generation is
- * higher by two or more, another member may have owned the partitions in between.
+ * Whether this member owned its partitions without interruption between the joins `last` and `now`.
+ * It did if its member id is unchanged, and the generation is the same or the next one. The
+ * coordinator may answer a rejoin with the same generation. If the generation is higher by two or
+ * more, the member missed a generation in which another member may have owned the partitions.
  */
 export function isContinuous(last: MemberGeneration | undefined, now: MemberGeneration): boolean {
   if (last === undefined || now.memberId === null || last.memberId !== now.memberId) return false
@@ -29,8 +29,9 @@ export function isContinuous(last: MemberGeneration | undefined, now: MemberGene
 }
 
 /**
- * Joins the group. If kafkajs finds no coordinator, for example during a restart of the brokers, it
- * would stop the consumer. This function then throws an error that makes kafkajs join again.
+ * Joins the group. kafkajs stops a consumer for which it finds no coordinator, for example during a
+ * restart of the brokers. To prevent this, the function replaces that error by one after which
+ * kafkajs joins again.
  */
 export async function joinOrRetry(join: () => Promise<void>): Promise<void> {
   try {
@@ -41,9 +42,9 @@ export async function joinOrRetry(join: () => Promise<void>): Promise<void> {
 }
 
 /**
- * The difference between the assignments before and after a join. After a missed generation, all
- * owned partitions are lost and all assigned ones gained, because another member may have owned
- * them in between.
+ * The difference between the assignments before and after a join. If the member has missed a
+ * generation, another member may have owned its partitions during that generation. All owned
+ * partitions are then lost and all assigned ones gained.
  */
 export interface AssignmentChange {
   readonly lost: readonly OwnedPartition[]
@@ -105,7 +106,10 @@ export async function assignmentChangeWithRetries(
   }
 }
 
-/** Looks up the positions: the committed offset, or else the beginning of the log. */
+/**
+ * Looks up the position of each partition: the committed offset, or the beginning of the log if no
+ * offset is committed.
+ */
 async function withPositions(group: ConsumerGroup, partitions: readonly TopicPartition[]): Promise<OwnedPartition[]> {
   if (partitions.length === 0) return []
   const { responses } = await group.coordinator.offsetFetch({

@@ -1,6 +1,6 @@
 import type { Assigner, Cluster as KafkajsCluster, PartitionAssigner } from 'kafkajs'
 import type { TopicPartition } from '../../../core/ports.ts'
-import { loadKafkajs } from '../kafkajs/kafkajs.ts'
+import { loadKafkajs } from '../kafkajs/load-kafkajs.ts'
 import type { Cluster } from '../kafkajs/private-api.ts'
 import { assignPartitions, type Subscriber } from './assign-partitions.ts'
 import { groupByTopic } from './owned-partitions.ts'
@@ -21,15 +21,20 @@ export interface MemberState {
 
 /** The protocol name in JoinGroup. All members of a group must offer the same one. */
 const name = 'hookline-cooperative'
-/** The version of Kafka's own encoding of subscriptions and assignments; Kafka's tools read it. */
+/**
+ * The version number in Kafka's own encoding of subscriptions and assignments. Kafka's tools can
+ * read this encoding.
+ */
 const version = 0
 const unreadable = { topics: [], userData: null }
 
 /**
  * An assignor for cooperative rebalancing, as in KIP-429. kafkajs supports only the eager protocol,
- * so user data carries the fields that KIP-429 adds: a subscription lists the owned partitions, an
- * assignment lists the excess partitions, which the member must revoke. `assignPartitions` computes
- * the assignment.
+ * so the additional fields are in the user data:
+ * - The user data of a subscription lists the owned partitions of the member.
+ * - The user data of an assignment lists the excess partitions, which the member must revoke.
+ *
+ * `assignPartitions` computes the assignment.
  */
 export function cooperativeAssignor(memberState: MemberState): (config: Parameters<PartitionAssigner>[0]) => Assigner {
   const { MemberAssignment, MemberMetadata } = loadKafkajs().AssignerProtocol
@@ -74,9 +79,9 @@ export function excessPartitionsIn(assignment: Buffer | undefined): readonly Top
 }
 
 /**
- * The owned partitions that a member may keep: all that its user data lists, if the user data is of
- * the previous generation. Otherwise another member may have owned them in between, and the result
- * is empty.
+ * Returns the owned partitions that a member may keep. If its user data is of the previous
+ * generation, these are all partitions that the user data lists. With any other generation the
+ * member keeps none, because another member may have owned them since.
  */
 function ownedIn(userData: Buffer | null, generation: number): readonly TopicPartition[] {
   const data = parse(userData)

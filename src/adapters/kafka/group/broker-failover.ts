@@ -1,5 +1,5 @@
-import { pause } from '../../../core/pause.ts'
 import type { Clock, Logger } from '../../../core/ports.ts'
+import { sleep } from '../../../core/sleep.ts'
 import { durationMs } from '../../../core/time.ts'
 import { errorCodeOf, isBrokerUnavailable } from '../kafkajs/errors.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
@@ -20,8 +20,8 @@ interface FailoverDeps {
 }
 
 /**
- * Keeps the group membership during a broker failover. kafkajs alone would give up after two
- * seconds and join as a new member, which revokes all partitions.
+ * Keeps the group membership during a broker failover. kafkajs alone would retry for two seconds
+ * and then join as a new member, which revokes all partitions.
  *
  * Keeping the membership is safe. The new coordinator reads the members from `__consumer_offsets`
  * and restarts their session timeouts, and a new partition leader has the same records. The session
@@ -37,9 +37,10 @@ export class BrokerFailover {
   }
 
   /**
-   * Sends a heartbeat when one is due and a coordinator is known.
-   * @throws an error response such as REBALANCE_IN_PROGRESS. If the broker is unavailable
-   * (`isBrokerUnavailable`), only after 30 s without a confirmed heartbeat.
+   * Sends a heartbeat when one is due. If the coordinator is unavailable (`isBrokerUnavailable`),
+   * looks up the new coordinator and sends no heartbeat until the look-up ends.
+   * @throws an error response such as REBALANCE_IN_PROGRESS. The error of an unavailable broker is
+   * thrown only when the last confirmed heartbeat is more than 30 s old.
    */
   async heartbeat(group: ConsumerGroup): Promise<void> {
     if (this.#searching === group && this.#deps.lease.ageMs < failoverLimitMs) return
@@ -52,11 +53,11 @@ export class BrokerFailover {
   }
 
   /**
-   * Refreshes the metadata after a failed fetch from one broker. Fetches from other brokers
-   * continue.
-   * @throws `error`, unless its broker is unavailable (`isBrokerUnavailable`); after 30 s without a
-   * confirmed heartbeat, in any case. kafkajs then restarts the consumer and connects to the
-   * bootstrap brokers.
+   * Refreshes the metadata if a fetch has failed because its broker is unavailable
+   * (`isBrokerUnavailable`). Fetches from other brokers continue.
+   * @throws `error` if it has another cause. When the last confirmed heartbeat is more than 30 s
+   * old, every error is thrown: kafkajs then restarts the consumer and connects to the bootstrap
+   * brokers.
    */
   async afterFetch(group: ConsumerGroup, error: unknown): Promise<void> {
     if (!this.#isTransient(error)) throw error
@@ -72,11 +73,17 @@ export class BrokerFailover {
     if (this.#searching === group) return
     this.#searching = group
     const { clock, logger } = this.#deps
-    logger.debug({ group: group.groupId, code: errorCodeOf(reason) }, 'looking up the group coordinator')
+    logger.debug(
+      { group: group.groupId, code: errorCodeOf(reason) },
+      'hookline looks up the group coordinator, because a request to it failed',
+    )
     await updateCoordinator(group).catch((error: unknown) => {
-      logger.debug({ group: group.groupId, code: errorCodeOf(error) }, 'group coordinator not found, retrying')
+      logger.debug(
+        { group: group.groupId, code: errorCodeOf(error) },
+        'hookline could not find the group coordinator; it retries',
+      )
     })
-    await pause(clock, retryAfter)
+    await sleep(clock, retryAfter)
     if (this.#searching === group) this.#searching = undefined
   }
 }
@@ -85,7 +92,7 @@ async function updateCoordinator(group: ConsumerGroup): Promise<void> {
   const before = group.coordinator
   await group.cluster.refreshMetadata()
   const found = await group.cluster.findGroupCoordinator({ groupId: group.groupId })
-  // A join during the look-up has already set the coordinator.
+  // A join during the look-up has set a newer coordinator, which must stay.
   if (group.coordinator !== before) return
   group.coordinator = found
   group.offsetManager.coordinator = found

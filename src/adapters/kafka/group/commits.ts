@@ -4,7 +4,10 @@ import { errorCodeOf } from '../kafkajs/errors.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 import { type Committed, groupByTopic, type OwnedPartition, type OwnedPartitions } from './owned-partitions.ts'
 
-/** The interval of commits. After a crash the next owner repeats the work of about one interval. */
+/**
+ * The interval of commits. After a crash, the next owner processes the records of about one
+ * interval again.
+ */
 const commitEvery = durationMs(250)
 
 export type CommitResult = 'accepted' | 'refused'
@@ -34,8 +37,8 @@ export interface Commits {
   stop(): void
   /**
    * Commits all positions that have changed, after the commit in progress. Resolves with true when
-   * all of them are committed, and with false when the request fails, `limit` passes, or the member
-   * may not commit to `group` at present.
+   * all of them are committed. Resolves with false when the request fails, when `limit` passes, or
+   * when the member may not commit to `group`.
    */
   flush(group: ConsumerGroup, limit: DurationMs): Promise<boolean>
 }
@@ -58,7 +61,7 @@ export function createCommits({ owned, positions, group, onCommit, clock, logger
       await to.commitOffsets({ topics })
     } catch (error) {
       onCommit?.('refused')
-      logger.debug({ group: to.groupId, code: errorCodeOf(error) }, 'offset commit failed, retrying')
+      logger.debug({ group: to.groupId, code: errorCodeOf(error) }, 'an offset commit failed; hookline repeats it')
       return false
     }
     onCommit?.('accepted')

@@ -1,6 +1,6 @@
 import type { Consumer, ConsumerConfig } from 'kafkajs'
-import { pause } from '../../../core/pause.ts'
 import type { Clock, LogConsumer, LogConsumerHandlers, Logger, TopicPartition } from '../../../core/ports.ts'
+import { sleep } from '../../../core/sleep.ts'
 import { type DurationMs, durationMs } from '../../../core/time.ts'
 import { consumerRetry, type KafkaClient, metadataMaxAgeMs } from '../kafkajs/client.ts'
 import { consumerStopped, errorCodeOf, KafkaError, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
@@ -40,7 +40,7 @@ export interface ConsumerDeps {
    * fetch. The default is `maxWait`.
    */
   readonly maxWaitWhilePaused?: DurationMs
-  /** The default is `defaultFetchSize`. */
+  /** The size limits of one fetch. The default is `defaultFetchSize`. */
   readonly fetch?: FetchSize
 }
 
@@ -153,7 +153,7 @@ class GroupConsumer implements LogConsumer {
     if (isDue && !(await this.#commitLast(this.#parts)))
       this.#deps.logger.warn(
         { group: this.#deps.groupId },
-        'consumer stopped without its last offset commit, so some of its records are processed again',
+        'the last offset commit failed before the consumer stopped, so the next owners of its partitions process some records again',
       )
     await this.#leave()
   }
@@ -194,7 +194,7 @@ class GroupConsumer implements LogConsumer {
     membership.forget()
     if (this.#isClosed) return
     const crash = toKafkaError(`consumer of group ${groupId} crashed`, error)
-    if (restart) logger.warn({ group: groupId, code: crash.code }, `${crash.message}; restarting the consumer`)
+    if (restart) logger.warn({ group: groupId, code: crash.code }, `${crash.message}; hookline restarts the consumer`)
     else if (this.#hasJoined) onFatal(crash)
     else this.#joined.reject(crash)
   }
@@ -214,7 +214,7 @@ class GroupConsumer implements LogConsumer {
       this.#isClosed = true
       this.#hasBug = true
       this.#parts?.commits.stop()
-      const line = `bug: the handler of records from ${batch.topic}/${batch.partition} threw an error`
+      const line = `bug: the handler of records from ${batch.topic}/${batch.partition} threw an error; report this line`
       this.#deps.onFatal(new KafkaError(line, { code: 'BUG', retriable: false, cause }))
     }
   }
@@ -226,7 +226,7 @@ class GroupConsumer implements LogConsumer {
     for (; remaining > 0; remaining = deadline - clock.monotonic()) {
       const group = await membership.untilSettled(durationMs(remaining))
       if (group !== undefined && (await commits.flush(group, durationMs(remaining)))) return true
-      await pause(clock, lastCommitRetryAfter)
+      await sleep(clock, lastCommitRetryAfter)
     }
     return false
   }
@@ -237,7 +237,10 @@ class GroupConsumer implements LogConsumer {
     this.#parts?.commits.stop()
     this.#parts?.membership.end()
     await this.#parts?.consumer.disconnect().catch((error: unknown) => {
-      logger.debug({ group: groupId, code: errorCodeOf(error) }, 'consumer could not leave its group cleanly')
+      logger.debug(
+        { group: groupId, code: errorCodeOf(error) },
+        'the consumer could not leave its group cleanly; Kafka may reassign its partitions only after the session timeout',
+      )
     })
     this.#joined.reject(consumerStopped(groupId))
   }
@@ -256,7 +259,8 @@ function createKafkajsConsumer(deps: ConsumerDeps, membership: GroupMembership, 
     retry: consumerRetry,
     partitionAssigners: [
       config => {
-        // kafkajs exposes the cluster client, to which the hooks belong, only here.
+        // The hooks are stored by cluster client. kafkajs passes this client only to partition
+        // assigners, so the hooks are set here.
         setGroupHooks(config.cluster as unknown as Cluster, membership)
         return cooperativeAssignor(membership)(config)
       },

@@ -21,15 +21,15 @@ export interface FetchSize {
 }
 
 /**
- * The limits for all topics but the retry topics. Smaller fetches cost more CPU per delivery
+ * The fetch size for all topics except the retry topics. Smaller fetches cost more CPU per delivery
  * (`flowLimits.fetch`).
  */
 export const defaultFetchSize: FetchSize = flowLimits.fetch.usual
 
 /**
- * The limits for retry topics: about 200 retry records per partition, and four times as many in
- * total. A backlog of due retries then blocks the event loop only briefly, so new events do not
- * wait long behind it.
+ * The fetch size for retry topics: about 200 records per partition and 800 in total. A fetch of
+ * this size blocks the event loop only briefly, so a backlog of due retries does not delay new
+ * events for long.
  */
 export const smallFetchSize: FetchSize = flowLimits.fetch.retries
 
@@ -41,15 +41,15 @@ const maxRecordsPerTurn = 1_000
 /**
  * The maximum bytes that one iteration of the event loop delivers: as many as an uncompressed fetch
  * returns for a partition. A compressed fetch may decompress to 64 MiB, and delivered records stay
- * in memory until they are processed. So a batch is delivered in parts, between which the service
- * can pause the partition.
+ * in memory until they are processed. So a batch is delivered in parts, and the service can pause
+ * the partition between two parts.
  */
 const maxBytesPerTurn = defaultFetchSize.perPartition
 
 /**
  * Delivers the records of a fetched batch to `handlers` in parts, and advances the partition's
- * position. It skips the records below the position. It ignores a batch that was fetched from above
- * the position: the records in between would be lost.
+ * position. It skips the records below the position. It ignores a batch whose fetch began above the
+ * position, because the records between the two offsets would be lost.
  *
  * It stops early when the service pauses or seeks the partition between two parts, or the partition
  * is revoked. The consumer fetches the remaining records again later.

@@ -29,8 +29,8 @@ import { SessionLease } from './session-lease.ts'
 
 /*
  * The membership of one consumer in its group is a state machine. kafkajs sends JoinGroup and
- * SyncGroup and runs the fetch loop. Hooks that `patches/consumer-group.ts` adds to kafkajs call
- * this class. "Excess partitions" are those that an assignment tells this member to revoke.
+ * SyncGroup and runs the fetch loop. Hooks that `patch-consumer-group.ts` adds to kafkajs call this
+ * class. "Excess partitions" are the assigned partitions that this member must revoke.
  *
  *             join()               assignment applied, no excess
  *   OUTSIDE ──────────▶ JOINING ─────────────────────────────────▶ SETTLED
@@ -91,7 +91,10 @@ export interface GroupMembershipDeps {
   readonly logger: Logger
 }
 
-/** Below the session timeout of 6 s, because no heartbeat is sent during the last commit. */
+/**
+ * Time limit of the last commit of a generation. It is below the session timeout of 6 s, because no
+ * heartbeat is sent during this commit.
+ */
 const lastCommitLimit = durationMs(2_000)
 
 export class GroupMembership implements GroupHooks, MemberState {
@@ -134,9 +137,9 @@ export class GroupMembership implements GroupHooks, MemberState {
   /**
    * The group while this member may commit; otherwise `undefined`.
    * - In SETTLED and REVOKING it may commit.
-   * - In JOINING it may commit until the response to JoinGroup. If a member has died, that response
-   *   takes up to the session timeout. Without commits in this time, the next owner would repeat all
-   *   its work if this process were killed.
+   * - In JOINING it may commit until the response to JoinGroup. If another member has died, that
+   *   response takes up to the session timeout. If this process is killed in that time, the next
+   *   owner repeats only the work since the last commit.
    * - After the response it may not commit: the commit would have the new generation, so the
    *   coordinator would accept it even for the partition of another member.
    */
@@ -177,7 +180,9 @@ export class GroupMembership implements GroupHooks, MemberState {
     this.#revocation.cancel()
   }
 
-  /** Joins the group. kafkajs may ask for a join after each failed fetch; all callers share one. */
+  /**
+   * Joins the group. kafkajs may call it after each failed fetch; concurrent calls share one join.
+   */
   join(group: ConsumerGroup, join: () => Promise<void>): Promise<void> {
     this.#joining ??= this.#rejoin(group, join).finally(() => {
       this.#joining = undefined
@@ -195,8 +200,9 @@ export class GroupMembership implements GroupHooks, MemberState {
       this.forget()
       return { generation: -1, owned: [] }
     }
-    // The generation may be from a JoinGroup whose SyncGroup failed. Its leader knew the partitions
-    // of this member and gave them to no other, so the ownership has no gap (`isContinuous`).
+    // `now` may be the generation of a join whose SyncGroup failed. In that join, the group leader
+    // knew the partitions of this member, so it assigned them to no other member. So the ownership
+    // has no gap (`isContinuous`).
     this.#last = now
     return { generation: now.generation, owned: this.#deps.owned.all() }
   }
@@ -224,7 +230,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     try {
       return await fetch()
     } catch (error) {
-      // After a rejoin during the fetch, the error belongs to the old generation and is ignored.
+      // If the member rejoined during the fetch, the error is of the old generation: ignore it.
       if (this.#joins === joins) await this.#failover.afterFetch(group, error)
       return []
     }
@@ -248,7 +254,8 @@ export class GroupMembership implements GroupHooks, MemberState {
 
   /**
    * Revokes a partition from the service and assigns it again, after its log was truncated below
-   * the position. Kafka reuses the offsets, so the service must forget those that it tracks.
+   * the position. Kafka gives the truncated offsets to new records, so the service must forget the
+   * offsets that it tracks.
    */
   #reassign(group: ConsumerGroup, partition: OwnedPartition): void {
     const { owned, handlers } = this.#deps
@@ -293,7 +300,8 @@ export class GroupMembership implements GroupHooks, MemberState {
     for (const partition of owned.all()) partition.isRevoking = false
     group.resume(groupByTopic(lost, ({ partition }) => partition))
     if (gained.length > 0) handlers.onAssigned(gained.map(toPosition))
-    // Includes all partitions: kafkajs does not know of pauses and resumes during the join.
+    // The call has all partitions, not only the gained ones, because pauses and resumes during the
+    // join did not reach kafkajs.
     seekAndPause(group, owned.all())
   }
 }

@@ -17,7 +17,7 @@ export function nearestOffset(position: number, beginning: number, end: number):
 }
 
 /**
- * How many offsets were skipped. A truncated log counts as one, because nobody knows how many
- * records it has lost.
+ * How many offsets were skipped. For a truncated log the result is 1, because the number of lost
+ * records is not known.
  */
 export const skippedOffsets = ({ from, to }: Pick<LostPosition, 'from' | 'to'>): number => Math.max(1, to - from)

@@ -7,7 +7,10 @@ export interface Committed {
   readonly metadata: string
 }
 
-/** A partition from its assignment to its revocation. A new assignment creates a new object. */
+/**
+ * A partition that this member owns, from its assignment to its revocation. If the partition is
+ * assigned again later, it gets a new object.
+ */
 export interface OwnedPartition extends TopicPartition {
   /** The consumer's position: the offset of the next record to deliver to the service. */
   next: number
@@ -51,7 +54,7 @@ const keyOf = (topic: string, partition: number): string => `${topic}/${partitio
 
 export const toTopicPartition = ({ topic, partition }: TopicPartition): TopicPartition => ({ topic, partition })
 
-/** The position as the service gets it with an assignment. */
+/** Converts an assigned partition to the position that `onAssigned` passes to the service. */
 export const toPosition = ({ topic, partition, next, committed }: OwnedPartition): Position => ({
   topic,
   partition,

@@ -3,7 +3,7 @@ import { durationMs } from '../../../core/time.ts'
 import type { ConsumerGroup, FetchedBatch } from '../kafkajs/private-api.ts'
 import { type OwnedPartitions, seekAndPause } from './owned-partitions.ts'
 
-/** The delay before `RebalanceFetcher` starts. Most rebalances end earlier. */
+/** Time from the start of a join to the first fetch. Most rebalances end earlier. */
 const fetchAfter = durationMs(100)
 
 interface RebalanceFetcherDeps {
@@ -16,9 +16,9 @@ interface RebalanceFetcherDeps {
 }
 
 /**
- * Fetches and delivers the owned partitions during a rebalance. kafkajs fetches nothing until its
- * join ends, and the join may wait for a dead member until its session timeout. The fetches are
- * safe: until the join ends, no other member can get these partitions.
+ * Fetches and delivers the owned partitions during a rebalance. kafkajs fetches nothing until the
+ * join of this member ends, and the join may wait for the session timeout of a dead member. The
+ * fetches are safe: until the join ends, no other member can get these partitions.
  */
 export class RebalanceFetcher {
   readonly #deps: RebalanceFetcherDeps
@@ -32,7 +32,8 @@ export class RebalanceFetcher {
   start(group: ConsumerGroup): void {
     this.#cancel = this.#deps.clock.after(fetchAfter, () => {
       const run = ++this.#run
-      // The error is ignored: the join or the first fetch after the join fails with the same one.
+      // The error is ignored, because the join or the first fetch after it fails with the same
+      // error.
       void this.#fetchUntil(group, () => this.#run !== run).catch(() => undefined)
     })
   }
@@ -49,7 +50,8 @@ export class RebalanceFetcher {
       seekAndPause(group, owned.all())
       const fetched = await Promise.all(group.getNodeIds().map(nodeId => fetch(group, nodeId)))
       for (const batch of fetched.flat()) if (!isStopped()) await deliver(batch)
-      // The coordinator responds with REBALANCE_IN_PROGRESS, which is expected here.
+      // During a rebalance, the coordinator responds to heartbeats with the error
+      // REBALANCE_IN_PROGRESS. It is expected here, so it is ignored.
       if (!isStopped()) await heartbeat(group).catch(() => undefined)
     }
   }

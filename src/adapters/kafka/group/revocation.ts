@@ -1,5 +1,5 @@
-import { pause } from '../../../core/pause.ts'
 import type { Clock, LogConsumerHandlers, TopicPartition } from '../../../core/ports.ts'
+import { sleep } from '../../../core/sleep.ts'
 import { type DurationMs, durationMs } from '../../../core/time.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 import { groupByTopic, type OwnedPartitions, toTopicPartition } from './owned-partitions.ts'
@@ -28,8 +28,8 @@ interface Deps {
  * 4. Request a rejoin (`needsRejoin`), in which their next owners get them.
  *
  * Any join cancels a revocation that is not complete. The new assignment names the partitions that
- * are still excess. Partitions that are missing from an assignment skip these steps:
- * `group-membership.ts` calls `onRevoked`.
+ * are still excess. If an assignment does not contain a partition at all, these steps are skipped,
+ * and `group-membership.ts` calls `onRevoked`.
  */
 export class IncrementalRevocation {
   readonly #deps: Deps
@@ -53,8 +53,8 @@ export class IncrementalRevocation {
   }
 
   /**
-   * Revokes `excess`; call it after every join, even when `excess` is empty. The handlers then
-   * learn that the member keeps the partitions whose revocation was cancelled.
+   * Revokes `excess`. Call it after every join, even when `excess` is empty: it passes the list to
+   * `onRevoking`, and the service resumes the partitions that are no longer in the list.
    */
   async start(group: ConsumerGroup, excess: readonly TopicPartition[]): Promise<void> {
     const { owned, handlers, clock } = this.#deps
@@ -68,7 +68,7 @@ export class IncrementalRevocation {
     const deadline = clock.monotonic() + drainLimit
     await this.#untilIdle(idle)
     while (!isCancelled() && !(await this.#deps.flush(group, commitLimit)) && clock.monotonic() < deadline)
-      await pause(clock, commitRetryAfter)
+      await sleep(clock, commitRetryAfter)
     if (isCancelled()) return
     for (const partition of revoking) owned.delete(partition)
     handlers.onRevoked(revoking.map(toTopicPartition))

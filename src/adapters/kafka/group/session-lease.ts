@@ -2,7 +2,10 @@ import type { Clock } from '../../../core/ports.ts'
 import { errorCodeOf } from '../kafkajs/errors.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 
-/** The same interval as kafkajs's `heartbeatInterval` in `consumer.ts`. */
+/**
+ * The interval of heartbeats, in milliseconds. It equals kafkajs's `heartbeatInterval` in
+ * `consumer.ts`.
+ */
 const heartbeatEveryMs = 500
 /**
  * The duration of the lease: one second below the session timeout (6 s), after which the
@@ -17,8 +20,9 @@ const leaseMs = 5_000
  * that was frozen for longer than the session timeout must not process partitions that another
  * member owns by then.
  *
- * The lease counts from when the heartbeat was sent, because the response may have waited in the
- * socket of a frozen process. The clock is boot time, which includes suspensions of the machine.
+ * The lease begins when the heartbeat is sent, not when its response is read: the response may have
+ * waited in the socket of a frozen process. The clock is boot time, which includes suspensions of
+ * the machine.
  */
 export class SessionLease {
   readonly #clock: Clock
@@ -44,7 +48,8 @@ export class SessionLease {
 
   /**
    * Sends a heartbeat when one is due; concurrent calls share it. It replaces kafkajs's heartbeat,
-   * which uses the wall clock: after a step back by an hour, kafkajs sends none for an hour.
+   * which uses the wall clock: if that clock is set back by an hour, kafkajs sends no heartbeat for
+   * an hour.
    * @throws kafkajs's error, such as REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID or a timeout
    */
   heartbeat(group: ConsumerGroup): Promise<void> {
@@ -70,7 +75,8 @@ export class SessionLease {
       await coordinator.heartbeat({ groupId, memberId, groupGenerationId: generationId })
       this.#confirm(sentAt)
     } catch (error) {
-      // The coordinator checks member id and generation first, so this error confirms both.
+      // The coordinator checks the member id and the generation before it returns this error. So
+      // the error confirms that both are valid.
       if (errorCodeOf(error) === 'REBALANCE_IN_PROGRESS') this.#confirm(sentAt)
       else this.#sentAt = Number.NEGATIVE_INFINITY
       throw error

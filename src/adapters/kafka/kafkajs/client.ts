@@ -12,22 +12,25 @@ import type {
 } from 'kafkajs'
 import type { Logger } from '../../../core/ports.ts'
 import type { Settings } from '../../../core/settings/settings.ts'
-import { loadKafkajs } from './kafkajs.ts'
+import { loadKafkajs } from './load-kafkajs.ts'
 import { readHeadersAsText } from './patch-record-decoder.ts'
 import { internal } from './private-api.ts'
 
 /** Growth and jitter of retry delays. kafkajs has other defaults when NODE_ENV is `test`. */
 const retryShape = { factor: 0.2, multiplier: 2 }
 /**
- * Retries of all requests but produce requests. They are few, because kafkajs sends all of them to
- * the same broker. `group/broker-failover.ts` handles the failover of a consumer: it refreshes the
- * metadata and retries for longer.
+ * Retries of all requests except produce requests. There are only a few, because kafkajs sends them
+ * all to the same broker, even if that broker is down. `group/broker-failover.ts` handles the
+ * failover of a consumer: it refreshes the metadata and retries for longer.
  */
 export const consumerRetry = { ...retryShape, initialRetryTime: 100, maxRetryTime: 500, retries: 5 }
 /** Retries of a produce request, about 8 s in total. A leader election takes 3 to 5 s. */
 export const producerRetry = { ...retryShape, initialRetryTime: 100, maxRetryTime: 1_000, retries: 10 }
 
-/** Longer than kafkajs's default of 1 s, because a TLS handshake may take more. */
+/**
+ * Time limit for opening a connection. kafkajs's default of 1 s may be too short for a TLS
+ * handshake.
+ */
 const connectionTimeoutMs = 5_000
 const authenticationTimeoutMs = 10_000
 /**
@@ -79,8 +82,8 @@ export function createKafka(
   }
   return {
     consumer: (consumerConfig, onDial) => {
-      // This setting is global. It affects no application that uses Hookline's client library,
-      // because the library creates no consumers.
+      // Headers are then read as text in the whole process. That does not affect applications that
+      // use Hookline's client library, because the library creates no consumers.
       readHeadersAsText()
       return new Kafka({ ...config, socketFactory: notifyingSockets(onDial) }).consumer(consumerConfig)
     },
@@ -137,8 +140,9 @@ const repeatAfterMs = 10_000
 
 /**
  * Writes kafkajs's log lines to Hookline's log. Lines of level ERROR become warnings, because
- * kafkajs retries after them; it throws the errors that it does not retry. All other lines get
- * level debug, as do error responses of brokers and repetitions of a warning within 10 s.
+ * kafkajs retries after them; it throws the errors that it does not retry. These lines get the
+ * level debug: lines of other levels, error responses of brokers, and repetitions of a warning
+ * within 10 s.
  */
 export function kafkajsLogCreator(logger: Logger, monotonic: () => number = () => performance.now()): logCreator {
   const lastWarned = new Map<string, number>()

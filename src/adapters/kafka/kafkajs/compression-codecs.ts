@@ -106,7 +106,10 @@ function readLz4Header(bytes: Buffer): {
   }
 }
 
-/** Encodes a block: its length field and its bytes, compressed only when that is shorter. */
+/**
+ * Encodes a block. Returns its length field and its bytes, which are compressed only if that makes
+ * them shorter.
+ */
 function lz4Block(bytes: Uint8Array): readonly [Buffer, Uint8Array] {
   const packed = new Uint8Array(lz4.compressBound(bytes.length))
   const size = lz4.compressBlock(bytes, packed, 0, bytes.length, lz4Matches.fill(0))
@@ -157,7 +160,10 @@ function decompressBlocks(bytes: Buffer): Uint8Array[] {
   return blocks
 }
 
-/** Decompresses one block. snappyjs checks `maxBytes` against the size at the block's beginning. */
+/**
+ * Decompresses one block. snappyjs throws an error when the decompressed size, which the block
+ * states at its beginning, exceeds `maxBytes`.
+ */
 function decompressBlock(block: Uint8Array, maxBytes: number): Uint8Array {
   try {
     return snappy.uncompress(block, maxBytes)
@@ -170,7 +176,7 @@ function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength)
 }
 
-/** The codecs by compression type, as a batch's attributes contain it. */
+/** The codecs by the number of the compression type in the attributes of a batch. */
 const byNumber: Readonly<Record<number, Codec>> = { 1: gzipCodec, 2: snappyCodec, 3: lz4Codec, 4: zstdCodec }
 
 /**

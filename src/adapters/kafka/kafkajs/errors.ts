@@ -25,16 +25,16 @@ export function consumerStopped(groupId: string): KafkaError {
   return new KafkaError(`consumer of group ${groupId} is stopped`, { code: 'CLOSED', retriable: false })
 }
 
-/** The error that a broker would return for a record that is too large. */
+/** Creates the error of a record that is too large. The code is the one that a broker returns. */
 export function recordTooLarge(topic: string, bytes: number, maxBytes: number): KafkaError {
   const line = `record for topic ${topic} has ${bytes} bytes; Hookline writes at most ${maxBytes} bytes per record`
   return new KafkaError(line, { code: 'MESSAGE_TOO_LARGE', retriable: false })
 }
 
 /**
- * An error that makes kafkajs join the group again. `type` has this effect after a fetch or a
- * heartbeat. Elsewhere the error crashes the consumer, and kafkajs restarts it because of
- * `retriable`.
+ * Creates an error that makes kafkajs join the group again. When a fetch or a heartbeat throws it,
+ * kafkajs rejoins because of its `type`. When other code throws it, the consumer crashes, and
+ * kafkajs restarts the consumer because the error is `retriable`.
  */
 export function rejoinError(): Error {
   return Object.assign(new Error('the consumer must rejoin its group'), {
@@ -84,7 +84,8 @@ const outOfReach: ReadonlySet<string> = new Set([
   'KafkaJSRequestTimeoutError',
   'KafkaJSBrokerNotFound',
   'KafkaJSGroupCoordinatorNotFound',
-  // The request waited too long for another one that connects to the same broker or adds a topic.
+  // The request waited too long for a lock of kafkajs. Another request holds this lock while it
+  // connects to the same broker or adds a topic.
   'KafkaJSLockTimeout',
   'NOT_COORDINATOR_FOR_GROUP',
   'GROUP_COORDINATOR_NOT_AVAILABLE',
@@ -97,7 +98,7 @@ export function isBrokerUnavailable(thrown: unknown): boolean {
   return outOfReach.has(type ?? name)
 }
 
-/** Finds the original error, which kafkajs wraps in the errors of its retries and in lists. */
+/** Finds the original error. kafkajs wraps it in errors of its retries, and in lists of errors. */
 function rootOf(thrown: unknown): KafkajsError {
   const error = (thrown ?? {}) as KafkajsError
   const inner = error.errors?.[0] ?? error.cause

@@ -56,8 +56,8 @@ const joinConnection = 2
 /**
  * Defect: kafkajs sends JoinGroup over the same connection as heartbeats and commits
  * (network/connectionPool.js:47). A broker handles the requests of a connection in order, and
- * responds to JoinGroup only when all members have joined or timed out. Heartbeats and commits wait
- * behind it.
+ * responds to JoinGroup only when all members have joined or timed out. Until then, heartbeats and
+ * commits wait behind it.
  * Patch: JoinGroup has its own connection, opened on first use.
  * Remove when: kafkajs does not send other requests behind a JoinGroup.
  */
@@ -88,7 +88,8 @@ function patchJoinConnection(): void {
 /**
  * Defect: a timer of kafkajs's request queue sets itself again even when the queue is empty
  * (network/requestQueue/index.js:306, tulios/kafkajs#1704). Its delay is negative unless the broker
- * throttles. Each idle connection runs about 900 timers per second, and Node prints a warning.
+ * throttles. So each idle connection runs about 900 timers per second, and Node prints a warning
+ * about the negative delay.
  * Patch: sets no timer while no request is pending.
  * Remove when: tulios/kafkajs#1704 is fixed.
  */
@@ -108,9 +109,9 @@ const timeoutCheckEveryMs = 100
 const maxTimeouts = 3
 
 /**
- * For each queue, when the broker began to handle the oldest request without a response. A broker
- * handles the requests of a connection in turn, so this is the wall-clock time of the previous
- * response.
+ * The time of the latest response in each request queue, in milliseconds since 1970. A broker
+ * handles the requests of a connection one after the other. So after this response, the broker
+ * began to handle the oldest request that has no response yet.
  */
 const startedAt = new WeakMap<RequestQueue, number>()
 
@@ -130,7 +131,7 @@ function patchRequestTimeout(): void {
 
   prototype.fulfillRequest = function (this: RequestQueue, answer): void {
     const [first] = this.inflight.keys()
-    // If a later request gets its response earlier, the timeout of the oldest request continues.
+    // A response to a later request does not restart the timeout of the oldest request.
     if (first !== undefined && answer.correlationId <= first) startedAt.set(this, Date.now())
     fulfill.call(this, answer)
   }
@@ -147,7 +148,7 @@ function patchRequestTimeout(): void {
 }
 
 function timeOutRequests(queue: RequestQueue): void {
-  // This uses the wall clock, because kafkajs sets `sentAt` with it.
+  // Date.now() is used, because kafkajs sets `sentAt` with it.
   const now = Date.now()
   const started = startedAt.get(queue) ?? 0
   for (const request of queue.inflight.values()) {

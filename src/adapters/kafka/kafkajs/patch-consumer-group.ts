@@ -10,8 +10,8 @@ export interface GroupHooks {
    */
   join(group: ConsumerGroup, join: () => Promise<void>): Promise<void>
   /**
-   * Replaces kafkajs's heartbeat. kafkajs calls it after every batch, and after every fetch that
-   * returns no batch. It joins again when the hook throws REBALANCE_IN_PROGRESS.
+   * Replaces kafkajs's heartbeat. kafkajs calls this hook after every batch, and after every fetch
+   * that returns no batch. kafkajs joins again when the hook throws REBALANCE_IN_PROGRESS.
    */
   heartbeat(group: ConsumerGroup): Promise<void>
   /** Returns Kafka's `fetch.max.wait.ms` for the next fetch. */
@@ -25,7 +25,10 @@ export interface GroupHooks {
   outOfRange(group: ConsumerGroup, partition: TopicPartition): Promise<void>
 }
 
-/** The hooks by cluster client. Each consumer has its own client, which exists before its group. */
+/**
+ * The hooks by cluster client. Each consumer has its own client. The hooks are stored by client and
+ * not by `ConsumerGroup`, because the client exists earlier.
+ */
 const hooksOf = new WeakMap<Cluster, GroupHooks>()
 
 export function setGroupHooks(cluster: Cluster, hooks: GroupHooks): void {
@@ -79,8 +82,8 @@ export async function fetchWithoutHooks(group: ConsumerGroup, nodeId: string): P
 }
 
 /**
- * Selects batches with records. A fetch response has an entry for every partition, and kafkajs
- * would queue a batch, and call the heartbeat, even for each empty one.
+ * Whether a batch has records. A fetch response has a batch for every partition, also for those
+ * without records. kafkajs would queue each empty batch and call the heartbeat after it.
  */
 function hasRecords({ rawMessages }: FetchedBatch): boolean {
   return rawMessages.length > 0

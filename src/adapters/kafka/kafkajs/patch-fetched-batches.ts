@@ -5,7 +5,8 @@ import { type Broker, type FetchedMessage, type FetchedPartition, internal, repl
 
 /** Patches the code with which kafkajs decodes a fetch response. */
 export function patchFetchedBatches(): void {
-  // This replacement comes first, because other files keep the decoder that exists when they load.
+  // The decoder is replaced before the other patches run: they load files of kafkajs, and these
+  // files keep the decoder that exists when they are loaded.
   replaceInternal('protocol/recordBatch/v0/decoder', decodeBatch)
   patchHugeBatch()
   patchAbortedTransactions()
@@ -74,7 +75,8 @@ async function decodeBatch(decoder: Decoder): Promise<DecodedBatch> {
   const { buffer, offset: start } = decoder
   const end = start + uncounted + buffer.readInt32BE(start + at.length)
   decoder.offset = end
-  if (end > buffer.length) throw partial(`the response has ${buffer.length - start} of ${end - start} bytes of a batch`)
+  if (end > buffer.length)
+    throw partial(`the response has only ${buffer.length - start} of the ${end - start} bytes of a batch`)
   const batch = buffer.subarray(start, end)
   const context = contextOf(batch)
   const { records, decompressedBytes } = await readRecords(batch, context)
@@ -100,7 +102,7 @@ async function readRecords(
   }
 }
 
-/** Reads the batch's header into all fields that kafkajs sets: they become `batchContext`. */
+/** Reads the header of a batch. The result has all fields that kafkajs sets in `batchContext`. */
 function contextOf(batch: Buffer): Context {
   const attributes = batch.readInt16BE(at.attributes)
   return {
@@ -159,8 +161,9 @@ function unreadable(packed: Buffer, context: Context, { message }: Error): Decod
 }
 
 /**
- * Fills the last offset of a batch, so that the consumer's position advances past the batch. It is
- * a commit marker outside of any transaction: consumers skip it, and it ends no transaction.
+ * Creates a control record at the last offset of a batch, so that the consumer's position advances
+ * past the batch. The record is a commit marker outside of any transaction: consumers skip it, and
+ * it ends no transaction.
  */
 function controlRecord(context: Context, offset: string): DecodedRecord {
   return {
@@ -201,7 +204,10 @@ const batchOverhead = 49
 function patchHugeBatch(): void {
   const original = internal<DecodeMessages>(messagesFile)
   const DecoderOf = internal<DecoderClass>('protocol/decoder')
-  /** The decompressed bytes by response; one decoder decodes all partitions of a response. */
+  /**
+   * The number of decompressed bytes of each response so far. The key is the decoder of the
+   * response, which decodes all its partitions.
+   */
   const decompressedBytes = new WeakMap<Decoder, number>()
 
   replaceInternal<DecodeMessages>(messagesFile, async decoder => {
@@ -234,7 +240,10 @@ function withLength(bytes: Buffer): Buffer {
   return Buffer.concat([length, bytes])
 }
 
-/** The type in the key of a transaction marker, after the version: 0 is abort, 1 is commit. */
+/**
+ * The type of a transaction marker that aborts its transaction; 1 is commit. The key of a marker
+ * has the version and then the type.
+ */
 const abortType = 0
 
 /**

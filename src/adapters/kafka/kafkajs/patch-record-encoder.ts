@@ -111,8 +111,9 @@ function writeShort(text: string, at: number): number {
 }
 
 /**
- * Writes a length and a text. The size of the length field is known only after the text is written,
- * so the text is then moved to where the length field ends.
+ * Writes a length and a text. The length field takes one to five bytes, and its size is known only
+ * after the text is written. So the text is first written five bytes further on, and then moved to
+ * the end of the length field.
  */
 function writeText(text: string, at: number): number {
   const length = scratch.write(text, at + maxVarintBytes)
@@ -166,8 +167,8 @@ const noWords = new Int32Array()
 const isLowByteFirst = endianness() === 'LE'
 
 /**
- * Eight tables of 256 entries for the slicing-by-8 algorithm. Table n contains, for each value of a
- * byte that n bytes follow, its contribution to the remainder.
+ * Eight tables of 256 entries for the slicing-by-8 algorithm, one after the other. Table n has an
+ * entry for each value of a byte: its contribution to the remainder when n more bytes follow it.
  */
 const tables = tablesFor(polynomial)
 
@@ -177,7 +178,8 @@ const tables = tablesFor(polynomial)
  */
 export function crc32c(bytes: Buffer): number {
   const { buffer, byteOffset, length } = bytes
-  // A typed array of words must begin at a multiple of the word size.
+  // A typed array of words must begin at a multiple of the word size. The bytes before that are
+  // handled one by one.
   const first = Math.min(-byteOffset & (wordBytes - 1), length)
   const pairs = isLowByteFirst ? Math.floor((length - first) / bytesPerStep) : 0
   const words = pairs === 0 ? noWords : new Int32Array(buffer, byteOffset + first, 2 * pairs)

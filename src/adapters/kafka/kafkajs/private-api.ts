@@ -3,8 +3,9 @@ import { dirname, sep } from 'node:path'
 import type { UnreadBatch } from '../../../core/ports.ts'
 
 /*
- * The types of kafkajs's private code that Hookline calls or replaces, for exactly one version of
- * kafkajs, which `kafkajs.ts` asserts. kafkajs represents offsets as decimal strings.
+ * The types of kafkajs's private code that Hookline calls or replaces. They are correct for exactly
+ * one version of kafkajs, and `load-kafkajs.ts` rejects all others. kafkajs represents offsets as
+ * decimal strings.
  */
 
 export interface TopicPartitions<Partition = { readonly partition: number }> {
@@ -64,13 +65,13 @@ export interface Broker {
 }
 
 export interface Cluster {
-  /** The bootstrap broker to which the cluster client is connected. */
+  /** `seedBroker` is the bootstrap broker to which the cluster client is connected. */
   readonly brokerPool: { readonly seedBroker: Broker }
   connect(): Promise<void>
   disconnect(): Promise<void>
   addTargetTopic(topic: string): Promise<void>
   refreshMetadata(): Promise<void>
-  /** Returns the group's coordinator, connected. */
+  /** Returns the coordinator of the group. The connection to it is open. */
   findGroupCoordinator(group: { readonly groupId: string }): Promise<Broker>
   findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number | null }[]
   /** Groups partitions by leader. Producers pass the partitions as strings. */
@@ -99,7 +100,10 @@ export interface ConsumerGroup {
   readonly cluster: Cluster
   readonly groupId: string
   coordinator: Broker
-  /** Sends commits to its own `coordinator`, so a new coordinator must be set here too. */
+  /**
+   * The offset manager sends commits to its own `coordinator`, so a new coordinator must be set
+   * here too.
+   */
   readonly offsetManager: { coordinator: Broker }
   readonly generationId: number
   readonly memberId: string | null
@@ -162,8 +166,8 @@ export function privateModule(id: string): NodeModule {
 
 /**
  * Loads a file into the private instance. Node keeps one instance of each file in `require.cache`.
- * During a load this function replaces kafkajs's entries there by the private modules, and then
- * restores the entries. A load is synchronous, so no other code sees the replaced entries.
+ * During the load, this function replaces kafkajs's entries in the cache by the private modules.
+ * Then it restores them. A load is synchronous, so no other code sees the replaced entries.
  */
 function load(file: string): NodeModule | undefined {
   const { cache } = require

@@ -3,9 +3,12 @@ import type { Admin } from 'kafkajs'
 import type { LogPositions, TopicAdmin, TopicDescription } from '../../../core/ports.ts'
 import type { KafkaClient } from '../kafkajs/client.ts'
 import { errorCodeOf, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
-import { loadKafkajs } from '../kafkajs/kafkajs.ts'
+import { loadKafkajs } from '../kafkajs/load-kafkajs.ts'
 
-/** Maximum number of requests for a new topic. With `retryAfterMs` they last about ten seconds. */
+/**
+ * Maximum number of tries of a request while the brokers do not know a new topic. With a pause of
+ * `retryAfterMs` after each try, they take about ten seconds.
+ */
 const maxTries = 100
 const retryAfterMs = 100
 const propagationErrors: ReadonlySet<string> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'])
@@ -51,8 +54,9 @@ export function createAdmin(kafka: KafkaClient): TopicAdmin {
 }
 
 /**
- * Retries a request until the broker that it reaches knows a new topic. Metadata takes a moment to
- * propagate to all brokers. kafkajs's `waitForLeaders` fails in that moment, so it is not used.
+ * Repeats a request until the broker that receives it knows a new topic. After a topic is created,
+ * it takes a moment until all brokers have its metadata. kafkajs's option `waitForLeaders` causes
+ * an error in that time, so it is not used.
  */
 async function oncePropagated<T>(request: () => Promise<T>): Promise<T> {
   for (let remaining = maxTries; ; remaining--) {
@@ -77,7 +81,8 @@ async function describe(admin: Admin, topics: readonly string[]): Promise<readon
       includeSynonyms: false,
     }),
   ])
-  // The broker returns the topics in its own order.
+  // The broker returns the topics in an order of its own. `describe` returns them in the order of
+  // `names`.
   const inOrder = metadata.topics.toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name))
   return inOrder.map(({ name, partitions }) => {
     const entries = resources.find(({ resourceName }) => resourceName === name)?.configEntries ?? []

@@ -1,14 +1,15 @@
-import { pause } from '../../../core/pause.ts'
 import type { Clock } from '../../../core/ports.ts'
+import { sleep } from '../../../core/sleep.ts'
 import type { DurationMs } from '../../../core/time.ts'
 import type { KafkaClient } from '../kafkajs/client.ts'
 import { errorCodeOf, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
-import { loadKafkajs } from '../kafkajs/kafkajs.ts'
+import { loadKafkajs } from '../kafkajs/load-kafkajs.ts'
 import type { Cluster } from '../kafkajs/private-api.ts'
 
 /**
  * Creates kafkajs's cluster client, for fetches without a consumer group. kafkajs does not export
- * it, so this function takes it from a consumer that never runs.
+ * the client, but passes it to the partition assigners of a consumer. So this function creates a
+ * consumer that never runs, with an assigner that keeps the client.
  */
 export function createClusterClient(kafka: KafkaClient): Cluster {
   const { roundRobin } = loadKafkajs().PartitionAssigners
@@ -47,13 +48,14 @@ export const leaderOf = (cluster: Cluster, topic: string, partition: number): nu
 
 /** Waits and then refreshes the metadata. Call it before the retry of a failed request. */
 export async function refreshMetadataAfter(clock: Clock, cluster: Cluster, delay: DurationMs): Promise<void> {
-  await pause(clock, delay)
+  await sleep(clock, delay)
   await cluster.refreshMetadata().catch(() => undefined)
 }
 
 /**
- * As `Promise.all`, but it rejects only after all promises have settled. A request that is still in
- * progress when the caller disconnects the cluster would connect it again.
+ * As `Promise.all`, but it rejects only after all promises have settled. After a rejection, the
+ * caller disconnects the cluster client. A request that is still in progress then would open a new
+ * connection.
  */
 export async function rejectAfterAllSettled<T>(asked: readonly Promise<T>[]): Promise<readonly T[]> {
   await Promise.allSettled(asked)

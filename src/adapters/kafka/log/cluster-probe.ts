@@ -20,7 +20,10 @@ export interface BrokerCapabilities {
  * methods reject with KafkaErrors, without retries.
  */
 export interface ClusterProbe {
-  /** Connects to one address, with TLS and authentication, and compares request versions. */
+  /**
+   * Connects to one address, with TLS and authentication. Returns which requests the broker does
+   * not support in a version that kafkajs can send.
+   */
   connect(address: string): Promise<BrokerCapabilities>
   /** Returns the advertised listeners of all brokers, as the broker at `address` lists them. */
   advertisedListeners(address: string): Promise<readonly string[]>
@@ -36,7 +39,10 @@ export interface ClusterProbe {
   readClock(topic: string): Promise<ClockReading>
 }
 
-/** A partition that no topic has. A broker checks permissions before it looks up the partition. */
+/**
+ * A partition number that no topic has. A broker checks permissions before it looks up the
+ * partition, so a request for this partition shows the permission and has no effect.
+ */
 const noPartition = 2 ** 31 - 2
 /** Kafka's names of the requests that Hookline needs. */
 const requests = [
@@ -122,7 +128,8 @@ async function isRefused(broker: Broker, { to, name }: Access): Promise<boolean>
 }
 
 /**
- * The errors of a permitted request: the broker does not have its partition, member or coordinator.
+ * The error codes that show that the client has permission: the request fails only because the
+ * broker does not have its partition, member or coordinator.
  */
 const expected: ReadonlySet<string> = new Set([
   'UNKNOWN_TOPIC_OR_PARTITION',
@@ -160,7 +167,8 @@ interface VersionRange {
 
 /**
  * Returns the requests for which kafkajs and the broker have no version in common. kafkajs itself
- * looks only at the newest versions, so it does not notice a broker that removed the old ones.
+ * compares only the maximum versions. It does not notice that a broker no longer supports the old
+ * versions that kafkajs sends.
  */
 function unsupportedOf(versions: Readonly<Record<number, VersionRange>>): readonly string[] {
   const keys = internal<Readonly<Record<string, number>>>('protocol/requests/apiKeys')

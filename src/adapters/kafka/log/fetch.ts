@@ -5,7 +5,10 @@ import { type Cluster, type FetchedBatch, type FetchedPartition, internal } from
 const defaultFetchBytes = 2 * 1024 * 1024
 const readCommitted = 1
 
-/** Maximum retries without progress. They take about nine seconds, enough to elect a leader. */
+/**
+ * Maximum number of retries in a row that read no record. With `retryDelay` they take about nine
+ * seconds, enough to elect a leader.
+ */
 export const maxRetries = 12
 export const retryDelay = (attempt: number): DurationMs => durationMs(Math.min(50 * 2 ** attempt, 1_000))
 

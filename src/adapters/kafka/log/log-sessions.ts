@@ -20,12 +20,16 @@ interface Deps {
 }
 
 const maxWaitMs = 250
-/** A response has whole batches of 1 MiB or less, and a larger fetch reads records beyond the part. */
+/** Estimated bytes of a record. A fetch asks for the estimated bytes of the remaining records. */
 const bytesPerRecord = 1_024
+/**
+ * Minimum and maximum bytes of one fetch. A larger fetch would also return records after the
+ * requested ones. Kafka returns the first batch whole, even if it is larger than the fetch.
+ */
 const fetchBytes = { min: 64 * 1024, max: 4 * 1024 * 1024 }
 /**
- * Maximum fetches in a row that return no new record. Operators wait for the response, so this is
- * less than a reader of a whole topic allows.
+ * Maximum fetches in a row that return no new record. An operator waits for the response, so this
+ * is less than `maxRetries` in `fetch.ts`.
  */
 const maxEmptyFetches = 3
 const retryDelay = durationMs(100)
@@ -52,7 +56,11 @@ function sessionOf({ clock }: Deps, cluster: Cluster): LogSession {
     return partitions
   }
 
-  /** One offset for each partition of a topic. */
+  /**
+   * Returns one offset for each partition of a topic: its beginning, its end, or the first record
+   * with a timestamp or a later one. For a timestamp that is later than all records of a partition,
+   * the offset is -1.
+   */
   async function offsetsAt(topic: string, at: AtTime): Promise<readonly number[]> {
     const partitions = (await partitionsOf(topic)).map(partition => ({ partition }))
     return asked(`cannot read the offsets of ${topic}`, async () => {
@@ -95,7 +103,8 @@ function sessionOf({ clock }: Deps, cluster: Cluster): LogSession {
       ])
       return (ends ?? []).map((end, partition) => ({ beginning: beginnings?.[partition] ?? 0, end }))
     },
-    // Kafka gives negative timestamps another meaning.
+    // In a ListOffsets request, timestamp -1 means the end of the log and -2 its beginning. So
+    // negative timestamps become 0.
     async offsetsSince(topic: string, at: EpochMs) {
       const [since, ends] = await rejectAfterAllSettled([
         offsetsAt(topic, { fromBeginning: false, fromTimestamp: Math.max(0, at) }),

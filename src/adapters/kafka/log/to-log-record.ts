@@ -6,8 +6,9 @@ import type { FetchedMessage } from '../kafkajs/private-api.ts'
 const noHeaders: RecordHeaders = Object.freeze({})
 
 /**
- * Converts a fetched message to a record and copies its key and value. The originals are views of
- * the whole response, which one slow delivery would otherwise keep in memory.
+ * Converts a fetched message to a record and copies its key and value. kafkajs's key and value are
+ * views of the buffer of the whole response. Without the copies, one slow delivery would keep that
+ * buffer in memory.
  */
 export function toLogRecord(topic: string, partition: number, message: FetchedMessage): LogRecord {
   return {

@@ -1,20 +1,28 @@
 /**
- * Lets a flush wait for the records that were added before it, and for no later ones. It counts the
- * unacknowledged records by epoch; each flush begins a new epoch.
+ * Lets a flush wait only for the records that were added before it. Each flush begins a new epoch,
+ * and each record belongs to the epoch in which it was added. An epoch is a number of this class,
+ * not one of Kafka. A flush waits until all records of its epoch and of earlier epochs are
+ * acknowledged or have failed.
  */
 export class FlushBarrier {
   #epoch = 0
-  /** The number of unacknowledged records by epoch. An epoch without any has no entry. */
+  /**
+   * The number of unacknowledged records of each epoch. Epochs without unacknowledged records have
+   * no entry.
+   */
   readonly #inProgress = new Map<number, number>()
   #waiting: { readonly epoch: number; readonly resolve: () => void }[] = []
 
-  /** Adds a record. Returns its epoch, which the caller passes to `done`. */
+  /** Adds a record. Returns the current epoch, which the caller passes to `done` later. */
   add(): number {
     this.#inProgress.set(this.#epoch, (this.#inProgress.get(this.#epoch) ?? 0) + 1)
     return this.#epoch
   }
 
-  /** Removes a record that is acknowledged or has failed. */
+  /**
+   * Call it when a record is acknowledged or has failed. `epoch` is the result of `add` for this
+   * record.
+   */
   done(epoch: number): void {
     const remaining = (this.#inProgress.get(epoch) ?? 0) - 1
     if (remaining > 0) this.#inProgress.set(epoch, remaining)

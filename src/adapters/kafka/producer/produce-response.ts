@@ -12,8 +12,8 @@ export interface StoredBatch {
 
 /**
  * Returns the offset and time of the batch, or an error when the response does not contain its
- * partition. kafkajs resolves without sending the records when it does not know their partition.
- * Without this check they would be lost.
+ * partition. kafkajs reports success without sending the records when it does not know their
+ * partition. Without this check, these records would be lost.
  */
 export function storedBatchOf(
   answer: readonly RecordMetadata[],

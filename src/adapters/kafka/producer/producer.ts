@@ -4,7 +4,7 @@ import { partitionFor } from '../../../core/message/event.ts'
 import type { Cancel, Clock, Logger, LogProducer, OnAck, OutgoingRecord } from '../../../core/ports.ts'
 import { type KafkaClient, metadataMaxAgeMs, producerRetry } from '../kafkajs/client.ts'
 import { errorCodeOf, KafkaError, recordTooLarge, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
-import { loadKafkajs } from '../kafkajs/kafkajs.ts'
+import { loadKafkajs } from '../kafkajs/load-kafkajs.ts'
 import { partitionCount } from '../log/admin.ts'
 import { FlushBarrier } from './flush-barrier.ts'
 import { type BrokerClockReading, brokerClockReading, type StoredBatch, storedBatchOf } from './produce-response.ts'
@@ -37,7 +37,7 @@ const replicationTimeoutMs = 8_000
 interface Queued {
   readonly record: OutgoingRecord
   readonly bytes: number
-  /** The record's epoch, for `FlushBarrier.done`. */
+  /** The epoch that `FlushBarrier.add` returned for the record (not a Kafka epoch). */
   readonly epoch: number
   readonly onAck: OnAck
 }
@@ -58,8 +58,8 @@ interface Topic {
   readonly queues: Map<number, PartitionQueue>
   readonly prefersLargeBatches: boolean
   /**
-   * The partition for records without a key. It changes when batches are sent, as in Kafka's sticky
-   * partitioner, so that these records share a batch.
+   * The partition for records without a key. As in Kafka's sticky partitioner, it changes only when
+   * batches are sent, so that these records share a batch.
    */
   stickyPartition: number
   cancelLinger: Cancel | undefined
@@ -213,8 +213,9 @@ class BatchingProducer implements LogProducer {
   }
 
   /**
-   * Removes and fails the records whose `maySend` returns false. This happens after the process was
-   * frozen: another process may then own its partitions and have written the same records.
+   * Removes the records whose `maySend` returns false, and fails them. `maySend` returns false
+   * after the process was frozen: another process may then own its partitions and have written the
+   * same records.
    */
   #withoutWithdrawn(taken: readonly Queued[]): readonly Queued[] {
     const withdrawn = taken.filter(({ record }) => record.maySend?.() === false)
@@ -282,8 +283,9 @@ class BatchingProducer implements LogProducer {
 }
 
 /**
- * The next partition, in the order of their numbers, that has no request in progress. If all have
- * one, the next partition. Records without a key therefore avoid a leader that does not respond.
+ * Returns the next partition by number that has no request in progress. Records without a key
+ * therefore avoid a leader that does not respond. If every partition has a request in progress,
+ * returns the next partition.
  */
 function nextStickyPartition({ stickyPartition, partitions = 1, queues }: Topic): number {
   const next = (stickyPartition + 1) % partitions

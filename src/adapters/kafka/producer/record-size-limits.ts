@@ -1,8 +1,8 @@
 import type { OutgoingRecord } from '../../../core/ports.ts'
 
 /**
- * Limits of the batch in one produce request. The time that kafkajs needs is quadratic in the
- * number of records. The bytes stay below one mebibyte, the default of `max.message.bytes`.
+ * Limits of the batch in one produce request. The records are limited because kafkajs needs time
+ * quadratic in their number. The bytes are below one mebibyte, the default of `max.message.bytes`.
  */
 export const batchLimits = { records: 1_000, bytes: 900 * 1024 }
 

@@ -6,7 +6,13 @@ import { visitMemberships } from '../../../services/operator/read-memberships.ts
 import { CommandFailed, type CommandIo, printData } from '../../command.ts'
 import { printable } from '../../terminal.ts'
 import { audienceDocument, audienceLines, driftLines, memberLines, membershipDocument } from './output.ts'
-import { type AudienceOptions, type AudienceTask, absentOf, audienceNamed, membershipsOf } from './task.ts'
+import {
+  type AudienceOptions,
+  type AudienceTask,
+  absentOf,
+  audienceNamed,
+  membershipsOf,
+} from './subcommand-context.ts'
 
 /** `hookline audience list` */
 export async function listAudiences(task: AudienceTask, options: AudienceOptions): Promise<void> {
@@ -45,7 +51,7 @@ async function showUser(task: AudienceTask, audience: string, user: string, opti
     },
   })
   const destinations = rows.map(row => membershipDocument({ userId: user, ...row }, row.state))
-  const nothing = `${printable(user)} is not in ${audience}, and every destination is up to date for this user`
+  const nothing = `the audience ${audience} does not contain the user ${printable(user)}, and no destination needs a change for this user`
   printData(task.io, options, { destinations }, rows.length === 0 ? [nothing] : memberLines(rows))
 }
 
@@ -65,14 +71,15 @@ export async function showDrift(task: AudienceTask, options: DriftOptions): Prom
     count[member.standing]++
     if (options.json === true) await printLine(io, JSON.stringify(membershipDocument(member, state)))
   })
-  const lines = counts.size === 0 ? [`every destination has acknowledged all members of ${name}`] : driftLines(counts)
+  const none = `every destination has acknowledged the current values of all users in ${name}`
+  const lines = counts.size === 0 ? [none] : driftLines(counts)
   // With --json, stdout has only the JSON lines.
   const output = options.json === true ? io.stderr : io.stdout
   output.write(`${lines.join('\n')}\n`)
   const drifted = [...counts.values()].reduce((sum, { unknown, different }) => sum + unknown + different, 0)
   if (drifted > 0)
     throw new CommandFailed(
-      `${countWithNoun(drifted, 'membership')} with the status unknown or different; check that their destinations are enabled and connected, then sync the audience again`,
+      `${countWithNoun(drifted, 'user value')} with the status "unknown" or "different", counted once for each destination; check that these destinations are enabled and connected to the audience, then sync the audience again`,
     )
 }
 

@@ -1,4 +1,4 @@
-import type { Audience } from '../../../core/audience/directory.ts'
+import type { Audience } from '../../../core/audience/audience-directory.ts'
 import type { Membership } from '../../../core/audience/membership.ts'
 import { type SyncId, syncBegan } from '../../../core/audience/sync-id.ts'
 import { type SyncStatus, syncStatuses } from '../../../core/audience/sync-status.ts'
@@ -74,7 +74,7 @@ export function audienceLines(views: readonly AudienceView[]): readonly string[]
 function rowsOf(view: AudienceView): readonly (readonly string[])[] {
   const { name, configured, figures } = view
   const about = [
-    configured === undefined ? `${name} (not configured)` : name,
+    configured === undefined ? `${name} (not in the configuration)` : name,
     configured?.kind ?? '-',
     configured?.property ?? '-',
     figures?.newest === undefined ? 'never' : isoOf(syncBegan(figures.newest)),
@@ -107,7 +107,7 @@ export function membershipDocument(
   }
 }
 
-const memberTitles = ['DESTINATION', 'STATUS', 'DESIRED', 'ACKNOWLEDGED', 'IN FLIGHT', 'SINCE', 'LAST SYNC']
+const memberTitles = ['DESTINATION', 'STATUS', 'DESIRED', 'ACKNOWLEDGED', 'IN FLIGHT', 'IN FLIGHT SINCE', 'LAST SYNC']
 
 /** A table of one user's memberships, with a row for each destination. */
 export const memberLines = (

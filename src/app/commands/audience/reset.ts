@@ -1,7 +1,7 @@
 import { toEveryPartition } from '../../../services/operator/write-sync.ts'
 import { printData } from '../../command.ts'
 import { choice } from '../../options.ts'
-import { type AudienceOptions, type AudienceTask, audienceNamed, inputsOf } from './task.ts'
+import { type AudienceOptions, type AudienceTask, audienceNamed, inputsOf } from './subcommand-context.ts'
 
 interface Options extends AudienceOptions {
   readonly name: string
@@ -17,7 +17,7 @@ export async function resetAudience(task: AudienceTask, options: Options): Promi
   const reset = destination === undefined ? [...audience.destinations] : [destination]
   printData(io, options, { audience: audience.name, destinations: reset }, [
     reset.length === 0
-      ? `${audience.name} has no enabled destination; if you enable one, the next full sync sends all members to it`
+      ? `${audience.name} has no enabled destination to reset; if you enable one, the next full sync sends all members to it`
       : `the next full sync of ${audience.name} sends all members to ${reset.join(', ')}`,
   ])
 }

@@ -1,17 +1,23 @@
 import { open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { linesOf } from '../../../adapters/streams/lines.ts'
-import type { Audience } from '../../../core/audience/directory.ts'
+import type { Audience } from '../../../core/audience/audience-directory.ts'
 import { newSyncId, syncBegan } from '../../../core/audience/sync-id.ts'
 import type { SyncMode } from '../../../core/audience/sync-watermark.ts'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { maxMessageBytes } from '../../../core/message/message-parts.ts'
 import { toIsoTimestamp } from '../../../core/message/timestamp.ts'
-import { type WaitReport, waitForSync } from '../../../services/operator/sync-wait.ts'
+import { type WaitReport, waitForSync } from '../../../services/operator/wait-for-sync.ts'
 import { type SyncReport, writeSync } from '../../../services/operator/write-sync.ts'
 import { CommandFailed, type CommandIo, printData, UsageError } from '../../command.ts'
 import { createProgressBar } from '../../terminal.ts'
-import { type AudienceOptions, type AudienceTask, audienceNamed, inputsOf, membershipsOf } from './task.ts'
+import {
+  type AudienceOptions,
+  type AudienceTask,
+  audienceNamed,
+  inputsOf,
+  membershipsOf,
+} from './subcommand-context.ts'
 
 interface Options extends AudienceOptions {
   readonly name: string
@@ -21,7 +27,7 @@ interface Options extends AudienceOptions {
   readonly wait?: boolean
 }
 
-/** One run of the command. */
+/** The settings, options and member list of one `hookline audience sync`. */
 interface Run {
   readonly task: AudienceTask
   readonly options: Options
@@ -49,7 +55,7 @@ export async function syncAudience(task: AudienceTask, options: Options): Promis
   printResult(run, report, delivery, (access.clock.monotonic() - startedAt) / 1_000)
 }
 
-/** Uploads the list. @throws CommandFailed when the list cannot be read to its end; a Kafka error */
+/** Uploads the list. @throws CommandFailed when the list cannot be read to its end; KafkaError */
 async function upload({ task, options, audience, mode, list, signal }: Run): Promise<SyncReport> {
   const { access, io } = task
   const inputs = await inputsOf(task)
@@ -111,7 +117,7 @@ async function awaitDelivery({ task, options, audience, mode, signal }: Run, rep
           return bar?.update(total - progress.left)
         }
         const { delivered, undelivered, waiting } = progress
-        bar?.start(delivered + undelivered + waiting, { what: 'delivered or failed' })
+        bar?.start(delivered + undelivered + waiting, { what: 'changes delivered or failed' })
         bar?.update(delivered + undelivered)
       },
     })
@@ -120,7 +126,7 @@ async function awaitDelivery({ task, options, audience, mode, signal }: Run, rep
   }
 }
 
-/** Prints the result. @throws CommandFailed unless the sync, and the requested wait, succeeded */
+/** Prints the result. @throws CommandFailed when the sync, or the wait of `--wait`, has failed */
 function printResult(
   { task, options, audience, mode, list }: Run,
   report: SyncReport,
@@ -132,7 +138,7 @@ function printResult(
   const data = { audience: audience.name, mode, syncId, received, end: end.kind, seconds, ...counts }
   if (end.kind === 'ended')
     printData(task.io, options, data, [
-      `${mode} sync ${syncId} of ${audience.name}: ${countWithNoun(received, 'member')} in ${seconds.toFixed(1)} s`,
+      `${mode} sync ${syncId} of ${audience.name}: ${countWithNoun(received, 'member')} uploaded in ${seconds.toFixed(1)} s`,
       ...(delivery === undefined ? [] : [countsOf(delivery)]),
     ])
   switch (end.kind) {
@@ -146,24 +152,24 @@ function printResult(
       throw new CommandFailed(`interrupted; ${incompleteSync(received)}`)
     case 'ended':
       if (waitEnd === 'interrupted')
-        throw new CommandFailed('interrupted; the upload is complete, and delivery continues')
+        throw new CommandFailed('interrupted; the upload is complete, and Hookline continues to deliver the changes')
       if (delivery?.ahead !== undefined)
         throw new CommandFailed(
-          `this sync had no effect, because an earlier sync has a time in the future, ${toIsoTimestamp(syncBegan(delivery.ahead))}: the clock that gave this time was ahead; run hookline audience reset --name ${JSON.stringify(audience.name)}, then sync again`,
+          `this sync had no effect: Hookline has already applied a sync with a later time, ${toIsoTimestamp(syncBegan(delivery.ahead))}, because the clock that gave this time was ahead; run hookline audience reset --name ${JSON.stringify(audience.name)}, then sync again`,
         )
       if (delivery !== undefined && delivery.undelivered > 0)
         throw new CommandFailed(
-          `${countWithNoun(delivery.undelivered, 'change')} not delivered; the next sync sends undelivered changes again; see: hookline audience drift --name ${JSON.stringify(audience.name)}`,
+          `${countWithNoun(delivery.undelivered, 'change')} not delivered; the next sync sends undelivered changes again; to see them, run: hookline audience drift --name ${JSON.stringify(audience.name)}`,
         )
   }
 }
 
 const incompleteSync = (received: number): string =>
-  `sync incomplete: ${countWithNoun(received, 'line')} applied, members missing from the list not removed; sync the whole list again`
+  `the sync is incomplete: Hookline applied ${countWithNoun(received, 'line')} and did not remove the members who are missing from the list; sync the whole list again`
 
 const countsOf = ({ delivered, waiting, undelivered }: WaitReport): string =>
   [
-    `${delivered} delivered`,
+    `changes: ${delivered} delivered`,
     ...(waiting > 0 ? [`${waiting} waiting`] : []),
     ...(undelivered > 0 ? [`${undelivered} not delivered`] : []),
   ].join(', ')
@@ -176,8 +182,8 @@ export interface MemberList {
   readonly size: number | undefined
   readonly bytesRead: number
   /**
-   * The lines, which can be read only once. Throws when `signal` is aborted, when the file cannot be
-   * read, and when its gzip is damaged.
+   * The lines, which can be read only once. Throws when `signal` is aborted, when the file cannot
+   * be read, and when its gzip is damaged.
    */
   lines(signal: AbortSignal): AsyncIterable<readonly string[]>
 }
@@ -193,7 +199,7 @@ async function openMemberList(file: string, { stdin }: CommandIo): Promise<Membe
   } catch (error) {
     throw new UsageError(`--members: ${(error as Error).message}`)
   }
-  throw new UsageError(`--members: ${file} is a directory`)
+  throw new UsageError(`--members: ${file} is a directory; name a file, or - for stdin`)
 }
 
 function listOf(name: string, size: number | undefined, stream: Readable): MemberList {

@@ -12,13 +12,13 @@ const actions = ['create', 'replace', 'delete', 'unchanged'] as const
 const done = { create: 'created', replace: 'changed', delete: 'deleted', unchanged: 'unchanged' } as const
 const planned = { create: 'to create', replace: 'to change', delete: 'to delete', unchanged: 'unchanged' } as const
 
-/** The steps that are carried out, or that would be with a dry run. */
+/** The steps that were carried out or, after a dry run, that would be carried out. */
 function shownSteps(outcome: Applied): readonly Step[] {
   if (outcome.kind !== 'interrupted') return outcome.steps
   return [...outcome.done, ...outcome.steps.filter(({ kind }) => kind === 'unchanged')]
 }
 
-/** The differences as text, with a line for each field, and a last line with the counts. */
+/** Formats the result as text: a line for each changed field, and a last line with the counts. */
 export function applyLines(kind: ObjectKind, outcome: Applied): readonly string[] {
   const steps = shownSteps(outcome)
   const isDryRun = outcome.kind === 'planned'
@@ -47,7 +47,7 @@ const shown = (value: unknown): string => {
   return typeof value === 'string' && value !== '' ? value : JSON.stringify(value)
 }
 
-/** The differences as JSON. */
+/** The JSON document of the result, with the changed fields of each object. */
 export function applyDocument(outcome: Applied): object {
   return {
     result: outcome.kind,

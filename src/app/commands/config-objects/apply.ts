@@ -1,7 +1,7 @@
 import { text as readText } from 'node:stream/consumers'
 import { formatProblem, shownOf } from '../../../adapters/config-file/config-file.ts'
 import { type FiledObject, readObjectFiles } from '../../../adapters/config-file/read-object-files.ts'
-import type { OperatorClient } from '../../../adapters/operator-client/operator-client.ts'
+import type { ObjectApiClient } from '../../../adapters/operator-client/object-api-client.ts'
 import { parsePath } from '../../../core/config-objects/parse-path.ts'
 import {
   type ApplyOutcome,
@@ -12,7 +12,8 @@ import {
 import { CommandFailed, ConfigurationRefused, printData, UsageError } from '../../command.ts'
 import type { OperatorOptions } from '../../operator-options.ts'
 import { applyDocument, applyLines } from './apply-output.ts'
-import { accepted, type ObjectTask, refusalText } from './task.ts'
+import { accepted, refusalText } from './refusal-text.ts'
+import type { ObjectTask } from './subcommand.ts'
 
 export interface ApplyOptions extends OperatorOptions {
   readonly file: string
@@ -28,19 +29,22 @@ export async function applyFiles(task: ObjectTask, options: ApplyOptions): Promi
   if (read.kind === 'refused') throw new ConfigurationRefused(read.problems.map(formatProblem))
   const { objects, files } = read
   if (objects.length === 0)
-    throw new UsageError(`--file: ${path} has no ${kind}; to remove one, use hookline ${kind}s delete`)
+    throw new UsageError(`--file: ${path} contains no ${kind}; to delete a ${kind}, run: hookline ${kind}s delete <id>`)
   const outcome = await applyObjects(objectClientOf(client), { kind, wanted: objects, prune, dryRun })
   if (outcome.kind === 'refused') throw refusalOf(task, outcome.refused, objects, files)
   printData(io, options, applyDocument(outcome), applyLines(kind, outcome))
   if (outcome.kind === 'interrupted') throw interruption(task, outcome)
 }
 
-const objectClientOf = (client: OperatorClient): ObjectClient => ({
+const objectClientOf = (client: ObjectApiClient): ObjectClient => ({
   ...client,
   list: async kind => accepted(await client.list(kind), kind, ''),
 })
 
-/** The error when nothing was applied: a line for each problem, with its place in the file. */
+/**
+ * Creates the error for refused changes, of which none was applied. It has a line for each problem,
+ * with the file, line and column.
+ */
 function refusalOf(
   { kind }: ObjectTask,
   refused: readonly RefusedStep[],
@@ -51,7 +55,7 @@ function refusalOf(
   const race = refused.find(isRace)
   if (race !== undefined && refused.every(isRace))
     return new CommandFailed(
-      `${kind} ${race.step.id} was changed by another writer during the check; nothing was applied; run the command again`,
+      `${kind} ${race.step.id} was changed by another client of the operator API or by Hookline itself while the command checked the files; nothing was applied; run the command again`,
     )
   const byId = new Map(objects.map(object => [object.id, object]))
   const located = refused.flatMap(({ step: { id }, refusal }) => {
@@ -59,7 +63,7 @@ function refusalOf(
     if (object === undefined) return []
     return problemsOf(refusal).map(({ path, message, hint }) => object.locate({ path: parsePath(path), message, hint }))
   })
-  // Only a deletion has no file.
+  // A refused step without an object in the files is a deletion by `--prune`.
   const others = refused.flatMap(({ step: { id }, refusal }) =>
     byId.has(id) || refusal === undefined ? [] : [`hookline: ${refusalText(refusal, kind, id)}`],
   )
@@ -68,7 +72,7 @@ function refusalOf(
 
 function problemsOf(refusal: RefusedStep['refusal']): NonNullable<RefusedStep['refusal']>['problems'] {
   if (refusal === undefined) {
-    const hint = 'remove it there before you apply this file'
+    const hint = 'remove it from that file before you apply this file'
     return [{ path: 'id', message: 'is defined in the configuration file of the services', hint }]
   }
   const { code, message, problems } = refusal
@@ -81,7 +85,8 @@ function interruption({ kind }: ObjectTask, { done, failed, left, why }: Interru
   const reason =
     why.kind === 'refused' ? refusalText(why, kind, failed.id) : `${kind} ${failed.id}: ${textOf(why.error)}`
   const counts = `${done.length} of ${done.length + 1 + left.length} changes were made`
-  return new CommandFailed(`${reason}; ${counts}; run the command again`, {
+  const advice = 'correct this, then run the command again; changes already made are kept'
+  return new CommandFailed(`${reason}; ${counts}; ${advice}`, {
     cause: why.kind === 'thrown' ? why.error : undefined,
   })
 }

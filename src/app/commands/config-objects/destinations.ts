@@ -3,19 +3,19 @@ import { destinationStates } from '../../../core/operator/object-view.ts'
 import { type CommandIo, createCommand, withExamples } from '../../command.ts'
 import { closedOption, withJsonOption } from '../../options.ts'
 import { applyFiles } from './apply.ts'
-import { deleteObject, rotateSecret, switchDestination } from './change.ts'
+import { deleteObject, rotateSecret, switchDestination } from './delete-switch-rotate.ts'
 import { listObjects, showObject } from './list-and-show.ts'
 import { showStatus } from './show-status.ts'
 import { objectAction, objectSubcommand } from './subcommand.ts'
 import { testDestination } from './test-destination.ts'
 
 const applyDescription = [
-  'Makes destinations equal to files. A file has one destination, a list of destinations, or several YAML documents separated by ---; each is written as in `destinations` of the configuration file. Environment variables and files with secrets (sharedSecretFile, file: NAME) are replaced here, before the destinations are sent. Apply only files that you trust: they can name any variable and file of your user.',
-  'Prints what changes, without secrets; a changed secret is shown with its fingerprint, the first 8 hex digits of its SHA-256. Applying the same files again changes nothing. If a file does not have `enabled`, `paused` or a shared secret, the destination keeps its value. The value *** keeps a secret.',
-  'The operator service checks all changes before the first one is made. If it refuses one, the command prints each problem with its place in the file, and changes nothing; then the exit code is 2. A change that another writer makes at the same time is never overwritten: then the command stops, and the exit code is 1.',
+  'Creates and changes destinations so that they are as the files say. A file has one destination, a list of destinations, or several YAML documents separated by ---; each is written as in `destinations` of the configuration file. The command replaces references to environment variables and to files with secrets (sharedSecretFile, file: NAME) by their values before it sends the destinations to the operator service. Apply only files that you trust: they can name any variable and file of your user.',
+  'Prints what changes, without secrets; a changed secret is shown with its fingerprint, the first 8 hex digits of its SHA-256. Applying the same files again changes nothing. If a file does not have `enabled`, `paused` or a shared secret, the destination keeps its current value of this key. If a secret in the file has the value ***, the destination keeps its current secret.',
+  'The operator service checks all changes before the first one is made. If it refuses a change, the command prints each problem with its place in the file and changes nothing; the exit code is then 2. If another client of the operator API, or Hookline itself, changes one of the destinations while the command runs, the command does not overwrite that change, but stops; the exit code is then 1.',
 ].join('\n\n')
 
-/** `hookline destinations list|show|status|apply|delete|pause|resume|enable|disable|rotate-secret|test` */
+/** `hookline destinations` with its subcommands, from `list` to `test`. */
 export function destinationsCommand(io: CommandIo): Command {
   const doing = objectAction('destination', io)
   const { subcommand, ofOne } = objectSubcommand('destination', io)
@@ -29,7 +29,7 @@ export function destinationsCommand(io: CommandIo): Command {
     ofOne('show', 'show one destination as YAML, with its secrets masked').action(doing(showObject)),
     ofOne('status', 'show the circuit breaker, the queues and the results of a destination')
       .description(
-        'Prints what the dispatchers know about the destination: the circuit breaker, requests in progress, deliveries in memory and in retry topics, and the results of the last hour and day. The values are up to 10 seconds old.',
+        'Prints what the dispatchers know about the destination: the circuit breaker, requests in progress, deliveries that wait in memory and in retry topics, and the results of the last hour and day. The values are up to 10 seconds old.',
       )
       .action(doing(showStatus)),
     subcommand('apply', 'create and change destinations as files describe them')
@@ -41,10 +41,14 @@ export function destinationsCommand(io: CommandIo): Command {
     ofOne('delete', 'delete a destination; deliveries that still wait for it are dead-lettered').action(
       doing(deleteObject),
     ),
-    ofOne('pause', 'pause a destination; its events wait in retry topics').action(doing(switchDestination('pause'))),
+    ofOne('pause', 'pause a destination; its deliveries wait in retry topics until you resume it').action(
+      doing(switchDestination('pause')),
+    ),
     ofOne('resume', 'resume a paused destination').action(doing(switchDestination('resume'))),
     ofOne('enable', 'enable a destination').action(doing(switchDestination('enable'))),
-    ofOne('disable', 'disable a destination; its events are dropped').action(doing(switchDestination('disable'))),
+    ofOne('disable', 'disable a destination; its events are dropped and not delivered later').action(
+      doing(switchDestination('disable')),
+    ),
     ofOne('rotate-secret', 'give a destination a new shared secret, and print it once')
       .option('--overlap <duration>', 'time until the new secret replaces the old one (default: 24h)')
       .action(doing(rotateSecret)),

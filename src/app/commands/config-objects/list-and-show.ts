@@ -1,10 +1,11 @@
 import { yamlOf } from '../../../adapters/config-file/write-yaml.ts'
-import type { ShownObject } from '../../../adapters/operator-client/operator-client.ts'
+import type { ShownObject } from '../../../adapters/operator-client/object-api-client.ts'
 import type { ObjectKind } from '../../../core/config-objects/config-objects.ts'
 import { type CommandIo, print, printData } from '../../command.ts'
 import type { OperatorOptions } from '../../operator-options.ts'
 import { printable, tableOf } from '../../terminal.ts'
-import { accepted, type ObjectTask, problemText } from './task.ts'
+import { accepted, problemText } from './refusal-text.ts'
+import type { ObjectTask } from './subcommand.ts'
 
 export interface ListOptions extends OperatorOptions {
   readonly state?: string
@@ -32,7 +33,7 @@ export async function listObjects({ io, client, kind }: ObjectTask, options: Lis
 const titles = (kind: ObjectKind): readonly string[] => [
   ...['ID', 'STATE', 'ORIGIN', 'VERSION'],
   ...(kind === 'destination' ? ['SOURCES'] : []),
-  ...['CHANGED', 'BY'],
+  ...['CHANGED AT', 'CHANGED BY'],
 ]
 
 function rowOf(kind: ObjectKind, object: ShownObject): readonly string[] {
@@ -45,23 +46,27 @@ function rowOf(kind: ObjectKind, object: ShownObject): readonly string[] {
   ]
 }
 
-/** Why an object is not in force. */
+/** Prints to stderr why the services do not use an object, or why it was disabled automatically. */
 function printProblems(io: CommandIo, kind: ObjectKind, object: ShownObject): void {
   const { id, conflict, problems, disabledAutomatically: disabling } = object
   const lines = [
     ...problems.map(problemText),
-    ...(conflict ? ['the configuration file and the operator API both have it; the one in the file is in force'] : []),
+    ...(conflict
+      ? [
+          'this object is defined twice: in the configuration file and through the operator API; Hookline uses the definition in the file; remove one of the two',
+        ]
+      : []),
     ...(disabling === undefined ? [] : [disablingText(id, disabling)]),
   ]
   for (const line of lines) io.stderr.write(`hookline: ${kind} ${printable(id)}: ${printable(line)}\n`)
 }
 
 const disablingText = (id: string, { at, reason, failingSince }: NonNullable<ShownObject['disabledAutomatically']>) =>
-  `disabled automatically at ${at}, ${whyDisabled[reason]} (failing since ${failingSince}); when its endpoint works, run: hookline destinations enable ${id}`
+  `Hookline disabled this destination at ${at}, because ${whyDisabled[reason]} since ${failingSince}; when its endpoint works again, run: hookline destinations enable ${id}`
 
 const whyDisabled = {
-  failing: 'by lifecycle.disableAfter',
-  gone: 'by lifecycle.onGone, because its webhooks respond with 410 Gone',
+  failing: 'no attempt had succeeded (lifecycle.disableAfter)',
+  gone: 'its webhooks had responded with 410 Gone (lifecycle.onGone)',
 } as const
 
 /** `hookline destinations show`, `hookline sources show` */

@@ -1,8 +1,9 @@
-import type { ShownStatus } from '../../../adapters/operator-client/operator-client.ts'
+import type { ShownStatus } from '../../../adapters/operator-client/object-api-client.ts'
 import { printData } from '../../command.ts'
 import type { OperatorOptions } from '../../operator-options.ts'
 import { printable, tableOf } from '../../terminal.ts'
-import { accepted, type ObjectTask } from './task.ts'
+import { accepted } from './refusal-text.ts'
+import type { ObjectTask } from './subcommand.ts'
 
 /** `hookline destinations status` */
 export async function showStatus(
@@ -12,7 +13,10 @@ export async function showStatus(
 ): Promise<void> {
   const status = accepted(await client.status(id), kind, id) as ShownStatus
   printData(io, options, status, linesOf(status).map(printable))
-  if (status.partial === true) io.stderr.write('hookline: the status is incomplete; run the command again\n')
+  if (status.partial === true)
+    io.stderr.write(
+      'hookline: the operator service could not read all records from Kafka in time, so numbers may be too low; run the command again\n',
+    )
 }
 
 function linesOf({ id, state, circuitBreaker, requestsInProgress, inMemory, pace, waiting, results }: ShownStatus) {
@@ -24,10 +28,14 @@ function linesOf({ id, state, circuitBreaker, requestsInProgress, inMemory, pace
   return [
     `${id}: ${state}`,
     `circuit breaker: ${circuitBreaker.state}${probe}`,
-    `requests in progress: ${requestsInProgress}, deliveries in memory: ${inMemory}`,
-    ...(pace === undefined ? [] : [`pace: ${pace} attempts per second, after a 429`]),
+    `requests in progress: ${requestsInProgress}`,
+    `deliveries that wait in memory for an attempt: ${inMemory}`,
+    ...(pace === undefined
+      ? []
+      : [`attempts are limited to ${pace} per second now, because the endpoint responded with 429`]),
     ...waiting.map(
-      ({ tier, records, oldestAt }) => `deliveries in retry tier ${tier}: ${records}, the oldest since ${oldestAt}`,
+      ({ tier, records, oldestAt }) =>
+        `deliveries that wait in retry tier ${tier}: ${records}, the oldest since ${oldestAt}`,
     ),
     ...tableOf(
       ['RESULTS', 'DELIVERED', 'FAILED ATTEMPTS', 'DEAD-LETTERED', 'DROPPED', 'SINCE'],

@@ -2,13 +2,13 @@ import type { Command } from 'commander'
 import { type CommandIo, createCommand, withExamples } from '../../command.ts'
 import { wholeNumber, withJsonOption } from '../../options.ts'
 import { applyFiles } from './apply.ts'
-import { deleteObject, rotateKey } from './change.ts'
+import { deleteObject, rotateKey } from './delete-switch-rotate.ts'
 import { listObjects, showObject } from './list-and-show.ts'
 import { objectAction, objectSubcommand } from './subcommand.ts'
 
 const applyDescription = [
-  'Makes sources equal to files. A file has one source, a list of sources, or several YAML documents separated by ---; each is written as in `sources` of the configuration file. The rest is as in `hookline destinations apply`.',
-  'If a file does not have a write key, the source keeps its keys; a new source needs one. Prints what changes, without keys. If the operator service refuses a change, the command changes nothing, and the exit code is 2.',
+  'Creates and changes sources so that they are as the files say. A file has one source, a list of sources, or several YAML documents separated by ---; each is written as in `sources` of the configuration file. In all other respects this command works like `hookline destinations apply`.',
+  'A source that has no write key in the file keeps its current write keys. A new source must have a write key in the file. Prints what changes, without keys. If the operator service refuses a change, the command changes nothing, and the exit code is 2.',
 ].join('\n\n')
 
 /** `hookline sources list|show|apply|delete|rotate-key` */
@@ -27,7 +27,9 @@ export function sourcesCommand(io: CommandIo): Command {
       .option('--prune', 'also delete the sources of the operator API that are not in the files')
       .option('--dry-run', 'show what would change, and change nothing')
       .action(doing(applyFiles)),
-    ofOne('delete', 'delete a source; refused while a destination receives its messages').action(doing(deleteObject)),
+    ofOne('delete', 'delete a source; possible only if no destination receives its messages').action(
+      doing(deleteObject),
+    ),
     ofOne('rotate-key', 'give a source a new write key, and print it once')
       .option(
         '--keep <n>',

@@ -1,10 +1,23 @@
 import type { Command } from 'commander'
+import type { ObjectApiClient } from '../../../adapters/operator-client/object-api-client.ts'
 import type { ObjectKind } from '../../../core/config-objects/config-objects.ts'
 import { type CommandIo, createCommand } from '../../command.ts'
 import { type OperatorOptions, openOperator, withOperatorOptions } from '../../operator-options.ts'
-import type { ObjectWork } from './task.ts'
 
-/** Creates subcommands with the options of the operator API; `ofOne` adds the argument `<id>`. */
+/** The streams, API client and object kind of a command for destinations or sources. */
+export interface ObjectTask {
+  readonly io: CommandIo
+  readonly client: ObjectApiClient
+  readonly kind: ObjectKind
+}
+
+/** Carries out a command. `id` is the argument of the command, or '' if it has no argument. */
+export type ObjectWork<Options> = (task: ObjectTask, options: Options, id: string) => Promise<void>
+
+/**
+ * Returns two functions that create subcommands with the options of the operator API. Subcommands
+ * of `ofOne` also have the argument `<id>`.
+ */
 export function objectSubcommand(kind: ObjectKind, io: CommandIo) {
   const subcommand = (name: string, summary: string): Command => withOperatorOptions(createCommand(name, summary, io))
   const ofOne = (name: string, summary: string): Command =>
@@ -12,12 +25,12 @@ export function objectSubcommand(kind: ObjectKind, io: CommandIo) {
   return { subcommand, ofOne }
 }
 
-/** The action of a subcommand: opens the client and does the work. */
+/** Creates the action of a subcommand. It opens a client of the operator API and calls `work`. */
 export const objectAction =
   (kind: ObjectKind, io: CommandIo) =>
   <Options extends OperatorOptions>(work: ObjectWork<Options>) =>
   async (...given: readonly unknown[]): Promise<void> => {
-    // Commander passes the arguments, then the options.
+    // Commander passes the argument `<id>`, if the subcommand has one, and then the options.
     const [id, options] = typeof given[0] === 'string' ? [given[0], given[1] as Options] : ['', given[0] as Options]
     await work({ io, kind, client: await openOperator(options, io) }, options, id)
   }

@@ -1,8 +1,9 @@
-import type { Tested } from '../../../adapters/operator-client/operator-client.ts'
+import type { Tested } from '../../../adapters/operator-client/object-api-client.ts'
 import { CommandFailed, printData } from '../../command.ts'
 import type { OperatorOptions } from '../../operator-options.ts'
 import { printable } from '../../terminal.ts'
-import { accepted, type ObjectTask } from './task.ts'
+import { accepted } from './refusal-text.ts'
+import type { ObjectTask } from './subcommand.ts'
 
 /** `hookline destinations test` */
 export async function testDestination(
@@ -12,13 +13,17 @@ export async function testDestination(
 ): Promise<void> {
   const { kind: _kind, ...result } = accepted(await client.test(id), kind, id)
   printData(io, options, { id, ...result }, result.responses.flatMap(linesOf))
-  if (!result.delivered) throw new CommandFailed(`no webhook of ${kind} ${id} accepted the test message`)
+  if (!result.delivered)
+    throw new CommandFailed(
+      `no webhook of ${kind} ${id} accepted the test message; see the outcome of each webhook above`,
+    )
 }
 
 function linesOf({ webhook, request, outcome, status, failure, tookMs, responseBody }: Tested['responses'][number]) {
-  const answer = status ?? (failure === undefined ? '' : `${failure.code}: ${failure.detail}`)
+  const trouble = failure === undefined ? '' : `${failure.code}: ${failure.detail}`
+  const answer = status === undefined ? trouble : `status ${status}`
   return [
-    `${webhook}: ${outcome} (${answer}) in ${tookMs} ms`,
+    `webhook ${webhook}: ${outcome} (${answer}) in ${tookMs} ms`,
     `  POST ${request.url}`,
     ...Object.entries(request.headers).map(([name, value]) => `  ${name}: ${value}`),
     ...(responseBody === undefined ? [] : bodyLines(responseBody)),
@@ -26,8 +31,8 @@ function linesOf({ webhook, request, outcome, status, failure, tookMs, responseB
 }
 
 function bodyLines({ text, contentEncoding, truncated }: NonNullable<Tested['responses'][number]['responseBody']>) {
-  if (contentEncoding !== undefined) return [`  response: compressed with ${contentEncoding}, not shown`]
+  if (contentEncoding !== undefined) return [`  response: not shown, because it is compressed with ${contentEncoding}`]
   if (text === undefined || text === '') return ['  response: empty']
   const lines = text.trimEnd().split(/\r?\n/)
-  return [`  response${truncated ? ' (its beginning)' : ''}:`, ...lines.map(line => `    ${line}`)]
+  return [`  response${truncated ? ' (only the beginning)' : ''}:`, ...lines.map(line => `    ${line}`)]
 }

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { createRegistry } from '../../../adapters/avro/schema-registry.ts'
-import { systemClock as clock } from '../../../adapters/clock/clock.ts'
+import { systemClock as clock } from '../../../adapters/clock/system-clock.ts'
 import { createKafka } from '../../../adapters/kafka/kafkajs/client.ts'
 import { createAdmin } from '../../../adapters/kafka/log/admin.ts'
 import { createClusterProbe } from '../../../adapters/kafka/log/cluster-probe.ts'
-import { createEndpointExaminer } from '../../../adapters/webhook/endpoint-probe.ts'
+import { createEndpointDialer } from '../../../adapters/webhook/endpoint-dialer.ts'
 import { type Finding, formatFinding } from '../../../core/doctor/finding.ts'
 import { everyService, type ServiceName } from '../../../core/settings/service-names.ts'
 import type { Settings } from '../../../core/settings/settings.ts'
@@ -25,11 +25,14 @@ interface Options {
 type OpenInstruments = (settings: Settings, io: CommandIo) => Instruments & { close(): void }
 
 /**
- * The time limit for all checks together. It allows two rounds of `maxConcurrentDials` endpoints
- * that do not respond within the default timeout of 5 s.
+ * The time limit for all checks together. The config topic takes up to 5 s. The remaining 10 s are
+ * enough for twice `maxConcurrentDials` unreachable endpoints with the default timeout of 5 s.
  */
 const limit = durationMs(15_000)
-/** The part of the limit for the config topic, which is read before the other checks. */
+/**
+ * The time limit for reading the config topic, as a part of `limit`. The topic is read before the
+ * other checks.
+ */
 const configTopicLimit = durationMs(5_000)
 
 const description = [
@@ -70,14 +73,17 @@ async function run(options: Options, io: CommandIo, open: OpenInstruments): Prom
     { ok: failed === 0, findings },
     findings.map(finding => printable(formatFinding(finding))),
   )
-  if (failed > 0) throw new CommandFailed(`${failed} of ${findings.length} checks failed`)
+  if (failed > 0)
+    throw new CommandFailed(
+      `${failed} of ${findings.length} checks failed; the lines that begin with "fail" say what to do`,
+    )
 }
 
 const openInstruments: OpenInstruments = (settings, io) => {
   const logger = commandLogger(io)
   const admin = createAdmin(createKafka(settings.kafka, logger))
   const { network, delivery } = settings
-  const endpoints = createEndpointExaminer({ network, timeout: delivery.timeout, clock })
+  const endpoints = createEndpointDialer({ network, timeout: delivery.timeout, clock })
   return {
     cluster: createClusterProbe(settings.kafka, { logger }),
     admin,

@@ -1,6 +1,6 @@
 import type { Registry } from '../../../adapters/avro/schema-registry.ts'
 import type { ClusterProbe } from '../../../adapters/kafka/log/cluster-probe.ts'
-import type { EndpointExaminer } from '../../../adapters/webhook/endpoint-probe.ts'
+import type { EndpointDialer } from '../../../adapters/webhook/endpoint-dialer.ts'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { type ConnectionResult, judgeClock, judgeCluster } from '../../../core/doctor/cluster.ts'
 import { describeTransport, judgeEndpoint } from '../../../core/doctor/endpoint.ts'
@@ -23,19 +23,25 @@ export interface Instruments {
   readonly cluster: ClusterProbe
   readonly admin: TopicAdmin
   readonly registry: Registry
-  readonly endpoints: EndpointExaminer
+  readonly endpoints: EndpointDialer
   readonly clock: Clock
 }
 
 export interface ExaminationInput {
   readonly settings: Settings
-  /** Why the objects of the config topic are not in the settings. */
+  /**
+   * Why the config topic could not be read, so that its objects are not in the settings.
+   * `undefined` if they are.
+   */
   readonly unreadObjects?: string
   /** The checks cover only what these services use. */
   readonly services: ReadonlySet<ServiceName>
 }
 
-/** Maximum concurrent connections. 1000 unreachable endpoints take three connection timeouts. */
+/**
+ * Maximum number of endpoints that are dialled concurrently. With 400, the check of 1000
+ * unreachable endpoints takes three connection timeouts.
+ */
 const maxConcurrentDials = 400
 
 /** Runs all checks concurrently. A check without a result within `limit` fails. Never rejects. */
@@ -82,7 +88,8 @@ class Examination {
   async part(of: CheckKind, check: () => Promise<readonly Judgement[]>, which?: string): Promise<readonly Finding[]> {
     const failed = (detail: string): readonly Judgement[] => [{ level: 'fail', detail, ...(which && { which }) }]
     const judgements = await Promise.race([check(), this.#over]).catch((error: Error) => failed(error.message))
-    const results = judgements === 'over' ? failed(`no response within ${formatDuration(this.#limit)}`) : judgements
+    const results =
+      judgements === 'over' ? failed(`the check did not finish within ${formatDuration(this.#limit)}`) : judgements
     return results.map(judgement => ({ of, ...judgement }))
   }
 }
@@ -112,7 +119,10 @@ async function examineKafka({ settings }: ExaminationInput, { cluster }: Instrum
   return { address, judgements: judgeCluster({ configured, advertised, brokers: brokers.length }) }
 }
 
-/** Runs a check if a broker is reachable. If none is, the Kafka check reports it. */
+/**
+ * Runs a check that needs a reachable broker. If there is none, returns an empty list, because the
+ * check of the Kafka cluster already reports that its brokers are unreachable.
+ */
 async function afterKafka(
   kafka: Promise<KafkaSeen>,
   check: (address: string) => Promise<readonly Judgement[]>,
@@ -190,7 +200,7 @@ function judgeConfiguration({ settings, unreadObjects }: ExaminationInput): read
     countWithNoun(destinations.length, 'destination'),
     countWithNoun(webhooks, 'webhook'),
   ].join(', ')
-  const unread = `${unreadObjects}; destinations and sources of the operator API are not checked`
+  const unread = `${unreadObjects}; so doctor did not check the destinations and sources that were created through the operator API`
   return [
     { level: 'ok', detail },
     ...(unreadObjects === undefined ? [] : [{ level: 'fail' as const, detail: unread }]),
@@ -209,8 +219,8 @@ export interface Endpoint {
 }
 
 /**
- * The distinct endpoints, by origin and TLS identity, of all enabled destinations, including paused
- * ones.
+ * Lists the endpoints of all enabled destinations, including paused ones. Webhooks with the same
+ * origin and TLS identity share one endpoint.
  */
 export function endpointsOf(destinations: readonly Destination[]): readonly Endpoint[] {
   const webhooks = destinations

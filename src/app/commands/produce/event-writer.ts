@@ -13,7 +13,7 @@ interface Deps {
 
 /** Writes messages to the events topic, with the key and encoding that the collector uses. */
 export interface EventWriter {
-  /** Appends a message. Resolves when fewer than the maximum of records wait for Kafka. */
+  /** Appends a message. Resolves when fewer than `maxWaiting` records wait for Kafka. */
   put(message: Message): Promise<void>
   /**
    * The error of the first record that Kafka did not acknowledge. Later records fail too, so the
@@ -24,7 +24,10 @@ export interface EventWriter {
   finish(): Promise<{ readonly produced: number; readonly failed: number }>
 }
 
-/** Maximum number of records that wait for Kafka: enough for full batches, with little memory. */
+/**
+ * Maximum number of records that wait for Kafka's acknowledgement. It is enough for full batches,
+ * and they need little memory.
+ */
 const maxWaiting = 5_000
 
 export function createEventWriter({ codec, producer, clock, topic, sourceId, onProduced }: Deps): EventWriter {

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import { type Command, Option } from 'commander'
 import { createEventCodec } from '../../../adapters/avro/event-codec.ts'
 import { createRegistry } from '../../../adapters/avro/schema-registry.ts'
-import { systemClock } from '../../../adapters/clock/clock.ts'
+import { systemClock } from '../../../adapters/clock/system-clock.ts'
 import { createKafka } from '../../../adapters/kafka/kafkajs/client.ts'
 import { createProducer } from '../../../adapters/kafka/producer/producer.ts'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
@@ -79,7 +79,7 @@ export function produceCommand(io: CommandIo, open: OpenOutlet = openOutlet): Co
       'number of messages (default: 100, or unlimited with --rate)',
       wholeNumber('--count', 1),
     )
-    .option('--rate <number>', 'messages per second (default: unlimited)', wholeNumber('--rate', 1))
+    .option('--rate <number>', 'maximum messages per second (default: unlimited)', wholeNumber('--rate', 1))
     .option('--type <list>', `comma-separated list of message types (default: ${callTypes.join(',')})`, parseTypes)
     .option('--source <id>', 'source of the messages (default: the first one in the configuration)')
     .option('--users <number>', 'number of different users in the messages', wholeNumber('--users', 1), 1_000)
@@ -116,14 +116,15 @@ async function produce(options: Options, settings: Settings, io: CommandIo, open
     bar?.stop()
     const seconds = (outlet.clock.monotonic() - start) / 1_000
     const perSecond = Math.round(produced / Math.max(seconds, 0.001))
-    const line = `produced ${countWithNoun(produced, 'message')} to ${topic} in ${seconds.toFixed(1)} s (${perSecond} per second)`
+    const line = `wrote ${countWithNoun(produced, 'message')} to ${topic} in ${seconds.toFixed(1)} s (${perSecond} per second)`
     printData(io, options, { topic, source: sourceId, produced, failed, rejected, seconds, perSecond }, [line])
     const failure = feed.failure()
     if (failure !== undefined)
       throw new CommandFailed(
         `Kafka did not acknowledge ${countWithNoun(failed, 'message')}: ${withRemedyText(failure)}`,
       )
-    if (rejected > 0) throw new CommandFailed(`skipped ${countWithNoun(rejected, 'invalid line')} of stdin`)
+    if (rejected > 0)
+      throw new CommandFailed(`skipped ${countWithNoun(rejected, 'invalid line')} of stdin; see the reasons above`)
     if (isInterrupted) throw new CommandFailed(`interrupted after ${countWithNoun(produced, 'message')}`)
   } finally {
     bar?.stop()

@@ -21,14 +21,16 @@ beforeAll(async () => {
 })
 
 /**
- * Removes the parts of a text that may repeat a value: quoted text and lists of possible values.
+ * Returns the text without the parts that may repeat a value of the configuration: quoted text, and
+ * lists of possible values.
  */
 const ownWords = (text: string): string =>
   text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').replaceAll(/(?:possible:|did you mean|becomes) .*/g, '')
 
 /**
- * The defects of a problem. It must have a position in one of these files, a path (unless it counts
- * the problems that are not shown), a message and a hint, and must not contain a secret.
+ * Returns what is wrong with a problem. It must have a position in one of these files, a message
+ * and a hint. It must have a path, unless it is only the number of problems that are not shown. It
+ * must not contain a secret.
  */
 function faultsOf(problem: Problem, contents: Readonly<Record<string, Content>>): readonly string[] {
   const { file, line, column, path = 'none', message, hint } = problem
@@ -37,7 +39,7 @@ function faultsOf(problem: Problem, contents: Readonly<Record<string, Content>>)
   const found = (textOf(content) ?? '').split('\n')[line - 1]
   const place = column >= 1 && found !== undefined && column <= found.length + 1 ? [] : [`no place: ${line}:${column}`]
   const missing = Object.entries({ path, message, hint }).flatMap(([name, told]) => (told ? [] : [`no ${name}`]))
-  // Paths contain keys from the file. After a syntax error, a key can be a part of a secret.
+  // A path contains keys of the file. After a syntax error, a key can be a part of a secret.
   const own = `${ownWords(`${message} ${hint}`)} ${message.startsWith('is not valid YAML') ? path : ''}`
   const told = secrets.filter(secret => own.includes(secret)).map(secret => `tells ${secret}: ${own}`)
   return [...place, ...missing, ...told]
@@ -58,7 +60,10 @@ async function load(content: Content): Promise<LoadResult['kind']> {
   })
 }
 
-/** Counts loaded and rejected configurations. Both must occur, or the test would prove little. */
+/**
+ * Counts the loaded and the rejected configurations. `least` is the smaller number: without both
+ * kinds, the test would prove little.
+ */
 function counted(): { count(kind: LoadResult['kind']): void; least(): number } {
   const counts = { loaded: 0, refused: 0 }
   return { count: kind => counts[kind]++, least: () => Math.min(...Object.values(counts)) }

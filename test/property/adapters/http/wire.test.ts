@@ -11,7 +11,8 @@ const api = new ScriptedTrackingApi()
 let collector: Awaited<ReturnType<typeof startCollector>>
 beforeAll(async () => {
   collector = await startCollector(api, {
-    // All other timeouts are long, so that a pause of the machine makes no difference.
+    // Only this time limit is short. All other timeouts are long, so that a pause of the machine
+    // has no effect.
     limits: { linger: { time: durationMs(30), bytes: 65_536 } },
   })
 })
@@ -94,7 +95,8 @@ describe('a damaged request', () => {
           const wire = await connect(collector.url)
           await wire.send(mutations.reduce(mutate, bytes))
           wire.end()
-          // After the client closes its side, the server sends the pending responses and closes.
+          // When the client has closed its side, the server sends the pending responses and then
+          // closes its own side.
           await wire.closed
           for (const [, length = '', rest = ''] of wire.unread.matchAll(
             /content-length: (\d+)\r\n(?:[^\r\n]+\r\n)*\r\n(.*)/gis,

@@ -23,7 +23,7 @@ async function read(pieces: readonly Buffer[]): Promise<readonly string[]> {
   return lines
 }
 
-/** The text after the last line feed is a line only when it is not empty. */
+/** The expected lines. Text after the last line feed is a line only if it is not empty. */
 function expected(whole: string): readonly string[] {
   const lines = whole.split('\n')
   if (lines.at(-1) === '') lines.pop()

@@ -21,7 +21,8 @@ it('after any failures each destination has the expected value, and no message w
       model.settle()
       expect(model.wrong({ beforeSync: true })).toEqual([])
 
-      // After this time changes in flight count as undelivered, so the next sync sends them again.
+      // A change without a result counts as undelivered after the retry window and one hour. After
+      // 6 hours this applies to all changes in flight, so the next sync sends them again.
       model.pass(6 * 3_600_000)
       model.syncAll()
       expect(model.wrong()).toEqual([])
@@ -30,7 +31,7 @@ it('after any failures each destination has the expected value, and no message w
       model.syncAll()
       expect(model.changes - changes).toBe(0)
 
-      // After this time a sync forgets each membership that is no longer needed.
+      // After 8 days, a sync deletes all memberships that are no longer needed.
       model.pass(8 * 24 * 3_600_000)
       model.syncAll()
       model.syncAll()

@@ -14,7 +14,10 @@ const input = fc.record({
   fence: fc.oneof({ weight: 8, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
 })
 
-/** The rule: whether an input may run while these earlier ones are not done. */
+/**
+ * Whether an input may run while these inputs are not done. A fence waits for all earlier inputs.
+ * Any other input waits for earlier fences and for earlier inputs of its user.
+ */
 function mayRun(one: Input, undone: readonly Input[]): boolean {
   const before = undone.filter(({ at }) => at < one.at)
   if (one.fence) return before.length === 0

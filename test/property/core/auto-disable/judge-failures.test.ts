@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { FailureCounter } from '../../../../src/core/auto-disable/endpoint-failures.ts'
+import { FailureCounter } from '../../../../src/core/auto-disable/failure-counter.ts'
 import {
   type DisableRule,
   type FailureState,
@@ -20,11 +20,11 @@ type Step =
   | { readonly kind: 'failed' | 'delivered' | 'turn' | 'killed'; readonly process: number }
   | { readonly kind: 'enabled' }
 
-/** Processes that count failures, and one state that all of them read. */
+/** Processes that count failures, and the failure state that all of them read. */
 class Installation {
   state: FailureState | undefined
   #counters = Array.from({ length: 3 }, () => new FailureCounter())
-  /** What happened, as an observer of all processes sees it: the failures after the last success. */
+  /** Times of the failures since the last success of any process. */
   #failures: number[] = []
   #lastSuccess = Number.NEGATIVE_INFINITY
 
@@ -41,7 +41,7 @@ class Installation {
         this.#counters[step.process]!.ended(epochMs(now))
         this.#failures = []
         this.#lastSuccess = now
-        // A success after the written failure is written immediately.
+        // A success after the recorded failures is recorded immediately.
         return this.#write(step.process, now)
       case 'turn':
         return this.#write(step.process, now)

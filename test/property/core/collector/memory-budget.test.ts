@@ -51,8 +51,9 @@ describe('the body budget', () => {
           body.take(bytes)
           body.received()
         }
-        // A source may hold at most as much memory as it leaves free, so three sources leave at
-        // least an eighth. Another source may take half of that.
+        // A source may use at most as much memory as it leaves free, so each of three sources
+        // leaves at least half of the free memory. Together they leave at least an eighth, of which
+        // another source may use half.
         expect(budget.open({ sourceId: 'newcomer', address: 'n' }, () => {}).take(limits.authenticated / 16)).toBe(true)
       }),
     )

@@ -10,7 +10,7 @@ import type { ObjectDocument } from '../../../../src/core/config-objects/config-
 import { maskDocument, unmask } from '../../../../src/core/config-objects/mask.ts'
 import { formatPath } from '../../../../src/core/settings/problem.ts'
 
-/* Applying files to a model of the operator API, which stores documents with their secrets. */
+/* Applies files to a model of the operator API, which stores documents with their secrets. */
 
 interface Stored {
   readonly origin: 'file' | 'api'
@@ -93,7 +93,7 @@ it('applying the same files again changes nothing', () => {
   )
 })
 
-/** The document with defaults, and with lists of one secret as the secret. */
+/** The document with its default values. A list with one secret becomes the secret itself. */
 const effective = ({
   enabled = true,
   paused = false,

@@ -17,7 +17,7 @@ const situation = fc.record({
 })
 type Situation = typeof situation extends fc.Arbitrary<infer T> ? T : never
 
-/** The rules in their order, for a delivery that no webhook has rejected before. */
+/** The rules, in the order in which they apply, for a delivery that no webhook has rejected. */
 function oracle({ calls, leftOut, isForOthers, number, leftMs }: Situation): string {
   const outcomes = calls.map(({ outcome }) => outcome)
   if (outcomes.includes('delivered')) return 'delivered'

@@ -46,20 +46,29 @@ const policy = fc
 const waits = ['paused', 'breaker_open', 'lane_full'] as const
 type Obstacle = (typeof waits)[number] | 'none'
 
-/** What happens at each admission of a delivery. */
+/** The circumstances when a delivery is admitted. */
 const step = fc.record({
   obstacle: fc.constantFrom<Obstacle>('none', 'none', 'none', ...waits),
-  /** The result of each webhook. A webhook that is left out gets no request. */
+  /**
+   * The outcome of each webhook. A webhook with `isLeftOut` gets no request, because it has no free
+   * permit (slot for a concurrent request).
+   */
   calls: fc.array(
     fc
       .record({ outcome, retryAfter, isLeftOut: fc.integer({ min: 0, max: 9 }).map(draw => draw === 0) })
-      // Without a token there is no request, and so no Retry-After of the endpoint.
+      // Without a token there is no request, so the endpoint cannot send a Retry-After.
       .map(call => (call.outcome === 'auth' ? { ...call, retryAfter: undefined } : call)),
     { minLength: 5, maxLength: 5 },
   ),
-  /** Whether other destinations hold the permits of the webhooks that are left out. */
+  /**
+   * Whether requests to other destinations hold the permits (slots for concurrent requests) of the
+   * webhooks with `isLeftOut`.
+   */
   isForOthers: fc.boolean(),
-  /** How long the requests take, and how late the record is released. */
+  /**
+   * Duration of the requests, in ms. `lagMs` is the delay in ms with which the retry topic then
+   * releases the record.
+   */
   tookMs: fc.nat(5_000),
   lagMs: fc.oneof(fc.nat(20), fc.nat(600_000)),
 })
@@ -77,7 +86,7 @@ interface Life {
    * All attempts that made a request. `attempts` has only those that count. Before the end of the
    * window, an attempt without a success does not count in two cases:
    * - A webhook got no request, because other destinations held its permits.
-   * - Every webhook that may be retried got no request, because there was no access token.
+   * - All webhooks with a retryable outcome got no request, because there was no access token.
    */
   readonly all: readonly Attempted[]
   readonly attempts: readonly Attempted[]
@@ -87,8 +96,8 @@ interface Life {
 }
 
 /**
- * Runs a delivery from its first admission to its end. Retry topics release records late, but never
- * early.
+ * Runs a delivery from its first admission to its end. A retry topic can release a record late, but
+ * never early.
  */
 function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[], rest: Step): Life {
   const destination = destinationOf({ webhooks: Array.from({ length: webhookCount }, (_, index) => webhookOf(index)) })
@@ -96,7 +105,8 @@ function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[]
   let now = start
   let carried = initialState(recordOf(), destination.id, 'message-1', now, policy.window)
   for (let turn = 0; turn < 5_000; turn++) {
-    // At the end of the window one attempt must happen, so the permits become free then.
+    // A delivery that only lacks permits gets one more attempt after the end of the window. So the
+    // script makes permits free then.
     const step = script[turn] ?? (rest === heldUp && now > carried.deadline ? failing : rest)
     const { obstacle, lagMs } = step
     const decision = comeUp(step)
@@ -154,7 +164,10 @@ const failing: Step = {
 }
 const leftOut = failing.calls.map((call, index) => ({ ...call, isLeftOut: index > 0 }))
 const heldUp: Step = { ...failing, calls: leftOut, lagMs: 600_000 }
-/** Steps that repeat after the script. Each of them ends every delivery. */
+/**
+ * The step that repeats after the script if there is no access token. Like each of `rests`, it must
+ * end every delivery.
+ */
 const withoutToken: Step = { ...failing, calls: failing.calls.map(call => ({ ...call, outcome: 'auth' as const })) }
 const rests = [
   failing,
@@ -175,7 +188,7 @@ function throughKafka(carried: DeliveryState): DeliveryState {
 const isRefusal = (call: CallOutcome): boolean => isOneOf(refusedOutcomes, call.outcome)
 const isRetry = (call: CallOutcome): boolean => isOneOf(retryableOutcomes, call.outcome)
 
-/** The minimum wait after an attempt, by the schedule and by Retry-After. */
+/** The minimum wait after an attempt, from the schedule and from Retry-After, in ms. */
 function leastWait({ calls }: Attempted, scheduled: DurationMs): number {
   const asked = calls
     .filter(isRetry)
@@ -183,7 +196,11 @@ function leastWait({ calls }: Attempted, scheduled: DurationMs): number {
   return Math.max(scheduled, asked.length === 0 ? 0 : Math.min(...asked))
 }
 
-/** Checks that the attempt number and the deferrals stay the same. */
+/**
+ * Checks a delivery that was deferred because no permit (a slot for a concurrent request) was free
+ * for some of its requests. This increases neither the number of attempts nor the number of
+ * deferrals, and the delivery waits in a short retry topic.
+ */
 function checkHeldUp(decision: Decision, { attempt, deferrals }: DeliveryState, { tiers }: RetryPolicy): void {
   const carried = { attempt, deferrals, reason: 'lane_full' }
   expect(decision).toMatchObject({ kind: 'deferred', cause: 'lane_full', carried })
@@ -193,8 +210,8 @@ function checkHeldUp(decision: Decision, { attempt, deferrals }: DeliveryState, 
 }
 
 /**
- * Checks that attempts are not early, late or too many, and that no webhook gets a request after it
- * rejected the event.
+ * Checks the times and the number of attempts. Also checks that a webhook gets no request after it
+ * has rejected the event.
  */
 function checkAttempts({ all, attempts }: Life, { schedule, window }: RetryPolicy): void {
   expect(attempts.length).toBeLessThanOrEqual(schedule.length + 1)
@@ -215,7 +232,10 @@ function checkAttempts({ all, attempts }: Life, { schedule, window }: RetryPolic
   }
 }
 
-/** Checks the reason of a dead letter against the history of the delivery. Returns the result. */
+/**
+ * Checks that the result of a delivery, or the reason of its dead letter, fits its history. Returns
+ * the result or the reason.
+ */
 function checkEnd({ all, attempts, end, endedAt, lastObstacle }: Life, { schedule, window }: RetryPolicy): string {
   const deadline = start + window
   const succeeded = attempts.map(({ calls }) => calls.some(call => call.outcome === 'delivered'))
@@ -251,7 +271,7 @@ function checkRefusals(attempts: readonly Attempted[], carried: DeliveryState): 
   const refusals = attempts.flatMap(({ calls }) => calls.filter(isRefusal))
   expect(refusals.map(call => call.outcome)).toContain(carried.reason)
   expect([...carried.refusedWebhooks].sort()).toEqual(refusals.map(call => call.webhook.urlHash).sort())
-  // The exact times are known only when no webhook was ever left out.
+  // The order of the outcomes is known only if all webhooks got a request in each attempt.
   if (attempts.some(({ leftOut }) => leftOut > 0)) return
   const inOrder = refusals.sort((a, b) => Number(a.webhook.label) - Number(b.webhook.label))
   expect(carried.outcomes).toBe(inOrder.map(call => call.outcome).join(','))
@@ -274,7 +294,7 @@ it('every delivery ends once, with at least one attempt, and no attempt is early
     }),
     { numRuns: 2_000 },
   )
-  // The generator must reach every result, or the test would prove less.
+  // The generator must have reached all results, because the test would otherwise prove less.
   const all = ['delivered', 'never_attempted', 'retries_exhausted', 'retry_after_exceeds_window', 'retry_window_over']
   expect([...ends].sort()).toEqual([...all, ...refusedOutcomes].sort())
 })

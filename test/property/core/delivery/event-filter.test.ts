@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto'
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { DeliveredFields } from '../../../../src/core/delivery/delivered-fields.ts'
 import { filteredBy } from '../../../../src/core/delivery/event-filter.ts'
+import { FilterFields } from '../../../../src/core/delivery/filter-fields.ts'
 import { matches, parsePattern } from '../../../../src/core/delivery/name-pattern.ts'
 import { bodyOf } from '../../../../src/core/delivery/payload.ts'
 import { callTypes, type Message } from '../../../../src/core/message/message.ts'
 import { normalise } from '../../../../src/core/message/normalise.ts'
-import { conditionOps } from '../../../../src/core/settings/filter.ts'
+import { conditionOps } from '../../../../src/core/settings/destination-filter.ts'
 import type { DestinationFilter } from '../../../../src/core/settings/settings.ts'
 import { destinationOf, start } from '../../../support/builders.ts'
 
 type Condition = NonNullable<DestinationFilter['where']>[number]
 
-/** Whether a pattern matches, by trying every length for every `*`. */
+/** Whether a pattern matches. Tries all lengths of text for each `*`. */
 function modelMatches(pattern: string, name: string): boolean {
   if (pattern === '') return name === ''
   if (pattern[0] !== '*') return name !== '' && pattern[0] === name[0] && modelMatches(pattern.slice(1), name.slice(1))
@@ -22,7 +22,10 @@ function modelMatches(pattern: string, name: string): boolean {
   )
 }
 
-/** The value at a path of the parsed request body; null and an absent value are `undefined`. */
+/**
+ * The value at a path of the parsed request body. Returns undefined for null and for an absent
+ * value.
+ */
 function modelValue(path: string, message: Message): unknown {
   if (path === 'userId') return message.userId
   if (path === 'anonymousId') return message.anonymousId
@@ -60,7 +63,7 @@ function modelSample(destination: string, message: Message, percent: number): bo
   return (100 * Number.parseInt(digest.slice(0, 12), 16)) / 2 ** 48 < percent
 }
 
-/** Whether a message passes a filter: every rule is checked, in no order. */
+/** Whether a message passes a filter. The order of the rules has no effect. */
 function modelPasses(id: string, { types, events, where, sample }: DestinationFilter, message: Message): boolean {
   const name = message.event ?? ''
   const isTrack = message.type === 'track'
@@ -133,7 +136,7 @@ const aFilter: fc.Arbitrary<DestinationFilter> = fc.record(
 it('a message passes a filter exactly when every rule of the model passes', () => {
   fc.assert(
     fc.property(aMessage, aFilter, fc.constantFrom('crm', 'lake'), (message, filter, destination) => {
-      const rule = filteredBy(destinationOf({ id: destination, filter }), new DeliveredFields(message))
+      const rule = filteredBy(destinationOf({ id: destination, filter }), new FilterFields(message))
       expect(rule === undefined).toBe(modelPasses(destination, filter, message))
     }),
     { numRuns: 3_000 },
@@ -144,7 +147,7 @@ it('a condition holds exactly when it holds for the parsed request body', () => 
   fc.assert(
     fc.property(aMessage, condition, (message, each) => {
       const destination = destinationOf({ filter: { where: [each] } })
-      const isHeld = filteredBy(destination, new DeliveredFields(message)) === undefined
+      const isHeld = filteredBy(destination, new FilterFields(message)) === undefined
       expect(isHeld).toBe(modelHolds(each, message))
     }),
     { numRuns: 3_000 },
@@ -166,12 +169,13 @@ it('a larger percentage keeps every user of the sample, and the share is near th
     const destination = destinationOf({ filter: { sample: { percent, by: 'user' } } })
     return users.filter(userId => {
       const message = { ...anyMessage, userId }
-      return filteredBy(destination, new DeliveredFields(message)) === undefined
+      return filteredBy(destination, new FilterFields(message)) === undefined
     })
   }
   const [small, large] = [sampleOf(2.5), sampleOf(10)]
   expect(small.filter(user => !large.includes(user))).toEqual([])
-  // Five standard deviations of a binomial distribution with these shares.
+  // The tolerance is five standard deviations of a binomial distribution with the share of the
+  // sample.
   expect(Math.abs(small.length - 500)).toBeLessThan(5 * Math.sqrt(20_000 * 0.025 * 0.975))
   expect(Math.abs(large.length - 2_000)).toBeLessThan(5 * Math.sqrt(20_000 * 0.1 * 0.9))
 })

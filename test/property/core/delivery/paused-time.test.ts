@@ -22,23 +22,24 @@ interface Pause {
   readonly to: number
 }
 
-/** What happened to a delivery whose attempts all fail. */
+/** The history of a delivery whose attempts all fail. */
 interface Life {
-  /** For each attempt: when it started, and how much of the window was left. */
+  /** Start of each attempt, and the time that was left of the window at that time, in ms. */
   readonly attempts: readonly { readonly at: number; readonly left: number }[]
   readonly end: Decision
   readonly endedAt: number
   /**
-   * The time from each deferral for the pause, or from when the delivery was due, until the record
-   * was read again.
+   * Total time in ms for which the delivery waited because of the pause. Each wait begins with a
+   * deferral for the pause, or when the delivery is due if that is later. It ends when the record
+   * is read again.
    */
   readonly held: number
   readonly latest: number
 }
 
 /**
- * Runs a delivery through retry topics, with headers as the only memory. Its destination is paused
- * during the given times, and all its attempts fail.
+ * Runs a delivery through retry topics and keeps its state only in the headers. Its destination is
+ * paused during the given times, and all attempts fail.
  */
 function live(policy: RetryPolicy, pauses: readonly Pause[], lagMs: number): Life {
   const attempts: Life['attempts'][number][] = []
@@ -82,8 +83,8 @@ function throughKafka(carried: DeliveryState): DeliveryState {
 }
 
 /**
- * The waits of a policy. Some of them are not tiers of the installation, and some exceed the window,
- * as after a change that shortens it.
+ * The schedule of a policy. Some of its waits do not have a retry topic of that time. Some exceed
+ * the window, as after a change that shortens it.
  */
 const schedule = fc
   .array(fc.integer({ min: 10_000, max: hour }), { maxLength: 8 })
@@ -110,7 +111,8 @@ it('with pauseKeepsWindow, a pause changes when attempts are made, but neither t
       if (life.held > most) return
       expect(life.attempts.map(({ left }) => left)).toEqual(undisturbed.attempts.map(({ left }) => left))
       expect(life.end.reason).toBe((undisturbed.end as typeof life.end).reason)
-      // The whole window passed outside of the pauses, or the next wait would have exceeded it.
+      // The time of a pause does not count towards the window. Without this time, the window had
+      // ended, or the next wait would have exceeded it.
       if (life.end.reason === 'retry_window_over') {
         const next = waits[life.attempts.length - 1] ?? 0
         expect(life.endedAt - start - life.held + next).toBeGreaterThan(policy.window)

@@ -26,7 +26,10 @@ const number = fc.oneof(
   fc.constantFrom('1.0', '-0', '1E5', '1e21', '0.0000001', '12345678901234567890', '5e-324', '-1.50', '100e-2'),
   fc.double({ noNaN: true, noDefaultInfinity: true }).map(value => JSON.stringify(value)),
 )
-/** JSON of other writers: any form of numbers and escapes, white space, duplicate keys. */
+/**
+ * JSON texts as other programs write them: all forms of numbers and escapes, white space, and
+ * duplicate keys.
+ */
 const { json, object } = fc.letrec<{ json: string; object: string }>(tie => ({
   json: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
@@ -83,7 +86,7 @@ const required: Record<Message['type'], Record<string, string>> = {
   delete: { userId: '"u1"' },
 }
 
-/** Parses and normalises a message; `undefined` when it is rejected. */
+/** Parses and normalises a message. Returns undefined if the message is rejected. */
 function messageFrom(sentText: string): Message | undefined {
   const parsed = parseJson(sentText)
   if (parsed.kind === 'rejected') throw new TypeError(parsed.message)
@@ -91,7 +94,10 @@ function messageFrom(sentText: string): Message | undefined {
   return normalised.kind === 'rejected' ? undefined : normalised.message
 }
 
-/** Computes the body from an object: the members in order, without `undefined` ones. */
+/**
+ * Computes the body from an object that has the members in the right order. Undefined members are
+ * left out.
+ */
 function oracle(message: Message, { anonymousId }: Pick<PayloadSettings, 'anonymousId'>): string {
   const { type, name, category } = message
   const parsed = (fragment: string | undefined) => (fragment === undefined ? undefined : JSON.parse(fragment))

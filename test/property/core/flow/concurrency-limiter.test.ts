@@ -59,8 +59,8 @@ describe('ConcurrencyLimiter of one host', () => {
         for (const [who] of given) start(who % count)
         const before = [...held]
         const total = (): number => held.reduce((all, each) => all + each, 0)
-        // Ends all earlier requests, those of the oldest destination first, while all destinations
-        // request permits in turn.
+        // Ends the requests that were started before, destination by destination. After each end,
+        // all destinations try to start a request in turn.
         for (const [id, calls] of before.entries())
           for (let call = 0; call < calls; call++) {
             limiter.release(share, rooms[id] as PermitShares)

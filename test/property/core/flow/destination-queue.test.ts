@@ -9,7 +9,7 @@ interface Item {
 }
 
 /**
- * The simplest model of the queue: lists of the waiting items, in order, and of the items in
+ * A simple model of the queue: a list of the waiting items, in order, and a list of the items in
  * progress.
  */
 class Oracle {
@@ -75,7 +75,8 @@ describe('DestinationQueue', () => {
               const [own, whole] = [out, all].map(items => items.filter(item => item.key === same))
               if (own!.length > 0) expect(own).toEqual(whole)
             }
-            // Only the last key may exceed the limit.
+            // The items of one key are drained together, so only those of the last key may exceed
+            // the limit.
             expect(out.slice(each.most).every(({ key }) => key === out.at(-1)?.key)).toBe(true)
             oracle.waiting = oracle.waiting.filter(item => !out.includes(item))
           }

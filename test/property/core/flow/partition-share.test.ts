@@ -1,11 +1,11 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { RateBudget } from '../../../../src/core/flow/rate-budget.ts'
+import { DestinationRateLimit } from '../../../../src/core/flow/destination-rate-limit.ts'
 import { type Member, ModelGroup } from '../../../support/dispatcher/model-group.ts'
 
-/** Milliseconds between two looks at the processes; timers are late by up to this time. */
+/** Interval between two checks of the processes, in ms. It is also the maximum delay of timers. */
 const stepMs = 5
-/** As `stepMs`, for the tests of shares. */
+/** Interval between two checks of the processes in the tests of concurrency limits, in ms. */
 const coarseStepMs = 40
 const timeoutMs = 5_000
 const handoverMs = 250
@@ -24,7 +24,10 @@ const changes = fc.array(
   }),
   { maxLength: 6 },
 )
-/** The result of a join reaches all members within the time that a new owner waits. */
+/**
+ * Delay until a member has the result of a join, in ms. It is shorter than the time for which a new
+ * owner waits.
+ */
 const delays = fc.array(fc.integer({ min: 0, max: handoverMs - coarseStepMs }), { minLength: 5, maxLength: 5 })
 const drains = fc.integer({ min: 0, max: 4_000 })
 
@@ -35,7 +38,9 @@ interface World {
   readonly drainMs: number
 }
 
-/** Runs a group through the changes, and calls `look` at each step until 20 s after the last one. */
+/**
+ * Runs a group through the changes. Calls `look` at each step, until 20 s after the last change.
+ */
 function run(
   { partitions, first, delayMs, drainMs }: World,
   planned: readonly Change[],
@@ -90,13 +95,16 @@ it('the parts of a rate never add up to more than the rate, and to all of it whe
 it('the permits of all processes never exceed the total, with the requests that they had started before', () => {
   fc.assert(
     fc.property(worlds, changes, fc.integer({ min: 1, max: 50 }), fc.nat(), (world, planned, total, rotateBy) => {
-      /** The number of permits of each process in the last five seconds. */
+      /**
+       * For each process, the numbers of its permits (slots for concurrent requests) in the last
+       * five seconds.
+       */
       const recent = new Map<Member, { at: number; permits: number }[]>()
       run(world, planned, coarseStepMs, (group, isStable) => {
         for (const member of running(group)) {
           const { permits } = member.share.permitsAt(group.now, total, rotateBy, timeoutMs + handoverMs)
           const kept = (recent.get(member) ?? []).filter(({ at }) => group.now - at < timeoutMs)
-          // Only the last value and higher ones before it matter.
+          // Only the last number and higher ones before it are needed for the maximum.
           recent.set(member, [...kept.filter(each => each.permits > permits), { at: group.now, permits }])
         }
         const inProgress = [...recent.values()].map(all =>
@@ -121,13 +129,14 @@ it('50 attempts per second are at most 60 in any second, and 48 to 52 on average
       fc.nat(3),
       (partitions, delayMs, drainMs, each, lateMs) => {
         const planned = each.map(({ afterMs }): Change => ({ afterMs, kind: 'start', index: 0 }))
-        const budgets = new Map<Member, { budget: RateBudget; askAt: number }>()
+        const budgets = new Map<Member, { budget: DestinationRateLimit; askAt: number }>()
         const attempts: number[] = []
         run({ partitions, first: 1, delayMs, drainMs }, planned, stepMs, group => {
           for (const member of running(group)) {
-            const own = budgets.get(member) ?? { budget: new RateBudget(), askAt: 0 }
+            const own = budgets.get(member) ?? { budget: new DestinationRateLimit(), askAt: 0 }
             budgets.set(member, own)
-            // A new part of the rate wakes the process.
+            // A process checks its part of the rate when its wait ends. The test also lets it check
+            // every 50 ms, in place of the wake-up that it gets when its part changes.
             if (group.now < own.askAt) continue
             let wait = own.budget.msToWait(member.share, 50, group.now)
             for (; wait === 0; wait = own.budget.msToWait(member.share, 50, group.now)) {

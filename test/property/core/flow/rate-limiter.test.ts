@@ -12,7 +12,7 @@ it('permits at most the rate plus one second and one batch, and keeps its promis
       for (const [pauseMs, count] of each) {
         now += pauseMs
         const seconds = limiter.secondsToWait(now)
-        // The added millisecond covers rounding errors.
+        // The additional millisecond compensates for rounding errors.
         if (seconds > 0) now += seconds * 1_000 + 1
         expect(limiter.secondsToWait(now)).toBe(0)
         expect(through).toBeLessThanOrEqual(perSecond * (now / 1_000 + 1) + 0.001)

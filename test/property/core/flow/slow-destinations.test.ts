@@ -13,9 +13,10 @@ interface Call {
 }
 
 /**
- * Simulates destinations of one host that always have work. `callMs` has the request duration of
- * each. When a request ends, the waiting destinations get permits in turn, and that of the ended
- * request comes last. Returns the share of permit time of each in the second half.
+ * Simulates destinations of one host that always have events to send. `callMs` is the duration of
+ * the requests of each destination. When a request ends, the waiting destinations get permits
+ * (slots for concurrent requests) in turn, and its own destination is the last. Returns how many
+ * permits each destination had on average in the second half of the time.
  */
 function held(perHost: number, callMs: readonly number[], forMs: number): readonly number[] {
   const limiter = new ConcurrencyLimiter({ maxInFlight: 100_000, perWebhook: 100_000, perHost })
@@ -25,7 +26,7 @@ function held(perHost: number, callMs: readonly number[], forMs: number): readon
   const waiting = [...callMs.keys()]
   let calls: Call[] = []
   let now = 0
-  /** Gives each destination one request in turn, until no permit is free. */
+  /** Starts requests of the destinations in turn until no permit is free. */
   const askAll = (): void => {
     const turns = waiting.splice(0)
     for (let id = turns.shift(); id !== undefined; id = turns.shift()) {

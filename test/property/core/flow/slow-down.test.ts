@@ -5,7 +5,10 @@ import { type LimitedWorld, meanOf, simulateTraffic } from '../../../support/dis
 const counting = fc.constantFrom('bucket' as const, 'window' as const)
 const latencyMs = fc.integer({ min: 1, max: 500 })
 const processes = fc.integer({ min: 1, max: 5 })
-/** Each process makes at least four attempts per second. */
+/**
+ * Endpoints and the processes that send to them. The limit permits at least four attempts per
+ * second of each process.
+ */
 const worlds = fc
   .record({
     limit: fc.oneof(fc.integer({ min: 4, max: 100 }), fc.integer({ min: 4, max: 1_000 })),
@@ -15,7 +18,10 @@ const worlds = fc
   })
   .filter(({ limit, processes }) => limit >= 4 * processes)
 
-/** The processes cannot send more than this, because of their limit of requests in progress. */
+/**
+ * Maximum number of requests per second, which follows from the limit of requests in progress of
+ * each process.
+ */
 const capacityOf = ({ processes, latencyMs }: LimitedWorld): number => (processes * 64 * 1_000) / latencyMs
 const reachable = (world: LimitedWorld, limit = world.limit): number => Math.min(limit, capacityOf(world))
 

@@ -15,8 +15,8 @@ import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { resendJob } from '../../../support/jobs/builders.ts'
 
 /*
- * Processes read the topic at different speeds, are silent for any time, and write records that
- * arrive late.
+ * A model of processes that share a jobs topic. They read the topic at different speeds, can be
+ * inactive for any time, and write records that arrive late.
  */
 
 const processes = ['one', 'two', 'three']
@@ -45,7 +45,7 @@ interface Reader {
 
 class Model {
   readonly topic: Job[] = []
-  /** Records that were sent and have not arrived. */
+  /** Records that were sent but are not in the topic yet. */
   readonly sent: Job[] = []
   readonly readers: Reader[] = processes.map(() => ({ log: new JobLog(), offset: 0 }))
   #writes = 0

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 
 /**
- * One UTF-16 code unit of a JSON string: unescaped where that is valid, or escaped. Includes lone
- * surrogates.
+ * One UTF-16 code unit in a JSON string, escaped or, if that is valid, unescaped. Lone surrogates
+ * are included.
  */
 const unit = fc
   .tuple(
@@ -23,7 +23,7 @@ const string = fc.oneof(
 )
 
 const digits = (max: number) => fc.bigInt({ min: 0n, max: 10n ** BigInt(max) - 1n }).map(String)
-/** Numbers in every form that JSON permits. None is too large for a double; some are rounded. */
+/** Numbers in all forms that JSON permits. None is too large for a double, and some are rounded. */
 const number = fc.oneof(
   fc
     .tuple(

@@ -11,7 +11,7 @@ import { jsonText } from './any-json-text.ts'
 
 const newId = (): string => 'new'
 
-/** The expected result for one element, computed in the simplest way. */
+/** The expected result for one element, computed in a simple way. */
 function alone(text: string): Message | string {
   const parsed = parseJson(text)
   const outcome =
@@ -32,7 +32,7 @@ const message = fc
   .tuple(fc.oneof(jsonText.value, fc.bigInt().map(String), fc.constant('"u"')), jsonText.value, jsonText.object)
   .map(([id, other, part]) => `{"messageId":${other},"type":"page","userId":${id},"properties":${part}}`)
 const valid = fc.oneof(message, message, jsonText.value)
-/** Text that is not JSON but has balanced brackets, so that its end can be found. */
+/** Text that is not JSON. Its brackets are balanced, so that its end can be found. */
 const broken = fc
   .tuple(
     fc.constantFrom<(inner: string) => string>(
@@ -55,9 +55,9 @@ const broken = fc
   .map(([wrap, inner]) => wrap(inner))
 const elements = fc
   .array(fc.oneof({ weight: 3, arbitrary: valid }, { weight: 1, arbitrary: broken }), { minLength: 1, maxLength: 8 })
-  // An empty list has no elements, not one empty element.
+  // The text of an empty list has no element, not one empty element.
   .filter(texts => texts.length > 1 || texts[0]?.trim() !== '')
-/** The text around the list. */
+/** Adds the rest of a body around a list of messages. */
 const frame = fc.tuple(fc.boolean(), jsonText.value, jsonText.value, fc.constantFrom('batch', 'b\\u0061tch')).map(
   ([isBare, before, after, name]) =>
     (list: string): string =>
@@ -94,7 +94,7 @@ describe('splitJson', () => {
         const text = around(`[${texts}]`)
         const parsed = texts.map((_, index) => text.slice(cut.elements[2 * index], cut.elements[2 * index + 1]))
         expect(parsed.map(part => JSON.parse(part))).toEqual(texts.map(part => JSON.parse(part)))
-        // `list` on its own is any JSON value: a list or something else.
+        // `list` is any JSON value, so it may not be a list.
         const other = splitJson(list, { list: 'batch', members: [], maxElements: 1_000 })
         const value: unknown = JSON.parse(list)
         expect(other.kind === 'list' && other.elements.length / 2).toBe(Array.isArray(value) && value.length)
@@ -104,7 +104,7 @@ describe('splitJson', () => {
   })
 })
 
-/** Bodies as SDKs send them, and edge cases of the rules. */
+/** Bodies as SDKs send them, and bodies that are edge cases of the rules. */
 const seeds = [
   '{"batch":[{"type":"track","userId":"u1","event":"Opened","properties":{"a":[1,{"b":"c"}]},"messageId":"m1"},{"type":"page","anonymousId":"a"}],"sentAt":"2026-11-21T12:00:00.000Z","writeKey":"key","context":{"library":{"name":"x","version":"1"}},"integrations":{"All":true}}',
   '{"batch":[{"type":"identify","userId":12345678901234567890,"traits":{"x":NaN}},{"type":"alias","userId":1,"previousId":2.50}],"writeKey":"k"}',
@@ -168,7 +168,7 @@ describe('any body', () => {
       }),
       { numRuns: 100_000 },
     )
-    // Each kind of result must occur often, or the test would prove little.
+    // Each kind of result must occur often, because the test would otherwise prove little.
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(5_000)
   })
 })

@@ -8,8 +8,8 @@ import { jsonText } from './any-json-text.ts'
 const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd')
 
 /**
- * The expected value, computed in the simplest way. A reviver would not do: V8 passes it the first
- * of two members with the same name.
+ * The expected value, computed in a simple way. It does not use a reviver of JSON.parse: if two
+ * members have the same name, V8 passes the first one to the reviver.
  */
 function cleaned(value: unknown): unknown {
   if (typeof value === 'string') return wellFormed(value)
@@ -70,8 +70,8 @@ describe('canonicalJson', () => {
       fc.property(jsonText.value, fc.array(fc.boolean(), { minLength: 94, maxLength: 106 }), (text, levels) => {
         const nested = levels.reduceRight((inner, list) => (list ? `[${text},${inner}]` : `{"x":${inner}}`), '0')
         const outcome = canonicalJson(JSON.parse(nested))
-        // `text` has up to five levels of its own, at any depth. So both results are possible from
-        // 96 to 100.
+        // `text` has up to five levels, and it can be at any level. So from 96 to 100 levels, both
+        // results are possible.
         if (levels.length <= 95) expect(outcome).toMatchObject({ kind: 'canonical' })
         if (levels.length > 100) expect(outcome).toMatchObject({ code: 'too_deep' })
       }),
@@ -81,8 +81,8 @@ describe('canonicalJson', () => {
 })
 
 /**
- * Members of a message with ids: numbers or other values, duplicates, escaped names, and nested
- * ones.
+ * Members of a message that can be ids. They include numbers and other values, duplicates, escaped
+ * names, and members of nested objects.
  */
 const idMember = fc
   .tuple(
@@ -103,8 +103,8 @@ const message = fc.array(idMember, { maxLength: 8 }).map(members => ` {${members
 type SourceReviver = (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown
 
 /**
- * Parses with a reviver and keeps the original text of number ids of the outermost object. Too slow
- * for untrusted input.
+ * Parses with a reviver, and keeps the original text of numbers that are ids of the outermost
+ * object. This is too slow for input from outside.
  */
 function withIdsAsWritten(text: string): unknown {
   const sources: { readonly holder: unknown; readonly key: string; readonly source: string }[] = []

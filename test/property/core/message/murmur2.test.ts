@@ -6,7 +6,7 @@ import { murmur2 } from '../../../../src/core/message/murmur2.ts'
 const mask = 0xffff_ffffn
 const multiplier = 0x5bd1_e995n
 
-/** The algorithm with unbounded integers, reduced to 32 bits after every step. */
+/** The algorithm with integers of any size, which are reduced to 32 bits after each step. */
 function reference(bytes: Uint8Array): bigint {
   let hash = 0x9747_b28cn ^ BigInt(bytes.length)
   const whole = bytes.length - (bytes.length % 4)

@@ -9,7 +9,10 @@ const hex = (value: number): string => `${(value >>> 16).toString(16)}:${(value 
 const v6 = fc.array(fc.nat(0xffff), { minLength: 8, maxLength: 8 })
 const written = (groups: readonly number[]): string => groups.map(group => group.toString(16)).join(':')
 
-/** Every IPv6 form that contains an IPv4 address. The last two also contain a public one. */
+/**
+ * All forms of IPv6 addresses that contain an IPv4 address. The last two forms also contain a
+ * public IPv4 address.
+ */
 const carriers: readonly ((v4: number) => string)[] = [
   v4 => `::ffff:${dotted(v4)}`,
   v4 => `::ffff:${hex(v4)}`,
@@ -24,7 +27,7 @@ const carriers: readonly ((v4: number) => string)[] = [
 ]
 const carrier = fc.constantFrom(...carriers)
 
-/** The forbidden IPv4 blocks of the specification, as numbers. */
+/** The forbidden IPv4 blocks of the specification: the first address and the prefix length. */
 const blocks: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -46,7 +49,9 @@ const blocks: readonly (readonly [string, number])[] = [
 const number = (text: string): number => text.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
 const inBlock = (value: number, [first, length]: readonly [string, number]): boolean =>
   Math.floor(value / 2 ** (32 - length)) === Math.floor(number(first) / 2 ** (32 - length))
-/** Half of the addresses are inside a block; few random ones would be. */
+/**
+ * Addresses of which half are in a forbidden block. Among random addresses, only few are in one.
+ */
 const address = fc.oneof(
   word,
   fc.tuple(fc.constantFrom(...blocks), word).map(([[first, length], noise]) => {

@@ -22,7 +22,7 @@ interface Sent {
   readonly notice: Notice
 }
 
-/** All notices of the steps, and of an hour without facts after them. */
+/** All notices that the steps cause, including those of the hour after the last step. */
 function sentIn(all: Steps): readonly Sent[] {
   const notices = new DestinationNotices('crm')
   let at = 1_000_000

@@ -10,7 +10,10 @@ const object = fc.dictionary(
 )
 const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 
-/** The value without members that are null, at any depth of objects: a patch cannot write those. */
+/**
+ * The value without members that are null, at any depth of objects, because a merge patch cannot
+ * set null.
+ */
 function withoutNulls(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(
@@ -56,7 +59,7 @@ describe('a JSON Merge Patch', () => {
   })
 })
 
-// RFC 7396, appendix A: the cases whose target and patch are objects.
+// The cases of RFC 7396, appendix A, in which the target and the patch are objects.
 const cases: readonly [JsonObject, JsonObject, JsonObject][] = [
   [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
   [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],

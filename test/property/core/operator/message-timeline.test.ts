@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import type { RecordedAttempt } from '../../../../src/core/delivery/attempt-record.ts'
-import type { FoundPieces } from '../../../../src/core/operator/found-pieces.ts'
+import type { RecordedAttempt } from '../../../../src/core/delivery/recorded-attempt.ts'
 import { messageTimeline } from '../../../../src/core/operator/message-timeline.ts'
+import type { TimelineInput } from '../../../../src/core/operator/timeline-input.ts'
 import {
   foundAttempt,
   foundCopy,
@@ -10,9 +10,12 @@ import {
   foundEvent,
   noPieces,
   start,
-} from '../../../support/operator/found-pieces.ts'
+} from '../../../support/operator/timeline-input.ts'
 
-/* A life of a message at some destinations, of which the search finds the records in any order. */
+/*
+ * Generates what happens to a message at some destinations. The search finds its records in any
+ * order.
+ */
 
 const destinations = ['a', 'b', 'c'] as const
 type Ending = 'delivered' | 'dead_lettered' | 'dropped' | 'waiting' | 'replayed' | 'replay_waiting'
@@ -26,7 +29,7 @@ type Life = typeof life extends fc.Arbitrary<infer T> ? T : never
 
 const expected = { replayed: 'delivered', replay_waiting: 'waiting' } as const
 
-function piecesOf({ destination, failures, ending }: Life): Pick<FoundPieces, 'attempts' | 'copies' | 'deadLetters'> {
+function piecesOf({ destination, failures, ending }: Life): Pick<TimelineInput, 'attempts' | 'copies' | 'deadLetters'> {
   const at = (number: number): number => start + number * 10_000
   const failed = (attempt: number, more: Partial<RecordedAttempt> = {}) =>
     foundAttempt({ destination, attempt, at: at(attempt), decision: 'retried', outcomes: { 0: 'timeout' }, ...more })
@@ -37,7 +40,9 @@ function piecesOf({ destination, failures, ending }: Life): Pick<FoundPieces, 'a
   const end = (more: Partial<RecordedAttempt>) => [...attempts, foundAttempt({ ...last, ...more } as never)]
   switch (ending) {
     case 'delivered':
-      // The copy is there until the dispatchers commit.
+      // The search finds `copy`, the retry record before the last attempt, as long as the
+      // dispatchers have not committed its offset. So it can also find the record of a delivery
+      // that has ended.
       return { attempts: end({}), copies: [copy], deadLetters: [] }
     case 'dead_lettered':
       return { attempts: end({ decision: 'dead_lettered' }), copies: [copy], deadLetters: [deadLetter] }
@@ -82,7 +87,8 @@ describe('a timeline', () => {
           destination,
           ending in expected ? expected[ending as keyof typeof expected] : ending,
         ])
-        // A destination without records got the message at its first attempt.
+        // A destination without records got the message at its first attempt, which is not
+        // recorded.
         const others = destinations.map(id => [id, 'delivered'])
         expect(states).toEqual({ ...Object.fromEntries(others), ...Object.fromEntries(ends) })
         for (const { attempts } of timeline.destinations)

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { OffsetTracker } from '../../../../src/core/progress/offset-tracker.ts'
 
-/** The simplest model of a tracker: the added and the done offsets. */
+/** A simple model of a tracker: how many offsets were added, and which of them are not done. */
 interface Oracle {
   readonly received: number
   readonly open: readonly number[]
@@ -18,7 +18,10 @@ const step = {
 }
 const committable = ({ open, received }: Oracle): number => (open.length === 0 ? received : Math.min(...open))
 
-/** Gaps: mostly none, sometimes small (transaction markers), sometimes huge (compaction). */
+/**
+ * Gaps between offsets. There is rarely a small one (transaction markers) and even more rarely a
+ * huge one (compaction).
+ */
 const gap = fc.oneof(
   { weight: 8, arbitrary: fc.constant(0) },
   { weight: 2, arbitrary: fc.nat(3) },

@@ -29,7 +29,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 const fate: fc.Arbitrary<Fate> = fc.constantFrom('delivered', 'delivered', 'delivered', 'undelivered', 'silent')
 
-/** The last value that the receiver got of each user. Repeated and lost messages change nothing. */
+/**
+ * The last value that the receiver got for each user. Repeated and lost messages do not change it.
+ */
 function lastValues(harness: AudiencesHarness, fates: ReadonlyMap<string, Fate>): ReadonlyMap<string, string> {
   const seen = new Set<string>()
   const values = new Map<string, string>()
@@ -77,7 +79,8 @@ it('the receiver has the last full sync after kills between any two writes, reba
         }
         harness.consumer.isCommitting = true
         await harness.advance(2_000)
-        // A change without a report counts as undelivered after the retry window and one hour.
+        // A change without a result counts as undelivered after the retry window and one hour. So
+        // six hours later, the next sync sends it again.
         given.splice(0, given.length, 'delivered')
         await harness.advance(6 * 3_600_000)
         sync(last, true)

@@ -12,7 +12,7 @@ import { tiersOf } from '../../../../src/core/topics.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const hour = 3_600_000
-/** The schedule is short, so that every result is reached soon. */
+/** A short schedule, so that all results occur soon. */
 const schedule = [10_000, 30_000].map(durationMs)
 const destinations = ['crm', 'erp']
 const writable = ['audienceInput', 'deletions', 'deadLetter'] as const
@@ -22,7 +22,7 @@ type Step =
   | { readonly kind: 'delete' | 'mark'; readonly user: number }
   | { readonly kind: 'pass'; readonly ms: number }
   | { readonly kind: 'crash' }
-  /** The status of a receiver from now on. */
+  /** Changes the status with which a receiver responds from now on. */
   | { readonly kind: 'answer'; readonly status: number; readonly of: string }
   | { readonly kind: 'switch'; readonly of: string; readonly enabled: boolean }
   | { readonly kind: 'connect'; readonly of: string; readonly source: string }
@@ -53,7 +53,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 /**
  * The reports that an event needs, as `<message id> <destination>`. Each must be written at least
- * once, also when the destination is no longer connected.
+ * once, even if the destination no longer receives the events of the source.
  */
 const expectedOf = ({ origin, destinationId, message }: Event): readonly string[] =>
   origin?.kind === 'audience'
@@ -133,7 +133,10 @@ class World {
     this.harness.write(this.events.at(-1) as Event)
   }
 
-  /** The number of reports by message id and destination, and which of them say delivered. */
+  /**
+   * The number of reports by message id and destination, and the keys of those that report a
+   * delivery.
+   */
   reports(): { readonly counts: ReadonlyMap<string, number>; readonly delivered: ReadonlySet<string> } {
     const { log, topics } = this.harness
     const counts = new Map<string, number>()
@@ -172,7 +175,7 @@ class World {
       this.events
         .slice(0, log.committed('live', topics.events))
         .flatMap(expectedOf)
-        // The destination `-` is that of a record that waits for a changed configuration.
+        // While a record waits for a changed configuration, its destination is `-`.
         .filter(key => !counts.has(key) && !waiting.has(key) && !waiting.has(`${key.split(' ')[0]} -`))
     )
   }

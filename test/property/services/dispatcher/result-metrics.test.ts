@@ -7,7 +7,10 @@ import type { CallResult } from '../../../../src/core/webhook-ports.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, defaultSchedule, destination, ok } from '../../../support/dispatcher/harness.ts'
 
-/* Each consumed record has exactly one result per destination, and all metrics of results agree. */
+/*
+ * Checks that each consumed record has exactly one result per destination, and that all metrics of
+ * results have the same sums.
+ */
 
 const hour = 3_600_000
 const destinations = [
@@ -17,8 +20,8 @@ const destinations = [
 ]
 
 /**
- * Kinds of records, each with its number of results: one per destination of the source `web`, or
- * one when the record has no or only one destination.
+ * Kinds of records, with their number of results. A record has one result for each destination of
+ * the source `web`. It has only one result if it has one destination or none.
  */
 const sorts = {
   valid: 3,
@@ -98,7 +101,8 @@ describe('results', () => {
           for (const [index, { sort, waitMs, rebalances, looks }] of each.entries()) {
             write(harness, sort, index)
             await harness.advance(waitMs)
-            // `advance` has committed every done record, so the rebalance repeats none of them.
+            // `advance` has committed all records that are done, so the rebalance repeats none of
+            // them.
             if (rebalances) harness.retries.rebalance()
             if (looks) harness.service.refreshGauges()
           }

@@ -53,6 +53,7 @@ it('the sum over all periods is what was counted, whatever happens to the writes
     await writer.stop()
     for (const [id, counts] of counted) expect(topic.sums.resultsOf(id, clock.now()).lastDay).toMatchObject(counts)
   })
-  // At most 30 steps of 15 minutes: a day has 96 of them.
+  // A step lasts at most 15 minutes, and a case has at most 30 steps. So all results are within the
+  // last day.
   await fc.assert(run, { numRuns: 30 })
 })

@@ -11,7 +11,7 @@ import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../.
 
 const isEvent = (key: string): boolean => key.startsWith('-/')
 
-/** The key of the dead letter that a copy was made of. */
+/** The key of the dead letter from which a copy was made. */
 function keyOf(copy: LogRecord): string {
   const carried = parseDeliveryState(copy.headers)
   const { topic, partition, offset, timestamp } = carried?.origin ?? firstOrigin(copy)
@@ -23,7 +23,7 @@ const copiesIn = ({ memoryTopics }: ReplayHarness): readonly LogRecord[] => [
   ...memoryTopics.records(topics.events),
 ]
 
-/** How often each key was copied. */
+/** The number of copies (records that a replay has written) for each key of a dead letter. */
 function copyCounts(harness: ReplayHarness): Map<string, number> {
   const byKey = Map.groupBy(copiesIn(harness), keyOf)
   return new Map([...byKey].map(([key, copies]) => [key, copies.length]))
@@ -31,8 +31,8 @@ function copyCounts(harness: ReplayHarness): Map<string, number> {
 const keysOf = (records: readonly LogRecord[]): string[] => records.map(({ key }) => String(key)).toSorted()
 
 /**
- * Dead letters with few events, destinations and rounds, so that the same dead letter is often
- * written and replayed repeatedly.
+ * Dead letters of few events, destinations and replay rounds, so that the same dead letter is often
+ * written and replayed several times.
  */
 const histories = fc.array(
   fc.record({
@@ -47,7 +47,10 @@ const filters: fc.Arbitrary<DeadLetterFilter> = fc.record({
   destination: fc.constantFrom(undefined, undefined, 'crm', '-'),
   messageId: fc.constantFrom(undefined, undefined, undefined, 'm-1'),
 })
-/** After how many writes each process is killed, and which waiting append is written next. */
+/**
+ * The number of writes after which each process is killed. `picks` selects which waiting append is
+ * written next.
+ */
 const deaths = fc.array(fc.nat(12), { maxLength: 4 })
 const picks = fc.array(fc.nat(3), { minLength: 1, maxLength: 8 })
 
@@ -92,7 +95,8 @@ describe('a replay that is killed and run again', () => {
 
         expect(copyCounts(harness)).toEqual(expected)
         expect(keysOf(harness.standing)).toEqual(keysOf(others))
-        // A copy has the value and key of its dead letter, and for a delivery its message id.
+        // A copy has the key and the value of the original event. The copy of a delivery also has
+        // its message id.
         const given = new Map(before.map(record => [String(record.key), record]))
         for (const copy of copiesIn(harness)) {
           const record = given.get(keyOf(copy)) as LogRecord
@@ -109,8 +113,8 @@ describe('a replay that is killed and run again', () => {
 })
 
 /**
- * Three dead letters. They are replayed one at a time, so the number of writes before a kill
- * decides what it interrupts.
+ * Three dead letters that are replayed one after the other. So the number of writes before a kill
+ * decides which replay it interrupts.
  */
 const three = [givenUp(1), refusedEvent(2), givenUp(3, 'shop')]
 
@@ -118,7 +122,7 @@ it.each([0, 1, 2, 3, 4, 5, 6])(
   'repeats at most one dead letter when killed after %i writes, one at a time',
   async writes => {
     const harness = new ReplayHarness(three)
-    // One per second: each is marked as replayed before the replay of the next one starts.
+    // At one replay per second, a dead letter is marked as replayed before the next replay starts.
     const { producer, work } = harness.begin({ perSecond: 1 })
     const killing = killedAfter(producer, work, writes)
     await harness.clock.advance(5_000, async () => {

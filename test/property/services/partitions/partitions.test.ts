@@ -14,8 +14,8 @@ const small = Buffer.alloc(10)
 const large = Buffer.alloc(1024 * 1024)
 
 /**
- * Offsets ascend with gaps: mostly none, sometimes small (transaction markers), rarely so large
- * that four of them reach the span limit.
+ * Gaps between ascending offsets. There is rarely a small one (transaction markers), and even more
+ * rarely a large one: four large ones reach the span limit of the commit metadata.
  */
 const gap = fc.oneof(
   { weight: 12, arbitrary: fc.constant(0) },
@@ -53,21 +53,24 @@ type Command = typeof command extends fc.Arbitrary<infer T> ? T : never
 
 const run = fc.record({
   log,
-  /** The gap after the last record. */
+  /** The gap between the last record and the end of the log. */
   tail: fc.nat(3),
-  /** How long after its append a record is due; `undefined` when all are due immediately. */
+  /**
+   * Time from its append until a record is due, in ms. If it is undefined, records are due
+   * immediately.
+   */
   delayMs: fc.option(fc.constantFrom(1, 5_000, 30_000), { nil: undefined }),
   /**
-   * Number of other partitions of the process, which share its memory. With 40, the limits of this
-   * partition are less than a mebibyte, and 25 records (50 while the process is stalled). With 900,
-   * it keeps eleven records that are due soon.
+   * Number of other partitions of the process, which share its memory. With 40, this partition is
+   * limited to less than one mebibyte and to 25 records (50 while the process is stalled). With
+   * 900, it keeps eleven records that are due soon.
    */
   others: fc.constantFrom(0, 40, 900),
   commands: fc.array(command, { maxLength: 80, size: 'max' }),
 })
 type Run = typeof run extends fc.Arbitrary<infer T> ? T : never
 
-/** The partitions and the oracle, on the same log. */
+/** The real partitions and the oracle, which read the same log. */
 class Both {
   readonly #clock = new ManualClock()
   readonly #kinds = new Map<number, Kind>()
@@ -75,10 +78,10 @@ class Both {
   readonly #consumer: ScriptedConsumer
   readonly #partitions: ReturnType<typeof createPartitions>
   readonly #open = new Map<number, { record: LogRecord; processor: PartitionProcessor }>()
-  /** Records that were not done when their earlier assignment ended. */
+  /** Records of earlier assignments that were not done when their assignment ended. */
   readonly #stale: { record: LogRecord; processor: PartitionProcessor }[] = []
   #taken: number[] = []
-  /** Processors that wait for a schema, also of earlier assignments. */
+  /** Processors that wait for a schema, including those of earlier assignments. */
   #waiting: PartitionProcessor[] = []
   #committed = { offset: 0, metadata: '' }
   #prefetchesDeeper = false
@@ -135,7 +138,7 @@ class Both {
     const [oracle, consumer] = [this.#oracle, this.#consumer]
     switch (command.kind) {
       case 'fetch':
-        // After a seek the consumer drops records that were fetched before it.
+        // The consumer drops records that were fetched before a seek.
         return oracle.mayFetch(command.fetch) ? this.#fetch(command.fetch) : undefined
       case 'done':
         for (const which of command.which) this.#endOne(which)
@@ -169,7 +172,9 @@ class Both {
     this.#consumer.fetch(fetch)
   }
 
-  /** Makes a record done: one in progress, or sometimes one of an earlier assignment. */
+  /**
+   * Marks a record as done: one in progress, or in one of five cases one of an earlier assignment.
+   */
   #endOne(which: number): void {
     if (which % 5 === 0) {
       const [stale] = this.#stale.splice(which % Math.max(1, this.#stale.length), 1)
@@ -194,7 +199,7 @@ class Both {
     this.#oracle.revoke()
   }
 
-  /** Checks that both have the same state. */
+  /** Checks that the partitions and the oracle have the same state. */
   agree(): void {
     const position = this.#partitions.handlers.positions().find(({ topic }) => topic === partition.topic)
     expect({
@@ -204,7 +209,7 @@ class Both {
     }).toEqual(this.#oracle.view())
   }
 
-  /** Fetches all records until all are due and done: then nothing of the log is left. */
+  /** Fetches until all records are due and done. The whole log must then be committable. */
   async finish(): Promise<void> {
     await this.apply({ kind: 'assign' })
     for (let rounds = 0; !this.#oracle.isFinished && rounds < 2_000; rounds++) {

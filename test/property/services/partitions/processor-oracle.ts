@@ -4,26 +4,29 @@ import type { LogRecord } from '../../../../src/core/ports.ts'
 import { parseCommit } from '../../../../src/core/progress/commit-metadata.ts'
 import type { Fetch } from '../../../support/kafka/scripted-consumer.ts'
 
-/** What happens to a record when it is admitted. */
+/** What happens when a record is admitted. */
 export type Kind = 'waits' | 'done immediately' | 'needs a schema'
 
 interface Given {
   readonly records: readonly LogRecord[]
-  /** The end offset of the log: after the last record, and after the gap that may follow it. */
+  /** The end offset of the log. A gap can precede it. */
   readonly end: number
   readonly kindOf: (offset: number) => Kind
   /** Number of other partitions of the process. */
   readonly others: number
   readonly maxInFlight: number
-  /** How long after its append a record is due; `undefined` when all are due immediately. */
+  /**
+   * Time from its append until a record is due, in ms. If it is undefined, records are due
+   * immediately.
+   */
   readonly delayMs: number | undefined
-  /** The time at the start. */
+  /** The time at the start, in ms since 1970. */
   readonly now: number
 }
 
 /**
- * A simple model of a partition: the whole log, how far it was fetched, and which records were
- * admitted. Everything else is computed anew each time.
+ * A simple model of a partition: the whole log, the offset up to which it was fetched, and the
+ * admitted records. All other values are computed from these each time.
  */
 export class ProcessorOracle {
   readonly #given: Given
@@ -31,9 +34,12 @@ export class ProcessorOracle {
   #isAssigned = false
   #taken: number[] = []
   #done = new Set<number>()
-  /** Records that earlier owners have done. */
+  /** Offsets of the records that earlier owners have finished. */
   #doneBefore: ReadonlySet<number> = new Set()
-  /** The offsets after the last fetched record, and after the last admitted one. */
+  /**
+   * The offset after the last fetched record. `#received` is the offset after the last admitted
+   * record.
+   */
   #fetched = 0
   #received = 0
   #isAtLimit = false
@@ -93,7 +99,10 @@ export class ProcessorOracle {
     this.#proceed()
   }
 
-  /** Raises or lowers the limits. */
+  /**
+   * Switches between the normal and the higher prefetch limits, and continues if the limits permit
+   * it.
+   */
   recheckLimits(prefetchesDeeper: boolean): void {
     this.#prefetchesDeeper = prefetchesDeeper
     if (!this.#isAtLimit || this.#reaches(1)) return
@@ -143,7 +152,7 @@ export class ProcessorOracle {
       const dueAt = delayMs === undefined ? this.#now : timestamp + delayMs
       if (dueAt > this.#now) {
         this.#dueAt = dueAt
-        // The fetched records that are kept; the others will be fetched again.
+        // Number of fetched records that stay in memory. The others will be fetched again.
         const kept = dueAt - this.#now <= flowLimits.notDue.dueSoonMs ? this.#limits.dueSoon : 0
         this.#fetched = handedOver[index + kept]?.offset ?? this.#fetched
         return
@@ -155,11 +164,11 @@ export class ProcessorOracle {
       if (kindOf(offset) === 'needs a schema') this.#needsSchema = true
       if (kindOf(offset) === 'done immediately') this.#endImmediately(offset)
     }
-    // All fetched records are admitted, and the gap behind them counts as read.
+    // All fetched records are admitted, so the gap after them counts as read too.
     this.#received = this.#fetched
   }
 
-  /** Does not call `#proceed`, which is running already. */
+  /** Marks a record as done from within `#proceed`, so it does not call `#proceed` again. */
   #endImmediately(offset: number): void {
     this.#done.add(offset)
     if (!this.#reaches(0.5)) this.#isAtLimit = false

@@ -13,7 +13,9 @@ import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { type Enclosure, librariesOf } from './linux-namespaces.ts'
 
-/* Replacements for the two base images, built from the files of this machine. */
+/*
+ * Directories that replace the two base images of the Dockerfile. They have files of this machine.
+ */
 
 export interface Base extends Pick<Enclosure, 'root' | 'binds' | 'environment'> {}
 
@@ -21,8 +23,9 @@ const node = realpathSync(resolve(import.meta.dirname, '../../../../node_modules
 const certificates = '/etc/ssl/certs/ca-certificates.crt'
 
 /**
- * Replaces `node:24-bookworm-slim`: the programs of this machine, in effect read-only, with Node 24
- * and npm first on the PATH.
+ * Replaces `node:24-bookworm-slim` with the programs of this machine. Node 24 and npm are first on
+ * the PATH. The directories are bind mounts, so a build command that wrote to them would change
+ * this machine.
  */
 export function buildBase(root: string): Base {
   const binds: [string, string][] = [['/dev', '/dev']]
@@ -54,8 +57,8 @@ export function buildBase(root: string): Base {
 }
 
 /**
- * Replaces a distroless image: Node in /nodejs/bin, its libraries, certificates and the user. It
- * has no shell or other program.
+ * Replaces a distroless image. It has Node in /nodejs/bin, the libraries of Node, the CA
+ * certificates and the user `nonroot`, but no shell and no other program.
  */
 export function runtimeBase(root: string): Base {
   const copies = [[node, '/nodejs/bin/node'], ...librariesOf(node).map(path => [path, path])] as [string, string][]
@@ -63,7 +66,7 @@ export function runtimeBase(root: string): Base {
   for (const [from, to] of copies) cpSync(realpathSync(from), join(root, to))
   for (const each of ['proc', 'dev', 'tmp', 'etc']) mkdirSync(join(root, each), { recursive: true })
   writeFileSync(join(root, 'etc/passwd'), 'nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n')
-  // A container engine adds these files to every container.
+  // Container engines add these files to every container.
   for (const file of ['/etc/hosts', '/etc/resolv.conf', '/etc/nsswitch.conf'].filter(existsSync))
     cpSync(realpathSync(file), join(root, file))
   return { root, binds: [['/dev', '/dev']], environment: { PATH: '/usr/local/bin:/usr/bin:/bin' } }

@@ -15,7 +15,7 @@ import {
 import { type Base, buildBase, runtimeBase } from './base-images.ts'
 import { enclosed } from './linux-namespaces.ts'
 
-/** A built image: a file system, and how to start it. */
+/** A built image: its file system, and the settings with which it is started. */
 export interface Image extends Base {
   readonly workdir: string
   readonly user: string
@@ -36,7 +36,8 @@ const bases = new Map<string, (root: string) => Base>([
 
 /**
  * Executes deploy/image/Dockerfile step by step in directories, with the files that `.dockerignore`
- * permits. @throws with the output of a failed command
+ * permits.
+ * @throws with the output of a command that fails
  */
 export async function buildImage(buildArguments: Readonly<Record<string, string>> = {}): Promise<Image> {
   const given = new Map(
@@ -78,7 +79,10 @@ function newStage(root: string, baseImage: string): Stage {
   return { ...base, ...start, labels: new Map(), args: new Map(), environment: { ...base.environment } }
 }
 
-/** Replaces `${NAME}` and `$NAME`, as a builder does except in RUN, CMD and ENTRYPOINT. */
+/**
+ * Replaces `${NAME}` and `$NAME`. Image builders do this in all instructions but RUN, CMD and
+ * ENTRYPOINT.
+ */
 const substituted = (template: string, variables: ReadonlyMap<string, string>): string =>
   template.replace(/\$(?:\{(\w+)\}|(\w+))/g, (_, braced?: string, bare?: string) => {
     return variables.get(braced ?? bare ?? '') ?? ''
@@ -143,12 +147,13 @@ async function run(enclosure: Parameters<typeof enclosed>[0], command: string): 
 }
 
 /**
- * Copies like COPY: the content of a directory, or files into a directory. From the build context,
- * it copies only files that `.dockerignore` permits.
+ * Copies as the instruction COPY does: the content of a directory, or files into a directory. From
+ * the build context, it copies only files that `.dockerignore` permits.
  */
 function copy(from: string | undefined, words: readonly string[], { root, workdir }: Stage): void {
   const [sources, target] = [words.slice(0, -1), words.at(-1) ?? '']
-  // The package exports the function itself, but its types declare a default export.
+  // The package `@balena/dockerignore` exports the function itself, although its types declare a
+  // default export.
   const ignore = dockerignore as unknown as typeof dockerignore.default
   const isIncluded = ignore().add(read('.dockerignore')).createFilter()
   for (const source of sources) {

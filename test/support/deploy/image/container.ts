@@ -7,20 +7,21 @@ import type { Image } from './build.ts'
 import { enclosed, innermost, statusOf } from './linux-namespaces.ts'
 
 export interface Container {
-  /** The first line on stdout. */
+  /** The first line that the container writes to stdout. */
   readonly ready: string
   readonly collector: string
-  /** `/proc/1/status` inside the container. */
+  /** The content of `/proc/1/status` in the container. */
   status(): string
   readyz(): Promise<number>
-  /** Sends SIGTERM to process 1. Resolves with its exit code and the duration. */
+  /** Sends SIGTERM to process 1. Resolves with its exit code and the time until its exit. */
   stop(): Promise<{ readonly code: number | null; readonly milliseconds: number }>
   close(): Promise<void>
 }
 
 /**
- * Starts a container like `docker run --read-only --cap-drop ALL --security-opt no-new-privileges`,
- * with the image's user. @throws when it exits before it is ready
+ * Starts a container as `docker run --read-only --cap-drop ALL --security-opt no-new-privileges`
+ * does, with the user of the image.
+ * @throws when the container exits before it is ready
  */
 export async function startContainer(
   image: Image,

@@ -2,24 +2,24 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
 /*
- * Runs a process like a container: a directory is its root file system, and it has its own mount
- * and PID namespaces. It shares the machine's network. Needs Linux and root, but no container
- * engine and no image.
+ * Runs a process like a container. A directory is its root file system, and it has its own mount
+ * and PID namespaces. It shares the network of the machine. This needs Linux and root, but no
+ * container engine and no image.
  */
 
-/** Why this machine cannot run these processes; `undefined` when it can. */
+/** The reason why this machine cannot run these processes. Undefined if it can. */
 export const whyNot =
   process.platform !== 'linux' || process.getuid?.() !== 0 ? 'file systems of their own take Linux and root' : undefined
 
 export interface Enclosure {
   readonly root: string
-  /** Bind mounts: a path of the machine, and an existing path below the root. */
+  /** Bind mounts. Each is a path of the machine and an existing path below the root. */
   readonly binds: readonly (readonly [outside: string, inside: string])[]
   readonly environment: Readonly<Record<string, string>>
   readonly workdir: string
   /**
-   * Makes everything read-only and runs the process as this user without capabilities. By default
-   * it runs as root.
+   * Makes the file system read-only, and runs the process as this user without capabilities. By
+   * default, the file system is writable and the process runs as root.
    */
   readonly confined?: { readonly uid: number }
 }
@@ -36,13 +36,16 @@ shift
 exec "$@"
 `
 
-/** Starts `words` in the namespaces. Killing the returned child kills all of its processes. */
+/**
+ * Starts the command `words` in the namespaces. If the returned child is killed, all its processes
+ * are killed.
+ */
 export function enclosed(enclosure: Enclosure, words: readonly string[]): ChildProcess {
   const { root, binds, environment, workdir, confined } = enclosure
   const user = confined === undefined ? [] : [`--setgid=${confined.uid}`, `--setuid=${confined.uid}`]
   const inner = ['unshare', `--root=${root}`, `--wd=${workdir}`, ...user, '--', ...words]
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
-  // After `env`, PATH is that of the enclosed file system, so `unshare` needs an absolute path.
+  // `env` sets the PATH of the enclosed file system, so `unshare` needs an absolute path.
   const program = ['/usr/bin/env', '-i', ...variables, '/usr/bin/unshare', ...inner.slice(1)]
   const args = [root, ...binds.flat(), '--', confined === undefined ? 'rw' : 'ro', ...program]
   const spaces = ['--mount', '--propagation=private', '--pid', '--fork', '--kill-child']
@@ -52,7 +55,7 @@ export function enclosed(enclosure: Enclosure, words: readonly string[]): ChildP
   })
 }
 
-/** The process id, on the machine, of process 1 in the namespace. */
+/** The process id that process 1 of the namespace has on the machine. */
 export function innermost(child: ChildProcess): number {
   for (const entry of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
     const status = statusOf(Number(entry))
@@ -61,7 +64,7 @@ export function innermost(child: ChildProcess): number {
   throw new Error('it has no process inside')
 }
 
-/** `/proc/<pid>/status`; empty when the process has exited. */
+/** The content of `/proc/<pid>/status`. It is empty if the process has exited. */
 export function statusOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/status`, 'utf8')

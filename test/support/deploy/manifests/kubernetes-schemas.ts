@@ -14,7 +14,9 @@ import { Service } from 'kubernetes-models/v1/Service'
 import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount'
 import type { Manifest } from '../../../../deploy/tools/chart/render.ts'
 
-/** The schemas of Kubernetes 1.36 and of the custom resources of operators. */
+/**
+ * The schemas of Kubernetes 1.36, and those of the custom resources of operators such as Strimzi.
+ */
 const models = [
   ...[ConfigMap, Deployment, HorizontalPodAutoscaler, Job, NetworkPolicy, PodDisruptionBudget, Service, ServiceAccount],
   ...[ExternalSecret, KafkaTopic, KafkaUser, PodMonitor, PrometheusRule, ScaledObject],
@@ -57,13 +59,17 @@ interface Looked {
   readonly path: string
   readonly object: object
   readonly asked: Set<string>
-  /** Whether the schema visits every member of the object, as for a map. */
+  /**
+   * Whether the schema function listed all members of the object. It does so for a map, whose keys
+   * may be any names.
+   */
   whole: boolean
 }
 
 /*
- * The schemas are compiled functions that ignore unknown fields. So the object is passed through
- * proxies that record which fields a function reads; a field that is never read is unknown.
+ * Returns a proxy of an object, which records the fields that the schema function reads. The
+ * schemas are compiled functions, and they do not report unknown fields. So a field that the
+ * function never reads is an unknown field.
  */
 function watched(value: unknown, path: string, seen: Looked[]): unknown {
   if (typeof value !== 'object' || value === null) return value
@@ -85,8 +91,7 @@ function watched(value: unknown, path: string, seen: Looked[]): unknown {
 }
 
 /**
- * The fields of an object that its schema does not read. A schema that reads none permits any
- * field.
+ * The fields of an object that its schema does not read. A schema that reads no fields permits all.
  */
 function unknownFields({ path, object, asked, whole }: Looked): string[] {
   if (Array.isArray(object) || whole || asked.size === 0) return []

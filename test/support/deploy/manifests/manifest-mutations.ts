@@ -1,12 +1,12 @@
 import type { Manifest } from '../../../../deploy/tools/chart/render.ts'
 
-/* Functions that put one error into valid manifests. */
+/* Functions that add one error to valid manifests. */
 
 export type Spoil = (manifests: readonly Manifest[]) => readonly Manifest[]
 
 /**
- * Sets the value at a path (`spec.template.spec.containers.0.image`) of the first object of a kind.
- * `undefined` removes it.
+ * Sets the value at a path of the first object of a kind, for example at
+ * `spec.template.spec.containers.0.image`. If the value is undefined, it is removed.
  */
 export const at =
   (kind: string, path: string, value: unknown): Spoil =>

@@ -40,7 +40,7 @@ const bytes = (quantity = ''): number => {
   return Number(number) * ({ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 }[unit] ?? 1)
 }
 
-/** Policies that one pod or container must satisfy. */
+/** The policies that a single pod or container must satisfy. */
 export const podPolicies: readonly Policy[] = [
   podPolicy(
     'run-as-non-root',

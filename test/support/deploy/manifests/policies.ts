@@ -13,7 +13,7 @@ const deploymentPolicy = (
   broken: manifests => deploymentsIn(manifests).flatMap(each => (holds(each, manifests) ? [] : [each.metadata.name])),
 })
 
-/** Policies that a Deployment, or several objects together, must satisfy. */
+/** The policies that a Deployment, or several objects together, must satisfy. */
 const installationPolicies: readonly Policy[] = [
   {
     name: 'service-account',
@@ -158,7 +158,8 @@ const installationPolicies: readonly Policy[] = [
 ]
 
 /**
- * Policies for every rendering of the chart: the relevant checks of kube-linter, and further ones.
+ * The policies that every rendering of the chart must satisfy: relevant checks of kube-linter, and
+ * others.
  */
 export const policies: readonly Policy[] = [...podPolicies, ...installationPolicies]
 
@@ -173,7 +174,7 @@ interface Scaled {
   triggers: { type: string; metadata: Record<string, string> }[]
 }
 
-/** The minimum replicas of the autoscaler; 0 when there is none. */
+/** The minimum number of replicas of the autoscaler, or 0 if there is none. */
 function scaledMinimum(deployment: string, all: readonly Manifest[]): number {
   const keda = ofKind(all, 'ScaledObject').find(each => (each['spec'] as Scaled).scaleTargetRef.name === deployment)
   const hpa = ofKind(all, 'HorizontalPodAutoscaler').find(

@@ -2,8 +2,8 @@ import { findOrBuildHelm } from '../../../../deploy/tools/chart/find-helm.ts'
 import { type Manifest, render } from '../../../../deploy/tools/chart/render.ts'
 
 /*
- * Path of Helm, which is found or built. Only a build is logged, because it takes longer than a
- * test may.
+ * Path of Helm, which is found or built. A log line is written only for a build, because a build
+ * takes longer than the time limit of a test.
  */
 export const helm = await findOrBuildHelm(
   process.env,
@@ -12,7 +12,10 @@ export const helm = await findOrBuildHelm(
 
 const known = new Map<string, Promise<readonly Manifest[]>>()
 
-/** The manifests that the chart renders for these values, cached: do not change them. */
+/**
+ * The manifests that the chart renders with these values. They are cached, so a test must not
+ * change them.
+ */
 export function rendered(values: object = {}): Promise<readonly Manifest[]> {
   const key = JSON.stringify(values)
   const rendering = known.get(key) ?? render(helm, values)
@@ -22,10 +25,13 @@ export function rendered(values: object = {}): Promise<readonly Manifest[]> {
 
 const strimzi = { cluster: 'kafka' }
 const kafkaNamespace = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kafka' } } }
-/** The peers that the chart's network policies require. */
+/**
+ * Chart values that the network policies of the chart need: the peers for Kafka and for the schema
+ * registry.
+ */
 export const networkPeers = { kafka: { to: [kafkaNamespace] }, registry: { to: [kafkaNamespace] } }
 
-/** Values of the chart that change one of its features each, by a description. */
+/** Values of the chart by description. Each entry changes one feature of the chart. */
 export const switches: Readonly<Record<string, object>> = {
   'nothing but defaults': {},
   'only the dispatcher': { services: { collector: { enabled: false }, audiences: { enabled: false } } },
@@ -79,7 +85,7 @@ export const switches: Readonly<Record<string, object>> = {
   },
 }
 
-/** The values of all `switches` together, except those that disable something. */
+/** The values of all `switches` together. Those that disable something are left out. */
 export const everything = Object.values(switches)
   .filter(values => !JSON.stringify(values).includes('"enabled":false'))
   .reduce<Record<string, unknown>>((all, values) => deepMerged(all, values as Record<string, unknown>), {

@@ -14,7 +14,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// partition marks records for commit in their order, whatever order they are acknowledged in.
+// partition tracks the records of one Kafka partition. Acknowledgements may arrive in any order. A
+// record is marked for commit only when it and all earlier records are acknowledged.
 type partition struct {
 	open []*kgo.Record
 	done map[int64]bool

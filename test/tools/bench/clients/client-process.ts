@@ -6,8 +6,8 @@ import type { Order, Result, Work } from './client-protocol.ts'
 import { call } from './sample-message.ts'
 
 /*
- * Child process that makes calls with one client and prints their cost. All options except those
- * for a full queue and for failures are the client's defaults.
+ * Child process that makes calls with one client and prints their cost. All options have the
+ * client's defaults, except those for a full queue and for failures.
  */
 
 /** Common interface of all clients. */
@@ -24,7 +24,7 @@ const warmUp = 2_000
 function createClient({ client, url, kafka, sourceId, work }: Order): Client {
   if (client === 'segment') {
     const analytics = new SegmentAnalytics({ writeKey: 'key', host: url })
-    // An error event without a listener would end the process.
+    // Without a listener, an `error` event of the library would end the process.
     analytics.on('error', () => {})
     return {
       track(message) {
@@ -45,7 +45,9 @@ function createClient({ client, url, kafka, sourceId, work }: Order): Client {
   return { track: message => analytics.track(message).then(() => true), close: () => analytics.close() }
 }
 
-/** Makes `count` calls. Returns the time inside them in milliseconds. */
+/**
+ * Makes `count` calls of `track`. Resolves with the total time inside these calls, in milliseconds.
+ */
 async function makeCalls(client: Client, count: number, perSecond: number | undefined): Promise<number> {
   const start = performance.now()
   let inside = 0
@@ -56,7 +58,7 @@ async function makeCalls(client: Client, count: number, perSecond: number | unde
     for (const message of messages) last = client.track(message)
     inside += performance.now() - before
     made += chunk
-    // Wait for the promise, which a client returns if its queue can be full.
+    // A client whose queue can be full returns a promise. Wait until its queue has room.
     await last
     const ahead = perSecond === undefined ? 0 : start + (made / perSecond) * 1_000 - performance.now()
     await (ahead > 1 ? delay(ahead) : nextTurn())

@@ -1,15 +1,18 @@
-/* Protocol between the bench and the client program: one line of JSON in each direction. */
+/*
+ * Protocol between the bench and the client program. The program gets an `Order` as JSON in its
+ * first argument, and prints a `Result` as JSON.
+ */
 
 /** Client library to measure. */
 export type ClientName = 'hookline' | 'hookline to Kafka' | 'segment'
 
 /**
- * Number and rate of the calls. After them the program waits until all messages are sent, unless
- * there is no endpoint.
+ * The calls that the client program makes. After them the program waits until all messages are
+ * sent. In an outage it does not wait, because there is no endpoint.
  */
 export interface Work {
   readonly calls: number
-  /** Undefined means as fast as the client accepts them. */
+  /** Calls per second. Undefined if the program makes calls as fast as the client accepts them. */
   readonly perSecond: number | undefined
   readonly isOutage: boolean
 }
@@ -25,11 +28,14 @@ export interface Order {
 }
 
 export interface Result {
-  /** Number of accepted calls. */
+  /** Number of calls, including the 2,000 of the warm-up. */
   readonly calls: number
   /** Wall time inside the calls, in microseconds per call. */
   readonly microsACall: number
-  /** CPU time of the whole process until everything was sent, in microseconds per message. */
+  /**
+   * CPU time of the whole process from the end of the warm-up until all messages are sent, in
+   * microseconds per call.
+   */
   readonly cpuMicrosAMessage: number
   readonly perSecond: number
   readonly peakMb: number

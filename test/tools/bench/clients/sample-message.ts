@@ -1,4 +1,4 @@
-/** A message of a web shop: about 800 bytes in the body of a batch. */
+/** Returns a message of a web shop, which needs about 800 bytes in the body of a batch. */
 export const call = (number: number) => ({
   userId: `user-${number % 1_000}`,
   event: 'Order Completed',

@@ -9,7 +9,7 @@ import kafkajs from 'kafkajs'
 export interface BareSettings {
   readonly port: number
   readonly brokers: readonly string[]
-  /** Undefined means that no message is written. */
+  /** Topic to which the messages are written. Undefined if they are only parsed. */
   readonly topic: string | undefined
 }
 

@@ -17,8 +17,8 @@ const program = new URL('../../../../bin/hookline.js', import.meta.url).pathname
 const bareProgram = new URL('bare-process.ts', import.meta.url).pathname
 
 /**
- * The real collector with all features on: write keys, limits, normalisation, Avro, acks of all
- * replicas, metrics, log.
+ * The collector of Hookline with all features on: write keys, limits, normalisation, Avro, acks of
+ * all replicas, metrics and log.
  */
 export const hooklineCollector: CollectorServer = {
   name: 'hookline',
@@ -32,8 +32,8 @@ export const hooklineCollector: CollectorServer = {
 }
 
 /**
- * A fastify handler that parses the same bodies as the collector. If `writes`, it also gives each
- * message unchanged to kafkajs.
+ * A fastify handler that parses the same bodies as the collector. If `writes` is true, it also
+ * writes each message unchanged to Kafka with kafkajs.
  */
 export const bareCollector = (writes: boolean): CollectorServer => ({
   name: writes ? 'bare fastify, written' : 'bare fastify, parsed only',
@@ -47,8 +47,8 @@ export const bareCollector = (writes: boolean): CollectorServer => ({
 const patienceMs = 20_000
 
 /**
- * Starts a server on a free port. Resolves with its URL when it responds. @throws when it exits or
- * never responds
+ * Starts a server on a free port. Resolves with its process and its URL for batches when it
+ * responds. @throws when it exits or does not respond within 20 s
  */
 export async function startAndAwait(
   server: CollectorServer,

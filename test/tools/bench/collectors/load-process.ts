@@ -9,10 +9,10 @@ import { idPrefix, type LoadOrder, type LoadTally, messageIdOf } from './load.ts
 
 const bodies = 64
 
-/** Body of a request. Each request gets new message ids at the same positions. */
+/** A prepared body. Each request sends a copy of it, with new message ids at the same positions. */
 interface Template {
   readonly body: Buffer
-  /** Positions of the digits of each message id. */
+  /** Byte positions of the digits of each message id. */
   readonly digitsAt: readonly number[]
 }
 
@@ -29,7 +29,10 @@ function templateOf(batchSize: number, number: number): Template {
   return { body, digitsAt }
 }
 
-/** Returns a copy, because the previous request may still be in progress. */
+/**
+ * Returns a copy of the template's body with new ids. The previous request with the template may
+ * still be in progress.
+ */
 function bodyOf({ body, digitsAt }: Template, firstId: number): Buffer {
   const copy = Buffer.from(body)
   for (const [index, at] of digitsAt.entries())
@@ -59,7 +62,7 @@ function start({ url, writeKey, batchSize, connections }: LoadOrder): void {
         next()
       })
     })
-    // This error occurs when the server is stopped under load.
+    // This error occurs when the bench stops the server under load.
     outgoing.on('error', () => {
       tally.broken += 1
     })

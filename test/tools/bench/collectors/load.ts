@@ -27,9 +27,9 @@ export interface Load {
 
 export const idPrefix = 'load-'
 const idDigits = 12
-/** Unique id of a message, of constant length. */
+/** Returns the unique id of a message. All ids have the same length. */
 export const messageIdOf = (number: number): string => idPrefix + String(number).padStart(idDigits, '0')
-/** Finds a message id in a stored record, Avro or JSON. */
+/** Finds a message id in a stored record, which is Avro or JSON. */
 export const messageIdPattern = new RegExp(`${idPrefix}\\d{${idDigits}}`)
 
 /** Starts a process that sends requests at full speed. */

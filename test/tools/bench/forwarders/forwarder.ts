@@ -9,7 +9,7 @@ import type { Stage } from '../test-bed.ts'
 export interface Target {
   readonly sourceId: string
   readonly url: string
-  /** `policy` of the destination, for Hookline. */
+  /** Value of `policy` in the configuration of the destination. Only Hookline uses it. */
   readonly policy?: object
 }
 
@@ -18,15 +18,15 @@ export interface Job {
   readonly stage: Stage
   readonly installation: Installation
   /**
-   * Default: one target, the receiver, for the events of the first source. Forwarders that do not
-   * distinguish sources send all events to the first target.
+   * Default: one target, the receiver, for the events of the first source. A forwarder that does
+   * not distinguish sources sends all events to the first target.
    */
   readonly targets?: readonly Target[]
   /** Maximum number of concurrent requests of the process. */
   readonly inFlight: number
   /** Maximum number of concurrent requests to one webhook. Default: `inFlight`. */
   readonly perWebhook?: number
-  /** Whether to write a CPU profile at exit. Only for Node programs. */
+  /** Whether the program writes a CPU profile when it exits. Only for programs that run in Node. */
   readonly profile?: boolean
 }
 
@@ -40,18 +40,18 @@ export function targetsOf({ stage, installation, targets }: Job): readonly [Targ
 export interface Forwarder {
   readonly name: string
   /**
-   * Starts at the committed offsets, or at the start of the topic. Resolves when the process
-   * exists, before it is ready.
+   * Starts a process that reads from the committed offsets of its group. Without commits it reads
+   * from the start of the topic. Resolves when the process exists, before it is ready.
    */
   start(job: Job): Promise<ForwarderProcess>
 }
 
 export interface ForwarderProcess {
-  /** Ids of the processes; `severalProcesses` has several. */
+  /** Process ids: one id, or several with `severalProcesses`. */
   readonly pids: readonly number[]
   /** Start of the process, in milliseconds since 1970, with fractions. */
   readonly startedAt: number
-  /** Rejects, with the end of the log, when the process exits by itself. */
+  /** Rejects when the process exits by itself. The error contains the last lines of the log. */
   readonly died: Promise<never>
   /** Path of the CPU profile, which exists after the process has ended. */
   readonly profile: string | undefined
@@ -61,11 +61,11 @@ export interface ForwarderProcess {
   kill(): Promise<void>
 }
 
-/** Time limit for a stop. Hookline waits up to 8 s for requests in progress. */
+/** Time limit for a stop, in ms. Hookline waits up to 8 s for requests in progress. */
 const stopPatienceMs = 15_000
 const quiet = ['--disable-warning=TimeoutNegativeWarning']
 
-/** Starts the program of a forwarder on its core, with output to a file. */
+/** Starts the program of a forwarder on the forwarder's core. Its output goes to a file. */
 export async function startProcess(
   { stage, installation }: Job,
   command: string,
@@ -102,7 +102,7 @@ export async function startProcess(
   }
 }
 
-/** Like `startProcess`, for a Node program. The current Node runs it. */
+/** Like `startProcess`, for a program that runs in the same version of Node as the bench. */
 export async function startNode(
   job: Job,
   program: string,

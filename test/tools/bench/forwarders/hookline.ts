@@ -9,7 +9,7 @@ import { type Forwarder, type ForwarderProcess, type Job, startNode, targetsOf }
 const program = new URL('../../../../bin/hookline.js', import.meta.url).pathname
 export const secret = 'bench-secret'
 
-/** The real dispatcher with all features on: Avro, signature, key order, metrics, log. */
+/** The dispatcher of Hookline with all features on: Avro, signature, key order, metrics and log. */
 export const hooklineForwarder = (transport: string): Forwarder => ({
   name: `hookline ${transport}`,
   start: job =>
@@ -24,7 +24,9 @@ export const hooklineForwarder = (transport: string): Forwarder => ({
     }),
 })
 
-/** Starts `hookline run` with a service. `own` are keys of its configuration. */
+/**
+ * Starts `hookline run` with a service. `own` has keys of the configuration for this process only.
+ */
 export async function startHookline(
   job: Job,
   transport: string,
@@ -42,8 +44,8 @@ export async function startHookline(
 }
 
 /**
- * Whether a request is complete and signed as Hookline promises. If it were not, the measurement
- * would leave out a part of the work.
+ * Whether a request has the signature, the message id and the body that Hookline promises. If one
+ * of them were missing, the measurement would leave out the work for it.
  */
 export function isWhole({ headers, body }: SampleRequest): boolean {
   const signature = createHmac('sha1', secret).update(body, 'latin1').digest('hex')

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { type Forwarder, type Job, startProcess, targetsOf } from './forwarder.ts'
 
-/** Placeholders in the command of a peer. */
+/**
+ * Placeholders in the command of a peer. A peer is another program that `make bench` compares with
+ * Hookline; the variable `PEER` has its command.
+ */
 const placeholders = ['brokers', 'topic', 'group', 'url', 'inFlight'] as const
 type Values = Readonly<Record<(typeof placeholders)[number], string>>
 
@@ -22,7 +25,7 @@ export function parsePeer(text: string): { readonly name: string; readonly comma
 
 const isPlaceholder = (word: string | undefined): boolean => placeholders.some(each => each === word)
 
-/** Replaces each placeholder with its value, quoted as one word of the shell. */
+/** Replaces each placeholder with its value, quoted as one shell word. */
 export function filledIn(command: string, values: Values): string {
   return command.replaceAll(
     /(?<!\$)\{(\w+)\}/g,
@@ -31,15 +34,15 @@ export function filledIn(command: string, values: Values): string {
 }
 
 /**
- * The values as environment variables, for a program that reads its own configuration file:
- * `BENCH_BROKERS`, `BENCH_TOPIC`, …, `BENCH_IN_FLIGHT`.
+ * Returns the values as environment variables: `BENCH_BROKERS`, `BENCH_TOPIC`, …,
+ * `BENCH_IN_FLIGHT`. A program that has its own configuration file can read them there.
  */
 export function asEnvironment(values: Values): Readonly<Record<string, string>> {
   const nameOf = (word: string): string => `BENCH_${word.replaceAll(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`
   return Object.fromEntries(placeholders.map(word => [nameOf(word), values[word]]))
 }
 
-/** Any program that forwards the values of a topic to a URL. */
+/** Makes a forwarder of any program that sends the values of a topic to a URL. */
 export function peer({ name, command }: { readonly name: string; readonly command: string }): Forwarder {
   return {
     name,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { parseMetrics } from '../../../../deploy/tools/local/hookline-process.ts'
 import { freePorts } from '../../../../deploy/tools/local/ports.ts'
-import { parseMetrics } from '../../../../deploy/tools/local/service-process.ts'
 import type { ForwarderProcess, Job } from './forwarder.ts'
 import { startHookline } from './hookline.ts'
 
@@ -14,7 +14,7 @@ export interface ReadyProcess extends ForwarderProcess {
   metrics(): Promise<ReadonlyMap<string, number>>
 }
 
-/** Starts a process of Hookline and waits until it is ready. @throws when it exits before */
+/** Starts a process of Hookline and waits until it is ready. @throws when it exits before that */
 export async function startReady(
   job: Job,
   transport: string,

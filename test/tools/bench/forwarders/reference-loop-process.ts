@@ -5,8 +5,9 @@ import { Client } from 'undici'
 
 /*
  * The reference loop: the cheapest correct use of kafkajs and an HTTP client. It forwards each
- * value unchanged, keeps a fixed number of requests in progress per partition, and commits a batch
- * when each of its values got a 2xx. It has no decoding, signatures, retries, order or metrics.
+ * value unchanged and keeps a fixed number of requests in progress per partition. It commits a
+ * batch when each value of the batch got a 2xx. It has no decoding, signatures, retries, order or
+ * metrics.
  */
 
 export interface LoopSettings {
@@ -28,11 +29,12 @@ const timeoutMs = 5_000
 const refused = (status: number): Error => new Error(`the endpoint responded ${status}`)
 
 /**
- * Uses got's stream, which costs less than its promise, and an agent that keeps every connection
- * open.
+ * Makes requests with got's stream API, which costs less CPU than its promise API. Its agent keeps
+ * every connection open.
  */
 function gotPost({ url, inFlight }: LoopSettings): Post {
-  // By default Node keeps 256 idle connections and opens the others for each request.
+  // By default a Node agent keeps at most 256 idle connections. With more requests in progress, it
+  // would open the other connections again for each request.
   const agent = new Agent({ keepAlive: true, maxSockets: inFlight, maxFreeSockets: inFlight })
   const client = got.extend({
     method: 'POST',
@@ -63,8 +65,8 @@ function gotPost({ url, inFlight }: LoopSettings): Post {
 }
 
 /**
- * Uses one undici client per connection, because undici's pool searches all of its connections for
- * an idle one.
+ * Makes requests with one undici client per connection. undici's pool would search all of its
+ * connections for an idle one.
  */
 function undiciPost({ url }: LoopSettings): Post {
   const { origin, pathname: path } = new URL(url)
@@ -100,8 +102,8 @@ interface Message {
 }
 
 /**
- * Resolves when every value got a 2xx. Rejects at the first failure, so that the batch is fetched
- * again.
+ * Sends the values of a batch. Resolves when every value got a 2xx. Rejects at the first failure,
+ * so that kafkajs fetches the batch again.
  */
 const forward = (messages: readonly Message[]): Promise<void> =>
   new Promise((resolve, reject) => {

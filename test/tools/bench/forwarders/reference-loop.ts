@@ -4,7 +4,10 @@ import type { LoopSettings } from './reference-loop-process.ts'
 
 const program = new URL('reference-loop-process.ts', import.meta.url).pathname
 
-/** The reference loop, with which Hookline's own work is compared. */
+/**
+ * The reference loop: a minimal program that forwards records with kafkajs and an HTTP client. Its
+ * cost is the lower bound with which the cost of Hookline is compared.
+ */
 export const referenceLoop = (client: LoopSettings['client']): Forwarder => ({
   name: `bare ${client}`,
   start(job) {

@@ -1,6 +1,6 @@
 import type { Forwarder, ForwarderProcess } from './forwarder.ts'
 
-/** Several processes of one forwarder that share the partitions. */
+/** Makes a forwarder of several processes of another forwarder. They share the partitions. */
 export const severalProcesses = (forwarder: Forwarder, size: number): Forwarder => ({
   name: `${size} × ${forwarder.name}`,
   async start(job) {
@@ -10,7 +10,10 @@ export const severalProcesses = (forwarder: Forwarder, size: number): Forwarder 
   },
 })
 
-/** Several processes as one, which starts with the first and dies with any of them. */
+/**
+ * Combines several processes into one. It starts when the first one starts, and `died` rejects when
+ * any of them exits by itself.
+ */
 export function asOne(members: readonly ForwarderProcess[]): ForwarderProcess {
   const died = Promise.race(members.map(member => member.died))
   died.catch(() => {})

@@ -2,7 +2,7 @@ import { type Bar, type Finding, type Verdict, verdictOf } from '../bounds.ts'
 import type { NamedOutcome } from '../report.ts'
 
 export interface Circumstances {
-  /** Day, ISO 8601. */
+  /** Date of the run, ISO 8601. */
   readonly date: string
   /** Commit id, followed by ` with changes` when the checkout had uncommitted changes. */
   readonly commit: string
@@ -14,15 +14,18 @@ export interface Circumstances {
 }
 
 /**
- * One published figure. `measured` is null when it was not measured or infinite, because JSON has
- * no such numbers.
+ * One published figure. `measured` is null if the figure was infinite or not measured, because JSON
+ * has neither infinity nor NaN.
  */
 export interface Value extends Omit<Finding, 'subject' | 'measured'> {
   readonly measured: number | null
   readonly verdict: Verdict
 }
 
-/** One variant of a row. */
+/**
+ * The published figures of one variant of a row. A row is one experiment of the bench, such as
+ * `delivery`.
+ */
 export interface Entry extends Circumstances {
   readonly row: string
   /** The subject and the conditions of the measurement: `hookline got, 20 ms`. */
@@ -30,7 +33,7 @@ export interface Entry extends Circumstances {
   readonly values: readonly Value[]
 }
 
-/** Entries of a row's result, one per variant. */
+/** Makes the entries of a row's result, one per variant. */
 export const entriesOf = ({ row, findings }: NamedOutcome, circumstances: Circumstances): readonly Entry[] =>
   [...Map.groupBy(findings, ({ subject }) => subject)].map(([variant, found]) => ({
     row,
@@ -44,7 +47,7 @@ function toValue(finding: Finding): Value {
   return { ...rest, measured: Number.isFinite(measured) ? measured : null, verdict: verdictOf(finding) }
 }
 
-/** Judges the entries again, because limits can have changed. */
+/** Computes each verdict again from the published figure and its published limits. */
 export const judged = (entries: readonly Entry[]): readonly Entry[] =>
   entries.map(entry => ({ ...entry, values: entry.values.map(value => ({ ...value, verdict: verdictNow(value) })) }))
 
@@ -52,8 +55,9 @@ const verdictNow = (value: Value): Verdict =>
   verdictOf({ ...value, subject: '', measured: value.measured ?? Number.NaN } satisfies Finding & Bar)
 
 /**
- * Replaces published entries with new ones, in the order of the rows. A run with all variants
- * replaces whole rows, so that variants that no longer exist disappear.
+ * Replaces published entries with new ones, in the order of the rows. With `isWhole`, the new
+ * entries have all variants of their rows and replace whole rows. Variants that no longer exist
+ * then disappear.
  */
 export function replaced(
   published: readonly Entry[],
@@ -71,7 +75,7 @@ export function replaced(
 export const neverPublished = (entries: readonly Entry[], rows: readonly string[]): readonly string[] =>
   rows.filter(row => !entries.some(entry => entry.row === row))
 
-/** One published figure; undefined when there is none. */
+/** Finds one published figure. Undefined if there is none. */
 export const figureOf = (
   entries: readonly Entry[],
   { row, variant, what }: { readonly row: string; readonly variant: string; readonly what: string },

@@ -1,6 +1,6 @@
 /**
- * Labels of the figures for the page, by their names in results.json. The names stay unchanged,
- * because published entries are found by them.
+ * Labels of the figures on the page, by the names of the figures in results.json. The names must
+ * stay unchanged, because they identify published figures.
  */
 const labels: Readonly<Record<string, string>> = {
   'delivered twice': 'duplicated',
@@ -30,13 +30,17 @@ const labels: Readonly<Record<string, string>> = {
 }
 
 /**
- * The label of a figure. A name without its own label is rewritten: `of …` becomes `relative to …`.
+ * Returns the label of a figure. A name without its own label is rewritten: `of …` becomes
+ * `relative to …`.
  */
 export const labelOf = (what: string): string => labels[what] ?? relative(what)
 
 const relative = (what: string): string =>
   what.replace(/^of that with /, 'relative to ').replace(/^(p99 )?of (?!the )/, '$1relative to ')
 
-/** The label of a variant. */
+/**
+ * Returns the label of a variant, which is the subject and the conditions of a measurement, such as
+ * `hookline got, 20 ms`.
+ */
 export const variantLabelOf = (variant: string): string =>
   variant.replace(/parked$/, 'retried').replace(/nobody listens$/, 'no endpoint reachable')

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { capacityBlocks } from '../../../../deploy/tools/capacity/page.ts'
+import { capacityBlocks } from '../../../../deploy/tools/capacity/page-blocks.ts'
 import { compactJson } from '../../../../deploy/tools/format.ts'
 import { withBlock } from '../../../../deploy/tools/reference/markdown.ts'
 import { rowNames } from '../options.ts'
@@ -12,7 +12,7 @@ import { pageText, summaryText } from './tables.ts'
 
 const resultsPath = 'docs/performance/results.json'
 
-/** Published entries of a checkout. @throws when results.json cannot be read */
+/** Reads the published entries of a checkout. @throws when results.json cannot be read */
 async function readEntries(root: string): Promise<readonly Entry[]> {
   return (JSON.parse(await readFile(join(root, resultsPath), 'utf8')) as { readonly entries: readonly Entry[] }).entries
 }
@@ -23,8 +23,8 @@ export async function publish(root: string, fresh: readonly Entry[], isWhole: bo
 }
 
 /**
- * Files of a checkout that contain or show results, by path, with `fresh` instead of the entries
- * that it replaces.
+ * Returns the new text of each file that contains or shows results, by path. `fresh` replaces
+ * published entries. With `isWhole`, `fresh` has all variants of its rows and replaces whole rows.
  */
 export async function publishedFiles(
   root: string,
@@ -50,10 +50,13 @@ export async function publishedFiles(
   return files
 }
 
-/** Paths that can affect the results. Only their changes mark the commit as changed. */
+/**
+ * Paths that can affect the results. Only uncommitted changes in these paths mark the commit as
+ * changed.
+ */
 const code = ['src', 'packages', 'bin', 'deploy/tools/local', 'test/tools/bench', 'test/support', 'package-lock.json']
 
-/** Commit of a checkout, and whether the measured files have uncommitted changes. */
+/** Returns the commit of a checkout, and whether the measured files have uncommitted changes. */
 export function commitOf(root: string): string {
   const git = (...args: string[]): string => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8' }).trim()
   try {

@@ -31,7 +31,10 @@ const figures: readonly ReadmeFigure[] = [
   },
 ]
 
-/** The figures for README.md as a list; each links to its table in the performance page. */
+/**
+ * Returns the figures for README.md as a list. Each figure links to its table on the performance
+ * page.
+ */
 export const readmeText = (entries: readonly Entry[]): string =>
   figures.map(figure => `- ${lineOf(figure, entries)}`).join('\n')
 

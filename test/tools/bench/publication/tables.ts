@@ -5,8 +5,8 @@ import { type Circumstances, type Entry, neverPublished, type Value } from './en
 import { labelOf, variantLabelOf } from './labels.ts'
 
 /**
- * All published results: a section for each row of the bench (`delivery`, `live`, …), with a table
- * for each run and its circumstances.
+ * Returns all published results: a section for each row of the bench (`delivery`, `live`, …). A
+ * section has a table for each run, with the run's date, commit and machine.
  */
 export function pageText(entries: readonly Entry[], rows: readonly string[]): string {
   const missing = neverPublished(entries, rows)
@@ -22,7 +22,7 @@ export function pageText(entries: readonly Entry[], rows: readonly string[]): st
   return [...never, ...sections].join('\n\n')
 }
 
-/** Variants of one run share one table. */
+/** Returns the section of one row. Variants of the same run share one table. */
 function rowText(row: string, entries: readonly Entry[]): string {
   const runs = Map.groupBy(entries, circumstancesText)
   return [
@@ -55,18 +55,22 @@ const amount = (measured: number | null, unit: string | undefined): string =>
 const referenceText = ({ reference }: Value): string =>
   reference === undefined ? '' : `${reference.name}: ${amount(reference.measured, reference.unit)}`
 
-/** A line of the short table: figures of one row with a common limit. */
+/**
+ * A line of the summary table. It shows figures of one row of the bench, such as `delivery`, that
+ * have the same name.
+ */
 export interface Headline {
   readonly title: string
   readonly row: string
   readonly what: string
-  /** Filter of variants. Absent: all. */
+  /** Only variants whose names match are shown. Absent: all. */
   readonly of?: RegExp
 }
 
 /**
- * The short table: a line per headline, with all variants in one cell and the worst verdict. A text
- * above the table describes the origin of the figures.
+ * Returns the summary table with a line per headline. A line has the figures of all variants in one
+ * cell, and their worst verdict. A text above the table describes the runs that the figures come
+ * from.
  */
 export function summaryText(entries: readonly Entry[], headlines: readonly Headline[]): string {
   const lines = headlines.map(headline => {
@@ -87,8 +91,9 @@ export function summaryText(entries: readonly Entry[], headlines: readonly Headl
 }
 
 /**
- * Describes whether all figures come from one run, commit and machine, because only then can they
- * be compared. The load at the start distinguishes two runs of one day.
+ * Describes whether all figures come from one run, commit and machine. Only figures of one run can
+ * be compared. Entries of one day, commit and machine come from different runs if the load average
+ * at the start differs.
  */
 function originText(entries: readonly Entry[]): string {
   const origins = new Map(entries.map(entry => [circumstancesText(entry), entry]))
@@ -110,7 +115,7 @@ const figuresUnder = ({ row, what, of = /^/ }: Headline, entries: readonly Entry
     .filter(entry => entry.row === row && of.test(entry.variant))
     .flatMap(({ values }) => values.filter(value => value.what === what))
 
-/** One text when all are equal, otherwise all of them. */
+/** Returns one text if all texts are equal, otherwise all texts joined by slashes. */
 const once = ([first = '', ...others]: readonly string[]): string =>
   others.every(each => each === first) ? first : [first, ...others].map(each => each || '–').join(' / ')
 

@@ -1,20 +1,23 @@
 /** Behaviour of the receiver, and the events that it expects. */
 export interface Script {
-  /** Number of the first event, and number of events. */
+  /** Number of the first event. `count` is the number of events. */
   readonly first: number
   readonly count: number
   /** Milliseconds from the end of a request to its response. */
   readonly delayMs: number
   /**
-   * In the second half of the events, one of this many succeeds at its first request and the others
-   * get a 503. 0: all succeed.
+   * Which events fail at their first request. With n > 0, every n-th event in the second half of
+   * the events succeeds at its first request, and the others of this half get a 503. With 0, all
+   * requests succeed.
    */
   readonly passesOneIn: number
-  /** Numbers of delivered events at which the receiver reports immediately, ascending. */
+  /**
+   * Numbers of delivered events, ascending. The receiver reports immediately when it reaches one.
+   */
   readonly marks: readonly number[]
   /** Whether requests to `failingPath` get no response. */
   readonly isDead: boolean
-  /** Whether to keep each success with its time and path, which needs 24 bytes each. */
+  /** Whether to keep the time and path of each success, which needs 24 bytes per success. */
   readonly keepsLog: boolean
 }
 
@@ -30,11 +33,11 @@ export interface SuccessLog {
 export interface Tally {
   /** Number of different events with a success. */
   readonly delivered: number
-  /** Successes beyond the first of each event. */
+  /** Number of successes beyond the first success of each event. */
   readonly duplicates: number
-  /** Requests for events that are not in the script. */
+  /** Number of requests for events that are not in the script. */
   readonly foreign: number
-  /** Requests that got a 503 intentionally. */
+  /** Number of requests that got a 503 because of `passesOneIn`. */
   readonly refused: number
   readonly log: SuccessLog
 }
@@ -63,7 +66,7 @@ export class EventTally {
     return this.#delivered
   }
 
-  /** Records a request. Returns whether it gets a success. */
+  /** Records a request. Returns whether the receiver must respond with a success. */
   arrived(number: number | undefined): boolean {
     const index = this.#index(number)
     if (index < 0) {

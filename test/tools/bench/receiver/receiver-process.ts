@@ -5,12 +5,15 @@ import { EventTally, type Script } from './event-tally.ts'
 import { failingPath, type Order, type SampleRequest, type Word } from './receiver-protocol.ts'
 
 /*
- * Endpoint of all measured deliveries, in a separate process. It shares a core with the broker, so
- * each request must cost as little as possible.
+ * Endpoint of all measured deliveries, in a separate process. The process shares a core with the
+ * broker, so each request must cost as little CPU as possible.
  */
 
 const progressEveryMs = 100
-/** Length of the listen queue: a forwarder opens all of its connections together. */
+/**
+ * Maximum number of connections that wait to be accepted. It is large, because a forwarder opens
+ * all of its connections at the same time.
+ */
 const backlog = 8_192
 const success: readonly string[] = ['Content-Length', '0']
 
@@ -39,7 +42,8 @@ function take(request: IncomingMessage, response: ServerResponse): void {
 }
 
 function answer(response: ServerResponse, number: number | undefined, succeeds: boolean, path?: string): void {
-  // A client that is gone does not see this response, so it is not counted as a success.
+  // A client that has closed the connection does not get this response. So it is not counted as a
+  // success.
   if (response.destroyed) return
   response.sendDate = false
   response.writeHead(succeeds ? 200 : 503, success as string[]).end()
@@ -68,7 +72,7 @@ setInterval(() => {
   tell({ kind: 'progress', delivered: told })
 }, progressEveryMs)
 
-// The forwarder decides when to close connections, so none is closed for being idle or slow.
+// Idle or slow connections stay open, because the forwarder decides when to close connections.
 const server = createServer(
   { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 600_000, connectionsCheckingInterval: 600_000 },
   take,

@@ -2,12 +2,12 @@ import type { Script, Tally } from './event-tally.ts'
 
 /** Messages to the receiver's process. */
 export type Order =
-  /** Resets everything; the process replies with `begun`. */
+  /** Resets the counts and starts a script. The process replies with `begun`. */
   | { readonly kind: 'begin'; readonly script: Script }
   /** The process replies with `tally`. */
   | { readonly kind: 'tell' }
 
-/** One request as it arrived, for inspection. */
+/** One complete request, for inspection. */
 export interface SampleRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: string
@@ -18,11 +18,11 @@ export type Word =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'begun' }
   /**
-   * This number of different events has got a success; `at` is in milliseconds since 1970, with
-   * fractions.
+   * The number of different delivered events has reached one of the `marks` of the script. `at` is
+   * in milliseconds since 1970, with fractions.
    */
   | { readonly kind: 'mark'; readonly delivered: number; readonly at: number }
-  /** Number of different events that got a success. Sent every 100 ms while the number grows. */
+  /** Number of different delivered events. Sent every 100 ms while the number grows. */
   | { readonly kind: 'progress'; readonly delivered: number }
   | { readonly kind: 'tally'; readonly tally: Tally; readonly sample: SampleRequest | undefined }
 

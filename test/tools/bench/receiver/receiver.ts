@@ -4,13 +4,16 @@ import type { Script, Tally } from './event-tally.ts'
 import { failingPath, type Order, type SampleRequest, type Word } from './receiver-protocol.ts'
 
 /**
- * Time limit without a new delivery. It exceeds the session timeout of a dead member, which is 6 s
- * for Hookline and 30 s by default for kafkajs.
+ * Maximum time without a new delivery, in ms. It exceeds the session timeout after which a dead
+ * group member is removed: 6 s for Hookline, and 30 s by default for kafkajs.
  */
 const patienceMs = 45_000
 const checkEveryMs = 500
 
-/** Deliveries have stopped. The run continues with the events that have arrived. */
+/**
+ * Thrown when no new delivery arrived within the time limit. The measurement continues with the
+ * events that have arrived.
+ */
 export class Stalled extends Error {
   override readonly name = 'Stalled'
 }
@@ -20,13 +23,14 @@ export interface Receiver {
   readonly url: string
   /** URL of an endpoint that can stop responding. */
   readonly failingUrl: string
-  /** Resets the counts, and follows this script. */
+  /** Resets the counts, and uses this script from now on. */
   begin(script: Script): Promise<void>
   /** Number of delivered events, at most a tenth of a second old. */
   delivered(): number
   /**
-   * Resolves with the time (milliseconds since 1970) at which `count` events were delivered.
-   * `count` must be a mark of the script. @throws Stalled after 45 s without a new delivery
+   * Resolves with the time at which `count` events were delivered, in milliseconds since 1970.
+   * `count` must be one of the marks of the script. @throws Stalled after 45 s without a new
+   * delivery
    */
   reached(count: number): Promise<number>
   tell(): Promise<{ readonly tally: Tally; readonly sample: SampleRequest | undefined }>
@@ -62,7 +66,7 @@ export async function startReceiver(): Promise<Receiver> {
 
 type WordOf<Kind extends Word['kind']> = Extract<Word, { kind: Kind }>
 
-/** Passes each message of the process to the call that waits for it. */
+/** Passes each message of the receiver's process to the call that waits for it. */
 class Words {
   delivered = 0
   readonly #child: ChildProcess

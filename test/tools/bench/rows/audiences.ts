@@ -1,9 +1,9 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { parseMetrics } from '../../../../deploy/tools/local/hookline-process.ts'
 import { mallocSettings, nodeFlags } from '../../../../deploy/tools/local/node-flags.ts'
 import { freePorts } from '../../../../deploy/tools/local/ports.ts'
-import { parseMetrics } from '../../../../deploy/tools/local/service-process.ts'
 import { bounds } from '../bounds.ts'
 import { type ForwarderProcess, type Job, startNode } from '../forwarders/forwarder.ts'
 import { createInstallation, type Installation } from '../installation.ts'
@@ -13,7 +13,10 @@ import { profileOf } from '../profile-summary.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
 const program = new URL('../../../../bin/hookline.js', import.meta.url).pathname
-/** Interval of polls. It is long, because a poll uses CPU of the measured process. */
+/**
+ * Time between two polls of the metrics, in ms. It is long, because each poll uses CPU of the
+ * measured process.
+ */
 const lookEveryMs = 250
 
 interface Restored {
@@ -25,13 +28,16 @@ interface Restored {
   readonly window: { readonly from: number; readonly to: number }
 }
 
-/** Measures how a starting process restores the memberships of a million members from Kafka. */
+/**
+ * Measures the CPU time and memory with which a starting process restores the memberships of a
+ * million members from Kafka.
+ */
 export async function audiencesRow(bench: Bench): Promise<Outcome> {
   const count = scaled(bench, 1_000_000)
   const installation = await createInstallation(bench.stage)
   const job: Job = { stage: bench.stage, installation, inFlight: 1, profile: bench.profile }
   try {
-    // Measure a start without members first, and subtract it.
+    // First measure the CPU time of a start without members, to subtract it later.
     const empty = await restored(job, installation)
     bench.say(`wrote ${count} members`)
     await fillMemberships(bench.stage, installation, count)

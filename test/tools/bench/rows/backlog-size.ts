@@ -5,14 +5,14 @@ import { createInstallation } from '../installation.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
 const sizes = [10_000, 100_000, 1_000_000, 10_000_000]
-/** Larger backlogs run only once. */
+/** Backlogs above this number of records are measured in only one round. */
 const repeatedUpTo = 100_000
 const delayMs = 20
 const inFlight = 512
 
 /**
- * Measures the cost of a delivery with a long backlog. Each process first delivers some events to
- * warm up.
+ * Measures the CPU time of a delivery while a long backlog is waiting. Each process first delivers
+ * some events to warm up.
  */
 export async function backlogRow(bench: Bench): Promise<Outcome> {
   const { stage, profile } = bench

@@ -27,11 +27,14 @@ const full: ClientPlan = {
     { name: 'full speed', calls: 100_000, perSecond: undefined },
     { name: '2,000 a second', calls: 10_000, perSecond: 2_000 },
   ],
-  // Twice the size of the queue.
+  // The number of calls is twice the size of the client's queue.
   outage: { calls: 100_000, perSecond: 10_000 },
 }
 
-/** Measures the CPU per call until its message is sent, and the memory when nothing can be sent. */
+/**
+ * Measures the CPU time per call until its message is sent. Also measures the memory while no
+ * message can be sent.
+ */
 export async function clientRow(bench: Bench, plan = full): Promise<Outcome> {
   const installation = await createInstallation(bench.stage)
   const endpoint = await startEndpoint()
@@ -86,7 +89,7 @@ async function compare(bench: Bench, installation: Installation, endpoint: Endpo
   }
 }
 
-/** CPU per message of Segment's library in one round. */
+/** CPU time per message of Segment's library in one round, in microseconds. */
 const cpuOf = (results: ReadonlyMap<ClientName, readonly Result[]>, round: number): number =>
   results.get('segment')?.[round]?.cpuMicrosAMessage ?? Number.NaN
 

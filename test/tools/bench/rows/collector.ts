@@ -18,7 +18,10 @@ const parsing = bareCollector(false)
 const writing = bareCollector(true)
 
 export interface CollectorPlan {
-  /** Messages per request: one, as browsers send, and a batch, as Hookline's client sends. */
+  /**
+   * Numbers of messages per request: one, as browsers send, and a batch, as Hookline's client
+   * sends.
+   */
   readonly batchSizes: readonly number[]
   /** Servers with which the collector is compared. */
   readonly references: readonly CollectorServer[]
@@ -38,11 +41,11 @@ interface Run {
   readonly tally: LoadTally
   /** Number of messages that got a 200 but are not on the topic. */
   readonly lost: number
-  /** Number of records beyond the first of each message id. */
+  /** Number of records that repeat a message id. */
   readonly duplicated: number
 }
 
-/** Measures the cost to accept a message. */
+/** Measures the CPU time with which the collector accepts a message. */
 export async function collectorRow(bench: Bench, plan = full): Promise<Outcome> {
   const servers = [...plan.references, hooklineCollector]
   const figures: Figures[] = []

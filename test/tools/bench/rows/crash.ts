@@ -13,17 +13,17 @@ interface CrashPlan {
 
 const delayMs = 20
 const inFlight = 512
-/** Time from the start of the load to the kill. */
+/** Time from the start of the load to the SIGKILL. */
 const killAfterMs = 4_000
 /**
- * For this time after the kill, the receiver may still send responses to the killed process. The
- * first delivery of the new process is later.
+ * Time after the kill in which the receiver may still respond to requests of the killed process, in
+ * ms. The first delivery of the new process is later.
  */
 const lastAnswersMs = 250
 
 /**
- * Measures losses, duplicates and the pause after a SIGKILL under load. A new process starts
- * immediately after the kill.
+ * Measures lost and duplicated events after a SIGKILL under load, and the time until the next
+ * delivery. A new process starts immediately after the kill.
  */
 export async function crashRow(bench: Bench): Promise<Outcome> {
   const plan = { perSecond: 1_000, seconds: Math.max(15, scaledSeconds(bench, 20)) }

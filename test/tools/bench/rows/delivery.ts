@@ -18,8 +18,8 @@ import { type Bench, type Outcome, scaled } from './row.ts'
 export interface DeliveryPlan {
   readonly cases: readonly Case[]
   /**
-   * Number of events per run. An event costs more CPU with got, so got gets fewer events; every run
-   * takes some seconds.
+   * Number of events per run, so that every run takes some seconds. An event costs more CPU with
+   * got, so runs with got have fewer events.
    */
   readonly counts: { readonly got: number; readonly others: number }
 }
@@ -34,8 +34,8 @@ export const full: DeliveryPlan = {
 }
 
 /**
- * Measures deliveries per CPU second of Hookline and of the reference loop with the same client,
- * alternately on the same topic.
+ * Measures deliveries per CPU second of Hookline and of the reference loop with the same HTTP
+ * client. They run alternately on the same topic.
  */
 export async function deliveryRow(bench: Bench, plan = full): Promise<Outcome> {
   const outcomes: Outcome[] = []
@@ -43,7 +43,11 @@ export async function deliveryRow(bench: Bench, plan = full): Promise<Outcome> {
   return joined(outcomes)
 }
 
-/** The forwarders that are compared with each other. */
+/**
+ * Returns two comparisons. The first compares the forwarders that use the HTTP client `got`. The
+ * second compares those that use other HTTP clients. A comparison with only one forwarder is left
+ * out.
+ */
 function races(bench: Bench, { cases, counts }: DeliveryPlan): readonly Race[] {
   const ours = bench.transports.map(transport => ({ transport, forwarder: hooklineForwarder(transport) }))
   const slow = ours.filter(({ transport }) => transport === 'got').map(({ forwarder }) => forwarder)
@@ -54,7 +58,7 @@ function races(bench: Bench, { cases, counts }: DeliveryPlan): readonly Race[] {
   ].filter(({ forwarders }) => forwarders.length > 1)
 }
 
-/** Figures of the reference loop are reported; those of Hookline are judged. */
+/** Returns the findings about Hookline, which are judged. The reference loop has only figures. */
 function findingsOf(name: string, at: Case, rounds: Rounds): readonly Finding[] {
   const [, transport] = /^hookline (.+)$/.exec(name) ?? []
   if (transport === undefined) return []

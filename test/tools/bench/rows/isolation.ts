@@ -19,7 +19,7 @@ export interface IsolationPlan {
 
 interface Crowd {
   readonly destinations: number
-  /** For each run, the number of endpoints that stop responding. */
+  /** Numbers of endpoints that stop responding. Each number is measured in its own run. */
   readonly dead: readonly number[]
   readonly seconds: number
 }
@@ -30,12 +30,13 @@ const crowds: readonly Crowd[] = [
 ]
 const delayMs = 20
 const inTimeMs = 1_000
-/** 64 is the default of the configuration. */
+/** The value 64 of `perWebhook` is the default of the configuration. */
 const load = { perSecond: 1_000, inFlight: 256, perWebhook: 64 }
 
 /**
- * Measures the effect on other destinations when some of many endpoints accept requests but stop
- * responding as the load begins.
+ * Measures the latency of other destinations when some endpoints stop responding as the load
+ * begins. These endpoints still accept requests. Also measures the latency beside a destination
+ * with a rate limit.
  */
 export async function isolationRow(bench: Bench): Promise<Outcome> {
   const outcomes: Outcome[] = []
@@ -49,7 +50,7 @@ export async function isolationRow(bench: Bench): Promise<Outcome> {
   }
 }
 
-/** Effect of the dead endpoints on the other destinations, in one run. */
+/** Latency of the other destinations in one run with dead endpoints. */
 interface Noticed {
   readonly dead: number
   readonly 'in time': number
@@ -66,7 +67,7 @@ async function crowdOutcome(bench: Bench, transport: string, crowd: Crowd): Prom
   const { destinations, dead } = crowd
   const rounds: Round[] = []
   for (let round = 1; round <= bench.runs; round++) rounds.push(await crowdRound(bench, transport, crowd, round))
-  /** The values of `what` in all rounds with `dying` dead endpoints. */
+  /** Returns the values of `what` in all rounds with `dying` dead endpoints. */
   const of = (dying: number, what: keyof Noticed): readonly number[] =>
     rounds.flatMap(({ noticed }) => noticed.filter(each => each.dead === dying).map(each => each[what]))
   const without = of(0, 'p99 ms')
@@ -79,7 +80,7 @@ async function crowdOutcome(bench: Bench, transport: string, crowd: Crowd): Prom
         ...{ subject, what: 'healthy events in time', measured: Math.min(...of(dying, 'in time')) },
         ...bounds.healthyInTime,
       },
-      // The limit in milliseconds applies to one dead endpoint of ten.
+      // The limit in milliseconds applies only to the runs with ten endpoints.
       {
         ...{ subject, what: 'p99 of healthy events', unit: 'ms', measured: median(p99s) },
         ...(destinations === 10 && bounds.isolatedP99),
@@ -107,7 +108,7 @@ async function crowdRound(
   const inOrder = [0, ...dead]
   const noticed: Noticed[] = []
   const profiles: Profiled[] = []
-  // The speed of a broker changes over minutes, so alternate the order of the runs.
+  // The speed of the broker changes over minutes, so alternate the order of the runs.
   for (const dying of round % 2 === 1 ? inOrder : inOrder.toReversed()) {
     const { passages, profiles: ofRun } = await healthyUnderLoad(bench, transport, plan, dying)
     profiles.push(...ofRun)
@@ -120,7 +121,7 @@ async function crowdRound(
 
 /**
  * Delivers events under load while the last `dead` endpoints do not respond. Resolves with the
- * events for the other endpoints.
+ * latencies of the events for the other endpoints.
  */
 export async function healthyUnderLoad(
   bench: Bench,
@@ -144,7 +145,7 @@ export async function healthyUnderLoad(
     const eventsForFailing = (perSecond * seconds * dead) / destinations
     const { passages } = await live(stage, installation, { perSecond, seconds, delayMs, eventsForFailing })
     const { window } = read()
-    // A killed process writes no profile, so this one is stopped.
+    // A killed process writes no CPU profile, so stop it normally.
     if (profile) await process.stop()
     return {
       passages: passages.filter(({ number }) => !isMortal(number)),
@@ -154,16 +155,19 @@ export async function healthyUnderLoad(
       }),
     }
   } finally {
-    // A normal stop would wait for the requests to dead endpoints.
+    // A normal stop would wait for the requests to dead endpoints, so kill the process.
     await process.kill()
     await installation.close()
   }
 }
 
-/** A destination gets five times its rate, so that its backlog grows. */
+/**
+ * Load in which the last of ten destinations gets five times its `ratePerSecond`, so that its
+ * backlog grows.
+ */
 const limitedPlan = { ...load, destinations: 10, seconds: 12, ratePerSecond: 20 }
 
-/** Measures the effect on nine destinations when the rate of the tenth is limited. */
+/** Measures the latency of nine destinations while the rate of the tenth one is limited. */
 async function limitedOutcome(bench: Bench, transport: string): Promise<Outcome> {
   const subject = `hookline ${transport}, 1 of 10 limited`
   const rounds: { readonly free: Noticed; readonly limited: Noticed }[] = []
@@ -192,7 +196,10 @@ async function limitedOutcome(bench: Bench, transport: string): Promise<Outcome>
   }
 }
 
-/** Delivers events under load. The last destination has its own receiver. */
+/**
+ * Delivers events under load. The last destination has its own receiver, and a rate limit if
+ * `hasLimit`. Resolves with the latency of the other destinations.
+ */
 async function besideLimited(bench: Bench, transport: string, hasLimit: boolean): Promise<Noticed> {
   const { stage, say } = bench
   const { destinations, perSecond, inFlight, perWebhook, ratePerSecond } = limitedPlan
@@ -224,6 +231,6 @@ async function besideLimited(bench: Bench, transport: string, hasLimit: boolean)
   }
 }
 
-/** Share of the events that were delivered within a second. */
+/** Returns the part of the events that were delivered within a second. */
 const inTimeShare = (passages: readonly Passage[]): number =>
   passages.filter(({ ms }) => ms !== undefined && ms <= inTimeMs).length / passages.length

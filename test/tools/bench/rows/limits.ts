@@ -10,14 +10,25 @@ import { type Bench, type Figures, type Outcome, scaledSeconds } from './row.ts'
 
 const ratePerSecond = 50
 const endpointLimit = { first: 20, raised: 40 }
-/** Events per second for both destinations together: more than either may get. */
+/**
+ * Events per second. Each of the two destinations gets half of them, which is more than its limit.
+ */
 const eventsPerSecond = 140
 const waiting = 2_000
-/** Seconds of each measured time. A rebalance is measured with this time before and after it. */
+/**
+ * Durations in seconds.
+ * - `phase`: measured period between two rebalances.
+ * - `aroundRebalance`: measured period before and after a rebalance, for the figures of the
+ *   rebalance.
+ * - `settle`: wait until the rate of requests to the endpoint that responds with 429 is constant.
+ * - `settled`: period over which this rate is measured.
+ * - `raisedAtMost`: maximum wait until the rate has reached the raised limit.
+ * - `raisedOver`: the rate has reached the limit when its mean over this period has reached it.
+ */
 const seconds = { phase: 22, aroundRebalance: 11, settle: 25, settled: 30, raisedAtMost: 90, raisedOver: 10 }
 const pollMs = 500
 
-/** A time with the deliveries of the limited destination. */
+/** A period in which the deliveries of the limited destination are counted. */
 interface Phase {
   readonly name: string
   readonly from: number
@@ -25,8 +36,9 @@ interface Phase {
 }
 
 /**
- * Measures the two limits of a destination: `ratePerSecond: 50` with one, two and five processes and
- * through the rebalances between them, and an endpoint that sends 429 above a limit of its own.
+ * Measures how exactly Hookline keeps two limits. One is `ratePerSecond: 50` with one, two and five
+ * processes, and through the rebalances between them. The other is the limit of an endpoint that
+ * responds with 429 to requests above it.
  */
 export async function limitsRow(bench: Bench): Promise<Outcome> {
   const { stage, say } = bench
@@ -67,7 +79,7 @@ export async function limitsRow(bench: Bench): Promise<Outcome> {
   }
 }
 
-/** Processes that share the partitions. They end in the reverse order of their start. */
+/** Makes a group of processes that share the partitions. The newest processes are stopped first. */
 function createFleet(
   bench: Bench,
   installation: Installation,
@@ -76,7 +88,8 @@ function createFleet(
 ) {
   const { topics, partitions } = installation
   const members: ReadyProcess[] = []
-  // The signed headers contain the time of the attempt.
+  // `standardWebhooks` adds a header with the time of the attempt. The receiver computes
+  // `maxSentInOneSecond` from it.
   const policy = { ratePerSecond, standardWebhooks: true }
   const own = {
     destinations: [
@@ -98,7 +111,9 @@ function createFleet(
       return members.length
     },
     newest: () => members.at(-1) as ReadyProcess,
-    /** Starts or stops processes. Resolves when the rest share the partitions evenly. */
+    /**
+     * Starts or stops processes. Resolves when the remaining processes share the partitions evenly.
+     */
     async resize(size: number): Promise<void> {
       const missing = Math.max(0, size - members.length)
       members.push(...(await Promise.all(Array.from({ length: missing }, start))))
@@ -108,7 +123,7 @@ function createFleet(
   }
 }
 
-/** Appends events without end. */
+/** Appends events at an even rate until it is stopped. */
 function keepFeeding(installation: Installation): { stop(): Promise<void> } {
   let isStopped = false
   const fed = (async () => {
@@ -125,13 +140,17 @@ function keepFeeding(installation: Installation): { stop(): Promise<void> } {
 interface EndpointFigures {
   /** Accepted requests per second after the rate has settled. */
   readonly perSecond: number
-  /** The relative distance of `perSecond` from the limit. */
+  /** Difference between `perSecond` and the endpoint's limit, divided by the limit. */
   readonly deviation: number
+  /** Seconds from raising the limit until the rate has followed. Infinite if it has not. */
   readonly raisedAfter: number
   readonly openBreakers: number
 }
 
-/** Waits until the rate has settled, raises the limit, and waits until the rate has followed. */
+/**
+ * Waits until the delivery rate is constant, raises the endpoint's limit, and waits until the rate
+ * has reached the new limit.
+ */
 async function endpointFigures(bench: Bench, busy: LimitedReceiver, process: ReadyProcess): Promise<EndpointFigures> {
   const { first, raised } = endpointLimit
   await pause(seconds.settle * 1_000)

@@ -16,10 +16,13 @@ import { type Bench, type Outcome, scaledSeconds } from './row.ts'
 const load = { perSecond: 1_000, seconds: 10, delayMs: 20 }
 const inFlight = 512
 const dispatchers = 2
-/** Time in which a process that is ready stops growing. */
+/** Time after which the memory of a ready process no longer grows, in ms. */
 const settleMs = 3_000
 
-/** Measures 10,000 destinations on the config topic, with and without changes under load. */
+/**
+ * Measures processes with 10,000 destinations on the config topic, under load with and without
+ * changes of a destination.
+ */
 export const tenThousandRow = (bench: Bench): Promise<Outcome> => withDestinations(bench, 10_000, changesOutcome)
 
 /** Measures whether processes with 100,000 destinations start and deliver. */
@@ -68,7 +71,7 @@ async function withDestinations(bench: Bench, count: number, measure: Measure): 
         { subject, what: 'memory of a destination', unit: 'KB', measured: destinationKb },
       ]
       const { window } = read()
-      // A profile exists when its process has ended.
+      // V8 writes the CPU profile when the process exits, so stop the processes first.
       await processes.stop()
       const profiles = await profileOf(subject, { profile: processes.profile, window })
       return { findings: [...own, ...findings], figures, profiles }
@@ -80,7 +83,10 @@ async function withDestinations(bench: Bench, count: number, measure: Measure): 
   }
 }
 
-/** Starts the dispatchers one after the other, so that each has a core while it starts. */
+/**
+ * Starts the dispatchers one after the other, so that each one has the core for itself while it
+ * starts.
+ */
 async function start(job: Job, transport: string): Promise<readonly ReadyProcess[]> {
   const members: ReadyProcess[] = []
   const { sources } = job.installation.base as { readonly sources: readonly object[] }

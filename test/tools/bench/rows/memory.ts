@@ -15,7 +15,7 @@ export async function memoryRow(bench: Bench): Promise<Outcome> {
   const findings: Finding[] = []
   const profiles: Profiled[] = []
   for (const transport of bench.transports) {
-    // Enough events for about a minute with each transport.
+    // This number of events takes about a minute with each transport.
     const count = scaled(bench, transport === 'got' ? 300_000 : 1_000_000)
     bench.say(`hookline ${transport}: ${count} events, ${inFlight} requests in progress`)
     const installation = await createInstallation(bench.stage)
@@ -48,9 +48,9 @@ export async function memoryRow(bench: Bench): Promise<Outcome> {
 }
 
 /**
- * Growth of resident memory after the first quarter of a run, in which memory may grow to its
- * working size. `growth` is the ratio of the last quarter to the second one; `perMillion` is in MB
- * per million deliveries.
+ * Computes how resident memory grows after the first quarter of a run. In that quarter it may grow
+ * to its normal size. `growth` is the ratio of the last quarter to the second one. `perMillion` is
+ * in MB per million deliveries.
  */
 export function growthOf(
   samples: readonly Point[],

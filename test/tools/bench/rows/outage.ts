@@ -10,24 +10,31 @@ import type { Stage } from '../test-bed.ts'
 import { type Bench, type Outcome, scaled, scaledSeconds } from './row.ts'
 
 const [perSecond, delayMs] = [1_000, 20]
-/** 64 is the default of the configuration. */
+/** The value 64 of `perWebhook` is the default of the configuration. */
 const [inFlight, perWebhook] = [512, 64]
-/** Maximum number of requests per second that the permits of one endpoint allow. */
+/**
+ * Maximum number of requests per second to one endpoint. The limit of concurrent requests
+ * (`perWebhook`) and the response time of the endpoint determine it.
+ */
 const laneRate = (perWebhook * 1_000) / delayMs
-/** Time for the last requests without a response to end. Their timeout is five seconds. */
+/**
+ * Time limit in ms for the last requests that get no response. They time out after five seconds.
+ */
 const lastCallsMs = 6_000
 /**
- * Time limit for the backlog. A deferred record waits at most five minutes for its next attempt.
+ * Time limit for the delivery of the backlog, in ms. A deferred record waits at most five minutes
+ * for its next attempt.
  */
 const patienceMs = 330_000
 
-/** Every second event goes to the endpoint that fails. */
+/** Whether the event goes to the endpoint that fails. Every second event does. */
 const isMortal = (number: number): boolean => number % 2 === 1
 const isHealthy = ({ number }: Passage): boolean => !isMortal(number)
 
 /**
- * Measures an outage: one of two endpoints stops responding while many events arrive for it, then
- * recovers. Judges how fast this endpoint gets its backlog, and the effect on the other one.
+ * Measures an outage: one of two endpoints stops responding while many events arrive for it, and
+ * then recovers. Judges the rate at which this endpoint gets its backlog, and the latency of the
+ * other endpoint.
  */
 export async function outageRow(bench: Bench): Promise<Outcome> {
   const { stage, say } = bench
@@ -67,8 +74,8 @@ async function endure({ receiver }: Stage, installation: Installation, waiting: 
 interface Healed {
   readonly draining: Draining
   /**
-   * p99 latency, in milliseconds, of the other endpoint's events that were appended during
-   * `draining`.
+   * p99 latency of the other endpoint in milliseconds, for the events that were appended while the
+   * backlog was delivered.
    */
   readonly p99: number
   readonly lost: number
@@ -100,8 +107,8 @@ async function heal(
 }
 
 /**
- * Waits until `reached` resolves, or until the deadline. `Stalled` does not end the wait, because
- * there may be minutes between two attempts of deferred records.
+ * Waits until `reached` resolves, or until the deadline. The error `Stalled` does not end the wait,
+ * because minutes may pass between two attempts of deferred records.
  */
 async function reachedBy(deadline: number, reached: () => Promise<unknown>): Promise<void> {
   for (;;)

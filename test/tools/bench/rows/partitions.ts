@@ -3,7 +3,7 @@ import type { Bench, Outcome } from './row.ts'
 
 const sizes = [12, 60, 240]
 
-/** Measures the cost of a delivery when one process has many partitions. */
+/** Measures the CPU time of a delivery when one process has many partitions. */
 export const partitionsRow = (bench: Bench): Promise<Outcome> =>
   fullTopicsOutcome(
     bench,

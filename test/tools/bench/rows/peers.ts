@@ -5,12 +5,16 @@ import { referenceLoop } from '../forwarders/reference-loop.ts'
 import { full } from './delivery.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
-/** The other programs are compared with Hookline's cheapest transport. */
+/**
+ * Name of Hookline's dispatcher with its cheapest transport (HTTP client). The other programs are
+ * compared with it.
+ */
 const us = 'hookline undici'
 
 /**
- * Measures deliveries per CPU second of Hookline and other programs, alternately on the same topic.
- * The reference loop runs too, for a comparison with other rows.
+ * Measures deliveries per CPU second of Hookline and other programs. They run alternately on the
+ * same topic. The reference loop runs too, so that the figures can be compared with those of other
+ * rows.
  */
 export function peersRow(bench: Bench, { cases, counts } = full): Promise<Outcome> {
   const forwarders = [hooklineForwarder('undici'), ...bench.peers, referenceLoop('undici')]

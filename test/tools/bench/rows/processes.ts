@@ -12,9 +12,10 @@ const delayMs = 20
 const inFlight = 512
 
 /**
- * Measures the cost of a delivery when two processes share the partitions. Broker and receiver need
- * a core, so on a machine with two cores both processes share the other core. The row measures
- * their CPU time, and calculates from it the deliveries with one core per process.
+ * Measures the CPU time of a delivery when two processes share the partitions. Broker and receiver
+ * need a core, so on a machine with two cores both processes share the other core. The row measures
+ * the CPU time of both processes. From it, the row calculates the deliveries with one core per
+ * process.
  */
 export async function processesRow(bench: Bench): Promise<Outcome> {
   const { stage } = bench
@@ -40,8 +41,9 @@ export async function processesRow(bench: Bench): Promise<Outcome> {
   return {
     figures,
     findings: [
-      // Two processes with a core each deliver 2 / cost ratio times as much as one process. The
-      // limit of this figure is stricter than the limit of the cost ratio and replaces it.
+      // With a core each, two processes deliver 2 / r times as much as one process. r is the CPU
+      // time per delivery of two processes, relative to one process. The limit of this figure
+      // replaces the limit of r, because it is stricter.
       ...findings.filter(({ what }) => !what.startsWith('of that with')),
       {
         ...{ subject, what: 'of one process, worked out for a core each', measured: 2 / costRatio(two, one, rounds) },

@@ -13,22 +13,27 @@ import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
 const delayMs = 20
 const inFlight = 512
 /**
- * In the second half of the events, two of three fail at their first request. More failures make
- * scheduling a larger part of the measurement, but the circuit breaker opens at seven of ten.
+ * In the second half of the events, two of three fail at their first request. With more failures,
+ * scheduling retries would be a larger part of the measurement. But the circuit breaker opens at
+ * seven failures of ten requests.
  */
 const passesOneIn = 3
-/** Minimum number of events. Fewer events would mainly measure how V8 compiled the code. */
+/**
+ * Minimum number of events. With fewer events, the CPU time would mainly be V8's compilation of the
+ * code.
+ */
 const fewest = 20_000
 /**
- * Wait of a retry. It is shorter than the run, so that retries are scheduled and read at the same
- * time.
+ * Time that a retry waits in its topic. It is shorter than the run. So in most of the run, the
+ * process writes retries and reads earlier ones concurrently.
  */
 const parkedFor = durationMs(1_000)
 const schedule = ['1s', '5s']
 
 /**
- * Measures the CPU to write a failed delivery to a retry topic and read it again, without the two
- * attempts. Runs with and without failures alternate, so that they can be compared.
+ * Measures the CPU time to write a failed delivery to a retry topic and read it again. The CPU time
+ * of the attempts is subtracted. Runs with and without failures alternate, so that they can be
+ * compared.
  */
 export async function retriesRow(bench: Bench): Promise<Outcome> {
   const figures: Figures[] = []
@@ -90,15 +95,15 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
   return { findings, figures, profiles }
 }
 
-/** Number of events of each run. */
+/** Numbers of events for the reference loop and for Hookline. */
 interface Counts {
   readonly bare: number
   readonly hookline: number
 }
 
 /**
- * Enough events that V8's compilation is a small part of the cost. The run of the reference loop
- * takes about as long as the others.
+ * Returns numbers of events so large that V8's compilation is a small part of the cost. The
+ * reference loop gets the number with which it takes about as long as Hookline.
  */
 function countsOf(bench: Bench, transport: string): Counts {
   const hookline = Math.max(fewest, scaled(bench, transport === 'got' ? 160_000 : 600_000))
@@ -114,7 +119,10 @@ interface Runs {
   readonly eventBytes: number
 }
 
-/** Runs the three forwarders in turns, each with its own topics. */
+/**
+ * Runs three forwarders in turns, each with its own topics: the reference loop, Hookline without
+ * failures, and Hookline with failures.
+ */
 async function runOf({ stage, profile }: Bench, transport: string, counts: Counts): Promise<Runs> {
   const contender = async (
     forwarder: Forwarder,
@@ -142,7 +150,10 @@ async function runOf({ stage, profile }: Bench, transport: string, counts: Count
   return { ...drains, parkedBytes, eventBytes }
 }
 
-/** CPU of one attempt, and of scheduling a retry and reading it again, in microseconds. */
+/**
+ * Computes the CPU time of one attempt, and the CPU time to schedule a retry and read it again,
+ * both in microseconds.
+ */
 export function costsOf(
   plain: Pick<Drain, 'perCpuSecond' | 'cpuToTheEnd'>,
   failing: Pick<Drain, 'cpuToTheEnd' | 'refused'>,
@@ -150,6 +161,6 @@ export function costsOf(
   const attempt = 1e6 / plain.perCpuSecond
   // Each failed event needs one more attempt.
   const parkAndRelease = ((failing.cpuToTheEnd - plain.cpuToTheEnd) * 1e6) / failing.refused - attempt
-  // A negative cost means that the two runs were not comparable.
+  // A negative value means that the two runs cannot be compared.
   return { attempt, parkAndRelease: parkAndRelease > 0 ? parkAndRelease : Number.NaN }
 }

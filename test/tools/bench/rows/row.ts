@@ -3,7 +3,7 @@ import type { Forwarder } from '../forwarders/forwarder.ts'
 import type { Profiled } from '../profile-summary.ts'
 import type { Stage } from '../test-bed.ts'
 
-/** Environment of a row. */
+/** Environment and options of a row of the bench, which is one experiment, such as `delivery`. */
 export interface Bench {
   readonly stage: Stage
   /** Number of repetitions of each measurement. */
@@ -12,7 +12,10 @@ export interface Bench {
   readonly scale: number
   /** Number of records of the largest backlog. */
   readonly backlog: number
-  /** Transports of Hookline. The first one is used where the transport makes no difference. */
+  /**
+   * Transports (HTTP clients) of Hookline to measure. The first one is used where the transport
+   * makes no difference.
+   */
   readonly transports: readonly string[]
   readonly peers: readonly Forwarder[]
   readonly profile: boolean
@@ -22,9 +25,9 @@ export interface Bench {
 
 export interface Outcome {
   readonly findings: readonly Finding[]
-  /** All measured figures, one per line. */
+  /** All measured figures. Each entry is one line of a table in the report. */
   readonly figures: readonly Figures[]
-  /** Where the CPU time went. */
+  /** Summaries of CPU profiles, if the bench was started with PROFILE=1. */
   readonly profiles?: readonly Profiled[]
 }
 
@@ -32,8 +35,15 @@ export type Figures = Readonly<Record<string, string | number>>
 
 export type Row = (bench: Bench) => Promise<Outcome>
 
-/** Scales a number of events. At least one event remains for each partition and each mark. */
+/**
+ * Scales a number of events. The minimum of 200 leaves events for each of the 12 default
+ * partitions. It also leaves events between the numbers of deliveries at which the receiver
+ * reports.
+ */
 export const scaled = ({ scale }: Bench, count: number): number => Math.max(200, Math.round(count * scale))
 
-/** Scales a duration. At least four seconds remain, for meaningful percentiles. */
+/**
+ * Scales a duration in seconds. The minimum is four seconds, because percentiles of a shorter load
+ * mean little.
+ */
 export const scaledSeconds = ({ scale }: Bench, seconds: number): number => Math.max(4, Math.round(seconds * scale))

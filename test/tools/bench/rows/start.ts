@@ -11,7 +11,10 @@ const inFlight = 512
 /** Number of waiting events when the process starts. */
 const waiting = 1_000
 
-/** Measures the time from the start of a process in an existing group to its first delivery. */
+/**
+ * Measures the time from the start of a process to its first delivery. Its consumer group already
+ * exists.
+ */
 export async function startRow({ stage, transports, say }: Bench): Promise<Outcome> {
   const installation = await createInstallation(stage)
   const forwarder = hooklineForwarder(transports[0] ?? '')

@@ -27,7 +27,7 @@ export const nothingWrong: Evidence = {
   problems: [],
 }
 
-/** The expected verdict on some evidence: some of its figures, and all of its failures. */
+/** Evidence and the expected verdict: some of its figures, and all of its failures. */
 export interface Case {
   readonly name: string
   readonly evidence: Partial<Evidence>

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import type { RunningService } from '../../../../deploy/tools/local/service-process.ts'
+import type { RunningService } from '../../../../deploy/tools/local/hookline-process.ts'
 import { createFleet } from '../fleet.ts'
 
 it('counts a process that ends by itself as crashed, even when a fault would end it next', async () => {

@@ -102,8 +102,8 @@ describe('the ledger of a chaos run', () => {
     let turns = 0
     const settled = ledger.settled(['crm'], 60_000).then(() => 'settled')
     while ((await Promise.race([settled, setImmediate('a turn')])) === 'a turn') turns += 1
-    // `settled` goes through the events, the requests and the deliveries, and yields after each
-    // 10,000.
+    // `settled` iterates over the events, the requests and the deliveries, and yields to the event
+    // loop after each 10,000 of them.
     expect(turns).toBeGreaterThanOrEqual((3 * events) / 10_000 - 3)
   })
 })

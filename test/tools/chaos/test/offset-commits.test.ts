@@ -62,7 +62,8 @@ it.each([
 it.each([
   { group: 'a', partitions: 50, partition: 47 },
   { group: 'hookline.audiences', partitions: 50, partition: 0 },
-  // These names have a negative hash, for which a wrong sign leads to another partition.
+  // The hash codes of these names are negative. Without the absolute value, they would give another
+  // partition.
   { group: 'hookline.dispatcher', partitions: 50, partition: 44 },
   { group: 'hookline.retries', partitions: 4, partition: 1 },
 ])('the group $group is coordinated where Kafka says', ({ group, partitions, partition }) => {

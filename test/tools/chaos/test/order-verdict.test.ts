@@ -14,7 +14,7 @@ const retried = (id: string, minAttempts: number, maxAttempts: number) => ({
   retried: new Map([[`crm ${id}`, { minAttempts, maxAttempts }]]),
 })
 const overlapping = call('m-1', 100, 230)
-/** The first message after the second one. */
+/** Requests in the wrong order: the first message arrives after the second one. */
 const reversedCalls = [second, call('m-1', 250)]
 const early = (later: string, earlier: string): string => `crm ${later} by p1, before ${earlier} by p1 had ended`
 

@@ -10,7 +10,10 @@ const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTop
 const event = eventOf()
 const madeAs = (kind: BadKind, chance = 'a'): Buffer | null => badKinds[kind].value(event, codec, Buffer.from(chance))
 
-/** Result of decoding and normalising a record; `event` when its bytes are valid. */
+/**
+ * Decodes and normalises a record. Returns the kind of the result, which begins with `event` if the
+ * bytes are valid.
+ */
 function fateOf(value: Buffer | null): string {
   if (value === null) return 'null'
   const decoded = codec.decode(value, epochMs(0))

@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 
 const decode = (value: Buffer) => codec.decode(value, recordTime)
-/** Decodes a producer's record after its schema was fetched. */
+/** Decodes the record of a producer with another schema, after the codec has fetched the schema. */
 async function decodeWritten(schema: object, value: object) {
   const id = registry.add(schema)
   expect(decode(written(id, schema, value))).toEqual({ kind: 'schema_needed', schemaId: id })
@@ -138,8 +138,8 @@ describe('undecodable', () => {
     const schema = schemaWith(fields => [{ name: 'many', type: collection }, ...fields])
     const id = registry.add(schema)
     await codec.learn(id)
-    // The value claims 536,870,911 items, or a block of one item and -1 bytes, which avsc would
-    // read forever.
+    // The value has an array with 536,870,911 items, or a block of one item and -1 bytes. avsc
+    // would read it forever.
     const count = kind === 'array in blocks' ? [1, 1] : [0xfe, 0xff, 0xff, 0xff, 0x03]
     const value = Buffer.from([0, 0, 0, 0, id, ...count, ...ours().subarray(5)])
     expect(decode(value)).toMatchObject({ kind: 'undecodable' })

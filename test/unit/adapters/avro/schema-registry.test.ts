@@ -6,7 +6,10 @@ import { createRegistry, type Registry, RegistryUnavailable } from '../../../../
 import { Secret } from '../../../../src/core/secret.ts'
 import { createAuthority } from '../../../support/network/certificates.ts'
 
-/** Serves responses that a real registry gives rarely. The contract tests use a real registry. */
+/**
+ * A server with responses that a real registry rarely gives. The contract tests use a real
+ * registry.
+ */
 let server: Server | undefined
 afterEach(async () => {
   server?.closeAllConnections()

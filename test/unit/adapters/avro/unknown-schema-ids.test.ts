@@ -21,7 +21,7 @@ const framed = (id: number): Buffer => {
   value.writeInt32BE(id, 1)
   return value
 }
-/** Decodes a value as the services do, and fetches its schema if needed. */
+/** Decodes a value as the services do: if the schema is unknown, the codec fetches it. */
 async function read(id: number): Promise<string> {
   const { kind } = codec.decode(framed(id), epochMs(1))
   if (kind === 'schema_needed') await codec.learn(id)
@@ -33,7 +33,8 @@ describe('schema ids that the registry does not know', () => {
     const kinds = new Set<string>()
     for (let record = 0; record < 20_000; record++) kinds.add(await read(randomInt(-(2 ** 31), 2 ** 31)))
     expect([...kinds].toSorted()).toEqual(['schema_needed', 'undecodable'])
-    // At most 20 look-ups of distant ids, and those of a few random ids near the known ones.
+    // At most 20 requests are for ids that are far from all known ids. A few random ids are near a
+    // known id, and these are requested without this limit.
     expect(registry.asked.length).toBeLessThan(50)
   })
 

@@ -6,7 +6,7 @@ const start = Date.parse('2026-03-01T00:00:00.000Z')
 const second = 1_000
 const hour = 3_600_000
 
-/** A simulated machine: methods for events, and what its clocks show after them. */
+/** A simulated machine: its clocks, and methods that let time pass. */
 class Machine {
   wall = start
   monotonic = 5_000.5
@@ -19,9 +19,9 @@ class Machine {
   }
 
   /**
-   * Applies events, `word:seconds`. `fast` runs with a wall clock that is 0.05 % too fast, `set`
-   * changes the wall clock, `sleeps` suspends the machine. `look` without seconds calls the
-   * function.
+   * Applies events, each `word:seconds`. `runs` lets time pass, and `fast` does it with a wall
+   * clock that is 0.05 % too fast. `set` changes the wall clock, and `sleeps` suspends the machine.
+   * `look`, without seconds, calls the function.
    */
   does(events: string, look?: () => void): void {
     for (const event of events.split(' ')) {
@@ -78,8 +78,8 @@ describe("the brokers' time", () => {
       time.broker += ms
     }
     /**
-     * Writes a record that is acknowledged after 10 ms. `off` is the skew of its broker against the
-     * others, in milliseconds.
+     * Writes a record, which is acknowledged after 10 ms. `off` is the difference between the clock
+     * of its broker and those of the others, in ms.
      */
     const writes = (off = 0): void => {
       const sentAt = machine.monotonic
@@ -113,7 +113,8 @@ describe("the brokers' time", () => {
   it('is restored after the machine was paused from outside', () => {
     const { machine, time, runs, writes, error } = started(0)
     for (let count = 0; count < 5; count++) writes()
-    // The wall clock was corrected after the pause; no other clock shows the pause.
+    // After the pause, the wall clock is corrected. The other clocks of the machine do not show the
+    // pause.
     time.broker += hour
     machine.wall += hour
     for (let count = 0; count < 3; count++) writes()

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await cp(new URL('../../../fixtures/config/accepted', import.meta.url), folder, { recursive: true })
 })
 
-/** Loads the configuration and reveals all secrets. */
+/** Loads a configuration. The result has its secrets in plain text. */
 async function load(name: string, env: Record<string, string> = {}) {
   const result = await loadConfigFile(join(folder, name), env)
   if (result.kind === 'refused') throw new Error(result.problems.map(formatProblem).join('\n'))
@@ -92,7 +92,7 @@ describe('a valid configuration', () => {
           auth: undefined,
           policy: {},
           lifecycle: { pauseKeepsWindow: false, onGone: 'notify' },
-          // printf %s https://crm.example.com/hooks | sha256sum
+          // The hash is that of: printf %s https://crm.example.com/hooks | sha256sum
           webhooks: [
             { label: '0', url: 'https://crm.example.com/hooks', urlHash: '49dc19e4', headers: {}, traceHeaders: false },
           ],

@@ -47,7 +47,7 @@ it.each<[string, Record<string, string>, string[]]>([
     'a file instead of the directory',
     { 'hookline.yaml': main, more: '' },
     [
-      'hookline.yaml:5:19: destinationsFrom: names a path that cannot be opened: a file is where a directory is needed (correct the path, or replace that file with a directory)',
+      'hookline.yaml:5:19: destinationsFrom: names a path that cannot be opened: a part of the path is a file, not a directory (correct the path, or replace that file with a directory)',
     ],
   ],
   ['an empty directory', { 'hookline.yaml': main, 'more/README': '' }, ['loaded']],
@@ -60,7 +60,7 @@ it.each<[string, Record<string, string>, string[]]>([
     'an empty file',
     { 'hookline.yaml': main, 'more/a.yaml': '# nothing\n' },
     [
-      'more/a.yaml:1:1: id: is missing (id of the destination in metrics, logs and dead letters)',
+      'more/a.yaml:1:1: id: is missing (id of the destination, by which metrics, logs, dead letters and commands name it)',
       'more/a.yaml:1:1: sources: is missing (ids of the sources whose messages the destination receives)',
       'more/a.yaml:1:1: webhooks: is missing (one to five webhooks. A delivery succeeds when at least one of them accepts the event)',
     ],
@@ -68,7 +68,7 @@ it.each<[string, Record<string, string>, string[]]>([
   [
     'a list of destinations',
     { 'hookline.yaml': main, 'more/a.yaml': `- id: a\n` },
-    [`more/a.yaml:1:1: the file: must be a mapping, not a list (possible: ${keys})`],
+    [`more/a.yaml:1:1: the file: must be a mapping, not a list (possible keys: ${keys})`],
   ],
   [
     'problems with file names and paths within the file, the configuration file first',
@@ -113,8 +113,8 @@ it.each<[string, Record<string, string>, string[]]>([
 
 describe.each(['linux'])('on %s', platform => {
   const onIt = process.platform === platform ? it : it.skip
-  // `stat` shows both as regular files of size 0. The first one can be read to its end; reading
-  // `/proc/kmsg` never ends.
+  // `stat` shows both files as regular files of size 0. `/proc/self/status` can be read to its end,
+  // and `/proc/kmsg` cannot: reading it never ends.
   onIt.each(['/proc/self/status', '/proc/kmsg'])('refuses %s as a file, without waiting', async name => {
     const files = { 'hookline.yaml': `${main}collector: { operatorKeyFile: ${name} }\n`, 'more/README': '' }
     expect(await refusalOf(files)).toEqual([
@@ -160,7 +160,7 @@ describe('a huge configuration', () => {
     const refusal = await refusalOf({ 'hookline.yaml': text })
     expect(refusal).toHaveLength(101)
     expect(refusal.at(-1)).toMatch(
-      /^hookline\.yaml:\d+:\d+: 19900 more problems not shown \(fix the problems above first\)$/,
+      /^hookline\.yaml:\d+:\d+: 19900 more problems not shown \(correct the problems above first\)$/,
     )
   }, 60_000)
 })

@@ -46,7 +46,10 @@ const contents: Readonly<Record<string, string>> = {
   'dispatcher/token': 'Bearer a',
 }
 
-/** A folder with the configuration, and only those of its files that are in these subfolders. */
+/**
+ * Creates a folder with the configuration file. Of the files that the configuration names, only
+ * those in the given subfolders exist.
+ */
 async function folderWith(...folders: string[]) {
   const present = Object.entries(contents).filter(([name]) => folders.includes(name.split('/')[0]!))
   const folder = await configFolder({ 'hookline.yaml': config, ...Object.fromEntries(present) })

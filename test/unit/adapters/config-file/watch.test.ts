@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../../src/adapters/clock/system-clock.ts'
 import { formatProblem, type Loaded, loadConfigFile } from '../../../../src/adapters/config-file/config-file.ts'
 import { type ConfigWatch, watchConfigFile } from '../../../../src/adapters/config-file/watch.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
@@ -21,7 +21,10 @@ afterEach(() => {
   for (const watch of watches.splice(0)) watch.close()
 })
 
-/** A configuration in its folder, checked by `look()`. `seen` lists all calls of the watch. */
+/**
+ * Watches a configuration file in its folder. `look()` makes the watch check the files, and `seen`
+ * lists all callbacks that the watch has called.
+ */
 async function watched(files: Record<string, string> = {}) {
   const folder = await configFolder({ 'hookline.yaml': config(), 'secrets/web': 'first', ...files })
   const path = join(folder, 'hookline.yaml')
@@ -46,7 +49,10 @@ async function watched(files: Record<string, string> = {}) {
     settings: () => settings,
     writeKey: () => settings.sources[0]?.writeKeys[0]?.reveal(),
     write: (name: string, content: string) => writeFile(join(folder, name), content),
-    /** The calls of two checks: a change is applied at the second check that sees it. */
+    /**
+     * Makes the watch check the files twice. Returns the callbacks that it called. The watch
+     * applies a change only at the second check that sees it.
+     */
     async look() {
       seen.length = 0
       await watch.check()
@@ -120,7 +126,7 @@ describe('a change is applied', () => {
     const identity = () => settings().destinations.find(({ id }) => id === 'a')?.tlsIdentity
     const first = identity()?.id
     await write('more/client.pem', after.cert)
-    // The key is still that of the old certificate, so the last valid pair stays in use.
+    // The key does not fit the new certificate yet, so the last valid pair stays in use.
     await look()
     expect(identity()?.id).toBe(first)
     await write('more/client.key', after.key)
@@ -155,14 +161,14 @@ describe('a change is applied', () => {
         }),
       )
     })
-    // The file is replaced in one step, because two checks are only milliseconds apart.
+    // The file is replaced atomically, because the next check is only milliseconds later.
     await write('new.yaml', config({ source: 'app' }))
     await rename(join(folder, 'new.yaml'), path)
     expect((await changed).sources[0]?.id).toBe('app')
   })
 })
 
-/** The calls of a watch that begins with `start`. */
+/** Returns the callbacks that a watch calls if it starts with the settings `start`. */
 async function toldSince(
   start: Loaded,
   { path, clock }: { path: string; clock: ManualClock },
@@ -181,7 +187,8 @@ async function toldSince(
 
 it('does not read files again that were read at the start, which would delay the process', async () => {
   const { loaded, ...place } = await watched()
-  // The start settings differ from the file, so reading it would report a change.
+  // The settings at the start differ from the file. If the watch read the file, it would report a
+  // change.
   const start = { ...loaded, settings: { ...loaded.settings, sources: [] } }
   expect(await toldSince(start, place)).toEqual([])
 })

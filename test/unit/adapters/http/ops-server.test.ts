@@ -120,7 +120,7 @@ describe('connections of the ops server', () => {
 
   it('at the limit, the oldest silent connection is closed so that a probe is answered', async () => {
     const hour = durationMs(3_600_000)
-    // The timeouts are long, so that only the limit closes a connection.
+    // The timeouts are so long that only the limit of connections can close a connection.
     const patient = { headTimeout: hour, requestTimeout: hour, silence: hour }
     const { url, get } = await serve(well, { connections: 3, ...patient })
     const silent = [await connect(url), await connect(url), await connect(url)]

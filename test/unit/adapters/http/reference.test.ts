@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
-import { openApiDocument } from '../../../../src/adapters/http/openapi.ts'
 import { operatorDocument } from '../../../../src/adapters/http/openapi-operator.ts'
+import { openApiDocument } from '../../../../src/adapters/http/openapi-tracking.ts'
 import { documentPath } from '../../../../src/adapters/http/paths.ts'
 import { problemStatus, sessionStatus } from '../../../../src/adapters/http/responses.ts'
 import { rejectionCodes } from '../../../../src/core/message/message.ts'

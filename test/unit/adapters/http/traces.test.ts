@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const stop of open.splice(0)) await stop()
 })
 
-/** Sends one request. Without `answer`, the service accepts everything. */
+/** Sends one request. By default, the service accepts everything. */
 async function exchange(headers: Record<string, string>, answer?: () => TrackingAnswer, isTraced = true) {
   const spans = new RecordedSpans()
   const api = new ScriptedTrackingApi()
@@ -75,7 +75,7 @@ it('propagates nothing when tracing is off', async () => {
 })
 
 describe('a request to the operator API', () => {
-  /** Sends one request. Without `operator`, the operator API is off. */
+  /** Sends one request. Without `operator`, the server has no operator API. */
   async function ask(path: string, init: RequestInit = {}, operator: ScriptedOperatorApi | undefined = undefined) {
     const spans = new RecordedSpans(0)
     const logger = new RecordingLogger()

@@ -11,7 +11,7 @@ const registry = () => createMetrics(() => 1_795_248_000_123)
 const bucketsOf = (text: string, name: string): string[] =>
   text.split('\n').filter(line => line.startsWith(`${name}_bucket`))
 const withExemplar = (text: string): string[] => text.split('\n').filter(line => / # \{/.test(line))
-/** The sample lines without their values. */
+/** The sample lines of the text, without their values. */
 const seriesIn = (text: string): string[] =>
   text
     .split('\n')
@@ -104,7 +104,7 @@ describe('OpenMetrics', () => {
       type === 'counter' ? `counter ${name.replace(/_total$/, '')}` : `${type} ${name}`,
     )
     expect(shape.toSorted()).toEqual(expected.toSorted())
-    // Without the suffix, a series could not be distinguished from its family.
+    // Without the suffix, the name of the series would equal the name of its metric family.
     for (const { name, type } of contractMetrics) if (type === 'counter') expect(name).toMatch(/_total$/)
   })
 

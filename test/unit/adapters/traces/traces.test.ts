@@ -11,7 +11,8 @@ import { RecordedSpans } from '../../../support/telemetry/recorded-spans.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 import { traceparent } from '../../../support/telemetry/traceparent.ts'
 
-const spansLost = 'trace spans were lost, but no messages; check the receiver of the spans and the network to it'
+const spansLost =
+  'this process could not export trace spans (see error); messages are not affected; check traces.endpoint, the receiver at this address and the network to it'
 const work: SpanStart = { name: 'work', kind: 'consumer', facts: { 'messaging.system': 'kafka', count: 3 } }
 const theirs = { traceparent: traceparent('a'), tracestate: 'v=1' }
 const unkept = { traceparent: traceparent('b', '00'), tracestate: 'v=2' }
@@ -90,7 +91,7 @@ describe('the first span of a trace decides about sampling', () => {
   it('samples about the configured share', () => {
     const spans = new RecordedSpans(0.5)
     for (let begun = 0; begun < 1_000; begun++) spans.tracer.start(work).end({})
-    // The tolerance is twelve standard deviations.
+    // The tolerance is about twelve standard deviations.
     expect(Math.abs(spans.all.length - 500)).toBeLessThan(200)
   })
 })
@@ -102,7 +103,10 @@ describe('sent by OTLP', () => {
     for (const each of open.splice(0)) each.close()
   })
 
-  /** An OTLP receiver that records requests and responds with this status. */
+  /**
+   * Starts an OTLP receiver that records requests and responds with this status, or not at all if
+   * it is 0.
+   */
   async function receiver(given: number) {
     const bodies: { path: string | undefined; body: string }[] = []
     const held: ServerResponse[] = []
@@ -122,7 +126,7 @@ describe('sent by OTLP', () => {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     open.push({
       close() {
-        // 400 is final, so that the exporter does not send the spans again after the test.
+        // A status of 400 is final, so the exporter does not send the spans again after the test.
         status = 400
         for (const response of held) response.writeHead(400).end()
         server.close()
@@ -131,7 +135,7 @@ describe('sent by OTLP', () => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies, arrived }
   }
 
-  /** The traces of a process, with its log lines and metrics. */
+  /** The traces of a process, its log lines, and its metrics of lost spans. */
   function tracesTo(endpoint: string) {
     const counts = new Map<string, number>()
     const logger = new RecordingLogger()
@@ -175,7 +179,7 @@ describe('sent by OTLP', () => {
     const end = (count: number): void => {
       for (let ended = 0; ended < count; ended++) traces.tracer.start(work).end({})
     }
-    // One batch is in progress, and the receiver does not respond.
+    // One batch of 512 spans is in progress, because the receiver does not respond.
     end(512 + maxQueuedSpans)
     expect(traces.lost()).toEqual({ full: 0, unsent: 0 })
     end(3)

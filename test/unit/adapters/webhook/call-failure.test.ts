@@ -90,7 +90,7 @@ describe('failureOf', () => {
 describe('timeoutResult', () => {
   it.each<[ConnectionPhase, string]>([
     ['dns', 'timed out after 5s while resolving the host name'],
-    ['connect', 'timed out after 5s while connecting'],
+    ['connect', 'timed out after 5s while connecting to the endpoint'],
     ['tls', 'timed out after 5s during the TLS handshake'],
     ['exchange', 'timed out after 5s while waiting for the response headers'],
   ])('%s', (phase, detail) => {

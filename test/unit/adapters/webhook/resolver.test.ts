@@ -8,8 +8,8 @@ const v4 = (address: string): LookupAddress => ({ address, family: 4 })
 const v6 = (address: string): LookupAddress => ({ address, family: 6 })
 
 /**
- * The result of each source. A string is an error code; `undefined` means that the source never
- * answers.
+ * The response of each source of addresses. A string is an error code. Undefined means that the
+ * source never responds.
  */
 interface Script {
   readonly hosts?: string
@@ -49,7 +49,7 @@ function resolverOf(initial: Script) {
   return { clock, asked, resolve, close, set }
 }
 
-/** Lets all pending promises settle. */
+/** Resolves after all pending promise callbacks. */
 const settle = () => new Promise<void>(resolve => setImmediate(resolve))
 
 describe('where addresses come from', () => {

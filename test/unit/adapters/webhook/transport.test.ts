@@ -4,7 +4,7 @@ import { durationMs } from '../../../../src/core/time.ts'
 import type { CallResult } from '../../../../src/core/webhook-ports.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
-/** Waits for one event loop iteration: timers, then sockets, then immediates. */
+/** Waits for one iteration of the event loop: timers, then sockets, then immediates. */
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 const answer: CallResult = { kind: 'answered', status: 200, retryAfter: undefined }
@@ -93,7 +93,7 @@ describe('requests in progress', () => {
   it('end with a response that arrived while the process was suspended, and not with a timeout', async () => {
     const { clock, begin, expired } = start()
     const [answered] = [begin('a'), begin('b')]
-    // The overdue timer runs before the sockets are read.
+    // The timer is due before the sockets are read.
     await clock.advance(5_000)
     expect(expired).toEqual([])
     answered.ended(answer)

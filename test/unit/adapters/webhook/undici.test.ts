@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../../src/adapters/clock/system-clock.ts'
 import { createConnectionRules } from '../../../../src/adapters/webhook/connection-rules.ts'
 import { createUndiciTransport } from '../../../../src/adapters/webhook/undici.ts'
 import { Pool } from '../../../../src/adapters/webhook/undici-pool.ts'
@@ -30,8 +30,8 @@ async function receiver(script: Script) {
 }
 
 /**
- * Returns a function that posts with the undici transport. This file tests only what is not common
- * to all transports; the contract suite tests the rest.
+ * Returns a function that sends a request with the undici transport. This file has only the tests
+ * that are specific to undici. The contract tests apply to all transports.
  */
 function caller(clock: Clock = systemClock) {
   const transport = createUndiciTransport({ network: () => network, timeout: durationMs(5_000), clock })
@@ -57,8 +57,8 @@ describe('a kept connection is checked before it is reused', () => {
     })
     const post = caller()
     expect(await post(target.url())).toEqual(answered(200))
-    // `act` and `post` run in one timer callback. Node reads the sockets after it, so the request
-    // starts before the connection has received what the peer did.
+    // `act` and `post` run in the same timer callback. Node reads sockets after it. So the request
+    // starts before the connection has received the data of the peer.
     const result = new Promise<CallResult>(end => {
       systemClock.after(durationMs(1), () => {
         act(first as Peer)
@@ -77,8 +77,8 @@ describe('a kept connection is checked before it is reused', () => {
     const late = post(target.url())
     await clock.advance(5_000)
     expect(await late).toMatchObject({ kind: 'failed', phase: 'deadline' })
-    // If the late request had opened a connection, the server would have accepted it before it
-    // responded to the second of these requests.
+    // If the late request had opened a connection, the server would have accepted it before its
+    // response to the second of these requests.
     for (let fence = 0; fence < 2; fence++) await post(target.url())
     expect(target.requests.map(({ connection }) => connection)).toEqual([1, 2, 2])
     expect(target.connections()).toBe(2)

@@ -33,7 +33,7 @@ describe('audience list and show', () => {
       'First time shopper | audience | first_time_shopper | 2026-03-01T00:00:00.000Z | gone (not connected) | 1 | 1 | 0 | 0 | 0',
       'Lifetime value | trait | lifetime_value | never | crm | 0 | 0 | 0 | 0 | 0',
       'Idle | audience | idle | never | none | - | - | - | - | -',
-      'Removed (not configured) | - | - | 1970-01-01T00:00:00.000Z | crm (not connected) | 1 | 1 | 0 | 0 | 0',
+      'Removed (not in the configuration) | - | - | 1970-01-01T00:00:00.000Z | crm (not connected) | 1 | 1 | 0 | 0 | 0',
     ])
   })
 
@@ -77,12 +77,12 @@ describe('audience list and show', () => {
   it('show --user prints the memberships of one user', async () => {
     const { out } = await harness.run(['show', ...shoppers, '--user', 'eve'])
     expect(out.split('\n').map(line => line.split(/ {2,}/))).toEqual([
-      ['DESTINATION', 'STATUS', 'DESIRED', 'ACKNOWLEDGED', 'IN FLIGHT', 'SINCE', 'LAST SYNC'],
+      ['DESTINATION', 'STATUS', 'DESIRED', 'ACKNOWLEDGED', 'IN FLIGHT', 'IN FLIGHT SINCE', 'LAST SYNC'],
       ['crm', 'in flight', 'false', 'true', 'true', '2026-03-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z'],
       [''],
     ])
     expect((await harness.run(['show', ...shoppers, '--user', 'zoe'])).out).toBe(
-      'zoe is not in First time shopper, and every destination is up to date for this user\n',
+      'the audience First time shopper does not contain the user zoe, and no destination needs a change for this user\n',
     )
     expect(JSON.parse((await harness.run(['show', ...shoppers, '--user', 'bob', '--json'])).out)).toEqual({
       destinations: [
@@ -106,7 +106,7 @@ describe('audience drift', () => {
     harness.keepShopper('ada', {})
     expect(await harness.run(['drift', ...shoppers])).toEqual({
       code: 0,
-      out: 'every destination has acknowledged all members of First time shopper\n',
+      out: 'every destination has acknowledged the current values of all users in First time shopper\n',
       err: '',
     })
   })
@@ -124,7 +124,7 @@ describe('audience drift', () => {
     expect(code).toBe(1)
     expect(out.split('\n').toSorted()).toEqual(['', 'crm: 1 in flight, 1 unknown', 'erp: 1 different'])
     expect(err).toBe(
-      'hookline: 2 memberships with the status unknown or different; check that their destinations are enabled and connected, then sync the audience again\n',
+      'hookline: 2 user values with the status "unknown" or "different", counted once for each destination; check that these destinations are enabled and connected to the audience, then sync the audience again\n',
     )
   })
 

@@ -22,7 +22,7 @@ describe('hookline check-config', () => {
     expect(await check(good)).toMatchObject({
       code: 0,
       out: [
-        'FILE: 1 source, 1 destination, 2 webhooks',
+        'FILE is valid: 1 source, 1 destination, 2 webhooks',
         'warning: destination crm: requests are unsigned and sent over http:// (webhook 1), so receivers cannot verify the sender; set sharedSecret',
         '',
       ].join('\n'),

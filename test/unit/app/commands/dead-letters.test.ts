@@ -104,7 +104,7 @@ describe('filters', () => {
       ['-', 'crm'],
       '2 dead letters: retries_exhausted 1, undecodable 1',
     ],
-    [['--limit', '1'], ['crm'], '2 dead letters, newest 1 shown: retries_exhausted 1, undecodable 1'],
+    [['--limit', '1'], ['crm'], '2 dead letters, only the newest 1 shown: retries_exhausted 1, undecodable 1'],
   ])('%j', async (argv, destinations, counts) => {
     const { code, out, err } = await run(argv)
     expect({ code, err }).toEqual({ code: 0, err: `${counts}\n` })
@@ -194,7 +194,7 @@ describe('--json', () => {
 describe('a missing dependency', () => {
   const away = new RegistryUnavailable('the schema registry cannot be used: connect ECONNREFUSED')
   const unable =
-    'hookline: the events of the dead letters cannot be decoded and are not shown: the schema registry cannot be used: connect ECONNREFUSED\n'
+    'hookline: the dead letters are shown without their events, because these cannot be decoded: the schema registry cannot be used: connect ECONNREFUSED\n'
   const failingLater: EventCodec = {
     ...codec,
     decode: () => ({ kind: 'schema_needed', schemaId: 9 }),

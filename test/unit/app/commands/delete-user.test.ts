@@ -44,7 +44,7 @@ describe('delete-user', () => {
     const { code, out, err } = await deleteUser('--user', 'ada', 'bob', '--user', 'ada', '--id', 'd-1')
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out.split('\n')).toEqual([
-      'deletion d-1: 2 users',
+      'deletion d-1 accepted: 2 users; see its progress with: hookline delete-user --status d-1',
       'SOURCE  DESTINATION  STATUS   DELIVERED  UNDELIVERED  WAITING',
       'web     crm          running  0          0            2',
       '',
@@ -78,7 +78,7 @@ describe('delete-user', () => {
 
   it.each<[string, string[], string]>([
     ['no user', [], 'missing option: use --user <id> or --status <id>'],
-    ['an empty id', ['--user', ''], '--user must not be empty'],
+    ['an empty id', ['--user', ''], '--user: the id of a user must not be empty'],
     [
       'an unknown source',
       ['--user', 'a', '--source', 'wbe'],
@@ -138,11 +138,13 @@ describe('delete-user --status', () => {
     for (const [index, result] of results.entries()) ended('d-1', ['ada', 'bob'][index] as string, result)
     const result = await deleteUser('--status', 'd-1')
     expect(result.code).toBe(code)
-    expect(result.out).toMatch(new RegExp(`^deletion d-1 of 2026-03-01T00:00:00.000Z: 2 users, ${status}\n`))
+    expect(result.out).toMatch(
+      new RegExp(`^deletion d-1 of 2 users, accepted at 2026-03-01T00:00:00.000Z: ${status}\n`),
+    )
     expect(result.err).toBe(
       code === 0
         ? ''
-        : 'hookline: some delete messages were not delivered; list the dead-lettered ones with hookline dead-letters, and resend them with hookline replay\n',
+        : 'hookline: some delete messages were not delivered; UNDELIVERED above shows to which destinations; list their dead letters with: hookline dead-letters --destination ID; replay them with: hookline replay --destination ID\n',
     )
     expect(JSON.parse((await deleteUser('--status', 'd-1', '--json')).out)).toMatchObject({ id: 'd-1', status })
   })
@@ -152,7 +154,7 @@ describe('delete-user --status', () => {
     for (let written = 0; written < readLimits.records; written++)
       harness.log.writeTo(1, topics.deletions, Buffer.from(encodeDeletionOutcome({ ...other, result: 'delivered' })))
     const result = await deleteUser('--status', 'd-1')
-    expect(result.out).toMatch(/\nincomplete: the search stopped after 300000 records or 5 s, so .*\n$/)
+    expect(result.out).toMatch(/\nincomplete: the search of the results stopped after 300000 records or 5 s, so .*\n$/)
     expect(JSON.parse((await deleteUser('--status', 'd-1', '--json')).out)).toMatchObject({ partial: true })
     const strange = await deleteUser('--status', 'd-9')
     expect(strange).toMatchObject({
@@ -171,7 +173,7 @@ describe('unsuppress-user', () => {
   it('lifts suppressions and reports users without one', async () => {
     await deleteUser('--user', 'ada', '--suppress')
     const { code, out } = await hookline('unsuppress-user', '--user', 'ada', 'bo\u{1b}b')
-    expect({ code, out }).toEqual({ code: 0, out: 'suppression lifted: ada\nnot suppressed: bo\u{fffd}b\n' })
+    expect({ code, out }).toEqual({ code: 0, out: 'suppression lifted: ada\nwas not suppressed: bo\u{fffd}b\n' })
     expect(harness.marksOf('ada')).toMatchObject([{ isSuppressed: false }])
     const again = await hookline('unsuppress-user', '--user', 'ada', '--json')
     expect(JSON.parse(again.out)).toEqual({ lifted: [], notSuppressed: ['ada'] })

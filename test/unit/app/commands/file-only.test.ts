@@ -3,7 +3,7 @@ import { configFolder } from '../../../support/config/folder.ts'
 import { keyFile } from '../../../support/config-objects/objects.ts'
 import { runCommand } from '../../../support/process/in-process-command.ts'
 
-/* Commands that do not read the config topic. */
+/* Tests of commands that do not read the config topic. */
 
 const folder = await configFolder({
   'topic.key': keyFile('first'),

@@ -2,15 +2,15 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { parseDeadLetter } from '../../../../src/core/delivery/parse-dead-letter.ts'
 import { deadLetterView } from '../../../../src/core/operator/dead-letter-view.ts'
-import type { LogApi } from '../../../../src/core/operator/log-api.ts'
+import type { MessageAndDeadLetterApi } from '../../../../src/core/operator/message-and-dead-letter-api.ts'
 import { messageTimeline } from '../../../../src/core/operator/message-timeline.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { recordOf } from '../../../support/builders.ts'
 import { configFolder } from '../../../support/config/folder.ts'
 import { writtenDeadLetter } from '../../../support/operator/dead-letter-topic.ts'
-import { foundAttempt, foundCopy, foundEvent, noPieces, start } from '../../../support/operator/found-pieces.ts'
 import { operatorKey, ScriptedOperatorApi } from '../../../support/operator/scripted-operator-api.ts'
 import { startOperator } from '../../../support/operator/server.ts'
+import { foundAttempt, foundCopy, foundEvent, noPieces, start } from '../../../support/operator/timeline-input.ts'
 import { runCommand } from '../../../support/process/in-process-command.ts'
 
 const failed = foundAttempt({ decision: 'retried', outcomes: { 0: 'http_5xx' }, statuses: { 0: 503 } })
@@ -27,7 +27,7 @@ const dead = [4, 3, 2, 1, 0].map(number =>
   deadLetterView(parseDeadLetter(recordOf({ ...writtenDeadLetter(number), timestamp: epochMs(start + number) })), {}),
 )
 const asked: object[] = []
-const log: LogApi = {
+const log: MessageAndDeadLetterApi = {
   async message(query) {
     asked.push(query)
     return { kind: 'answered', body: query.id === 'm-1' ? known : nothing }
@@ -57,16 +57,16 @@ describe('hookline message', () => {
     expect(out.split('\n').map(line => line.trimEnd())).toEqual([
       'message m-1: track "Order\u{fffd}[2J" of source web, received 2026-03-01T00:00:00.000Z, hookline.events/0/7',
       '',
-      'DESTINATION  STATE                 REASON    WAITING                            DEAD LETTER',
+      'DESTINATION  STATE                 REASON    WAITING IN RETRY TIER              DEAD LETTER KEY',
       'ads          delivered (inferred)  -         -                                  -',
       'crm          waiting               http_5xx  10s, due 2026-03-01T00:00:10.000Z  -',
       '',
-      'TIME                      DESTINATION  ATTEMPT  WEBHOOK  OUTCOME   STATUS  MS  DECISION  REASON  NEXT',
+      'TIME                      DESTINATION  ATTEMPT  WEBHOOK  OUTCOME   STATUS  MS  DECISION  REASON  NEXT ATTEMPT',
       '2026-03-01T00:00:00.000Z  crm          1        0        http_5xx  503     12  retried   -       -',
       '',
     ])
     expect(err).toBe(
-      'hookline: not everything was read: messages received since 2026-03-01T00:00:00.000Z were searched; use --since and --until\n',
+      'hookline: the search is incomplete: only messages received since 2026-03-01T00:00:00.000Z were searched; use --since and --until around the time of the message\n',
     )
     expect(code).toBe(0)
   })
@@ -83,7 +83,7 @@ describe('hookline message', () => {
   it('fails when nothing is known, and says what was searched', async () => {
     expect(await run('message', 'm-2')).toMatchObject({
       code: 1,
-      err: 'hookline: nothing is known about message m-2; messages received since 2026-03-01T00:00:00.000Z were searched; use --since and --until\n',
+      err: 'hookline: no record of message m-2 was found; only messages received since 2026-03-01T00:00:00.000Z were searched; to search another time span, use --since and --until\n',
     })
   })
 
@@ -109,6 +109,6 @@ describe('hookline dead-letters --operator-url', () => {
       .trimEnd()
       .split('\n')
       .map(line => JSON.parse(line).messageId)
-    expect([ids, err]).toEqual([['m2', 'm3', 'm4'], '3 dead letters shown, the newest\n'])
+    expect([ids, err]).toEqual([['m2', 'm3', 'm4'], '3 dead letters shown, because of --limit; older ones may exist\n'])
   })
 })

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../../src/adapters/clock/clock.ts'
+import { systemClock } from '../../../../src/adapters/clock/system-clock.ts'
 import { createGotTransport } from '../../../../src/adapters/webhook/got.ts'
 import type { CommandIo } from '../../../../src/app/command.ts'
 import { previewCommand } from '../../../../src/app/commands/preview.ts'
@@ -39,7 +39,7 @@ describe('the output', () => {
     const { code, out, err } = await preview(['--source', 'web'])
     expect({ code, err }).toEqual({
       code: 0,
-      err: "hookline: destination 'shop' is paused: its requests would wait in a retry topic\nhookline: disabled: destination 'old' has enabled: false and would not get the message\n",
+      err: "hookline: destination 'shop' is paused: these requests would wait in a retry topic until you resume it\nhookline: disabled: destination 'old' has enabled: false and would not get the message\n",
     })
     const common = [
       'User-Agent: Hookline/1.0',
@@ -62,7 +62,9 @@ describe('the output', () => {
   it('has only requests to the destination of --destination', async () => {
     const { out, err } = await preview(['--source', 'app', '--destination', 'shop'])
     expect(out.match(/^### .*/gm)).toEqual(['### shop, webhook 0'])
-    expect(err).toBe("hookline: destination 'shop' is paused: its requests would wait in a retry topic\n")
+    expect(err).toBe(
+      "hookline: destination 'shop' is paused: these requests would wait in a retry topic until you resume it\n",
+    )
   })
 
   it('is a JSON array with --json', async () => {
@@ -90,7 +92,9 @@ describe('the output', () => {
   it('reports the number of removed keys', async () => {
     const hostile = track.replace('}', ',"properties":{"__proto__":{},"a":1}}')
     const { out, err } = await preview(['--source', 'web', '--destination', 'crm'], hostile)
-    expect(err).toBe("hookline: removed 1 '__proto__' key from the message\n")
+    expect(err).toBe(
+      'hookline: the message has 1 key named "__proto__"; the requests do not contain keys of this name, because Hookline removes them from every message\n',
+    )
     expect(out).toContain('"properties":{"a":1}')
   })
 })
@@ -133,7 +137,7 @@ describe('a message without recipients exits with 1 and the reason', () => {
 
   it('the only source has no destinations', async () => {
     const err =
-      "hookline: no_destination: no destination is connected to source 'web': add the source to the sources of a destination\n"
+      "hookline: no_destination: no destination is connected to source 'web': add this source to the list 'sources' of a destination\n"
     expect(await preview([], track, 'one.yaml')).toEqual({ code: 1, out: '', err })
   })
 })
@@ -175,13 +179,15 @@ destinations:
   })
 })
 
+const noMessage = 'stdin has no message; send one as JSON: hookline preview < message.json'
+
 describe('usage errors exit with 2', () => {
   it.each<[string, string[], string, string]>([
     [
       'no --source with several sources',
       [],
       track,
-      'the configuration has several sources: use --source with one of web, app',
+      'name the source of the message with --source; the configuration file has these sources: web, app',
     ],
     ['an unknown source', ['--source', 'wbe'], track, "--source: unknown value 'wbe' (did you mean web?)"],
     [
@@ -190,7 +196,7 @@ describe('usage errors exit with 2', () => {
       track,
       "--destination: unknown value 'cmr' (did you mean crm?)",
     ],
-    ['empty stdin', ['--source', 'web'], ' \n', 'no message: pass JSON on stdin: hookline preview < message.json'],
+    ['empty stdin', ['--source', 'web'], ' \n', noMessage],
   ])('%s', async (_name, argv, stdin, line) => {
     expect(await preview(argv, stdin)).toEqual({ code: 2, out: '', err: `hookline: ${line}\n` })
   })
@@ -199,7 +205,7 @@ describe('usage errors exit with 2', () => {
     const io = createTestIo()
     const command = previewCommand({ ...io, stdin: Object.assign(io.stdin, { isTTY: true }) })
     const argv = ['--config', `${folder}/two.yaml`, '--source', 'web']
-    await expect(command.parseAsync(argv, { from: 'user' })).rejects.toThrow('no message: pass JSON on stdin')
+    await expect(command.parseAsync(argv, { from: 'user' })).rejects.toThrow('stdin has no message')
   })
 })
 
@@ -316,7 +322,7 @@ destinations: [{ id: crm, sources: [web], sharedSecret: s, webhooks: [{ url: "${
     const [shown] = JSON.parse(out) as [Omit<WebhookCall, 'body'> & { readonly body: string }]
     const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: undefined }
     transport = createGotTransport({ network: () => network, timeout: durationMs(5_000), clock: systemClock })
-    // Node adds these headers itself; the transport must not get them.
+    // Node adds these headers itself, so the transport must not get them.
     const added = ['Host', 'Content-Length', 'Connection']
     const headers = Object.fromEntries(Object.entries(shown.headers).filter(([name]) => !added.includes(name)))
     const call = { url: shown.url, headers, body: Buffer.from(shown.body) }

@@ -43,9 +43,9 @@ describe('the report', () => {
       '',
     ])
     expect(err.split('\n')).toEqual([
-      'hookline: 1 not replayed: destination not in the configuration: gone; add it again to replay them',
-      'hookline: 1 not replayed: destination disabled: off; set enabled: true to replay them',
-      'hookline: 2 of 4 selected dead letters not replayed',
+      'hookline: 1 not replayed, because the destination is not in the configuration: gone; add it again, then run the replay again',
+      'hookline: 1 not replayed, because the destination is disabled: off; enable it, then run the replay again',
+      'hookline: 2 of 4 selected dead letters were not replayed; see the reasons above',
       '',
     ])
     expect(harness.standing).toHaveLength(3)
@@ -56,7 +56,9 @@ describe('the report', () => {
     const { code, out, err } = await run([foreign], ['--destination', '-'])
     expect(code).toBe(1)
     expect(out).toContain('1      -            no\u{fffd}sense\u{fffd}[2J  not replayed: unreadable\n')
-    expect(err).toContain('1 not replayed: invalid record headers; see: hookline dead-letters --json')
+    expect(err).toContain(
+      '1 not replayed, because the records have invalid headers; to see them, run: hookline dead-letters --json',
+    )
   })
 
   it.each([
@@ -74,7 +76,7 @@ describe('--dry-run', () => {
     expect(out).toMatch(/\n5 dead letters, 5 selected, 3 would be replayed\n$/)
     expect(out).toContain('2      crm          retries_exhausted  hookline.retry.10s\n')
     expect(out).toContain('1      -            undecodable        hookline.events\n')
-    expect(err).toContain('hookline: 1 not replayed: destination not in the configuration: gone;')
+    expect(err).toContain('hookline: 1 not replayed, because the destination is not in the configuration: gone;')
     expect(producer.written).toBe(0)
     expect(harness.standing).toHaveLength(5)
   })
@@ -90,7 +92,7 @@ describe('without a filter', () => {
 
   it('announces a replay of all and does not ask when stdin is not a terminal', async () => {
     const { code, err, harness } = await run(two, [])
-    expect({ code, err }).toEqual({ code: 0, err: 'no filter: all 2 dead letters will be replayed\n' })
+    expect({ code, err }).toEqual({ code: 0, err: 'no filter is given, so all 2 dead letters will be replayed\n' })
     expect(harness.standing).toEqual([])
   })
 
@@ -103,12 +105,12 @@ describe('without a filter', () => {
     ['', 0],
   ])('asks on a terminal: %j replays %i', async (stdin, replayed) => {
     const { code, out, err, harness } = await run(two, [], { isTTY: true, stdin })
-    expect(err).toMatch(/^no filter: all 2 dead letters will be replayed\ncontinue\? \[y\/N\] /)
+    expect(err).toMatch(/^no filter is given, so all 2 dead letters will be replayed\ncontinue\? \[y\/N\] /)
     expect(harness.parked).toHaveLength(replayed)
     expect(code).toBe(replayed === 0 ? 1 : 0)
     if (replayed > 0) return
     expect(out).toBe('')
-    expect(err).toContain('hookline: nothing replayed\n')
+    expect(err).toContain('hookline: nothing replayed, because you did not confirm with y\n')
   })
 
   it('does not ask without dead letters', async () => {
@@ -150,7 +152,7 @@ describe('an incomplete replay', () => {
     const many = Array.from({ length: 300 }, (_, n) => givenUp(n))
     const { code, out, err, harness } = await run(many, ['--destination', 'crm'], { signal: stopping.signal, refuses })
     expect(code).toBe(1)
-    // The records in progress at the signal are still written.
+    // The records that were in progress at the signal were still written.
     expect(out).toMatch(/\n300 dead letters, 257 selected so far, 256 replayed\n$/)
     expect(err).toBe(
       'hookline: interrupted: 256 dead letters replayed; run the same command again to replay the rest\n',
@@ -178,7 +180,7 @@ describe('an incomplete replay', () => {
     expect(code).toBe(1)
     expect(out).toMatch(/\n1 dead letter, 1 selected so far, 0 replayed\n$/)
     expect(err.split('\n')).toEqual([
-      'hookline: 1 more dead letter replayed, but not marked as replayed: the next replay repeats them with the same message ids',
+      'hookline: replayed 1 more dead letter, but Kafka did not acknowledge the records that mark them as replayed; the next replay may replay them again, with the same message ids',
       'hookline: hookline.dead-letter takes nothing',
       '',
     ])

@@ -10,7 +10,7 @@ const base = 'kafka: { brokers: ["127.0.0.1:1"] }\nregistry: { url: "http://127.
 const sources = 'sources: [{ id: web, writeKey: web-key }, { id: server, writeKey: server-key }]\n'
 const taken = answering(answer(200, {}, '{"success":true}'))
 
-/** A collector with scripted responses, and a configuration with its address. */
+/** Starts a collector with scripted responses, and writes a configuration with its address. */
 async function collector(script: Script = taken, host = '127.0.0.1') {
   const receiver = closing(await startScriptedServer(script))
   const folder = await configFolder({
@@ -111,7 +111,7 @@ describe('source and endpoint', () => {
     ['localhost:1', 'http://localhost:1'],
   ])('with collector.listen %s sends to %s', async (listen, endpoint) => {
     const folder = await configFolder({ 'hookline.yaml': `${base}${sources}collector: { listen: ${listen} }` })
-    // No collector listens, and the error shows the address.
+    // No collector listens, so the command fails. Its output has the address.
     const { out } = await runCommand(['send', '--config', `${folder}/hookline.yaml`, '--json', ...page])
     expect(JSON.parse(out)).toMatchObject({ endpoint, result: 'failed' })
   })
@@ -124,7 +124,7 @@ describe('a message that is not accepted exits with 1 and the reason', () => {
     [
       'an unknown write key',
       answering(answer(401, {}, '{"code":"invalid_write_key","message":"Nobody has it."}')),
-      'sending failed: refused (http_401): The endpoint responded with 401 (invalid_write_key: Nobody has it.).',
+      'sending failed: refused (http_401): The endpoint responded with status 401 (invalid_write_key: Nobody has it.).',
     ],
     [
       'a rejected message',
@@ -136,12 +136,12 @@ describe('a message that is not accepted exits with 1 and the reason', () => {
     [
       'an unavailable collector',
       answering(answer(503, { 'Retry-After': '5' })),
-      'sending failed: not retried, because --retries is 0 (http_503): The endpoint responded with 503.',
+      'sending failed: not retried, because --retries is 0 (http_503): The endpoint responded with status 503.',
     ],
     [
       'control characters in a response',
       answering(answer(400, {}, '{"code":"x","message":"\\u009b31m"}')),
-      'sending failed: refused (http_400): The endpoint responded with 400 (x:  31m).',
+      'sending failed: refused (http_400): The endpoint responded with status 400 (x:  31m).',
     ],
   ])('%s', async (_, script, line) => {
     const { send, receiver } = await collector(script)
@@ -162,7 +162,7 @@ describe('a message that is not accepted exits with 1 and the reason', () => {
     const facts = { type: 'page', messageId: 'm', endpoint, result: 'failed', reason: 'refused', code: 'http_401' }
     expect({ code, out: JSON.parse(out) }).toEqual({
       code: 1,
-      out: { ...facts, detail: 'The endpoint responded with 401.' },
+      out: { ...facts, detail: 'The endpoint responded with status 401.' },
     })
   })
 
@@ -195,7 +195,7 @@ describe('usage errors exit with 2', () => {
     ['an unknown source', ['page', '--source', 'wbe'], "--source: unknown value 'wbe' (did you mean web?)"],
     ['two sources', ['page', '--source', 'web', '--write-key', 'k'], '--source cannot be combined with --write-key'],
     ['another scheme', ['page', '--user-id', 'u', '--endpoint', 'ftp://x'], "'endpoint' must begin with http:// or"],
-    ['no message', [], 'no message: use a message type with options, --message, or JSON on stdin'],
+    ['no message', [], 'no message is given: use a message type with options, --message, or JSON on stdin'],
     ['retries that are not a number', ['page', '--retries', 'x'], '--retries must be an integer >= 0'],
   ])('%s', async (_, argv, line) => {
     const { send, receiver } = await collector()

@@ -23,7 +23,7 @@ const signed = (secret: string): Record<string, string> => ({
 })
 const ready = /^hookline sink listening on (https?:\/\/\S+)\n/
 
-/** Runs `hookline sink` until `use` returns. */
+/** Runs `hookline sink` until the call of `use` ends. */
 async function withSink(argv: readonly string[], use: (url: string) => Promise<unknown>) {
   const stopping = new AbortController()
   const io = createTestIo({ signal: stopping.signal })
@@ -39,7 +39,10 @@ async function withSink(argv: readonly string[], use: (url: string) => Promise<u
   return { code, used, out: io.out().replace(ready, 'ready\n'), err: io.err().replace(ready, 'ready\n') }
 }
 
-/** The response status, or the code of the connection error. */
+/**
+ * Sends a request. Resolves with the status of the response, or with the code of a connection
+ * error.
+ */
 const post = (url: string, headers: Record<string, string> = {}, text = body, ca?: string) =>
   new Promise<number | string | undefined>(resolve => {
     const options = { method: 'POST', headers, agent: false, ...(ca !== undefined && { ca }) }
@@ -170,7 +173,12 @@ describe('one-line errors', () => {
   it.each<[string, string[], number, string]>([
     ['a missing directory', ['--file', '/nowhere/x'], 1, 'cannot write to /nowhere/x: ENOENT'],
     ['a missing secret file', ['--secret-file', '/nowhere/x'], 2, 'cannot read /nowhere/x: ENOENT'],
-    ['an empty secret', ['--secret', ''], 2, '--secret and --secret-file must not be empty'],
+    [
+      'an empty secret',
+      ['--secret', ''],
+      2,
+      'the shared secret is empty: correct --secret or the file of --secret-file',
+    ],
     ['a certificate without key', ['--tls-cert', 'x'], 2, '--tls-cert and --tls-key must be used together'],
     [
       'a port alone',

@@ -39,7 +39,7 @@ const records = (...values: (string | null)[]): LogRecord[] =>
   }))
 const all = records(...[delivered, retried, givenUp].map(facts => encodeAttempt(facts, at)))
 
-/** Runs `tail` on these attempts and interrupts it after the last one. */
+/** Runs `tail` on these attempts and interrupts the command after the last one. */
 async function tail(
   argv: readonly string[],
   given: { handed?: readonly LogRecord[]; fails?: Error; file?: string } = {},
@@ -126,7 +126,7 @@ describe('hookline tail', () => {
   it('explains how to enable attempt records', async () => {
     const { code, err } = await tail([], { file: 'off.yaml' })
     expect(code).toBe(1)
-    expect(err).toContain('set delivery.attemptsTopic: all, run hookline topics apply')
+    expect(err).toContain('set it to "all", run hookline topics apply')
   })
 
   it.each([

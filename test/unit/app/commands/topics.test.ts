@@ -74,7 +74,7 @@ describe('topics apply', () => {
     const admin = new MemoryAdmin([events])
     const { code, out, err } = await run(admin, 'apply', '--json')
     expect(code).toBe(0)
-    expect(err).toBe('hookline: 1 existing topic misconfigured; see: hookline topics check\n')
+    expect(err).toBe('hookline: misconfigured existing topics: 1; see: hookline topics check\n')
     expect(admin.topics[0]).toBe(events)
     expect(JSON.parse(out).topics.slice(0, 2)).toEqual([
       { topic: 'acme.events', result: 'exists', partitions: 24, replicationFactor: 3 },
@@ -113,7 +113,7 @@ describe('topics check', () => {
     expect({ code, out, err }).toEqual({
       code: 1,
       out: 'error acme.events does not exist\nerror acme.retry.10s does not exist\n',
-      err: 'hookline: 2 of 13 topics missing or misconfigured; create missing topics with: hookline topics apply\n',
+      err: 'hookline: missing or misconfigured topics: 2 of 13; create missing topics with: hookline topics apply\n',
     })
   })
 
@@ -122,7 +122,7 @@ describe('topics check', () => {
     const compacted = { ...events!, config: { ...events!.config, 'cleanup.policy': 'compact' } }
     expect(await run(new MemoryAdmin([compacted, ...others]), 'check')).toMatchObject({
       code: 1,
-      err: "hookline: 1 of 13 topics missing or misconfigured; correct misconfigured topics with Kafka's own tools, such as kafka-configs.sh\n",
+      err: "hookline: missing or misconfigured topics: 1 of 13; correct misconfigured topics with Kafka's own tools, such as kafka-configs.sh\n",
     })
   })
 
@@ -131,7 +131,7 @@ describe('topics check', () => {
     const { code, err } = await run(new MemoryAdmin([events!, { ...retry!, partitions: 6 }, ...others]), 'check')
     expect({ code, err }).toEqual({
       code: 1,
-      err: 'hookline: 1 of 13 topics missing or misconfigured; correct the numbers of partitions as docs/how-to/scale.md says\n',
+      err: 'hookline: missing or misconfigured topics: 1 of 13; correct the numbers of partitions as docs/how-to/scale.md says\n',
     })
   })
 

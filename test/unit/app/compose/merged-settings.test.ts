@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createMergedSettings, readingContextOf } from '../../../../src/app/compose/merged-settings.ts'
-import type { Merged } from '../../../../src/core/config-objects/merge.ts'
+import type { Merged } from '../../../../src/core/config-objects/merge-objects.ts'
 import { encodeRecord, type ObjectRecord } from '../../../../src/core/config-objects/object-record.ts'
 import { Secret } from '../../../../src/core/secret.ts'
 import { createObjectStore } from '../../../../src/services/config-objects/object-store.ts'

@@ -2,19 +2,17 @@ import { describe, expect, it } from '@jest/globals'
 import type { Replay, Resend } from '../../../../packages/console/src/api/job-types.ts'
 import type { DeadLetter } from '../../../../packages/console/src/api/types.ts'
 import { bodyText } from '../../../../packages/console/src/pages/dead-letters/body-text.ts'
-import {
-  dryRunText,
-  filtersOf,
-  filterText,
-} from '../../../../packages/console/src/pages/dead-letters/dead-letter-filters.ts'
+import { filtersOf, filterText } from '../../../../packages/console/src/pages/dead-letters/dead-letter-filters.ts'
+import { dryRunText } from '../../../../packages/console/src/pages/dead-letters/dry-run-text.ts'
 import { firstDeliveryOf } from '../../../../packages/console/src/pages/destination/first-delivery.ts'
-import { sourcesOf, urlsOf } from '../../../../packages/console/src/pages/destinations/destination-rows.ts'
+import { sourcesOf, urlsOf } from '../../../../packages/console/src/pages/destinations/destination-document.ts'
 import {
   doneOf,
   jobRateText,
   missingText,
   newestFirst,
   progressText,
+  titleOf,
 } from '../../../../packages/console/src/pages/jobs/job-view.ts'
 import { messageAddress, spanBefore, spanOf } from '../../../../packages/console/src/pages/messages/message-span.ts'
 import { reasonText } from '../../../../packages/console/src/pages/messages/reason-text.ts'
@@ -23,7 +21,7 @@ import { noRates, timesShown, withRates } from '../../../../packages/console/src
 import { resendRequest } from '../../../../packages/console/src/pages/resend/resend-request.ts'
 import { defaultResendRate } from '../../../../src/core/jobs/job.ts'
 
-/* What the pages compute from the answers of the operator API. */
+/* Tests of the values that the pages compute from responses of the operator API. */
 
 describe('the failing destinations', () => {
   const letter = (destination: string, at: string, reason: string): DeadLetter => ({ key: at, at, destination, reason })
@@ -92,14 +90,19 @@ describe('the filters of dead letters', () => {
   })
 
   it.each([
-    ['done', 3, 1, '3 dead letters can be replayed. 1 dead letter cannot be replayed.'],
+    [
+      'done',
+      3,
+      1,
+      '3 dead letters can be replayed. 1 dead letter cannot be replayed: 1 because the destination is disabled.',
+    ],
     ['done', 1, 0, '1 dead letter can be replayed.'],
     ['running', 1200, 0, 'Counting… 1,200 dead letters read so far.'],
-    ['failed', 0, 0, 'The dead letters could not be counted.'],
+    ['failed', 0, 0, 'Hookline could not count the dead letters. The job on the page "Jobs" shows the reason.'],
   ] as const)('a dry run that is %s with %d', (state, replayed, refused, text) => {
     const counts = [
       { count: replayed, topic: 'hookline.retry.10s' },
-      { count: refused, refusal: 'removed' },
+      { count: refused, refusal: 'disabled' },
     ]
     const progress = { seen: replayed + refused, replayed: 0, refused: 0 }
     expect(dryRunText({ state, progress, counts })).toBe(text)
@@ -121,16 +124,30 @@ const resend: Resend = {
 
 describe('a job', () => {
   it.each([
-    ['not begun', replay],
-    ['9 of 10 dead letters read, 8 replayed, 1 refused', progressOf({ seen: 9, total: 10, replayed: 8, refused: 1 })],
-    ['1 dead letter read, 1 replayed, 0 refused', progressOf({ seen: 1, replayed: 1, refused: 0 })],
-    ['12 of 12 events read, 8 sent, 4 skipped', { ...resend, progress: { read: 12, total: 10, sent: 8, skipped: 4 } }],
+    ['not started yet', replay],
+    [
+      '9 of 10 dead letters read, 8 replayed, 1 not replayed',
+      progressOf({ seen: 9, total: 10, replayed: 8, refused: 1 }),
+    ],
+    ['1 dead letter read, 1 replayed, 0 not replayed', progressOf({ seen: 1, replayed: 1, refused: 0 })],
+    [
+      '12 of 12 events read, 8 sent, 4 skipped (not for this destination, or not of the types and users of this job)',
+      { ...resend, progress: { read: 12, total: 10, sent: 8, skipped: 4 } },
+    ],
   ] as const)('has the progress %s', (text, job) => expect(progressText(job)).toBe(text))
 
   it('that only counts says what can be replayed', () => {
     const job = { ...progressOf({ seen: 1, replayed: 0, refused: 0 }), dryRun: true, counts: [{ count: 1 }] } as const
-    expect(progressText(job)).toBe('1 dead letter read, 1 can be replayed, 0 refused')
+    expect(progressText(job)).toBe('1 dead letter read, 1 can be replayed, 0 cannot be replayed')
     expect(doneOf(job)).toEqual({ done: 1 })
+  })
+
+  it('that only counts the events of a resend says that nothing was sent', () => {
+    const job = { ...resend, dryRun: true, progress: { read: 12, total: 12, sent: 8, skipped: 4 } } as const
+    expect(titleOf(job)).toBe('Dry run of a resend')
+    expect(progressText(job)).toBe(
+      '12 of 12 events read, 8 would be sent, 4 would be skipped (not for this destination, or not of the types and users of this job)',
+    )
   })
 
   it('is in a list of both kinds, newest first', () => {
@@ -138,12 +155,15 @@ describe('a job', () => {
   })
 
   it('has the default rate of resends, or no limit', () => {
-    expect(jobRateText({ kind: 'resend' })).toBe(`${defaultResendRate} messages per second`)
-    expect([jobRateText(replay), jobRateText({ ...replay, rate: 20 })]).toEqual(['no limit', '20 messages per second'])
+    expect(jobRateText({ kind: 'resend' })).toBe(`at most ${defaultResendRate} messages per second`)
+    expect([jobRateText(replay), jobRateText({ ...replay, rate: 20 })]).toEqual([
+      'no limit',
+      'at most 20 messages per second',
+    ])
   })
 
   it('says what retention has removed', () => {
-    expect(missingText(undefined)).toBe('nothing')
+    expect(missingText(undefined)).toBe('none')
     expect(missingText([{ partition: 1, firstOffset: 20 }])).toBe('partition 1 before offset 20')
   })
 })
@@ -160,7 +180,10 @@ describe('a delivery of a message', () => {
       { state: 'delivered', inferred: true },
       'No record contains this state. Hookline inferred it from offsets or from the configuration.',
     ],
-    [{ state: 'unknown', reason: 'offsets_unknown' }, 'Kafka did not report the committed offsets.'],
+    [
+      { state: 'unknown', reason: 'offsets_unknown' },
+      'Kafka did not report the committed offsets, so Hookline does not know whether it has processed the event.',
+    ],
     [{ state: 'unknown', reason: 'of_a_later_version' }, 'Reason: of_a_later_version.'],
   ] as const)('%j', (delivery, text) => expect(reasonText({ id: 'crm', ...delivery })).toBe(text))
 
@@ -192,8 +215,8 @@ describe('the request of a resend', () => {
 
   it.each([
     ['Choose a destination.', { destination: ' ' }],
-    ['Enter both times.', { until: '' }],
-    ['The first time must be before the second.', { until: form.since }],
+    ['Enter a time in "From" and in "To".', { until: '' }],
+    ['The time in "From" must be before the time in "To".', { until: form.since }],
   ])('%s', (message, changed) => {
     expect(resendRequest({ ...form, ...changed })).toEqual({ kind: 'wrong', message })
   })

@@ -35,7 +35,7 @@ describe('a deleted user is forgotten', () => {
     expect(harness.partition.size().members).toBe(0)
   })
   it('and returns with a new version', () => {
-    // All inputs have the same millisecond, because a later time alone would give a new version.
+    // All inputs have the same time. Otherwise, the later time alone would give a new version.
     harness.take(observed('ann', 0, 'true', 'partial'))
     harness.take(forgotten, 0)
     harness.take(observed('ann', 0, 'false', 'partial'), 0)

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { audienceDirectory } from '../../../../src/core/audience/directory.ts'
+import { audienceDirectory } from '../../../../src/core/audience/audience-directory.ts'
 import { changeId } from '../../../../src/core/audience/identify-message.ts'
 import type { AudienceInput } from '../../../../src/core/audience/input.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
@@ -61,7 +61,8 @@ describe('the end of a sync', () => {
     harness.take(observed('cem', 1))
     expect(harness.take(ended(1))).toEqual([
       'ann crm false {"first_time_shopper":false}',
-      // The first change of the user is not acknowledged yet.
+      // This line has no message (no JSON after `false`): Hookline has sent a change of the user to
+      // `erp` and got no result yet, so it does not send another one.
       'ann erp false',
       expect.stringMatching(/^mark 1 /),
       'bob crm gone',
@@ -157,7 +158,7 @@ describe('a full list whose audience was missing from the configuration for a wh
     harness.directory = known
     expect(harness.take(observed('bob', 1))).toEqual(['sync_cancelled'])
     expect(harness.take(ended(1))).toEqual(['sync_cancelled'])
-    // The next sync is complete.
+    // The next sync is complete, so it removes the missing users.
     harness.take(observed('bob', 2))
     const out = harness.take(ended(2)).flatMap(each => /^(\w+) crm false/.exec(each)?.[1] ?? [])
     expect(out.toSorted()).toEqual(['ann', ...before.map(() => 'cem')])

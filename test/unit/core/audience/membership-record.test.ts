@@ -71,7 +71,7 @@ describe('inputs', () => {
     [
       'a user id longer than a membership can have',
       { userId: 'a'.repeat(70_000) },
-      "'observed': userId has 70000 bytes; the limit is 32768 bytes",
+      "'observed': the user id has 70000 bytes; the limit is 32768 bytes",
     ],
     ['several', { userId: null, syncId: null }, "'observed' has no valid userId, syncId"],
     [

@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { tell } from '../../../support/audience/membership-story.ts'
 
-/** Runs stories (see `tell`) and compares the answer to each event. */
+/**
+ * Tests stories. A story is a list of events of one membership, in the words of `tell`. `answers`
+ * has the expected result of each event.
+ */
 const stories = (rows: readonly (readonly [reason: string, story: string, answers: string])[]): void => {
   it.each(rows)('%s: %s', (_reason, story, answers) => {
     expect(tell(story).lines.join(', ')).toBe(answers)

@@ -1,14 +1,17 @@
 import { describe, expect, it } from '@jest/globals'
 import { tell } from '../../../support/audience/membership-story.ts'
 
-/** Runs stories (see `tell`) and compares the answer to each event. */
+/**
+ * Tests stories. A story is a list of events of one membership, in the words of `tell`. `answers`
+ * has the expected result of each event.
+ */
 const stories = (rows: readonly (readonly [reason: string, story: string, answers: string])[]): void => {
   it.each(rows)('%s: %s', (_reason, story, answers) => {
     expect(tell(story).lines.join(', ')).toBe(answers)
   })
 }
 
-/** Number of sync ids per day. */
+/** Number of sync ids in a day: 1,024 for each millisecond. */
 const day = 24 * 3_600_000 * 1024
 
 describe('sends only a value that differs from the acknowledged one', () => {

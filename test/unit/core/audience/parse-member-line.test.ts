@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { createMemberReader } from '../../../../src/core/audience/parse-member-line.ts'
 
-/** Reads lines: `<user>=<value>` for a member, `-` for nothing, otherwise the error. */
+/**
+ * Parses lines. The result is `<user>=<value>` for a member, `-` for a line without a member, and
+ * otherwise the error.
+ */
 function read(kind: 'audience' | 'trait', lines: readonly string[]): readonly string[] {
   const readLine = createMemberReader(kind)
   return lines.map(line => {

@@ -11,7 +11,7 @@ import { emptyWatermark } from '../../../../src/core/audience/sync-watermark.ts'
 const ann = { audience: 'VIP', userId: 'ann', destination: 'crm' }
 const key = membershipKey(ann)
 
-/** The state after the input at this position. */
+/** The state after the input with the offset `position`. */
 const state = (position: number, version = position): MembershipRecord => ({
   position,
   membership: { desired: 'true', acknowledged: 'true', version, syncId: 1, inFlight: null, doubt: null },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { SeenFailures } from '../../../../src/core/auto-disable/endpoint-failures.ts'
+import type { SeenFailures } from '../../../../src/core/auto-disable/failure-counter.ts'
 import {
   type DisableRule,
   type FailureState,

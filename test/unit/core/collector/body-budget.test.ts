@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { BodyBudget, type BodyRefusal } from '../../../../src/core/collector/memory-budget.ts'
 
 interface Held {
-  /** `-` for an unknown source. */
+  /** Id of the source, or `-` if the source is unknown. */
   readonly source: string
   readonly address: string
   readonly bytes: number
@@ -10,16 +10,19 @@ interface Held {
   readonly isReceived: boolean
 }
 
-/** `source/address:bytes`, then `@` and the age, or `!` when the body was received. */
+/**
+ * Parses `source/address:bytes`. It can end with `@` and the age in ms, or with `!` if the body was
+ * received.
+ */
 function heldOf(text: string): Held {
   const [, source = '', address = source, bytes, age = 0] = /^(.)(?:\/(.))?:(\d+)(?:@(\d+))?/.exec(text) ?? []
   return { source, address, bytes: Number(bytes), ageMs: Number(age), isReceived: text.endsWith('!') }
 }
 
 /**
- * Opens bodies of these ages and then requests memory for the last one. Returns whether it gets
- * the memory, the evicted bodies, and the limit that was reached. Limits in bytes: 150 for
- * authenticated bodies, 60 without a key, 90 per address.
+ * Opens the bodies, the oldest first, and then requests memory for the last body of the list.
+ * Returns whether it gets the memory, the evicted bodies, and the limit that was reached. The
+ * limits are 150 bytes for authenticated bodies, 60 bytes without a key, and 90 bytes per address.
  */
 function ask(bodies: readonly Held[]): (boolean | number | BodyRefusal)[] {
   const before = bodies.slice(0, -1)

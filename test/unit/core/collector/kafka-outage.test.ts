@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { KafkaOutage } from '../../../../src/core/collector/kafka-outage.ts'
 
-/** The state after steps: `tried 0, failed 5` is a request at 0 ms that failed at 5 ms. */
+/**
+ * The state after the steps. For example, `tried 0, failed 5` is a request at 0 ms that failed at 5
+ * ms.
+ */
 function after(steps: string): KafkaOutage {
   const outage = new KafkaOutage()
   for (const step of steps.split(', ').filter(Boolean)) {

@@ -6,7 +6,7 @@ import { fingerprintOf, maskDocument } from '../../../../src/core/config-objects
 const url = 'https://crm.example.com/hooks'
 const crm = { id: 'crm', sources: ['web'], webhooks: [{ url }] }
 const wanted = (document: ObjectDocument = {}) => ({ id: 'crm', document: { ...crm, ...document } })
-/** The object as the API shows it; the secrets in `document` are in plain text. */
+/** An object as the API returns it. The secrets in `document` are in plain text here. */
 const existing = (document: ObjectDocument = {}, more: Partial<ExistingObject> = {}): ExistingObject => ({
   id: 'crm',
   origin: 'api',
@@ -18,7 +18,7 @@ const [one, two, three] = ['the first shared secret', 'the second shared secret'
 const shown = (secret = ''): string => `*** (${fingerprintOf(secret)})`
 const shownUrl = (text: string): string => `${new URL(text).origin}/*** (${fingerprintOf(text)})`
 
-/** The only step for one wanted and one existing object. */
+/** The only step of the plan for one wanted and one existing object. */
 function step(before: ExistingObject | undefined, after: ObjectDocument = {}) {
   const [only, ...others] = applyPlanOf({
     kind: 'destination',
@@ -101,7 +101,7 @@ describe('applyPlanOf', () => {
           before: undefined,
           after: {
             ...{ id: 'b', url: 'https://b.example', traceHeaders: false },
-            headers: { Authorization: '*** (no fingerprint)' },
+            headers: { Authorization: '*** (fewer than 16 characters, so no fingerprint is shown)' },
           },
         },
       ],
@@ -117,7 +117,7 @@ describe('applyPlanOf', () => {
       'a short secret, which cannot be compared',
       { sharedSecret: 'short' },
       { sharedSecret: 'short' },
-      [{ path: ['sharedSecret'], before: '***', after: '*** (no fingerprint)' }],
+      [{ path: ['sharedSecret'], before: '***', after: '*** (fewer than 16 characters, so no fingerprint is shown)' }],
     ],
     [
       'one secret instead of two',

@@ -38,7 +38,7 @@ describe('maskDocument', () => {
   })
 
   it('gives the fingerprint that sha256sum prints', () => {
-    // printf %s write-key-of-the-app | sha256sum
+    // The fingerprint is the beginning of: printf %s write-key-of-the-app | sha256sum
     expect(fingerprintOf('write-key-of-the-app')).toBe('c2e6ca10')
     expect(fingerprintOf('15 characters..')).toBeUndefined()
   })
@@ -101,7 +101,7 @@ describe('unmask', () => {
     expect(problems).toEqual([
       {
         path: expect.any(Array),
-        message: 'is masked, but there is no secret to keep at this place',
+        message: 'is masked (***), but the stored object has no secret in this field',
         hint: 'write the secret itself',
       },
     ])

@@ -46,7 +46,7 @@ describe('an object that cannot be used', () => {
     [
       'a missing key',
       sealedValue(crm, destinationDocument({ webhooks: [{ url: 'https://a.example.com/' }] }), secondKey),
-      `sharedSecret: is encrypted with the key ${secondKey.id}, which this process does not have`,
+      `sharedSecret: is encrypted with the key ${secondKey.id}, which is not in operator.encryptionKeyFile of this process`,
     ],
     [
       'a seal of another object',
@@ -55,20 +55,20 @@ describe('an object that cannot be used', () => {
         sources: ['web'],
         webhooks: [{ url: 'https://a.example.com/' }],
       }),
-      'webhooks[0].url: is not sealed for this place, or the seal is damaged',
+      'webhooks[0].url: cannot be decrypted: the value is damaged, or was encrypted for another field or object',
     ],
     [
       'a plain secret',
       encodeValue({ id: 'crm', sources: ['web'], sharedSecret: 'plain', webhooks: [] }),
-      'sharedSecret: is not sealed for this place, or the seal is damaged',
+      'sharedSecret: cannot be decrypted: the value is damaged, or was encrypted for another field or object',
     ],
     ['an unknown key of the document', sealedValue(crm, destinationDocument({ pausd: true })), 'pausd: unknown key'],
     [
       'an unknown format',
       '{"format":2,"document":{}}',
-      ': has format 2, and this version of Hookline reads only format 1',
+      ': has a stored value with format 2, but this version of Hookline reads only format 1',
     ],
-    ['no JSON', 'x', ': is not JSON'],
+    ['no JSON', 'x', ': has a stored value that is not JSON'],
   ])('%s', (_, value, problem) => {
     const read = readObject(crm, value, reading)
     expect(problemsOf(read)).toContain(problem)

@@ -77,7 +77,7 @@ describe('headers', () => {
       deadline: epochMs(Number.MAX_SAFE_INTEGER),
       notBefore: epochMs(Number.MAX_SAFE_INTEGER),
       reason: longest(deadLetterReasons),
-      // The maximum number of outcomes in a delivery state.
+      // A delivery state has at most ten outcomes.
       outcomes: Array(10).fill(longest(refusedOutcomes)).join(','),
       refusedWebhooks: Array(10).fill('0badcafe'),
       origin: {
@@ -167,7 +167,7 @@ describe('a dead letter', () => {
     ['unknown_source', { messageId: 'm1' }, undefined, '-', { 'message-id': 'm1' }],
     ['unknown_destination', { destination: 'gone' }, undefined, 'gone', { destination: 'gone' }],
   ] as const)('of a record that never became a delivery: %s', (reason, known, code, first, more) => {
-    // Headers of foreign producers are ignored on the events topic.
+    // On the events topic, headers of other producers are ignored.
     const record = recordOf({ headers: { destination: 'forged', attempt: '9', 'origin-key': 'forged' } })
     expect(deadLetterRecord(record, known, reason, code)).toEqual({
       key: Buffer.from(`${first}/hookline.events/3/41/1795248000000/0`),

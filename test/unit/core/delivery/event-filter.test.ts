@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals'
-import { DeliveredFields } from '../../../../src/core/delivery/delivered-fields.ts'
 import { type FilterRule, filteredBy, isNeverFiltered } from '../../../../src/core/delivery/event-filter.ts'
+import { FilterFields } from '../../../../src/core/delivery/filter-fields.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import type { Message } from '../../../../src/core/message/message.ts'
 import { audiencesSource, canarySource } from '../../../../src/core/message/own-event.ts'
@@ -9,9 +9,9 @@ import { destinationOf, eventOf, messageOf } from '../../../support/builders.ts'
 
 const json = (value: unknown) => JSON.stringify(value) as JsonText
 
-/** The rule that stops the message, or `undefined` when it passes. */
+/** The rule that stops the message. Undefined if the message passes the filter. */
 function ruleFor(filter: DestinationFilter | undefined, given: Partial<Message> = {}, id = 'crm') {
-  return filteredBy(destinationOf({ id, filter }), new DeliveredFields(messageOf(given)))
+  return filteredBy(destinationOf({ id, filter }), new FilterFields(messageOf(given)))
 }
 
 const order: Partial<Message> = { event: 'Order Completed', properties: json({ total: 12.5, currency: 'EUR' }) }
@@ -212,7 +212,7 @@ describe('parsing', () => {
   it('happens once for all destinations, and only when a condition needs the part', () => {
     const parse = jest.spyOn(JSON, 'parse')
     const where: DestinationFilter['where'] = [{ path: 'properties.total', op: 'gte', value: 10 }]
-    const fields = new DeliveredFields(messageOf({ ...order, context: json({ a: 1 }) }))
+    const fields = new FilterFields(messageOf({ ...order, context: json({ a: 1 }) }))
     const filters: DestinationFilter[] = [
       { types: ['track'], events: { include: ['Order *'] }, sample: { percent: 100, by: 'user' } },
       {},
@@ -228,7 +228,8 @@ describe('parsing', () => {
 })
 
 describe('the sample', () => {
-  // python3 -c "import hashlib; h = hashlib.sha256('crm\nu-1'.encode()).digest(); print(int.from_bytes(h[:6], 'big') / 2**48 * 100)"
+  // The numbers are computed with Python, for example:
+  // int.from_bytes(hashlib.sha256(b'crm\nu-1').digest()[:6], 'big') / 2**48 * 100
   it.each([
     ['crm', 'u-1', 2.5905505053458455],
     ['crm', 'u-2', 6.151381877873874],

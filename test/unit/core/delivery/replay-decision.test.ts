@@ -32,7 +32,7 @@ const destinations = [
 ]
 const routing = createRouting({ sources: [sourceOf('web')], destinations })
 const policyOf = (schedule: string) => ({ window: duration('4h'), tiers: tiersOf(durations(schedule)) })
-/** Two days after the dead-lettering. */
+/** Time of the replay: two days after the delivery was dead-lettered. */
 const now = later('48h')
 
 const inTopic = (outgoing: OutgoingRecord): LogRecord =>
@@ -105,8 +105,8 @@ describe('a delivery goes to the first retry tier', () => {
   })
 
   it.each(deadLetterReasons)('for any reason: %s', reason => {
-    // A delivery is replayed to a retry topic, because a record on the events topic would reach
-    // every other destination too. This includes a record that has become undecodable.
+    // A delivery is replayed to a retry topic, even if its record has become undecodable. A record
+    // on the events topic would reach all other destinations too.
     expect(wayOf(deliveryGivenUp(reason)).kind).toBe('delivery')
   })
 })
@@ -126,7 +126,8 @@ describe('an event that never became a delivery is replayed to its original topi
     ['record_too_large', undefined, undefined],
     ['unknown_source', { messageId: 'm1' }, undefined],
     ['unknown_source', { messageId: 'm1', destination: 'crm' }, undefined],
-    // Routing and selection of the destination are checked later.
+    // The dispatcher checks later, when it routes the event, whether the event is for this
+    // destination.
     ['unknown_destination', { messageId: 'm1', destination: 'crm' }, undefined],
   ] as const)('unchanged: %s %j', (reason, known, code) => {
     expect(wayOf(inTopic(deadLetterRecord(event, known, reason, code)))).toEqual({

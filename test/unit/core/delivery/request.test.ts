@@ -29,7 +29,8 @@ const unsigned = {
   'Accept-Encoding': 'identity',
   'X-Message-Id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
 }
-// printf '%s' '{"test":2432232314}' | openssl dgst -sha1 -hmac plain-ü
+// The signature is computed with: printf '%s' '{"test":2432232314}' | openssl dgst -sha1 -hmac
+// plain-ü
 const signature = 'ad26407a853f90538bc61a26e204086232216304'
 
 describe('all request headers', () => {
@@ -106,7 +107,10 @@ it('X-Signature uses a secret as text, even in the form of Standard Webhooks', (
 
 describe('Standard Webhooks', () => {
   const on = { standardWebhooks: true }
-  // printf '%s' 'ID.TIMESTAMP.BODY' | openssl dgst -sha256 -mac HMAC -macopt hexkey:… (or -hmac …) -binary | base64
+  // Computed with OpenSSL. A decoded whsec_ secret is a hexkey, and any other secret needs `-hmac
+  // …`:
+  // printf '%s' 'ID.TIMESTAMP.BODY' |
+  //   openssl dgst -sha256 -mac HMAC -macopt hexkey:… -binary | base64
   const byBase64 = 'v1,Vif40peJBP7Iyl0XGmu61n4MwdrcHov5CFREBpE0svs='
   const byText = 'v1,ztMHryWjiFvLXFZr31ByvIOu2K64a/Vvw/LX5ZiBGe4='
   const byMalformed = 'v1,FfMaoJjhVpXub8KYmG5ek75w8aqChNTYYg0qs/TlmrM='

@@ -13,7 +13,7 @@ const routing = createRouting({
   destinations: [crm, off, lake],
 })
 
-/** The destination ids and drops, or the rejection reason. */
+/** The ids of the destinations and the reasons of the drops, or the reason of a rejection. */
 function summary(event: Event) {
   const routed = route(event, routing)
   if (routed.kind === 'dead_lettered') return routed.reason

@@ -42,17 +42,17 @@ describe('a line', () => {
 describe('clock', () => {
   const reading = (appended: number | undefined): ClockReading => ({ before: 10_000, after: 10_040, appended })
   it.each([
-    ['equal', reading(10_020), 'ok', "equal to the broker's clock"],
-    ['less than 1 s ahead', reading(9_500), 'ok', "0.500 s ahead of the broker's clock"],
-    ['less than 1 s behind', reading(11_039), 'ok', "0.999 s behind the broker's clock"],
-    ['1 s behind', reading(11_040), 'warn', "1.000 s behind the broker's clock"],
-    ['1 s ahead', reading(9_000), 'warn', "1.000 s ahead of the broker's clock"],
-    ['a minute behind', reading(70_040), 'fail', "60 s behind the broker's clock"],
+    ['equal', reading(10_020), 'ok', "this machine's clock agrees with the broker's clock"],
+    ['less than 1 s ahead', reading(9_500), 'ok', "this machine's clock is 0.500 s ahead of the broker's clock"],
+    ['less than 1 s behind', reading(11_039), 'ok', "this machine's clock is 0.999 s behind the broker's clock"],
+    ['1 s behind', reading(11_040), 'warn', "this machine's clock is 1.000 s behind the broker's clock"],
+    ['1 s ahead', reading(9_000), 'warn', "this machine's clock is 1.000 s ahead of the broker's clock"],
+    ['a minute behind', reading(70_040), 'fail', "this machine's clock is 60 s behind the broker's clock"],
     [
       'no append time',
       reading(undefined),
       'warn',
-      "the clocks cannot be compared, because the dead-letter topic stores the producers' times",
+      "the clocks of this machine and of the broker cannot be compared, because Kafka stores the producers' times in the dead-letter topic",
     ],
   ])('%s', (_, seen, level, detail) => {
     expect(judgeClock(seen)).toMatchObject({ level, detail })
@@ -121,7 +121,7 @@ describe('cluster', () => {
       { configured: [reached('a:1', 'refused'), reached('b:1')], advertised: [], brokers: 1 },
       [
         'ok    kafka: 1 broker, reachable at its advertised address',
-        'warn  kafka a:1: refused; the services can start with another broker of kafka.brokers, but check this one',
+        'warn  kafka a:1: refused; the services can start, because another broker of kafka.brokers responds, but check this one',
       ],
     ],
     [
@@ -135,7 +135,7 @@ describe('cluster', () => {
       'one advertises an unreachable address',
       { configured: [reached('a:1')], advertised: [reached('10.0.0.2:1', 'refused')], brokers: 2 },
       [
-        'fail  kafka 10.0.0.2:1: refused; the cluster advertises this address to clients: check advertised.listeners and firewalls',
+        'fail  kafka 10.0.0.2:1: refused; clients must reach this address, because the broker advertises it: check advertised.listeners of the broker, and firewalls',
       ],
     ],
     [
@@ -155,25 +155,27 @@ describe('access', () => {
     { to: 'join', name: 'hookline.dispatcher' },
   ]
   it('all rights', () => {
-    expect(told(judgeAccess(needed, new Set()))).toEqual(['ok    kafka: may read 1 topic, write 1 and join 1 group'])
+    expect(told(judgeAccess(needed, new Set()))).toEqual([
+      'ok    kafka: this client may read 1 topic, write to 1 topic and join 1 consumer group',
+    ])
   })
 
   it('missing rights: one line for each missing ACL', () => {
     expect(told(judgeAccess(needed, new Set(needed)))).toEqual([
-      'fail  kafka hookline.events: this client has no permission to read it; add an ACL that allows READ and DESCRIBE on the topic',
-      'fail  kafka hookline.dead-letter: this client has no permission to write it; add an ACL that allows WRITE and DESCRIBE on the topic',
-      'fail  kafka hookline.dispatcher: this client has no permission to join it; add an ACL that allows READ on the group',
+      'fail  kafka hookline.events: this client has no permission to read this topic; add an ACL that allows READ and DESCRIBE on the topic',
+      'fail  kafka hookline.dead-letter: this client has no permission to write to this topic; add an ACL that allows WRITE and DESCRIBE on the topic',
+      'fail  kafka hookline.dispatcher: this client has no permission to join this consumer group; add an ACL that allows READ on the consumer group',
     ])
   })
 })
 
 describe('topics', () => {
   it.each([
-    ['as specified', [], ['ok    kafka: 12 topics ready']],
+    ['as specified', [], ['ok    kafka: 12 topics with the required settings']],
     [
       'with a note',
       [{ topic: '*', kind: 'replication', severity: 'note', detail: 'is 1' } as const],
-      ['ok    kafka: 12 topics ready', 'warn  kafka: is 1'],
+      ['ok    kafka: 12 topics with the required settings', 'warn  kafka: is 1'],
     ],
     [
       'missing',
@@ -194,9 +196,9 @@ describe('schemas', () => {
   const schema = (state: SchemaSeen['state']): SchemaSeen => ({ subject: 's', state, detail: 'so' })
   it.each([
     ['registered', ['ok    kafka: 1 schema registered']],
-    ['absent', ['fail  kafka s: absent: so; correct it with: hookline schemas register']],
-    ['outdated', ['fail  kafka s: outdated: so; correct it with: hookline schemas register']],
-    ['unprotected', ['warn  kafka s: unprotected: so; correct it with: hookline schemas register']],
+    ['absent', ['fail  kafka s: absent: so; correct the schema with: hookline schemas register']],
+    ['outdated', ['fail  kafka s: outdated: so; correct the schema with: hookline schemas register']],
+    ['unprotected', ['warn  kafka s: unprotected: so; correct the schema with: hookline schemas register']],
     [
       'incompatible',
       [

@@ -8,7 +8,7 @@ import { maxDeliveryAge, topicConfig, topicNames, topicSpecs, topicToCreate } fr
 const window = durationMs(4 * 3_600_000)
 const specsFor = (replicationFactor: number) =>
   topicSpecs({ prefix: 'acme', partitions: 12, replicationFactor }, [durationMs(10_000)])
-/** The topics exactly as specified, with changes to some of them. */
+/** The topics exactly as they are specified, with changes to some of them. */
 function cluster(changes: Record<string, Partial<TopicDescription> | undefined>, replicationFactor = 3) {
   const specs = specsFor(replicationFactor)
   return specs
@@ -106,7 +106,7 @@ describe('drift', () => {
     [
       'compaction of the events topic',
       { 'acme.events': config({ 'cleanup.policy': 'compact' }) },
-      ['error acme.events cleanup: has cleanup.policy compact, needs delete'],
+      ['error acme.events cleanup: has cleanup.policy compact, but needs delete: change cleanup.policy'],
     ],
     [
       'policies in another order',
@@ -116,7 +116,7 @@ describe('drift', () => {
     [
       'dead letters without compaction',
       { 'acme.dead-letter': config({ 'cleanup.policy': 'delete' }, 'acme.dead-letter') },
-      ['error acme.dead-letter cleanup: has cleanup.policy delete, needs compact,delete'],
+      ['error acme.dead-letter cleanup: has cleanup.policy delete, but needs compact,delete: change cleanup.policy'],
     ],
     ['kept without limit', { 'acme.events': config({ 'retention.ms': '-1' }) }, []],
     ['kept longer', { 'acme.events': config({ 'retention.ms': '9999999999' }) }, []],
@@ -137,18 +137,22 @@ describe('drift', () => {
     [
       'too few replicas',
       { 'acme.events': { replicationFactor: 2 } },
-      ['error acme.events replication: has replication factor 2, needs 3'],
+      [
+        'error acme.events replication: has replication factor 2, needs 3: add replicas, for example with kafka-reassign-partitions.sh',
+      ],
     ],
     [
       'acknowledged by one replica',
       { 'acme.events': config({ 'min.insync.replicas': '1' }) },
-      ['note acme.events in_sync: has min.insync.replicas 1, so one replica alone may acknowledge a record: set 2'],
+      [
+        'note acme.events in_sync: has min.insync.replicas 1, so Kafka acknowledges a record that only one replica has: set min.insync.replicas to 2',
+      ],
     ],
     [
       "producers' clocks",
       { 'acme.events': config({ 'message.timestamp.type': 'CreateTime' }) },
       [
-        "note acme.events timestamps: has message.timestamp.type CreateTime, so retention and delays use producers' clocks: set LogAppendTime",
+        "note acme.events timestamps: has message.timestamp.type CreateTime, so retention and delays use producers' clocks: set message.timestamp.type to LogAppendTime",
       ],
     ],
   ])('%s', (_name, changes, expected) => {
@@ -159,17 +163,23 @@ describe('drift', () => {
     [
       1,
       [
-        'note * replication: topics.replicationFactor is 1, which is for development: the loss of a broker loses deliveries',
+        'note * replication: topics.replicationFactor is 1, so each record is on only one broker, and the loss of a broker loses deliveries; use 1 only for development',
       ],
     ],
-    [2, specsFor(2).map(({ name }) => `error ${name} replication: has replication factor 2, needs 3`)],
+    [
+      2,
+      specsFor(2).map(
+        ({ name }) =>
+          `error ${name} replication: has replication factor 2, needs 3: add replicas, for example with kafka-reassign-partitions.sh`,
+      ),
+    ],
   ])('topics.replicationFactor %d', (replicationFactor, expected) => {
     expect(drifts({}, replicationFactor)).toEqual(expected)
   })
 
   it('a setting that the broker does not report counts as correct, except for the cleanup policy', () => {
     expect(drifts({ 'acme.events': { config: {} }, 'acme.dead-letter': { config: {} } })).toEqual([
-      'error acme.dead-letter cleanup: has cleanup.policy delete, needs compact,delete',
+      'error acme.dead-letter cleanup: has cleanup.policy delete, but needs compact,delete: change cleanup.policy',
     ])
   })
 })
@@ -230,7 +240,7 @@ describe('the config topic', () => {
         kind: 'tombstones',
         severity: 'error',
         detail:
-          'has delete.retention.ms 86400000, needs 315360000000: an object that is created again after its deletion may be in force in some processes only: raise delete.retention.ms',
+          'has delete.retention.ms 86400000, needs 315360000000: Kafka may remove the record of a deletion before all processes have read it, and then processes disagree about an object that is created again: raise delete.retention.ms',
       },
     ])
   })

@@ -2,7 +2,9 @@ import { describe, expect, it } from '@jest/globals'
 import { type CallTime, CallTimes } from '../../../../src/core/flow/call-times.ts'
 
 describe('CallTimes', () => {
-  /** Runs rounds with one request per destination. Returns which destinations count as slow. */
+  /**
+   * Runs rounds with one request per destination. Returns whether each destination counts as slow.
+   */
   function slowOf(callMs: readonly number[], rounds = 5): readonly boolean[] {
     const permitTime = new CallTimes()
     const times = callMs.map((): CallTime => ({ meanMs: undefined, isSlow: false }))

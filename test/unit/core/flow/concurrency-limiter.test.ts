@@ -103,7 +103,8 @@ describe('ConcurrencyLimiter', () => {
             limiter.acquire(newShare(), permits)
             held[index] = (held[index] ?? 0) + 1
           }
-      // Before the others arrived, the first destination was alone for at most one request.
+      // The first destination had the host to itself only for one request, so it has no more
+      // permits (slots for concurrent requests) than the others.
       expect(Math.max(...held)).toBe(each)
       expect(limiter.hasPermit(rooms[count] as PermitShares)).toBe(true)
     })

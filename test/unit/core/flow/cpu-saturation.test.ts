@@ -3,7 +3,10 @@ import { CpuSaturation } from '../../../../src/core/flow/cpu-saturation.ts'
 
 const never = Number.NEGATIVE_INFINITY
 
-/** `98%@1250` is a sample at 1,250 ms of an event loop that was busy for 98 % of the time. */
+/**
+ * `98%@1250` is a sample at 1,250 ms. The event loop was busy for 98 % of the time since the
+ * previous sample.
+ */
 it.each<[string, string, number, number]>([
   ['never, while its event loop is idle at times', '50%@1250 97%@1500', 1_600, never],
   ['when its event loop was hardly idle', '98%@1250 50%@1500', 1_600, 1_250],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
+import { DestinationRateLimit } from '../../../../src/core/flow/destination-rate-limit.ts'
 import { PartitionShare } from '../../../../src/core/flow/partition-share.ts'
-import { RateBudget } from '../../../../src/core/flow/rate-budget.ts'
 
-/** The owner of the given partitions of four, since time 0. */
+/** A process that has owned these partitions of a topic with four partitions since time 0. */
 function ownerOf(...partitions: readonly number[]): PartitionShare {
   const share = new PartitionShare(0)
   share.setCount(4, 0)
@@ -80,7 +80,7 @@ describe('the attempts of a rate', () => {
     ['less than one attempt per second', [3], 1, 4_000],
   ])('%s', (_, partitions, perSecond, everyMs) => {
     const share = ownerOf(...partitions)
-    const budget = new RateBudget()
+    const budget = new DestinationRateLimit()
     expect(budget.msToWait(share, perSecond, 10_000)).toBe(0)
     for (; budget.msToWait(share, perSecond, 10_000) === 0; ) budget.started()
     const wait = budget.msToWait(share, perSecond, 10_000)
@@ -91,7 +91,7 @@ describe('the attempts of a rate', () => {
   })
 
   it('never start without a part', () => {
-    const budget = new RateBudget()
+    const budget = new DestinationRateLimit()
     expect(budget.msToWait(new PartitionShare(0), 50, 1_000_000)).toBe(Number.POSITIVE_INFINITY)
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { RateLimiter } from '../../../../src/core/flow/rate-limiter.ts'
 
 describe('100 per second, with a burst of one second', () => {
-  /** `60@100` is 60 permits that are spent at 100 ms. */
+  /** `60@100` means that 60 permits are spent at 100 ms. */
   it.each<[string, string, number, number]>([
     ['fresh', '', 0, 0],
     ['a part is spent', '99@0', 0, 0],
@@ -25,7 +25,10 @@ describe('100 per second, with a burst of one second', () => {
   })
 })
 
-/** Counts the permits until a time, with a request at each time that the limiter promised. */
+/**
+ * Counts the permits that a limiter gives from the time `from` to the time `to`, in ms. Requests
+ * the next permit whenever the wait of the limiter has ended.
+ */
 function turnsUntil(limiter: RateLimiter, from: number, to: number, perSecond: number): number {
   let count = 0
   for (let now = from; now < to; ) {

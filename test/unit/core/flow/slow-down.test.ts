@@ -3,14 +3,17 @@ import { SlowDown } from '../../../../src/core/flow/slow-down.ts'
 
 const second = 1_000
 
-/** A destination that has had `perSecond` deliveries in each of the last ten seconds, up to 10 s. */
+/** A destination with `perSecond` deliveries in each second from 0 s to 10 s. */
 function steady(perSecond: number): SlowDown {
   const slowDown = new SlowDown()
   for (let count = 1; count <= 10 * perSecond; count++) slowDown.delivered((count * second) / perSecond)
   return slowDown
 }
 
-/** Starts and delivers all attempts of the time, each after 1 ms. Returns how many there were. */
+/**
+ * Starts attempts from `from` to before `until`, at most one in each millisecond, and delivers them
+ * immediately. Returns their number.
+ */
 function deliverAll(slowDown: SlowDown, from: number, until: number): number {
   let count = 0
   for (let now = from; now < until; now++) {

@@ -42,7 +42,8 @@ it('needs time proportional to the length of a text', () => {
   for (const text of ['a+'.repeat(500_000), 'a://'.repeat(250_000), `a://${'@'.repeat(1_000_000)}`]) {
     const startedAt = process.cpuUsage()
     withoutPaths(`${text}://`)
-    // A quadratic algorithm took 435 ms for 16 KB. It would take half an hour here.
+    // The bound is 2 s of CPU time. A quadratic algorithm took 435 ms for 16 KB and would take half
+    // an hour here.
     expect(process.cpuUsage(startedAt).user).toBeLessThan(2_000_000)
   }
 })
@@ -67,7 +68,7 @@ interface Node {
   readonly [key: string]: unknown
 }
 
-/** The field names in the log calls of a file. */
+/** The names of the fields in the log calls of a file. */
 function loggedNames(file: string): readonly string[] {
   const names: string[] = []
   const visit = (node: unknown): void => {
@@ -112,7 +113,8 @@ it('every logged field is on the allowlist', () => {
   const source = join(import.meta.dirname, '../../../../src')
   const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'))
   const names = new Set(files.flatMap(name => loggedNames(join(source, name))))
-  // The search must find known names: in plain calls, in spread objects, and behind a condition.
+  // The search must find known names in plain calls, in spread objects, and in conditional
+  // expressions.
   for (const known of ['destination', 'waitedMs', 'code', 'schemaId']) expect(names).toContain(known)
   expect([...names].filter(name => loggable({ [name]: 1 })[name] === redacted)).toEqual([])
 })

@@ -3,7 +3,7 @@ import { maxElements, maxMessages, readBatch } from '../../../../src/core/messag
 import type { CallType, Message } from '../../../../src/core/message/message.ts'
 import { type Normalised, receivedAt, take, taken } from '../../../support/collector/normalise-body.ts'
 
-/** The only message of a body. */
+/** The only message of a body. Fails if the body has rejected messages. */
 function only(body: unknown, type?: CallType): Message {
   const { messages, rejected } = taken(body, type)
   expect(rejected).toEqual([])
@@ -132,7 +132,8 @@ describe('the fields of the batch', () => {
     const batch = (size: number): unknown => take({ batch: Array(size).fill(page()), context: filling(32_766) })
     expect(batch(256)).toMatchObject({ rejected: [], messages: { length: 256 } })
     expect(batch(257)).toMatchObject({ kind: 'refused', code: 'payload_too_large' })
-    // Only accepted messages get a copy.
+    // The size limit counts one copy of the batch's `context` for each accepted message. Rejected
+    // messages get no copy.
     expect(batch(maxElements)).toMatchObject({ message: expect.stringContaining(', and 2500 messages get a copy.') })
   })
 

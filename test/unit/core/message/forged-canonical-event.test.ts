@@ -65,12 +65,12 @@ describe('marked as canonical, but', () => {
     [
       'a deletion of audiences',
       { ...deletion, sourceId: 'hookline.audiences' },
-      /is a deletion, but its source is hookline.audiences/,
+      /is a deletion, but its source hookline.audiences is internal/,
     ],
     [
       'a deletion for thousands',
       { ...deletion, origin: { ...deletion.origin!, destinations: Array(10_001).fill('') } },
-      /too many/,
+      /names more than 10000 destinations/,
     ],
     ['an audience without an origin', { ...audience, origin: undefined }, /but it has no origin/],
     [

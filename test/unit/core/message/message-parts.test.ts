@@ -3,7 +3,7 @@ import type { CallType } from '../../../../src/core/message/message.ts'
 import { type BatchDefaults, maxMessageBytes, partsOf } from '../../../../src/core/message/message-parts.ts'
 
 const partsOfTrack = (fields: object, batch: BatchDefaults = {}) => partsOf('track', { ...fields }, batch)
-/** The parts of a track call with these fields, as JSON text. */
+/** The parts of a call with these fields, as JSON texts. By default, it is a track call. */
 function textsOf(fields: object, batch: BatchDefaults = {}, type: CallType = 'track') {
   const outcome = partsOf(type, { ...fields }, batch)
   if (outcome.kind === 'rejected') throw new Error(outcome.message)

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { murmur2 } from '../../../../src/core/message/murmur2.ts'
 
 describe('murmur2', () => {
-  // Values from the test UtilsTest.testMurmur2 of Apache Kafka.
+  // The values are those of the test UtilsTest.testMurmur2 of Apache Kafka.
   it.each([
     ['21', -973932308],
     ['foobar', -790332482],

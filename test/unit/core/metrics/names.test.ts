@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals'
 import { metricSpecs } from '../../../../src/core/metrics/metrics.ts'
 import type { LabelSet } from '../../../../src/core/metrics/spec.ts'
 
-/* Checks Hookline's metrics against the rules of Prometheus' naming guide. */
+/* Checks Hookline's metrics against the rules of Prometheus for names. */
 
 const own = Object.values(metricSpecs)
 
-/** The required suffix of each unit. Counters have `_total` after it. */
+/** The suffix that each unit requires. In names of counters, `_total` follows it. */
 const endings: Record<string, RegExp> = {
   seconds: /(?<!_timestamp)_seconds(_total)?$/,
   bytes: /_bytes(_total|_limit)?$/,
@@ -21,14 +21,14 @@ describe('names', () => {
     expect(name).not.toMatch(/milli|_ms\b|minutes|hours|percent/)
     expect(help).toMatch(/^[A-Z0-9].*[^.]\.$/)
     for (const label of Object.keys(labels)) expect(label).toMatch(/^[a-z]+$/)
-    // Reserved labels that Prometheus sets itself.
+    // Prometheus sets these labels itself.
     expect(Object.keys(labels)).not.toEqual(expect.arrayContaining(['job', 'instance', 'le', 'quantile']))
     expect(buckets.length > 0).toBe(kind === 'histogram')
     expect(buckets).toEqual([...buckets].sort((a, b) => a - b))
   })
 
-  // Only histograms without labels may have exemplars, because each bucket of each series stores
-  // one.
+  // Each bucket of each series stores an exemplar. So only histograms without labels may have
+  // exemplars.
   it.each(own.filter(spec => 'exemplar' in spec).map(spec => [spec.name, spec] as const))(
     '%s, which leads to traces, is a histogram without labels',
     (_, { kind, labels }) => expect({ kind, labels }).toEqual({ kind: 'histogram', labels: {} }),

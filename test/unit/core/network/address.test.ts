@@ -10,15 +10,18 @@ import {
 
 const kindOf = (ip: string, allow: readonly string[] = []) => classifyAddress(ip, parseAllow(allow)).kind
 
-/** The first and the last address of each range, and their neighbours where these are public. */
+/**
+ * The first and the last address of each range. The neighbours of the range are listed if they are
+ * public.
+ */
 const edges: readonly (readonly [range: string, first: string, last: string, outside: readonly string[]])[] = [
-  ['this network, 0.0.0.0/8', '0.0.0.0', '0.255.255.255', ['1.0.0.0']],
+  ['"this network", 0.0.0.0/8', '0.0.0.0', '0.255.255.255', ['1.0.0.0']],
   ['private, 10.0.0.0/8', '10.0.0.0', '10.255.255.255', ['9.255.255.255', '11.0.0.0']],
   ['carrier-grade NAT, 100.64.0.0/10', '100.64.0.0', '100.127.255.255', ['100.63.255.255', '100.128.0.0']],
   ['loopback, 127.0.0.0/8', '127.0.0.0', '127.255.255.255', ['126.255.255.255', '128.0.0.0']],
   ['link-local, 169.254.0.0/16', '169.254.0.0', '169.254.255.255', ['169.253.255.255', '169.255.0.0']],
   ['private, 172.16.0.0/12', '172.16.0.0', '172.31.255.255', ['172.15.255.255', '172.32.0.0']],
-  ['protocol assignments, 192.0.0.0/24', '192.0.0.0', '192.0.0.255', ['191.255.255.255', '192.0.1.0']],
+  ['IETF protocol assignments, 192.0.0.0/24', '192.0.0.0', '192.0.0.255', ['191.255.255.255', '192.0.1.0']],
   ['documentation, 192.0.2.0/24', '192.0.2.0', '192.0.2.255', ['192.0.1.255', '192.0.3.0']],
   ['6to4 relays, 192.88.99.0/24', '192.88.99.0', '192.88.99.255', ['192.88.98.255', '192.88.100.0']],
   ['private, 192.168.0.0/16', '192.168.0.0', '192.168.255.255', ['192.167.255.255', '192.169.0.0']],
@@ -32,9 +35,9 @@ const edges: readonly (readonly [range: string, first: string, last: string, out
   ['loopback, ::1/128', '::1', '::1', []],
   ['local-use NAT64, 64:ff9b:1::/48', '64:ff9b:1::', '64:ff9b:1:ffff:ffff:ffff:ffff:ffff', []],
   ['discard-only, 100::/64', '100::', '100::ffff:ffff:ffff:ffff', []],
-  ['not global unicast', '100:0:0:1::', '1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', ['2000::']],
+  ['not a global unicast address', '100:0:0:1::', '1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', ['2000::']],
   [
-    'protocol assignments, 2001::/23',
+    'IETF protocol assignments, 2001::/23',
     '2001:1::',
     '2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff',
     ['2000:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '2001:200::'],
@@ -53,12 +56,12 @@ const edges: readonly (readonly [range: string, first: string, last: string, out
     ['3ffe:ffff:ffff:ffff:ffff:ffff:ffff:ffff', '3fff:1000::'],
   ],
   [
-    'not global unicast',
+    'not a global unicast address',
     '4000::',
     'fbff:ffff:ffff:ffff:ffff:ffff:ffff:ffff',
     ['3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
   ],
-  ['unique local, fc00::/7', 'fc00::', 'fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', []],
+  ['private (unique local), fc00::/7', 'fc00::', 'fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', []],
   ['link-local, fe80::/10', 'fe80::', 'febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff', []],
   ['site-local, fec0::/10', 'fec0::', 'feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', []],
   ['multicast, ff00::/8', 'ff00::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff', []],
@@ -169,7 +172,7 @@ describe('network.allow', () => {
   ])('the objection to an IPv6 address names the IPv4 address that permits it: %s', (_name, ip, v4) => {
     const verdict = classifyAddress(ip, [])
     expect(verdict.kind === 'forbidden' && explainForbidden(ip, verdict)).toBe(
-      `address ${ip} is not allowed (private, 10.0.0.0/8): to permit it, add ${v4}, the IPv4 address in it, to network.allow`,
+      `address ${ip} is not allowed (private, 10.0.0.0/8): to permit it, add ${v4}, the IPv4 address that it contains, to network.allow`,
     )
     expect(kindOf(ip, [v4])).toBe('allowed')
   })

@@ -20,7 +20,11 @@ const dead = (deadLetters: DestinationFacts['deadLetters']) => seen({ deadLetter
 
 type Step = readonly [at: number, facts: DestinationFacts | undefined]
 
-/** The notices of a story, each with its time. Without facts, only due notices are taken. */
+/**
+ * The notices that a list of steps causes, each with its time. At each step, the facts (what a
+ * process has seen about the destination) are observed, and then the due notices are taken. A step
+ * without facts only takes the due notices.
+ */
 function story(steps: readonly Step[]): readonly string[] {
   const notices = new DestinationNotices('crm')
   return steps.flatMap(([at, facts]) => {

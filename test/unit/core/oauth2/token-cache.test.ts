@@ -102,7 +102,7 @@ describe('after a 401', () => {
   const token = first.token as Token
   const refuse = (cache: TokenCache, url: string, seconds: number) =>
     planAfterRefusal(cache, cache.token as Token, url, seconds * second)
-  /** The cache after the token was refused and another one was issued. */
+  /** The cache after the endpoint refused the token and another token was issued. */
   const replaced = (cache: TokenCache, url: string, seconds: number): TokenCache => {
     const plan = refuse(cache, url, seconds)
     if (plan.kind === 'final') throw new Error('the refusal is final')

@@ -56,7 +56,7 @@ describe('no token', () => {
       'another token_type',
       answered({ access_token: 't', token_type: 'mac' }),
       'bad_response',
-      'the token_type of the token endpoint is not Bearer',
+      'the token_type in the response of the token endpoint is not Bearer',
     ],
     [
       'a failed connection',

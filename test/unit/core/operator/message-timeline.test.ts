@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import type { RecordedAttempt } from '../../../../src/core/delivery/attempt-record.ts'
-import type { FoundPieces } from '../../../../src/core/operator/found-pieces.ts'
+import type { RecordedAttempt } from '../../../../src/core/delivery/recorded-attempt.ts'
 import { messageTimeline } from '../../../../src/core/operator/message-timeline.ts'
+import type { TimelineInput } from '../../../../src/core/operator/timeline-input.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import {
   foundAttempt,
@@ -10,9 +10,9 @@ import {
   foundEvent,
   noPieces,
   start,
-} from '../../../support/operator/found-pieces.ts'
+} from '../../../support/operator/timeline-input.ts'
 
-type Given = Partial<FoundPieces>
+type Given = Partial<TimelineInput>
 const failed = (more: Partial<RecordedAttempt> = {}): RecordedAttempt =>
   foundAttempt({ decision: 'retried', outcomes: { 0: 'http_5xx' }, statuses: { 0: 503 }, ...more })
 const unread = { attempts: true, copies: false, deadLetters: true }

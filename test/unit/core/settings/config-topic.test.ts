@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
-import { audienceDirectory } from '../../../../src/core/audience/directory.ts'
-import { mergeObjects } from '../../../../src/core/config-objects/merge.ts'
+import { audienceDirectory } from '../../../../src/core/audience/audience-directory.ts'
+import { mergeObjects } from '../../../../src/core/config-objects/merge-objects.ts'
 import { readObject } from '../../../../src/core/config-objects/read-object.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { draftFrom, settingsFrom } from '../../../../src/core/settings/validate.ts'
@@ -32,9 +32,12 @@ it('the file may refer to sources and destinations of the config topic, if there
   const result = settingsOf({ encryptionKeyFile: 'config-key' })
   if (result.kind === 'refused') throw new Error(JSON.stringify(result.problems))
   expect(result.settings).toMatchObject({ configTopic: true })
-  expect(warningsOf(result.settings)).not.toContain('source web: no enabled destination receives its messages')
+  expect(warningsOf(result.settings)).not.toContain(
+    'source web: no enabled destination receives its messages, so they are not delivered; add its id to "sources" of a destination',
+  )
 
-  // Without the objects, the references have no effect.
+  // The file refers to objects of the config topic. These references have no effect before the
+  // objects are merged into the settings.
   expect(createRouting(result.settings).bySource).toEqual(new Map([['web', []]]))
   expect([...audienceDirectory(result.settings).get('Shoppers')!.destinations]).toEqual([])
   const objects = [

@@ -3,7 +3,7 @@ import { type FileReader, isNeeded, namedFiles, ownersOf } from '../../../../src
 import { formatPath } from '../../../../src/core/settings/problem.ts'
 import type { ServiceName } from '../../../../src/core/settings/service-names.ts'
 
-/** A configuration with every key that names a file. */
+/** A configuration with all keys that name files. */
 const everywhere = namedFiles({
   kafka: {
     brokers: ['a:1'],
@@ -72,7 +72,7 @@ describe('the files that each service needs', () => {
     [[], 'registry', true],
     [[], 'operator', false],
     [['audiences'], 'constructor', true],
-    // Every service follows the config topic, and some commands read it.
+    // All services follow the config topic, and some commands read it, so they need the key.
     [['audiences'], 'operator.encryptionKeyFile', true],
     [[], 'operator.encryptionKeyFile', false],
     [['config_topic'], 'operator.encryptionKeyFile', true],

@@ -39,27 +39,29 @@ it.each<[string, object, string[]]>([
     'not enabled',
     { destinations: [{ ...crm, enabled: false, paused: true }] },
     [
-      'source web: no enabled destination receives its messages',
-      'destination crm: is disabled, so its events are dropped',
+      'source web: no enabled destination receives its messages, so they are not delivered; add its id to "sources" of a destination',
+      'destination crm: is disabled, so Hookline drops its events',
     ],
   ],
   [
     'paused',
     { destinations: [{ ...crm, paused: true }] },
-    ['destination crm: is paused; its events wait, and are dead-lettered when their retry window ends'],
+    [
+      'destination crm: is paused; its events wait, and are dead-lettered when their retry window ends; set paused: false to deliver them',
+    ],
   ],
   [
     'paused, and the pause keeps the window',
     { destinations: [{ ...crm, paused: true, lifecycle: { pauseKeepsWindow: true } }] },
     [
-      'destination crm: is paused; its events wait, and are dead-lettered when their retry window ends, which does not count up to 48h of the pause',
+      'destination crm: is paused; its events wait, and are dead-lettered when their retry window ends (up to 48h of the pause do not count towards it); set paused: false to deliver them',
     ],
   ],
   [
     'fewer permits than partitions',
     { destinations: [{ ...crm, policy: { maxConcurrency: 11 } }] },
     [
-      'destination crm: policy.maxConcurrency is 11, less than the number of partitions (topics.partitions: 12); with several processes, some of them leave its deliveries to others, which delays these by at least 10 s',
+      'destination crm: policy.maxConcurrency is 11, less than the number of partitions (topics.partitions: 12); with several processes, some may get no part of this limit and leave their deliveries to the others, which delays these deliveries by at least 10 s; use at least 12, or accept the delay',
     ],
   ],
   [
@@ -77,7 +79,9 @@ it.each<[string, object, string[]]>([
   [
     'a webhook with traceHeaders, but no traces',
     { destinations: [{ ...crm, webhooks: [{ ...crm.webhooks[0], id: 'a', traceHeaders: true }] }] },
-    ['destination crm: has traceHeaders (webhook a), but traces is not set, so no trace headers are sent'],
+    [
+      'destination crm: has traceHeaders (webhook a), but traces is not set, so Hookline sends no trace headers; set traces, or remove traceHeaders',
+    ],
   ],
   [
     'a webhook with traceHeaders and traces',
@@ -144,7 +148,7 @@ it.each<[string, object, string[]]>([
   [
     'a client certificate that no request uses',
     { destinations: [{ ...crm, webhooks: plain, sharedSecret: 'a-long-shared-secret', tls: { caFile: 'ca.pem' } }] },
-    ['destination crm: tls has no effect on http:// (webhook 1, c), which sends no client certificate; use https://'],
+    ['destination crm: "tls" has no effect on http:// (webhook 1, c), which sends no client certificate; use https://'],
   ],
   [
     'an access token and a client secret over http',
@@ -173,7 +177,7 @@ it.each<[string, object, string[]]>([
       ],
     },
     [
-      'destination erp: has the same signing key as destination crm, so each receiver can send its requests to the other as genuine ones; use different keys',
+      'destination erp: has the same signing key as destination crm, so each receiver can send the requests that it gets to the other one, which accepts them as genuine; use different keys',
     ],
   ],
   [

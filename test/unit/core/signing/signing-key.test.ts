@@ -2,13 +2,13 @@ import { generateKeyPairSync, sign } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
 import { parseSigningKey, publicKeyOf, refuseSigningKey } from '../../../../src/core/signing/signing-key.ts'
 
-// RFC 8032 7.1, TEST 3
+// Test vectors of RFC 8032, section 7.1, TEST 3.
 const seed = Buffer.from('c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7', 'hex')
 const publicKey = Buffer.from('fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025', 'hex')
 const signature =
   '6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a'
 const whsk = (...parts: readonly Buffer[]): string => `whsk_${Buffer.concat(parts).toString('base64')}`
-/** The PKCS#8 text of the seed, as `openssl pkey` writes it. */
+/** The seed in PKCS#8, as `openssl pkey` writes it. */
 const pem =
   '-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIMWqjfQ/n4N77bdELzHct7Fm04U1B28JS4XOOi4LRFj3\n-----END PRIVATE KEY-----\n'
 
@@ -50,7 +50,7 @@ describe('a private key', () => {
 })
 
 it('the public key is a JSON Web Key with its thumbprint, and has the form of Standard Webhooks', () => {
-  // RFC 8037 appendix A: the key, and its thumbprint.
+  // The key of RFC 8037, appendix A. Its thumbprint is below.
   const rfc8037 = Buffer.from('nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A', 'base64url')
   expect(publicKeyOf(parseSigningKey(whsk(rfc8037))!)).toEqual({
     kty: 'OKP',

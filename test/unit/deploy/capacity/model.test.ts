@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { commandHelp, loadOptions, readLoad } from '../../../../deploy/tools/capacity/arguments.ts'
 import { type Coefficients, coefficientsFrom, deliveryMicros } from '../../../../deploy/tools/capacity/coefficients.ts'
 import { defaultAssumptions, type Load, type Plan, planFor } from '../../../../deploy/tools/capacity/model.ts'
-import { capacityBlocks } from '../../../../deploy/tools/capacity/page.ts'
+import { capacityBlocks } from '../../../../deploy/tools/capacity/page-blocks.ts'
 import type { Entry, Value } from '../../../tools/bench/publication/entries.ts'
 
 const coefficients: Coefficients = {
@@ -78,7 +78,7 @@ describe('the plan', () => {
   })
 })
 
-/** Compares numbers to nine digits, because sums of fractions are inexact. */
+/** Compares numbers with a tolerance of 0.005, because sums of fractions are inexact. */
 const close = (value: unknown): unknown => {
   if (typeof value === 'number') return expect.closeTo(value)
   if (Array.isArray(value)) return value.map(close)

@@ -40,8 +40,8 @@ describe('planDev starts services at the addresses of the configuration', () => 
   })
 
   const here = '127.0.0.1 or localhost, where local servers listen'
-  const cluster = 'to use an existing cluster, set KAFKA_BROKERS'
-  const other = 'to use an existing registry, set SCHEMA_REGISTRY_URL'
+  const cluster = 'change this value, or set KAFKA_BROKERS to use an existing cluster'
+  const other = 'change this value, or set SCHEMA_REGISTRY_URL to use an existing registry'
   it.each<[string, Planable, string]>([
     [
       'a broker elsewhere',

@@ -19,13 +19,13 @@ describe('firstAvailable', () => {
       'the next when the first is unavailable',
       [unavailable('A', 'not set'), open('B')],
       'B',
-      'Kafka: uses B (not available: A: not set)',
+      'Kafka: uses B (these are not available: A: not set)',
     ],
     [
       'the last, with every reason',
       [unavailable('A', 'not set'), unavailable('B', 'no daemon'), open('C')],
       'C',
-      'Kafka: uses C (not available: A: not set; B: no daemon)',
+      'Kafka: uses C (these are not available: A: not set; B: no daemon)',
     ],
   ]
   it.each(cases)('uses %s', async (_, options, taken, line) => {

@@ -51,7 +51,7 @@ describe('findJava', () => {
     const onPath = await fakeJava('path', '1.8.0_381')
     expect(await findJava({ PATH: join(onPath, 'bin') })).toEqual({
       kind: 'missing',
-      why: 'java is Java 8, older than 17',
+      why: 'java is Java 8, which is older than Java 17',
     })
   })
 

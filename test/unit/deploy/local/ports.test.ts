@@ -5,7 +5,7 @@ import { assertFree, freePorts, isFree } from '../../../../deploy/tools/local/po
 
 describe('a port of the loopback interface', () => {
   it('is free when no process listens on it', async () => {
-    // A port outside the range of outgoing connections.
+    // This port is outside the range that the system uses for outgoing connections.
     const port = await freePorts(1)
     const server = createServer().listen(port, '127.0.0.1')
     await once(server, 'listening')

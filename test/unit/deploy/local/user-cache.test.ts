@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { cacheDirectory, makeOnce } from '../../../../deploy/tools/local/user-cache.ts'
 
-/** A process id above every system's maximum. */
+/** A process id that does not exist: it is above the maximum of every system. */
 const noSuchPid = 2 ** 30
 
 describe('cacheDirectory', () => {

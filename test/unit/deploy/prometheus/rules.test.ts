@@ -17,7 +17,8 @@ describe('alerts', () => {
     for (const text of [annotations?.['summary'], annotations?.['description']]) expect(text).toMatch(/[.?]$/)
     expect(annotations?.['runbook_url']).toBe(`docs/runbooks/${name}.md`)
     expect(breachesIn(expr)).toEqual([])
-    // An alert must name its installation. Only `absent` has no labels.
+    // An alert must have the label of its installation. The result of `absent` is the only one
+    // without labels.
     if (!expr.startsWith('absent')) expect(expr.includes('job') || recordedWith(expr, 'job')).toBe(true)
   })
 
@@ -93,7 +94,7 @@ describe('runbooks', () => {
 
   it('list each alert with its severity', () => {
     const text = readFileSync(join(runbooks, 'README.md'), 'utf8')
-    const [pages = '', tickets = ''] = text.slice(text.indexOf('## Pages')).split('## Tickets')
+    const [pages = '', tickets = ''] = text.slice(text.indexOf('## Severity `page`')).split('## Severity `ticket`')
     for (const alert of alerts)
       expect(alert.labels?.['severity'] === 'page' ? pages : tickets).toContain(
         `[${nameOf(alert)}](${nameOf(alert)}.md)`,

@@ -9,14 +9,14 @@ const pages = allPages()
   .filter(({ path }) => path.startsWith('docs/runbooks/'))
   .map(({ path, text }) => [basename(path), text] as const)
 
-/** The names by which a runbook may refer to a dashboard or a panel. */
+/** The names of dashboards and panels that runbooks may use. */
 const titles = new Set([
   ...dashboards.map(({ title }) => title.replace(/^Hookline: (.)/, (_, first: string) => first.toUpperCase())),
   ...shownPanels.map(({ panel }) => panel.title),
 ])
 /**
- * Texts that runbooks search for and that are not in the source: kubectl prints the first, and pino
- * writes the second into Hookline's log.
+ * Texts that runbooks search for although they are not in the source. kubectl prints the first one.
+ * pino writes the second one to the log of Hookline.
  */
 const foreign = ['Last State', '"level":"error"']
 const source = globSync('src/**/*.ts', { cwd: checkout })

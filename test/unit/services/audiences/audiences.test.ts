@@ -99,7 +99,7 @@ describe('the rate of identify messages', () => {
     expect(harness.sent().length).toBeLessThanOrEqual(33)
     await harness.advance(5_000)
     expect(harness.sent()).toHaveLength(60)
-    // Only the timer of the periodic log check is left.
+    // The only timer left is that of the periodic log check.
     expect(harness.clock.timers).toBe(1)
   })
 

@@ -46,7 +46,9 @@ describe('restoring', () => {
     expect(readyChecks(harness)).toEqual({ 'audience group': true, memberships: false, 'audience topics': true })
     expect(harness.committed(0)).toBeGreaterThan(0)
     expect(harness.committed(1)).toBe(0)
-    expect(harness.lines.filter(({ line }) => line.startsWith('memberships cannot be read'))).toHaveLength(6)
+    expect(
+      harness.lines.filter(({ line }) => line.startsWith('hookline cannot read the audience members')),
+    ).toHaveLength(6)
 
     harness.reader = reader
     await harness.advance(1_000)
@@ -71,8 +73,8 @@ describe('restoring', () => {
     await harness.advance(1_000)
     expect(readyChecks(harness)['memberships']).toBe(true)
     expect(harness.lines.filter(({ level }) => level === 'error').map(({ line }) => line)).toEqual([
-      expect.stringMatching(/^membership record cannot be decoded; hookline ignores it, so /),
-      'record is not a membership, so another program wrote it; hookline ignores it: let only hookline write to this topic',
+      expect.stringMatching(/^record of an audience membership cannot be decoded; hookline ignores it, so /),
+      'record of the audience memberships topic is not a membership, so another program wrote it; hookline ignores it: find that program and stop it, because only hookline may write to this topic',
     ])
     harness.write(observed('ann', 2), ended(2))
     await harness.advance(1)
@@ -156,7 +158,7 @@ describe('a revoked partition', () => {
     await giving
     const { events, memberships } = harness.topics
     const before = harness.sent().length
-    // The service writes one membership for each event, and the watermark.
+    // The service writes one membership record for each event, and one watermark.
     expect(harness.written.filter(topic => topic === memberships)).toHaveLength(before + 1)
     await harness.advance(5_000)
     expect(harness.written.filter(topic => topic === events)).toHaveLength(before)

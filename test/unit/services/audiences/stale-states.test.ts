@@ -6,8 +6,8 @@ import { audience, ended, observed } from '../../../support/audience/partition-h
 const keyOf = (userId: string) => membershipKey({ audience, userId, destination: 'crm' })
 
 /**
- * Ann is a member, and her membership is acknowledged. The stale record is her earlier one, which
- * was written while the change was in flight.
+ * Starts a service in which Ann is a member and her membership is acknowledged. The stale record is
+ * an earlier one of hers, which was written while the change was in flight.
  */
 async function acknowledged() {
   const harness = await AudiencesHarness.started()
@@ -18,7 +18,10 @@ async function acknowledged() {
   const [stale, newest] = [written.at(0), written.at(-1)]
   if (stale === undefined || newest === undefined) throw new Error('nothing was written')
   expect(inFlightIn(harness, stale.value)).not.toBeNull()
-  /** A late write of the process that lost the partition arrives in the memberships topic now. */
+  /**
+   * Writes the stale record to the memberships topic again, as a late write of the previous owner
+   * of the partition.
+   */
   const arriveLate = () => harness.log.writeTo(0, harness.topics.memberships, stale.value, {}, keyOf('ann'))
   return { harness, newest, arriveLate }
 }

@@ -8,7 +8,7 @@ import { traceparent } from '../../../support/telemetry/traceparent.ts'
 
 const requestTrace = { traceparent: traceparent('a'), tracestate: 'vendor=1' }
 
-/** An audiences service with tracing that handles these inputs. */
+/** Runs an audiences service with tracing on these inputs. */
 async function traced(inputs: readonly AudienceInput[], requestHeaders: RecordHeaders = {}, sample = 1) {
   const spans = new RecordedSpans(sample)
   const harness = await AudiencesHarness.started({ tracer: spans.tracer })

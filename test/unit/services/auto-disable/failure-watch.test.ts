@@ -8,12 +8,12 @@ import { destinationDocument, fileSettings } from '../../../support/config-objec
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
 const second = 1_000
-/** The unit of these tests: two turns of the watch. */
+/** Time between two steps of these tests, in ms. The watch runs every 5 s, so twice in a step. */
 const step = 10 * second
 const id = 'file-crm'
 const afterSteps: DestinationLifecycle = { disableAfter: durationMs(72 * step) }
 
-/** The settings of a file with the destination `file-crm`. */
+/** Settings in which the destination `file-crm` of the file has this lifecycle. */
 const withLifecycle = (lifecycle: DestinationLifecycle, settings = fileSettings()): Settings => ({
   ...settings,
   destinations: settings.destinations.map(destination => ({ ...destination, lifecycle })),
@@ -28,7 +28,7 @@ class Installation {
     this.file = withLifecycle(lifecycle)
   }
 
-  /** Starts a process. Its settings change with `file`. */
+  /** Starts a process. When `file` changes, the process uses the new settings. */
   async process() {
     const { harness, clock } = this
     const logger = new RecordingLogger()
@@ -60,7 +60,7 @@ class Installation {
 
 type Process = Awaited<ReturnType<Installation['process']>>
 
-/** Attempts fail at the processes, in turn: one in each step. */
+/** Makes one attempt fail in each step, at the processes in turn. */
 async function failFor(installation: Installation, processes: readonly Process[], steps: number): Promise<void> {
   for (let count = 0; count < steps; count++) {
     processes[count % processes.length]?.watch.attempted(id, 'fails')

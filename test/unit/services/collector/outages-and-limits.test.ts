@@ -29,7 +29,7 @@ describe('when Kafka does not store a record', () => {
     expect(box.answer).toMatchObject(unavailable)
     expect(collector.count('produceFailures{hookline.events}')).toBe(1)
     expect(collector.count('collectorMessages{web,accepted}')).toBe(0)
-    // The third record is still in the producer.
+    // The producer still has the third record.
     expect(collector.held('records')).toBeGreaterThan(0)
     collector.producer.answer()
     expect(collector.held('records')).toBe(0)
@@ -46,7 +46,8 @@ describe('when Kafka does not store a record', () => {
     expect(collector.held('records')).toBeGreaterThan(0)
     collector.producer.answer()
     expect(collector.held('records')).toBe(0)
-    // The record is stored late, but the sender has already got an error response.
+    // The record is stored late. It does not count as accepted, because the sender has already got
+    // an error response.
     expect(collector.count('collectorMessages{web,accepted}')).toBe(0)
   })
 
@@ -87,7 +88,7 @@ describe('while Kafka stores nothing', () => {
     await collector.answered(batch)
     expect(await collector.answered(batch)).toEqual(accepted)
     expect(collector.lines).toEqual([
-      'error: writing messages to Kafka failed; the collector refuses all requests except one per second until a write succeeds',
+      'error: the collector could not write messages to Kafka (see error); it refuses all requests except one per second until a write succeeds',
       'info: writes to Kafka succeed again; the collector accepts requests again',
     ])
   })
@@ -152,7 +153,7 @@ describe('memory', () => {
     await collector.settle()
     expect(first.answer).toEqual(accepted)
     expect(await collector.answered(batch)).toEqual(accepted)
-    // A lack of memory does not indicate an outage of Kafka.
+    // A lack of memory does not mean that Kafka has an outage.
     expect(collector.count('produceFailures{hookline.events}')).toBe(0)
   })
 
@@ -194,7 +195,7 @@ describe('the stop', () => {
     })
     expect(collector.readyFailures()).toEqual(['collector'])
     expect(await collector.answered({ batch: [] })).toMatchObject({ code: 'unavailable', retryAfter: 1 })
-    // The last append was acknowledged after those two responses.
+    // The requests in progress have ended: `answered` also lets Kafka acknowledge their records.
     expect(inProgress.map(({ answer }) => answer)).toEqual([accepted, accepted])
     await stopped
     expect(isStopped).toBe(true)

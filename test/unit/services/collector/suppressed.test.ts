@@ -6,7 +6,7 @@ import { CollectorHarness } from '../../../support/collector/harness.ts'
 const page = (messageId: string, userId = 'ada'): object => ({ type: 'page', messageId, userId })
 const accepted = { kind: 'accepted', rejected: [] }
 
-/** Ada was deleted a minute ago. */
+/** A collector where Ada was deleted a minute ago. */
 function deleted({ isSuppressed = true, source }: { isSuppressed?: boolean; source?: string } = {}): CollectorHarness {
   const collector = new CollectorHarness()
   const mark: Suppression = { source, deletedAt: epochMs(collector.clock.now() - 60_000), isSuppressed }

@@ -140,7 +140,10 @@ describe('a change', () => {
       by: 'ada',
     })
     await harness.advance(10_000)
-    expect(await late).toMatchObject({ kind: 'unavailable', detail: expect.stringContaining('not read back') })
+    expect(await late).toMatchObject({
+      kind: 'unavailable',
+      detail: expect.stringContaining('could not read the written record back'),
+    })
   })
 
   it('that conflicts is decided again when the topic is read to its end', async () => {

@@ -45,7 +45,9 @@ describe('the keys', () => {
     const later = changing(harness, process)
     const lost = process.objects.get('destination', 'crm')!
     expect(lost).toMatchObject({ state: 'excluded', document: { sources: ['web'], sharedSecret: '***' } })
-    expect(lost.problems[0]?.message).toBe(`is encrypted with the key ${firstKey.id}, which this process does not have`)
+    expect(lost.problems[0]?.message).toBe(
+      `is encrypted with the key ${firstKey.id}, which is not in operator.encryptionKeyFile of this process`,
+    )
     expect(await later(current => ({ ...current, paused: true }))).toMatchObject({ kind: 'refused' })
     expect(await later(destinationDocument())).toMatchObject({ kind: 'changed', object: { version: 2, state: 'used' } })
   })

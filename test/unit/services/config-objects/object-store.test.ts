@@ -68,7 +68,7 @@ describe('the object store', () => {
     expect(store.object(crm)?.problems).toEqual([])
     expect(store.allToCopy()).toEqual([crm])
     expect(logger.lines.map(({ fields }) => fields['detail'])).toEqual([
-      'one of the headers version, copy, changed-at and action is not valid',
+      'one of the headers "version", "copy", "changed-at" and "action" is not valid',
       'the key is not that of a configuration object',
     ])
   })
@@ -91,7 +91,7 @@ describe('the object store', () => {
   })
 })
 
-/** Delivers the records of a test. */
+/** A follower that delivers the records that the test passes to it. */
 class ScriptedFollower implements TopicFollower {
   #handlers: TopicFollowerHandlers | undefined
 

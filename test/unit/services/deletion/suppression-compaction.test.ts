@@ -6,8 +6,8 @@ import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 const minute = 60_000
 
 /**
- * A list with `users` expired users. `parts` lists the runs of the compaction: the time of each run
- * in seconds (`at`), and the number of users that it removed.
+ * A list with `users` expired users. `parts` are the runs of the compaction, each with its time in
+ * seconds (`at`) and the number of users that it removed.
  */
 function setUp(users: number) {
   const clock = new ManualClock()

@@ -15,10 +15,10 @@ let logger: RecordingLogger
 let follower: MemoryFollower
 let marks: SuppressionList
 
-/** Time for which deletions are kept. It differs from the default of 53 days. */
+/** Time for which deletions are kept. It is not the default of 53 days. */
 const lasts = durationMs(30 * 24 * 3_600_000)
 
-/** Starts another process that follows the same topic. */
+/** Starts another process that follows the same topic of suppressions. */
 async function process(): Promise<{ marks: SuppressionList; follower: MemoryFollower }> {
   const own = log.follower(topic)
   const created = createSuppressionList({ follower: own, producer: log.producer(), topic, lasts, clock, logger })
@@ -108,7 +108,7 @@ describe('the age of the list', () => {
 })
 
 describe('changes', () => {
-  /** Delivers records and acknowledgements until nothing is left. */
+  /** Lets the log acknowledge writes and deliver records until there are none. */
   const settle = async (): Promise<void> => {
     while (log.poll()) await new Promise(resolve => setImmediate(resolve))
   }
@@ -143,7 +143,9 @@ describe('changes', () => {
   it('reject when they are not read back within 10 s', async () => {
     follower.isCutOff = true
     const update = marks.update('ada', deleting(deletedAt(clock.now())))
-    const refused = expect(update).rejects.toThrow('suppressions: the written record was not read back within 10000 ms')
+    const refused = expect(update).rejects.toThrow(
+      'suppressions: Hookline could not read the written record back within 10000 ms',
+    )
     await clock.advance(10_000, settle)
     await refused
   })

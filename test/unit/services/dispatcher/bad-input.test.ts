@@ -29,7 +29,8 @@ describe('bad input is dead-lettered with its reason and bytes, and does not blo
     const harness = await DispatcherHarness.started()
     harness.log.write(harness.topics.events, value, 'key')
     harness.write({ message })
-    // The source may be configured soon, so an event of an unknown source is deferred for 100 s.
+    // An event of an unknown source is deferred for 100 s, because the source may be configured
+    // soon.
     await harness.advance(reason === 'unknown_source' ? 110_000 : 10)
     const [deadLetter] = harness.log.records(harness.topics.deadLetter)
     expect(deadLetter?.headers).toMatchObject({ reason, outcomes: code })
@@ -48,7 +49,7 @@ describe('bad input is dead-lettered with its reason and bytes, and does not blo
     await harness.advance(10)
     expect(harness.lines).toContainEqual({
       level: 'warn',
-      line: 'record is not a usable event; it is dead-lettered as undecodable',
+      line: 'hookline cannot process the record as an event (see detail); it is dead-lettered with the reason "undecodable"',
       fields: {
         ...{ topic: harness.topics.events, partition: 0, offset: 0 },
         detail: 'the schema registry does not know the schema of the record',

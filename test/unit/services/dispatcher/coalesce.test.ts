@@ -5,8 +5,8 @@ import { DispatcherHarness, ok } from '../../../support/dispatcher/harness.ts'
 const deliveries = (harness: DispatcherHarness): number => harness.count('deliveries{crm,delivered}')
 
 /**
- * Starts twice as many deliveries as one webhook has permits. Returns the number of requests that
- * were started after each number of ended deliveries.
+ * Starts twice as many deliveries as one webhook has permits (slots for concurrent requests).
+ * Returns how many requests were started, by the number of deliveries that had ended at that time.
  */
 async function callsByEnded(permits: number): Promise<Record<number, number>> {
   const calls: Record<number, number> = {}

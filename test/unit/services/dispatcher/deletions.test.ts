@@ -10,7 +10,7 @@ const day = 24 * 60 * minute
 
 const ids = (harness: DispatcherHarness) => harness.calls.map(({ call }) => call.headers['X-Message-Id'])
 
-/** Ada's delete message of a deletion that is accepted now. */
+/** The delete message for Ada, from a deletion that is accepted now. */
 function deleteOf(harness: DispatcherHarness): Event {
   const sources = [{ id: 'web', destinations: ['crm'] }]
   const record = { id: 'd-1', createdAt: harness.clock.now(), users: 1, isSuppressed: false, sources }
@@ -90,7 +90,7 @@ describe('after a deletion', () => {
   })
 
   it('deliveries that wait in memory are checked when they are due', async () => {
-    // A wait of 15 s consists of 10 s in a retry topic and 5 s in memory.
+    // The wait of 15 s consists of 10 s in a retry topic and 5 s in memory.
     const harness = await DispatcherHarness.started({ answer: () => answered(503, '15') })
     harness.write(track('before'))
     await harness.advance(12_000)
@@ -119,7 +119,7 @@ describe('while the suppression list is not current', () => {
     expect(harness.service.health().ready).toContainEqual({
       name: 'deletions',
       ok: false,
-      detail: 'suppression list is 65000 ms old; no attempt starts until it is current',
+      detail: 'the suppression list is 65000 ms old; no attempt starts until this process has read all deletions',
     })
     harness.follower.isCutOff = false
     harness.write(track('e'))
@@ -133,8 +133,8 @@ describe('expired deletions', () => {
   it('are removed from the topic by the owner of partition 0', async () => {
     const harness = await DispatcherHarness.started()
     harness.mark('ada', deletedNow(harness))
-    // A dead letter from before the deletion can be replayed for 53 days (decision 40), so the
-    // suppression stays that long.
+    // A dead letter that is older than the deletion can be replayed for 53 days (decision 40), so
+    // the suppression is kept for 53 days.
     await harness.advance(53 * day)
     expect(harness.marks.size).toBe(1)
     await harness.advance(20 * minute)

@@ -13,7 +13,7 @@ const send = (harness: DispatcherHarness, count: number, prefix = 'm'): void => 
 
 const limited = (policy: DestinationPolicy): ReturnType<typeof destination> => destination('crm', { policy })
 
-/** The number of requests in each second since the start. */
+/** The number of requests in each second since `startedAt`, to URLs that contain `of`. */
 const perSecond = (harness: DispatcherHarness, startedAt: number, seconds: number, of = ''): readonly number[] => {
   const counts = Array<number>(seconds).fill(0)
   for (const { at, call } of harness.calls) {
@@ -31,7 +31,8 @@ describe('ratePerSecond', () => {
     const startedAt = harness.clock.now()
     send(harness, 400)
     await harness.advance(10 * second)
-    // Before the backlog the process was idle, so the first second has the burst of 100 ms in addition.
+    // The process was idle before the backlog. So the first second also has a burst of 100 ms,
+    // which is 5 attempts.
     expect(perSecond(harness, startedAt, 8)).toEqual([54, 50, 50, 50, 50, 50, 50, 46])
     expect(harness.count('deliveries{crm,delivered}')).toBe(400)
     expect(harness.count('deliveries{crm,retried}')).toBe(0)
@@ -127,7 +128,8 @@ describe('a backlog of a limited destination', () => {
     const startedAt = harness.clock.now()
     send(harness, 5_000)
     await harness.advance(60 * second)
-    // The first copies come back after 10 s.
+    // The first 12 s are left out, because the first deferred deliveries return from the retry
+    // topic only after 10 s.
     const counts = perSecond(harness, startedAt, 60, 'crm').slice(12)
     expect(Math.max(...counts)).toBeLessThanOrEqual(55)
     expect(counts.reduce((sum, count) => sum + count) / counts.length).toBeGreaterThan(40)
@@ -145,7 +147,8 @@ describe('maxConcurrency', () => {
     })
     send(harness, 10)
     await harness.advance(5 * second)
-    // Requests of an earlier owner of the partition may still be in progress.
+    // A new owner of the partition sends nothing in the first seconds, because requests of the
+    // earlier owner may still be in progress.
     expect(harness.calls).toHaveLength(0)
     await harness.advance(second)
     expect(harness.calls).toHaveLength(3)
@@ -157,7 +160,9 @@ describe('maxConcurrency with several processes', () => {
     const policy = { maxConcurrency: 1 }
     const destinations = ['crm', 'erp'].map(id => destination(id, { policy }))
     const harness = await DispatcherHarness.started({ destinations })
-    // The permit of each destination belongs to one of four partitions. This process owns that of `crm`.
+    // A destination with `maxConcurrency: 1` has one permit, which belongs to one of the four
+    // partitions. This process owns the partition with the permit of `crm`, but not the one with
+    // the permit of `erp`.
     harness.partitions = 4
     await harness.live.handlers?.onRevoking([])
     await harness.advance(6 * second)
@@ -273,7 +278,8 @@ describe('429', () => {
     await harness.advance(60 * second)
     expect(harness.count('breakersOpen{crm}')).toBe(0)
     expect(harness.count('deliveries{crm,dead_lettered}')).toBe(0)
-    // Up to 50 requests were in progress at the first 429. Then one per second, and less.
+    // At the first 429, up to 50 requests were in progress. After that, there is at most one
+    // request per second.
     expect(harness.calls.length).toBeLessThanOrEqual(80)
     harness.service.refreshGauges()
     expect(harness.count('destinationPace{crm}')).toBeGreaterThan(0)

@@ -67,7 +67,10 @@ describe('two destinations of one source with different policies', () => {
 })
 
 describe('a change of the policy while a delivery waits', () => {
-  /** A delivery that failed once under `before` and waits for 10 s. Then the policy becomes `after`. */
+  /**
+   * Lets a delivery fail once under the policy `before`, so that it waits for 10 s. Then the policy
+   * becomes `after`.
+   */
   async function changed(before: Destination['policy'], after: Destination['policy']): Promise<DispatcherHarness> {
     const crm = (policy: Destination['policy']) => destination('crm', policy === undefined ? {} : { policy })
     const harness = await DispatcherHarness.started({ destinations: [crm(before)], answer: () => answered(503) })
@@ -135,7 +138,7 @@ describe('a pause with pauseKeepsWindow', () => {
     const harness = await DispatcherHarness.started({ destinations: [crm(true)] })
     harness.write({ message: trackMessage('m1') })
     await harness.advance(48 * hour)
-    // With a wait of five minutes, there would be 576 copies.
+    // With a wait of five minutes each time, the delivery would be deferred 576 times.
     expect(harness.count('deferrals{paused}')).toBeLessThan(100)
     await harness.advance(3 * hour)
     expect(deadLetters(harness)).toEqual([])

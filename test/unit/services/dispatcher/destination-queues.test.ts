@@ -12,7 +12,8 @@ it('a queue that was emptied by spillover is slow until one of its deliveries ha
   const inProgress = queues.take() as Delivery
   queues.findSlow(1_000)
   expect(queues.drainMatching(target, processor, 100, () => true)).toHaveLength(2)
-  // A new delivery would wait as long as the oldest one, so it is deferred immediately.
+  // The queue is still slow: a new delivery would wait for as long as the oldest one, so it must be
+  // deferred immediately.
   expect([...queues.slow]).toEqual([target])
   queues.ended(inProgress)
   expect([...queues.slow]).toEqual([])

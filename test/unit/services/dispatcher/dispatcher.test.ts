@@ -43,8 +43,8 @@ describe('offsets', () => {
     harness.live.rebalance()
     harness.log.unwritable.clear()
     await harness.advance(60_000)
-    // The new assignment has read the record again, and its request is in progress. The old
-    // assignment has written no retry record.
+    // The partition was assigned again. The new assignment has read the record again and its
+    // request is in progress. The old assignment has not written a retry record.
     expect(harness.calls).toHaveLength(2)
     expect(harness.log.committed('live', harness.topics.events)).toBe(0)
     expect(harness.log.records(harness.topics.retry(defaultSchedule[0]!))).toEqual([])
@@ -57,7 +57,7 @@ describe('offsets', () => {
     await harness.restart()
     await harness.advance(1)
     expect(harness.log.committed('live', harness.topics.events)).toBe(3)
-    // The third delivery is not repeated, because the commit marks it as done.
+    // The third delivery is not repeated, because the commit metadata marks its record as done.
     expect(new Set(harness.calls.slice(3).map(({ call }) => call.headers['X-Message-Id']))).toEqual(
       new Set(['m1', 'm2']),
     )

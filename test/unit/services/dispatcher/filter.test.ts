@@ -12,7 +12,7 @@ const none: DestinationFilter = { events: { exclude: ['*'] }, types: ['page'] }
 const order = (messageId: string, total: number, given: Partial<Message> = {}): Message =>
   messageOf({ messageId, event: 'Order Completed', properties: JSON.stringify({ total }) as JsonText, ...given })
 
-/** The deliveries as `destination message-id`. */
+/** The requests as `destination message-id`. */
 const sent = (harness: DispatcherHarness): readonly string[] =>
   harness.calls.map(({ call }) => `${new URL(call.url).hostname.split('.')[0]} ${call.headers['X-Message-Id']}`)
 

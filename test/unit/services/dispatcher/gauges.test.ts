@@ -4,7 +4,7 @@ import { answered, DispatcherHarness } from '../../../support/dispatcher/harness
 
 const minute = 60_000
 
-/** The current values of a gauge. */
+/** The current values of the series of a gauge, by their labels. */
 function shown(harness: DispatcherHarness, name: string): Record<string, number> {
   harness.service.refreshGauges()
   const own = [...harness.counts].filter(([key]) => key.startsWith(`${name}{`))
@@ -31,7 +31,7 @@ describe('gauges of the lag', () => {
     harness.write({ message: trackMessage('m') })
     await harness.advance(9_000)
     expect(ageOf(harness, shown(harness, 'oldestDueRetry')['10s'])).toBe(0)
-    // The retry is due shortly after 10 s, and its request never ends.
+    // The retry is due shortly after 10 s. Its request never ends.
     await harness.advance(5 * minute)
     const age = ageOf(harness, shown(harness, 'oldestDueRetry')['10s'])
     expect(age).toBeGreaterThan(4.9 * 60)

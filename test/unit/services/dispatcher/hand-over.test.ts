@@ -14,8 +14,9 @@ function sent(harness: DispatcherHarness): Readonly<Record<string, readonly stri
 }
 
 /**
- * `slow` gets one request at a time and answers only when the test says so; the others answer
- * immediately.
+ * Starts a dispatcher that sends one request at a time to each webhook. The endpoint of `slow`
+ * responds only after a call of `nextOwner`, which restarts the dispatcher. The other endpoints
+ * respond immediately.
  */
 async function setUp(names: readonly string[], count: number) {
   let isSlow = true
@@ -47,7 +48,7 @@ describe('a record with one destination done when its partition is handed over',
     await harness.advance(10_000)
     await stopped
     await nextOwner()
-    // The request that did not end in time is repeated.
+    // The request to `slow` that did not end in time is repeated.
     expect(sent(harness)).toEqual({ slow: ['m0', ...ids], fast: ids })
     expect(harness.log.committed('live', harness.topics.events)).toBe(20)
   })
@@ -86,13 +87,14 @@ describe('more destinations than the commit metadata has room for', () => {
     await harness.advance(10_000)
     await stopped
     expect(harness.count('deferrals{handover}')).toBeGreaterThan(0)
-    // The endpoint did not cause the deferral, so the deferral is not counted and later waits stay
-    // short.
+    // The endpoint did not cause this deferral. So the deferral is not counted, and later waits
+    // stay short.
     const deferred = harness.log.records(harness.topics.retry(durationMs(10_000)))
     expect(new Set(deferred.map(({ headers }) => headers['deferrals']))).toEqual(new Set(['0']))
     await nextOwner()
     const { slow = [], ...others } = sent(harness)
-    // Only the first message is repeated, because its request to `slow` did not end in time.
+    // Only the first message is repeated to all destinations, because its request to `slow` did not
+    // end in time.
     const [first, ...rest] = ids
     for (const name of names) expect(others[name]?.filter(id => id !== first)).toEqual(rest)
     expect(slow.filter(id => id !== first).sort()).toEqual(rest)

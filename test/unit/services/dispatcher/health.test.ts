@@ -13,7 +13,7 @@ afterEach(async () => {
   await server?.stop()
 })
 
-/** The responses of `/livez` and `/readyz` of a dispatcher, requested over HTTP. */
+/** Serves `/livez` and `/readyz` of a dispatcher. Returns a function that requests them. */
 async function serve(harness: DispatcherHarness) {
   server = createOpsServer({
     listen: { host: '127.0.0.1', port: 0 },
@@ -42,7 +42,7 @@ describe('/livez fails', () => {
         503,
         '- consumers: last response from a broker, or last attempt to connect: 60000 ms ago\nfailed\n',
       ])
-      // /readyz does not fail: the group is joined and the topics are writable.
+      // /readyz does not fail, because the group is joined and the topics are writable.
       expect(await ask('/readyz')).toEqual(well)
       harness[stalled].inactiveFor = durationMs(0)
       expect(await ask('/livez')).toEqual(well)
@@ -60,9 +60,10 @@ describe('/livez fails', () => {
     await harness.advance(1)
     expect(await ask('/livez')).toEqual([
       503,
-      '- progress: oldest record in progress: 900 s; no webhook request ended for 900 s while a record was in progress (limit: 900 s)\nfailed\n',
+      '- progress: the oldest record has been in progress for 900 s; no webhook request ended for 900 s while a record was in progress (limit: 900 s)\nfailed\n',
     ])
-    // Another process owns the partitions now.
+    // Another process takes over the partitions, so the stalled record is no longer that of this
+    // process.
     harness.live.handlers?.onRevoked([{ topic: harness.topics.events, partition: 0 }])
     expect(await ask('/livez')).toEqual(well)
   })
@@ -104,7 +105,7 @@ describe('/livez does not fail', () => {
     expect(await ask('/livez')).toEqual(well)
     expect(await ask('/readyz')).toEqual([
       503,
-      `- topics: writes fail: ${topic}; Hookline repeats them, and until they succeed it does not commit the offsets of the records that it was processing\nfailed\n`,
+      `- topics: writes to ${topic} fail; Hookline repeats the writes, and does not commit the offsets of the affected records until the writes succeed\nfailed\n`,
     ])
   })
 

@@ -17,8 +17,8 @@ function write(harness: DispatcherHarness, count: number, prefix = 'm'): void {
 const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)
 
 /**
- * The number of copies that each tick of the event loop writes to the retry topic of 10 s, while
- * the given time passes.
+ * Advances the clock. Returns how many retry records each tick of the event loop writes to the
+ * retry topic of 10 s.
  */
 async function copiesPerTick(harness: DispatcherHarness, ms: number): Promise<readonly number[]> {
   const copies = (): number => harness.log.records(harness.topics.retry(10_000 as never)).length
@@ -92,7 +92,8 @@ describe('the circuit breaker of a destination', () => {
     const harness = await DispatcherHarness.started({ answer: () => (isDead ? answered(503) : ok) })
     write(harness, 10)
     await harness.advance(1)
-    // These events are deferred for 10 s and 30 s, so they are due together with a probe.
+    // These events are deferred for 10 s and then for 30 s. So they are due at the same time as a
+    // probe.
     write(harness, 20, 'later')
     await harness.advance(39_000)
     isDead = false
@@ -151,7 +152,8 @@ describe('a destination that accepts and never answers', () => {
       delivery: { perWebhook: 10 },
     })
     write(harness, 6_000)
-    // The first thousand records fill the memory. A second later the slow destination is found.
+    // The first thousand records fill the memory. One second later, the dispatcher finds the slow
+    // destination.
     await harness.advance(1_300)
     expect(harness.calls.filter(({ call }) => isFor('fast')(call))).toHaveLength(6_000)
     expect(harness.calls.filter(({ call }) => isFor('slow')(call))).toHaveLength(10)

@@ -50,7 +50,8 @@ describe('a destination with OAuth2', () => {
       harness.write({ message: trackMessage(`m${at}`) })
       await harness.advance(1)
     }
-    // The request at 81 s starts the renewal, and is itself sent with the old token.
+    // The request at 81 s starts the renewal of the token. The request itself is sent with the old
+    // token.
     expect(tokensOf(harness)).toEqual(['t1', 't1', 't1', 't1', 't2'].map(token => `Bearer ${token}`))
     expect(harness.tokenRequests).toHaveLength(2)
   })
@@ -128,7 +129,8 @@ describe('an authorization server that fails', () => {
     expect(harness.calls).toEqual([])
     expect(harness.count('breakersOpen{crm}')).toBe(0)
     expect(harness.log.records(harness.topics.deadLetter)).toEqual([])
-    // Once a minute after the backoff has grown, although 50 deliveries wait.
+    // When the backoff has grown, there is one token request per minute, although 50 deliveries
+    // wait.
     expect(harness.tokenRequests.length).toBeLessThan(130)
     server.state.isDown = false
     await harness.advance(hour)

@@ -7,7 +7,10 @@ const write = (harness: DispatcherHarness, ...messages: readonly string[]): void
   for (const id of messages) harness.write({ message: trackMessage(id, { userId: id }) })
 }
 
-/** Only one request may be in progress: the second message waits for the first. */
+/**
+ * Starts a dispatcher that sends only one request at a time, so the second message waits for the
+ * first.
+ */
 async function setUp(answer: () => typeof ok | 'never' = () => ok) {
   const harness = await DispatcherHarness.started({ answer, delivery: { maxInFlight: 1 } })
   const partition = { topic: harness.topics.events, partition: 0 }
@@ -32,7 +35,7 @@ describe('a partition that is being revoked', () => {
     harness.live.handlers?.onRevoked([partition])
     await harness.advance(1)
     expect(harness.service.health().live.find(({ name }) => name === 'progress')?.detail).toBe(
-      'oldest record in progress: 0 s; no webhook request ended for 0 s while a record was in progress (limit: 900 s)',
+      'the oldest record has been in progress for 0 s; no webhook request ended for 0 s while a record was in progress (limit: 900 s)',
     )
   })
 
@@ -59,7 +62,7 @@ describe('a partition that is being revoked', () => {
 it('a request that ends after its partition was revoked changes nothing; the next owner repeats it', async () => {
   const { harness } = await setUp()
   write(harness, 'a')
-  // The request is in progress, and its response has not been read.
+  // The request is in progress: its response has arrived, but the dispatcher has not read it.
   harness.log.poll()
   harness.live.rebalance()
   await harness.advance(1)
@@ -113,7 +116,8 @@ it('destinations that wait for a permit of their host at a revocation deliver la
     delivery: { perHost: 8 },
   })
   write(harness, 'a')
-  // Eight requests are in progress; 52 destinations wait for a permit.
+  // Eight requests to the host are in progress, and 52 destinations wait for one of its eight
+  // permits.
   harness.log.poll()
   harness.live.handlers?.onRevoked([{ topic: harness.topics.events, partition: 0 }])
   await harness.advance(1)

@@ -8,7 +8,7 @@ const { stallThresholdMs } = flowLimits.prefetch
 
 type Deps = ConstructorParameters<typeof SpilloverController>[0]
 
-/** A controller with defaults: no slow queues, and a clock that does nothing. */
+/** A controller with default dependencies: no queue is slow, and timers never fire. */
 function spilloverWith({
   clock,
   ...deps
@@ -27,8 +27,8 @@ function spilloverWith({
 }
 
 /**
- * Partitions at their limits, each with this many deliveries in one slow queue. `turn` runs the
- * next tick of the event loop.
+ * Partitions that hold as many records as their limits permit. Each has the given number of
+ * deliveries in the same slow queue. `turn` runs the next tick of the event loop.
  */
 function setUp(waiting: readonly number[], { hasOthers = true, mayDelayOthers = false } = {}) {
   const processors = waiting.map(open => ({
@@ -77,7 +77,10 @@ function setUp(waiting: readonly number[], { hasOthers = true, mayDelayOthers = 
   }
 }
 
-/** One partition at its limits, whose oldest record in progress has this age. */
+/**
+ * One partition that holds as many records as its limits permit. `oldestOpenMs` is the age of its
+ * oldest record in progress.
+ */
 function setUpHeld(oldestOpenMs: number) {
   const given = { oldestOpenMs, rechecked: 0, looks: [] as number[] }
   let later = (): void => undefined

@@ -8,7 +8,7 @@ import { traceparent } from '../../../support/telemetry/traceparent.ts'
 
 const theirs = traceparent('a')
 const minute = 60_000
-/** Trace headers that a sender's instrumentation may leave on a record. */
+/** Trace headers that the instrumentation of a sender can add to a record. */
 const everything = {
   traceparent: theirs,
   tracestate: 'vendor=1',
@@ -20,7 +20,7 @@ const everything = {
   'uber-trace-id': 'a:b:0:1',
   'X-Amzn-Trace-Id': 'Root=1',
 }
-/** The headers that a request may have, and one static header of the webhook. */
+/** The headers that each request has, and one static header of the webhook. */
 const promised = ['User-Agent', 'Content-Type', 'Accept', 'Accept-Encoding', 'X-Message-Id'].sort()
 
 function crm(...traceHeaders: boolean[]): Destination {
@@ -186,7 +186,7 @@ describe('trace headers of a request', () => {
     const [asked, other, again] = harness.calls.map(({ call }) => call.headers)
     expect(Object.keys(asked!).sort()).toEqual([...promised, 'traceparent', 'tracestate'].sort())
     expect(Object.keys(other!).sort()).toEqual(promised)
-    // A new trace has no vendor state (`tracestate`).
+    // A new trace has no `tracestate`, because it has no state of a vendor.
     expect(Object.keys(again!).sort()).toEqual([...promised, 'traceparent'].sort())
     const calls = spans.of('client').filter(({ facts }) => facts['hookline.webhook'] === '0')
     expect([asked, again].map(headers => headers?.['traceparent'])).toEqual(

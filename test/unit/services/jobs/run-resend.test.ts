@@ -8,7 +8,7 @@ import { resendJob } from '../../../support/jobs/builders.ts'
 import { JsonEventCodec } from '../../../support/kafka/json-codec.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
-/** A resend of one event, in a process with a configuration that can change. */
+/** Starts a resend of one event in a process whose configuration can change. */
 function startResend() {
   const clock = new ManualClock()
   const codec = new JsonEventCodec()
@@ -51,5 +51,7 @@ it('waits for a destination that only the process that created the job knows yet
 it('fails when the destination is not there after 10 s', async () => {
   const resend = startResend()
   await resend.clock.advance(11_000, resend.settle)
-  expect(await resend.outcome).toEqual({ error: 'destination late is not in the configuration' })
+  expect(await resend.outcome).toEqual({
+    error: 'destination late is not in the configuration: configure it, then create the resend again',
+  })
 })

@@ -9,7 +9,10 @@ import { answered, DispatcherHarness, destination, ok } from '../../../support/d
 const second = 1_000
 const minute = 60 * second
 
-/** `crm` gets the messages, `ops` the notices. Both have the source `web`. */
+/**
+ * Starts a dispatcher. `crm` gets the messages, and `ops` gets the notices. Both have the source
+ * `web`.
+ */
 async function started(answer: (host: string) => CallResult) {
   const hostOf = (url: string): string => new URL(url).hostname.split('.')[0] ?? ''
   const harness = await DispatcherHarness.started({
@@ -25,7 +28,7 @@ async function started(answer: (host: string) => CallResult) {
         ...JSON.parse(call.body.toString()),
       }))
       .filter(({ id }) => id?.startsWith('notice-'))
-  /** The notices that were delivered, with their properties. */
+  /** The delivered notices with their properties. */
   const seen = () => bodies().map(({ event, properties }) => [event, properties])
   const send = (count: number) => {
     for (let index = 0; index < count; index++)
@@ -156,7 +159,7 @@ describe('while Kafka does not store them', () => {
     send(1)
     await harness.advance(minute)
     expect(harness.log.records(harness.topics.deadLetter)).toHaveLength(1)
-    expect(harness.lines.filter(({ line }) => line.includes('notices were not written'))).toHaveLength(1)
+    expect(harness.lines.filter(({ line }) => line.includes('hookline could not write notices'))).toHaveLength(1)
     harness.log.unwritable.clear()
     await harness.advance(5 * second)
     expect(seen().map(([event]) => event)).toEqual(['Deliveries Dead-Lettered'])

@@ -13,7 +13,10 @@ const stored = (id: string, more: object = {}): ExistingObject => ({
 })
 const refusal = (code: string): ChangeRefusal => ({ kind: 'refused', code, message: `${code}.`, problems: [] })
 
-/** A store that records its calls. `answers` has answers by call, otherwise a change is made. */
+/**
+ * A client of the operator API that records its calls. `answers` has the responses by call. By
+ * default, a call makes its change.
+ */
 function scripted(
   existing: readonly ExistingObject[],
   answers: Readonly<Record<string, ChangeRefusal | Error | 'same'>> = {},

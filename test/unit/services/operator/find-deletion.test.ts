@@ -31,7 +31,7 @@ const outcome = (request: string, userId: string, result: 'delivered' | 'undeliv
   return [deletionOutcomeKey(ended), encodeDeletionOutcome(ended)]
 }
 
-/** A topic whose reads end when the test says so. */
+/** A topic whose reads end only when the test resolves a promise. */
 class Topic implements TopicReader {
   records: (readonly [key: string | null, value: string | null])[] = []
   readonly readings: PromiseWithResolvers<void>[] = []

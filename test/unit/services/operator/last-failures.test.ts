@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
 import { encodeAttempt } from '../../../../src/core/delivery/attempt-facts.ts'
-import type { RecordedAttempt } from '../../../../src/core/delivery/attempt-record.ts'
+import type { RecordedAttempt } from '../../../../src/core/delivery/recorded-attempt.ts'
 import { ReadBudget } from '../../../../src/core/operator/read-budget.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import { readLastFailures } from '../../../../src/services/operator/last-failures.ts'
 import { MemorySession } from '../../../support/kafka/memory-session.ts'
-import { foundAttempt, start } from '../../../support/operator/found-pieces.ts'
+import { foundAttempt, start } from '../../../support/operator/timeline-input.ts'
 
 const topics = topicNames('hookline')
 

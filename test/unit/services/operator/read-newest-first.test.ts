@@ -1,15 +1,15 @@
 import { expect, it } from '@jest/globals'
 import type { LogSession } from '../../../../src/core/log-session.ts'
-import { LatestOffsets } from '../../../../src/core/operator/latest-offsets.ts'
+import { DeadLetterIndex } from '../../../../src/core/operator/dead-letter-index.ts'
 import { ReadBudget } from '../../../../src/core/operator/read-budget.ts'
-import { createKnownKeys } from '../../../../src/services/operator/known-keys.ts'
+import { createDeadLetterKeys } from '../../../../src/services/operator/dead-letter-keys.ts'
 import { readNewestFirst } from '../../../../src/services/operator/read-newest-first.ts'
 import { MemorySession } from '../../../support/kafka/memory-session.ts'
 
 const topic = 'hookline.dead-letter'
 const budgetOf = (records: number) => new ReadBudget({ records, time: 1 }, () => 0)
 
-/** A topic of records of one size, whose session counts the bytes of its largest read. */
+/** A topic with records of one size. Its session records the bytes of its largest read. */
 function topicOf(count: number, size: number) {
   const session = new MemorySession()
   const value = Buffer.alloc(size)
@@ -38,7 +38,7 @@ it('chunks of large records stay small, so that the budget is checked often', as
 
 it('the keys of many new records are read in parts, each within the budget', async () => {
   const many = topicOf(1, 10)
-  const keys = createKnownKeys({ topic, index: new LatestOffsets() })
+  const keys = createDeadLetterKeys({ topic, index: new DeadLetterIndex() })
   await keys.follow(many.session, budgetOf(1))
   many.append(4_500)
   const complete: boolean[] = []

@@ -34,7 +34,7 @@ const statusWith = (
     log: { lastFailures },
     ...{ live, clock: harness.clock, logger: silent },
   })
-/** End and committed offsets by topic; other topics are empty. */
+/** End offsets and committed offsets by topic. Other topics are empty. */
 const offsets = (known: Readonly<Record<string, readonly [ends: number[], committed: number[]]>>): LogPositions => ({
   ends: async topic => known[topic]?.[0] ?? [0, 0],
   committed: async (_group, topic) => known[topic]?.[1] ?? [0, 0],

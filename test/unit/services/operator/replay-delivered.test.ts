@@ -8,7 +8,8 @@ import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 /**
- * The real dispatcher on a manual clock. `crm` answers as configured; `shop` accepts everything.
+ * The real dispatcher on a manual clock. `crm` responds as configured, and `shop` accepts
+ * everything.
  */
 async function started(answers: { crm: CallResult }) {
   const destinations = [destination('crm'), destination('shop')]
@@ -36,7 +37,7 @@ async function started(answers: { crm: CallResult }) {
     await harness.advance(0)
     return report
   }
-  /** The destinations that got requests since the last call, with the message ids. */
+  /** The requests since the last call, as `destination message-id`. */
   const calls = (): string[] =>
     harness.calls.splice(0).map(({ call }) => `${new URL(call.url).host.split('.')[0]} ${call.headers['X-Message-Id']}`)
   const deadLetters = (): unknown[] =>
@@ -84,7 +85,7 @@ describe('a replayed dead letter', () => {
     await harness.advance(0)
     const [crm, ...others] = harness.destinations
     harness.destinations = others
-    // The retry is deferred for a minute, because the configuration may still change.
+    // The retry is first deferred for a minute, because the configuration may still change.
     await harness.advance(duration('71s'))
     calls()
     expect(await replay()).toMatchObject({ total: 1, replayed: 0, rows: [{ reason: 'unknown_destination' }] })
@@ -98,7 +99,8 @@ describe('a replayed dead letter', () => {
     const { harness, replay, calls } = await started({ crm: ok })
     const value = Buffer.from(JSON.stringify({ sourceId: 'late', canonical: true, message: trackMessage('m1') }))
     harness.log.write(harness.topics.events, value, 'user-1')
-    // The event is deferred each time, because the configuration may still change.
+    // The event is deferred each time before it is dead-lettered, because the configuration may
+    // still change.
     await harness.advance(duration('101s'))
     expect(await replay()).toMatchObject({ total: 1, replayed: 1, rows: [{ reason: 'unknown_source' }] })
     await harness.advance(duration('101s'))

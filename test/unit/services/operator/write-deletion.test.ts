@@ -20,7 +20,8 @@ beforeEach(() => {
 })
 
 /**
- * Records the topics of all appends in order. After `dieAfter` acknowledgements it answers nothing.
+ * A producer that records the topics of all appends, in order. After `dieAfter` acknowledgements,
+ * it reports no further ones, as if the process had died.
  */
 function recorded(producer: LogProducer, dieAfter = Number.POSITIVE_INFINITY) {
   const handed: string[] = []
@@ -43,7 +44,8 @@ async function begin(given: DeletionRequest, at = harness.clock.now(), dieAfter?
   const access = harness.access()
   const producer = recorded(access.producer, dieAfter)
   const [suppressions, events, inputs] = await Promise.all([access.suppressions(), access.events(), access.inputs()])
-  // The suppression list writes through the producer of `access`, everything else through this one.
+  // The suppression list writes through the producer of `access`. Everything else is written
+  // through `producer`, which records the topics.
   const deps = { producer, topics, suppressions, encodeEvent: events.encode, encodeInput: inputs.encode }
   const record = deletionOf(given, 'd-1', at, routing)
   return { producer, work: writeDeletion(deps, given, record) }
@@ -119,7 +121,8 @@ describe('the steps of a deletion', () => {
 })
 
 describe('a deletion that is repeated after a crash', () => {
-  // Two audience inputs, one status record, four deletes.
+  // The deletion writes seven records: two audience inputs, one status record and four delete
+  // messages.
   it.each([0, 1, 2, 3, 5, 6])('writes the same under the same ids after %i acknowledgements', async writes => {
     const { work } = await begin(request, undefined, writes)
     void work

@@ -127,7 +127,7 @@ describe('a sync is not ended', () => {
 })
 
 describe('the records in progress', () => {
-  /** A list that counts how many lines were read. */
+  /** A list that counts the lines that were read. */
   function counted(length: number, lineOf: (index: number) => string) {
     const list = {
       read: 0,
@@ -137,7 +137,7 @@ describe('the records in progress', () => {
     }
     return list
   }
-  /** Waits until nothing more is appended. */
+  /** Waits until no more records are appended. */
   async function settled(producer: ScriptedProducer): Promise<void> {
     for (let before = -1; before !== producer.waiting.length; ) {
       before = producer.waiting.length

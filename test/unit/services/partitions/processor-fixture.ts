@@ -10,22 +10,23 @@ export const mebibyte = Buffer.alloc(1024 * 1024)
 
 export interface Given {
   readonly offsets: readonly number[]
-  /** The offset after the last record. */
+  /** The end offset of the log. By default, it is the offset after the last record. */
   readonly end?: number
   /**
-   * The value of each record. With one mebibyte each, five records in progress exceed the
-   * partition's limit of four, and it resumes at two.
+   * The value of each record. Values of one mebibyte exceed the limit of the partition, which is
+   * four mebibytes, with five records in progress. The partition resumes at two mebibytes.
    */
   readonly value?: Buffer
   /**
-   * Seconds from the start until the record at an offset is due; by default it is due immediately.
+   * Seconds from the start until a record is due, by its offset. By default, records are due
+   * immediately.
    */
   readonly dueAfter?: Readonly<Record<number, number>>
   /** Called when a record is admitted. */
   readonly onRecord?: (record: LogRecord, processor: PartitionProcessor) => void
 }
 
-/** A partition that is assigned from its first offset on. */
+/** A partition that is assigned from offset 0. */
 export function setUp({ offsets, end = (offsets.at(-1) ?? -1) + 1, value, dueAfter = {}, onRecord }: Given) {
   const clock = new ManualClock()
   const startedAt = clock.now()

@@ -36,8 +36,9 @@ export function ChangesPage() {
         <LoadedData loaded={loaded} what="changes" isList>
           {({ changes }) =>
             changes.length === 0 ? (
-              <EmptyState title="There are no changes in this time.">
-                The list has the changes through the operator API, not those of the configuration file.
+              <EmptyState title="There are no changes in this time span.">
+                The list shows the changes that were made through the operator API. It does not show changes of the
+                configuration file.
               </EmptyState>
             ) : (
               <ChangeTable changes={changes} />
@@ -57,7 +58,7 @@ function ChangeTable({ changes }: { readonly changes: readonly ObjectChange[] })
       keyOf={({ kind, id, version, at }) => `${kind} ${id} ${version} ${at}`}
       columns={[
         { title: 'Time', cell: ({ at }) => <Time at={at} /> },
-        { title: 'By', cell: ({ by }) => by },
+        { title: 'Changed by', cell: ({ by }) => by },
         { title: 'Change', cell: ({ action, kind }) => `${kind} ${action}` },
         {
           title: 'Object',
@@ -65,7 +66,10 @@ function ChangeTable({ changes }: { readonly changes: readonly ObjectChange[] })
             kind === 'destination' && action !== 'deleted' ? <DestinationLink id={id} /> : <span class="id">{id}</span>,
         },
         { title: 'Version', isNumber: true, cell: ({ version }) => version },
-        { title: 'Fields', cell: ({ fields }) => (fields.length === 0 ? undefined : <code>{fields.join(', ')}</code>) },
+        {
+          title: 'Changed fields',
+          cell: ({ fields }) => (fields.length === 0 ? undefined : <code>{fields.join(', ')}</code>),
+        },
       ]}
     />
   )

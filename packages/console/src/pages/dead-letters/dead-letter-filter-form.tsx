@@ -8,7 +8,10 @@ import { isoOfInput, localInput } from '../../components/time-text.ts'
 
 const inputOf = (iso: string | undefined): string => (iso === undefined ? '' : localInput(Date.parse(iso)))
 
-/** The filters of the dead letters. They change the address, which the list follows. */
+/**
+ * The form with the filters of the dead letters. It changes the address of the page, from which the
+ * list takes its filters.
+ */
 export function DeadLetterFilterForm({ filters }: { readonly filters: DeadLetterFilters }) {
   const [, navigate] = useLocation()
   const [text, setText] = useState({

@@ -76,9 +76,9 @@ function DeadLetterFacts({ letter }: { readonly letter: DeadLetterDetail }) {
           ['Destination', hasDestination(destination) ? <DestinationLink id={destination} /> : undefined],
           ['Message', messageId && <MessageLink id={messageId} at={at} />],
           ['Source', sourceId && <span class="id">{sourceId}</span>],
-          ['Type', type],
-          ['Key', <span class="id">{key}</span>],
-          ['Position', position === undefined ? undefined : <span class="id">{bodyText(position)}</span>],
+          ['Message type', type],
+          ['Key of the dead letter', <span class="id">{key}</span>],
+          ['Position of the event', position === undefined ? undefined : <span class="id">{bodyText(position)}</span>],
         ]}
       />
     </Panel>
@@ -104,7 +104,9 @@ function RequestPanel({ letter, canOperate }: RequestPanelProps) {
           )}
         </>
       ) : (
-        <p class="muted">Headers and bodies contain data of users. Only keys with the role operate see them.</p>
+        <p class="muted">
+          Headers and bodies contain data of users. To see them, sign in with a key that has the role "operate".
+        </p>
       )}
     </Panel>
   )

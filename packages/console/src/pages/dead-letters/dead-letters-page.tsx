@@ -52,7 +52,8 @@ export function DeadLettersPage() {
             <>
               {partial === true && (
                 <PartialNotice>
-                  The search ended at its limit of records or time. Older dead letters may exist.
+                  The search ended at its limit of records or time. Older dead letters may exist: to search for them,
+                  set "Until" to an earlier time.
                 </PartialNotice>
               )}
               {deadLetters.length > 0 ? (

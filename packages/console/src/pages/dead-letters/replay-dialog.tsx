@@ -6,7 +6,8 @@ import { useChange } from '../../api/use-change.ts'
 import { useData } from '../../api/use-data.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { TextField } from '../../components/text-field.tsx'
-import { dryRunText, filterText } from './dead-letter-filters.ts'
+import { filterText } from './dead-letter-filters.ts'
+import { dryRunText } from './dry-run-text.ts'
 
 export interface ReplayDialogProps {
   readonly filters: DeadLetterFilters
@@ -47,11 +48,11 @@ export function ReplayDialog({ filters, onStarted, onClose }: ReplayDialogProps)
       </p>
       <p role="status">{counted.data === undefined ? trial.isRunning && 'Counting…' : dryRunText(counted.data)}</p>
       <TextField
-        label="Messages per second"
+        label="Maximum messages per second"
         type="number"
         value={rate}
         onInput={setRate}
-        hint="Empty: as fast as Hookline permits."
+        hint="Empty: no limit."
       />
     </ConfirmDialog>
   )

@@ -16,8 +16,9 @@ export interface DestinationActionsProps {
 type OpenDialog = StateSwitch | 'test' | 'rotate' | 'delete'
 
 /**
- * The buttons of a destination. If the configuration file defines it, those that change it are
- * absent, except that it can be enabled after Hookline has disabled it.
+ * The buttons of a destination. If the configuration file defines the destination, the buttons that
+ * change it are absent. The exception is Enable, which is shown if Hookline has disabled the
+ * destination automatically.
  */
 export function DestinationActions({ object, onChanged }: DestinationActionsProps) {
   const canOperate = useCanOperate()
@@ -27,7 +28,8 @@ export function DestinationActions({ object, onChanged }: DestinationActionsProp
   const close = (): void => setOpen(undefined)
   const isDisabledByHookline = disabledAutomatically !== undefined
   const isDisabled = object.document['enabled'] === false || isDisabledByHookline
-  // What Hookline has disabled can be enabled here, wherever it is defined.
+  // A destination that Hookline has disabled can be enabled here, even if the configuration file
+  // defines it.
   const canEnable = isDisabledByHookline || (isDisabled && origin === 'api')
   return (
     <>

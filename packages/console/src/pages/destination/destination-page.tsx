@@ -36,7 +36,7 @@ export function DestinationPage({ id }: { readonly id: string }) {
           <div class="panels">
             {found.problems.length > 0 && (
               <div class="error panel-wide">
-                <p>This destination is not in force, because its document has problems.</p>
+                <p>Hookline does not use this destination until these problems are corrected:</p>
                 <ProblemList problems={found.problems} />
               </div>
             )}

@@ -15,7 +15,11 @@ export function FailuresPanel({ failures }: { readonly failures: readonly Attemp
           Kafka did not respond, or the operator service cannot read the attempts topic.
         </EmptyState>
       )}
-      {failures?.length === 0 && <EmptyState title="No failed attempt is recorded." />}
+      {failures?.length === 0 && (
+        <EmptyState title="No failed attempt is recorded.">
+          Kafka keeps these records for 7 days. If delivery.attemptsTopic is "off", Hookline does not write them.
+        </EmptyState>
+      )}
       {failures !== undefined && failures.length > 0 && (
         <DataTable
           caption="Last failed attempts"

@@ -1,7 +1,7 @@
 import type { ConfigObject, DestinationStatus } from '../../api/types.ts'
 import { countText, countWithNoun } from '../../components/number-text.ts'
 import { Panel } from '../../components/panel.tsx'
-import { sourcesOf } from '../destinations/destination-rows.ts'
+import { sourcesOf } from '../destinations/destination-document.ts'
 import { firstDeliveryOf } from './first-delivery.ts'
 
 export interface FirstDeliveryPanelProps {
@@ -25,7 +25,7 @@ export function FirstDeliveryPanel({ object, status }: FirstDeliveryPanelProps) 
         {kind === 'failing' && (
           <p>
             <strong>The endpoint does not accept the events.</strong> In the last hour: {countText(failed)} failed
-            attempts, {countText(deadLettered)} dead-lettered. See the last failed attempts below.
+            attempts, {countText(deadLettered)} dead-lettered events. See the last failed attempts below.
           </p>
         )}
         {kind === 'waiting' && (

@@ -1,7 +1,7 @@
 import type { DestinationStatus } from '../../api/types.ts'
 
 export interface FirstDelivery {
-  /** `unknown`: the operator service does not report results. */
+  /** `unknown` if the operator service does not report results. */
   readonly kind: 'delivered' | 'failing' | 'waiting' | 'unknown'
   readonly delivered: number
   /** Failed attempts. */
@@ -9,7 +9,9 @@ export interface FirstDelivery {
   readonly deadLettered: number
 }
 
-/** How far a new destination is on its way to the first delivery. */
+/**
+ * The progress of a new destination towards its first delivery, from its results of the last hour.
+ */
 export function firstDeliveryOf(status: Pick<DestinationStatus, 'results'> | undefined): FirstDelivery {
   const hour = status?.results?.lastHour
   if (hour === undefined)

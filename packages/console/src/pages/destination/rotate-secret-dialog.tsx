@@ -30,7 +30,8 @@ export function RotateSecretDialog({ object, onChanged, onClose }: RotateSecretD
       <SecretDialog title={`New secret of ${object.id}`} secret={rotated.secret} onClose={onClose}>
         {rotated.rotatesAt !== undefined && (
           <p>
-            It replaces the old secret at <Time at={rotated.rotatesAt} />. The receiver must accept it before that time.
+            This secret replaces the old one at <Time at={rotated.rotatesAt} />. The receiver must accept it before that
+            time.
           </p>
         )}
       </SecretDialog>

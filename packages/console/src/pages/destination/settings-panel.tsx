@@ -16,7 +16,7 @@ export interface SettingsPanelProps {
   readonly onChanged: () => void
 }
 
-/** The settings of a destination, with an editor for those who may change them. */
+/** The settings of a destination, with an editor for users who may change them. */
 export function SettingsPanel({ object, onChanged }: SettingsPanelProps) {
   const canOperate = useCanOperate()
   const [isEditing, setEditing] = useState(false)

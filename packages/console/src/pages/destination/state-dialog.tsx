@@ -8,7 +8,7 @@ const texts: Readonly<Record<StateSwitch, { title: string; effect: string; actio
   pause: {
     title: 'Pause',
     effect:
-      'Hookline sends no requests to this destination, and its deliveries wait. Those that still wait at the end of their retry window are dead-lettered.',
+      'Hookline sends no requests to this destination until you resume it, and its deliveries wait. Those that still wait at the end of their retry window are dead-lettered.',
     action: 'Pause',
   },
   resume: {
@@ -16,10 +16,15 @@ const texts: Readonly<Record<StateSwitch, { title: string; effect: string; actio
     effect: 'Hookline sends requests again, also for the deliveries that waited.',
     action: 'Resume',
   },
-  enable: { title: 'Enable', effect: 'The destination gets the events of its sources again.', action: 'Enable' },
+  enable: {
+    title: 'Enable',
+    effect: 'The destination gets the new events of its sources again. Events that were dropped are not delivered.',
+    action: 'Enable',
+  },
   disable: {
     title: 'Disable',
-    effect: 'Hookline drops the events for this destination. Dropped events are not delivered later.',
+    effect:
+      'Hookline drops the events for this destination until you enable it. Dropped events are not delivered later.',
     action: 'Disable',
   },
 }

@@ -8,7 +8,10 @@ import { Panel } from '../../components/panel.tsx'
 import { PartialNotice } from '../../components/partial-notice.tsx'
 import { Time } from '../../components/time.tsx'
 
-/** What a destination does now: its circuit breaker, its requests, and what waits. */
+/**
+ * The current status of a destination: its circuit breaker, its requests, and its waiting
+ * deliveries.
+ */
 export function StatusPanel({ status }: { readonly status: DestinationStatus }) {
   const { circuitBreaker: breaker, requestsInProgress, inMemory, pace, waiting, id } = status
   return (
@@ -17,7 +20,9 @@ export function StatusPanel({ status }: { readonly status: DestinationStatus }) 
       actions={<Link href={`/dead-letters?destination=${encodeURIComponent(id)}`}>Dead letters</Link>}
     >
       {status.partial === true && (
-        <PartialNotice>Kafka was not read completely in time, so numbers may be too low.</PartialNotice>
+        <PartialNotice>
+          Hookline could not read all records from Kafka in time, so numbers may be too low.
+        </PartialNotice>
       )}
       <Facts
         facts={[
@@ -26,20 +31,22 @@ export function StatusPanel({ status }: { readonly status: DestinationStatus }) 
             ? []
             : ([['Next probe', <Time key="probe" at={breaker.nextProbeAt} />]] as const)),
           ['Requests in progress', requestsInProgress === undefined ? undefined : countText(requestsInProgress)],
-          ['Deliveries in memory', inMemory === undefined ? undefined : countText(inMemory)],
-          ['Pace after a 429', pace === undefined ? undefined : `${rateText(pace)} attempts per second`],
+          ['Waiting in memory', inMemory === undefined ? undefined : countText(inMemory)],
+          ...(pace === undefined
+            ? []
+            : ([['Current rate limit (because of 429)', `${rateText(pace)} attempts per second`]] as const)),
         ]}
       />
-      <h3>Waiting for a retry</h3>
+      <h3>Waiting in retry topics</h3>
       {waiting.length === 0 ? (
-        <p class="muted">Nothing waits.</p>
+        <p class="muted">No deliveries wait in retry topics.</p>
       ) : (
         <DataTable
-          caption="Deliveries that wait for a retry"
+          caption="Deliveries that wait in retry topics"
           rows={waiting}
           keyOf={({ tier }) => tier}
           columns={[
-            { title: 'Tier', cell: ({ tier }) => <code>{tier}</code> },
+            { title: 'Retry tier', cell: ({ tier }) => <code>{tier}</code> },
             { title: 'Deliveries', isNumber: true, cell: ({ records }) => countText(records) },
             { title: 'Oldest', cell: ({ oldestAt }) => oldestAt && <Time at={oldestAt} /> },
           ]}

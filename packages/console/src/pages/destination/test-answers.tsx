@@ -4,13 +4,13 @@ import { Facts } from '../../components/facts.tsx'
 import { TextBlock } from '../../components/text-block.tsx'
 import { durationText } from '../../components/time-text.ts'
 
-/** What each webhook responded to a test message. */
+/** The response of each webhook to a test message. */
 export function TestAnswers({ result }: { readonly result: TestResult }) {
   return (
     <>
       <p>
         <Badge state={result.delivered ? 'delivered' : 'failed'} />{' '}
-        {result.delivered ? 'A webhook accepted the test message.' : 'No webhook accepted the test message.'}
+        {result.delivered ? 'At least one webhook accepted the test message.' : 'No webhook accepted the test message.'}
       </p>
       {result.responses.map(response => (
         <TestAnswer key={response.webhook} response={response} />
@@ -24,7 +24,7 @@ export function TestAnswers({ result }: { readonly result: TestResult }) {
 }
 
 function responseText({ text, contentEncoding }: NonNullable<TestResponse['responseBody']>): string {
-  if (text === undefined) return `(compressed with ${contentEncoding})`
+  if (text === undefined) return `(not shown, because it is compressed with ${contentEncoding})`
   return text === '' ? '(empty)' : text
 }
 
@@ -38,7 +38,7 @@ function TestAnswer({ response }: { readonly response: TestResponse }) {
           ['Webhook', <span class="id">{webhook}</span>],
           ['Outcome', <code>{outcome}</code>],
           ['Status', status],
-          ['Time', durationText(tookMs)],
+          ['Duration', durationText(tookMs)],
           ...(failure === undefined
             ? []
             : ([['Failure', `${failure.phase}: ${failure.detail} (${failure.code})`]] as const)),

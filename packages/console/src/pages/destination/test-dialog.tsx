@@ -8,7 +8,7 @@ import { Loading } from '../../components/loading.tsx'
 import { destinationPath } from './destination-path.ts'
 import { TestAnswers } from './test-answers.tsx'
 
-/** Sends a test message, and shows what each webhook responded. */
+/** Sends a test message, and shows the response of each webhook. */
 export function TestDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { send, isRunning, error } = useChange()
   const [result, setResult] = useState<TestResult>()
@@ -20,7 +20,7 @@ export function TestDialog({ id, onClose }: { readonly id: string; readonly onCl
   return (
     <Dialog title={`Test message to ${id}`} onClose={onClose}>
       <div aria-live="polite">
-        {isRunning && <Loading what="the answer of the endpoint" />}
+        {isRunning && <Loading what="the response of the endpoint" />}
         {error !== undefined && <ErrorMessage error={error} />}
         {result !== undefined && <TestAnswers result={result} />}
       </div>

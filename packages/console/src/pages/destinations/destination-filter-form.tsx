@@ -5,14 +5,17 @@ import { objectStates, type SourcePage } from '../../api/types.ts'
 import { useData } from '../../api/use-data.ts'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
-import type { DestinationFilters } from './destination-rows.ts'
+import type { DestinationFilters } from './destination-filters.ts'
 
-/** Milliseconds without a key press after which the list follows the text. */
+/** Milliseconds without a key press after which the typed text filters the list. */
 const pauseMs = 250
 
 const stateOptions = [['', 'All states'], ...objectStates.map(state => [state, state] as const)] as const
 
-/** The search and the filters. They change the address, which the list follows. */
+/**
+ * The form with the search and the filters. It changes the address of the page, from which the list
+ * takes its filters.
+ */
 export function DestinationFilterForm({ filters }: { readonly filters: DestinationFilters }) {
   const [, navigate] = useLocation()
   const sources = useData<SourcePage>('/v1/sources?limit=500')
@@ -21,7 +24,8 @@ export function DestinationFilterForm({ filters }: { readonly filters: Destinati
   useEffect(() => setText({ q: filters.q, source: filters.source }), [filters.q, filters.source])
   useEffect(() => () => clearTimeout(timer.current), [])
   const show = (changed: Partial<DestinationFilters>): void => {
-    // A text that is still waiting is in `text`, so its timer must not overwrite this change.
+    // `text` already has the typed text, even before its timer has fired. The timer is cancelled,
+    // because it would overwrite this change.
     clearTimeout(timer.current)
     navigate(pathWith('/destinations', { ...filters, ...text, ...changed, after: '' }), { replace: true })
   }

@@ -3,7 +3,7 @@ import { Badge } from '../../components/badge.tsx'
 import { DataTable } from '../../components/data-table.tsx'
 import { DestinationLink } from '../../components/destination-link.tsx'
 import { Time } from '../../components/time.tsx'
-import { sourcesOf, urlsOf } from './destination-rows.ts'
+import { sourcesOf, urlsOf } from './destination-document.ts'
 
 export interface DestinationTableProps {
   readonly destinations: readonly ConfigObject[]
@@ -31,7 +31,10 @@ export function DestinationTable({ destinations, openBreakers }: DestinationTabl
         },
         { title: 'Sources', cell: row => <Several values={sourcesOf(row)} /> },
         { title: 'Webhooks', cell: row => <Several values={urlsOf(row)} /> },
-        { title: 'Changed', cell: row => (row.origin === 'file' ? 'configuration file' : <Time at={row.changedAt} />) },
+        {
+          title: 'Changed',
+          cell: row => (row.origin === 'file' ? 'defined in the configuration file' : <Time at={row.changedAt} />),
+        },
       ]}
     />
   )

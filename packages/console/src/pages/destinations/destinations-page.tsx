@@ -8,7 +8,7 @@ import { Page } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
 import { useCanOperate } from '../../session/session-context.ts'
 import { DestinationFilterForm } from './destination-filter-form.tsx'
-import { filtersOf } from './destination-rows.ts'
+import { filtersOf } from './destination-filters.ts'
 import { DestinationTable } from './destination-table.tsx'
 
 /** All destinations in pages of 100, with a search and filters that are in the address. */

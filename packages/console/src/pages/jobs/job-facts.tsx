@@ -5,7 +5,7 @@ import { Time } from '../../components/time.tsx'
 import { filterText } from '../dead-letters/dead-letter-filters.ts'
 import { type AnyJob, jobRateText, missingText } from './job-view.ts'
 
-/** What a job selects, and its times. */
+/** The selection of a job, and its times. */
 export function JobFacts({ job }: { readonly job: AnyJob }) {
   const { createdAt, createdBy, startedAt, endedAt } = job
   return (
@@ -13,7 +13,7 @@ export function JobFacts({ job }: { readonly job: AnyJob }) {
       <Facts
         facts={[
           ...selectionOf(job),
-          ['Rate', jobRateText(job)],
+          ['Rate limit', jobRateText(job)],
           ['Created', <Time at={createdAt} />],
           ['Created by', createdBy],
           ['Started', startedAt && <Time at={startedAt} />],
@@ -33,6 +33,6 @@ function selectionOf(job: AnyJob) {
     ['To', <Time at={until} />],
     ['Types', types?.join(', ') ?? 'all'],
     ['Users', userIds?.join(', ') ?? (userCount === undefined ? 'all' : `${userCount} ids`)],
-    ['Removed by retention', missingText(missing)],
+    ['Events deleted by Kafka', missingText(missing)],
   ] as const
 }

@@ -11,7 +11,9 @@ export function JobProgress({ job }: { readonly job: AnyJob }) {
       </p>
       {total !== undefined && <progress max={Math.max(1, total)} value={done} aria-label="Progress" />}
       {total === undefined && isActive(job) && <progress aria-label="Progress" />}
-      {job.cancelRequested === true && isActive(job) && <p>The process that runs the job is going to stop it.</p>}
+      {job.cancelRequested === true && isActive(job) && (
+        <p>Cancellation requested. The process that runs this job stops it soon.</p>
+      )}
       {job.error !== undefined && <p class="error">{job.error}</p>}
     </div>
   )

@@ -3,7 +3,10 @@ import { countText, countWithNoun, rateText } from '../../components/number-text
 
 export type AnyJob = Replay | Resend
 
-/** Events per second of a resend without a rate, as `defaultResendRate` of the operator service. */
+/**
+ * The rate of a resend whose request sets no `rate`, in events per second. It must equal
+ * `defaultResendRate` of the operator service.
+ */
 export const defaultResendRate = 500
 
 /** The name of the list of a job in the addresses of the API and of the console. */
@@ -12,13 +15,16 @@ export const listOf = ({ kind }: Pick<AnyJob, 'kind'>): 'replays' | 'resends' =>
 
 /** The kind of a job as a title. */
 export function titleOf(job: AnyJob): string {
-  if (job.kind === 'resend') return 'Resend'
-  return job.dryRun === true ? 'Dry run of a replay' : 'Replay'
+  if (job.dryRun === true) return `Dry run of a ${job.kind}`
+  return job.kind === 'resend' ? 'Resend' : 'Replay'
 }
 
 export const isActive = ({ state }: Pick<AnyJob, 'state'>): boolean => state === 'waiting' || state === 'running'
 
-/** How much of a job is done. `total` is absent while it is not known. */
+/**
+ * The number of records that a job has read (`done`) and must read (`total`). `total` is absent
+ * while it is not known.
+ */
 export interface Done {
   readonly done: number
   readonly total?: number
@@ -33,24 +39,31 @@ export function doneOf(job: AnyJob): Done {
 /** The progress in words, for example `9 of 10 events read, 8 sent, 1 skipped`. */
 export function progressText(job: AnyJob): string {
   const { progress } = job
-  if (progress === undefined) return 'not begun'
+  if (progress === undefined) return 'not started yet'
   const { done, total } = doneOf(job)
   const noun = job.kind === 'replay' ? 'dead letter' : 'event'
   const part = total === undefined ? countWithNoun(done, noun) : `${countText(done)} of ${countWithNoun(total, noun)}`
-  const results =
-    'sent' in progress
-      ? `${countText(progress.sent)} sent, ${countText(progress.skipped)} skipped`
-      : replayResultText(job as Replay, progress)
+  const results = 'sent' in progress ? resendResultText(job, progress) : replayResultText(job as Replay, progress)
   return `${part} read, ${results}`
 }
 
-function replayResultText(job: Replay, { replayed, refused }: NonNullable<Replay['progress']>): string {
-  if (job.dryRun !== true) return `${countText(replayed)} replayed, ${countText(refused)} refused`
-  const counted = countedBy(job)
-  return `${countText(counted.replayable)} can be replayed, ${countText(counted.refused)} refused`
+function resendResultText({ dryRun }: AnyJob, { sent, skipped }: NonNullable<Resend['progress']>): string {
+  const why = '(not for this destination, or not of the types and users of this job)'
+  return dryRun === true
+    ? `${countText(sent)} would be sent, ${countText(skipped)} would be skipped ${why}`
+    : `${countText(sent)} sent, ${countText(skipped)} skipped ${why}`
 }
 
-/** What a dry run has counted. It replays nothing, so its progress does not have these numbers. */
+function replayResultText(job: Replay, { replayed, refused }: NonNullable<Replay['progress']>): string {
+  if (job.dryRun !== true) return `${countText(replayed)} replayed, ${countText(refused)} not replayed`
+  const counted = countedBy(job)
+  return `${countText(counted.replayable)} can be replayed, ${countText(counted.refused)} cannot be replayed`
+}
+
+/**
+ * Sums the counts of a dry run. The progress of the job does not have these numbers, because a dry
+ * run replays nothing.
+ */
 export function countedBy({ counts = [] }: Pick<Replay, 'counts'>) {
   const sum = (isRefused: boolean): number =>
     counts.reduce((all, { count, refusal }) => ((refusal !== undefined) === isRefused ? all + count : all), 0)
@@ -63,12 +76,12 @@ export const newestFirst = (replays: readonly Replay[], resends: readonly Resend
 
 /** The rate of a job in words. */
 export function jobRateText({ kind, rate }: Pick<AnyJob, 'kind' | 'rate'>): string {
-  if (rate !== undefined) return `${rateText(rate)} messages per second`
-  return kind === 'resend' ? `${defaultResendRate} messages per second` : 'no limit'
+  if (rate !== undefined) return `at most ${rateText(rate)} messages per second`
+  return kind === 'resend' ? `at most ${defaultResendRate} messages per second` : 'no limit'
 }
 
-/** Which records a resend could not read, because retention has removed them. */
+/** The records that a resend could not read, because retention has removed them, in words. */
 export function missingText(missing: Resend['missing']): string {
-  if (missing === undefined || missing.length === 0) return 'nothing'
+  if (missing === undefined || missing.length === 0) return 'none'
   return missing.map(({ partition, firstOffset }) => `partition ${partition} before offset ${firstOffset}`).join(', ')
 }

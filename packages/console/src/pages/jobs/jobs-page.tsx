@@ -67,7 +67,7 @@ function JobTable({ jobs }: { readonly jobs: readonly AnyJob[] }) {
         },
         { title: 'Progress', cell: progressText },
         { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
-        { title: 'By', cell: ({ createdBy }) => createdBy },
+        { title: 'Created by', cell: ({ createdBy }) => createdBy },
       ]}
     />
   )

@@ -6,7 +6,10 @@ import { Time } from '../../components/time.tsx'
 import { durationText } from '../../components/time-text.ts'
 import { reasonText } from './reason-text.ts'
 
-/** The attempts of one destination in their order, and what the delivery waits for. */
+/**
+ * The attempts at one destination, and then the retry tier in which the delivery waits or a link to
+ * its dead letter.
+ */
 export function DestinationTimeline({ destination }: { readonly destination: MessageDestination }) {
   const { id, state, attempts, waiting, deadLetterKey } = destination
   const explanation = reasonText(destination)

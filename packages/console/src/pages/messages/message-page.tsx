@@ -9,7 +9,10 @@ import { MessageSearch } from './message-search.tsx'
 import { spanOf } from './message-span.ts'
 import { TimelineView } from './timeline-view.tsx'
 
-/** What happened to one message, or the search for it. */
+/**
+ * The page of one message, which shows what happened to it. Without an id, the page shows the
+ * search for a message.
+ */
 export function MessagePage({ id }: { readonly id: string | undefined }) {
   const span = spanOf(useSearch())
   const path = id === undefined ? undefined : pathWith(`/v1/messages/${encodeURIComponent(id)}`, { ...span })
@@ -19,7 +22,7 @@ export function MessagePage({ id }: { readonly id: string | undefined }) {
       <MessageSearch key={`${span.since} ${span.until}`} id={id ?? ''} span={span} />
       {id === undefined ? (
         <EmptyState title="Enter the id of a message.">
-          The page then shows where the message is, and each attempt for each destination.
+          The page then shows the state of the message at each destination, and each recorded attempt.
         </EmptyState>
       ) : (
         <LoadedData loaded={loaded} what="the message">

@@ -8,7 +8,7 @@ import { type MessageSpan, messageAddress, spans } from './message-span.ts'
 
 export interface MessageSearchProps {
   readonly id: string
-  /** The span of the address. A link can have another one than those that the search offers. */
+  /** The time span in the address. A link can have a span that the search does not offer. */
   readonly span: MessageSpan
 }
 

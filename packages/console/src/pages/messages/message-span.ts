@@ -1,6 +1,8 @@
 import { pathWith } from '../../api/query.ts'
 
-/** When the message was received. The search reads no older records than `since`. */
+/**
+ * The time span in which the message was received. The search does not read records before `since`.
+ */
 export interface MessageSpan {
   /** ISO 8601, or a duration before now. */
   readonly since?: string
@@ -26,10 +28,16 @@ export const messageAddress = (id: string, span: MessageSpan = {}): string =>
   pathWith(`/messages/${encodeURIComponent(id)}`, { ...span })
 
 const minuteMs = 60_000
-/** The longest retry window, and an hour for what waits before the first attempt. */
+/**
+ * Maximum time from the receipt of a message to an attempt, in milliseconds: the longest retry
+ * window of 4 h, and one hour for the wait before the first attempt.
+ */
 const beforeMs = 5 * 60 * minuteMs
 
-/** When a message was received that had an attempt or a dead letter at this time (ISO 8601). */
+/**
+ * The time span in which a message was received that had an attempt or a dead letter at the time
+ * `at` (ISO 8601).
+ */
 export const spanBefore = (at: string): MessageSpan => ({
   since: new Date(Date.parse(at) - beforeMs).toISOString(),
   until: new Date(Date.parse(at) + minuteMs).toISOString(),

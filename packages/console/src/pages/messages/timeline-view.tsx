@@ -22,7 +22,7 @@ export function TimelineView({ timeline }: { readonly timeline: MessageTimeline 
           <EmptyState title="The event was not found.">
             {eventRemoved === true
               ? 'Retention has removed it from the events topic.'
-              : 'It was received before the searched time, or retention has removed it.'}
+              : 'It was received before the searched time span, or retention has removed it.'}
           </EmptyState>
         ) : (
           <Facts
@@ -36,7 +36,7 @@ export function TimelineView({ timeline }: { readonly timeline: MessageTimeline 
         )}
         {searchedSince !== undefined && (
           <p class="muted">
-            Searched since <Time at={searchedSince} />.
+            The search covers messages received since <Time at={searchedSince} />.
           </p>
         )}
       </Panel>

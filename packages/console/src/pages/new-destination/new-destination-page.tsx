@@ -18,7 +18,9 @@ export function NewDestinationPage() {
   if (!useCanOperate())
     return (
       <Page title="Add a destination">
-        <EmptyState title="Your key has the role read.">Adding a destination needs the role operate.</EmptyState>
+        <EmptyState title='Your key has the role "read", which allows no changes.'>
+          To add a destination, sign in with a key that has the role "operate".
+        </EmptyState>
       </Page>
     )
   return (
@@ -28,7 +30,7 @@ export function NewDestinationPage() {
   )
 }
 
-/** The document at the beginning: without sources, and with an empty URL. */
+/** The document of the empty form: without sources, and with an empty URL. */
 const template: JsonDocument = { sources: [], webhooks: [{ url: '' }] }
 
 function NewDestinationForm() {

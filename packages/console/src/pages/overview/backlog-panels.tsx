@@ -4,25 +4,25 @@ import { countText } from '../../components/number-text.ts'
 import { Panel } from '../../components/panel.tsx'
 import { ShareBar } from '../../components/share-bar.tsx'
 
-/** What waits: the retry topics by tier, and the lag of each consumer group. */
+/** The backlog: the waiting records of each retry tier, and the lag of each consumer group. */
 export function BacklogPanels({ status }: { readonly status: InstallationStatus }) {
   const total = Math.max(1, ...status.waiting.map(({ records }) => records))
   const lags = status.groups.flatMap(({ group, topics }) => topics.map(each => ({ group, ...each })))
   return (
     <>
-      <Panel title="Waiting by retry tier">
+      <Panel title="Waiting in retry topics, by tier">
         {status.waiting.length === 0 ? (
-          <p class="muted">There are no retry tiers.</p>
+          <p class="muted">There are no retry topics.</p>
         ) : (
           <DataTable
-            caption="Records that wait in each retry tier"
+            caption="Records that wait in the retry topic of each tier"
             rows={status.waiting}
             keyOf={({ tier }) => tier}
             columns={[
-              { title: 'Tier', cell: ({ tier }) => <code>{tier}</code> },
+              { title: 'Retry tier', cell: ({ tier }) => <code>{tier}</code> },
               { title: 'Records', isNumber: true, cell: ({ records }) => countText(records) },
               {
-                title: 'Share',
+                title: 'Compared with the largest tier',
                 cell: ({ records }) => (
                   <ShareBar
                     shares={[

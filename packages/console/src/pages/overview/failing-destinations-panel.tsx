@@ -25,13 +25,17 @@ export function FailingDestinationsPanel({ failing, isKnown }: FailingDestinatio
           columns={[
             { title: 'Destination', cell: ({ id }) => <DestinationLink id={id} /> },
             { title: 'Circuit breaker', cell: row => (row.hasOpenBreaker ? <Badge state="open" /> : undefined) },
-            { title: 'New dead letters', isNumber: true, cell: row => countText(row.deadLetters) },
+            {
+              title: 'Dead letters (among the newest 100 of the last hour)',
+              isNumber: true,
+              cell: row => countText(row.deadLetters),
+            },
             { title: 'Last reason', cell: ({ reason }) => reason && <code>{reason}</code> },
             { title: 'Last dead letter', cell: ({ lastAt }) => lastAt && <Time at={lastAt} /> },
           ]}
         />
       ) : (
-        <EmptyState title={isKnown ? 'No destination is failing.' : 'Unknown'}>
+        <EmptyState title={isKnown ? 'No destination is failing.' : 'It is unknown whether destinations fail.'}>
           {isKnown
             ? 'No circuit breaker is open, and the last hour has no dead letters.'
             : 'The operator service did not send this information.'}

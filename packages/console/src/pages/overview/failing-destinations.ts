@@ -1,11 +1,14 @@
 import type { DeadLetter, InstallationStatus } from '../../api/types.ts'
 import { hasDestination } from '../dead-letters/dead-letter-filters.ts'
 
-/** A destination that needs attention, with the reasons in words. */
+/** A destination with an open circuit breaker or with new dead letters. */
 export interface FailingDestination {
   readonly id: string
   readonly hasOpenBreaker: boolean
-  /** The number of its dead letters among the newest ones of the last hour. */
+  /**
+   * Number of its dead letters among the newest 100 of the installation. They are not older than
+   * one hour before the page was opened.
+   */
   readonly deadLetters: number
   /** The reason of its newest dead letter. */
   readonly reason?: string

@@ -12,14 +12,14 @@ export function InstallationFigures({ status }: { readonly status: InstallationS
   return (
     <Figures
       figures={[
-        { name: 'Admitted', value: rate(rates?.admittedPerSecond), unit: '/s' },
+        { name: 'New deliveries', value: rate(rates?.admittedPerSecond), unit: '/s' },
         { name: 'Delivered', value: rate(rates?.deliveredPerSecond), unit: '/s' },
         {
           ...{ name: 'Failed attempts', value: rate(rates?.failedPerSecond), unit: '/s' },
           tone: (rates?.failedPerSecond ?? 0) > 0 ? 'bad' : undefined,
         },
         { name: 'Lag', value: countText(lag), unit: 'records' },
-        { name: 'Waiting for a retry', value: countText(sum(waiting.map(({ records }) => records))) },
+        { name: 'Waiting in retry topics', value: countText(sum(waiting.map(({ records }) => records))) },
         {
           ...{ name: 'Open circuit breakers', value: openBreakers && countText(openBreakers.length) },
           tone: (openBreakers?.length ?? 0) > 0 ? 'bad' : undefined,

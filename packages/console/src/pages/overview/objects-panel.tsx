@@ -23,20 +23,25 @@ export function ObjectsPanel({ status }: { readonly status: InstallationStatus }
           ))}
         </ul>
         <p class="muted">
-          <Link href="/sources">{countText(sources.enabled)} sources</Link> in force
-          {sources.excluded > 0 && `, ${countText(sources.excluded)} excluded`}.
+          <Link href="/sources">{countText(sources.enabled)} sources</Link> in use
+          {sources.excluded > 0 && `, ${countText(sources.excluded)} not used because of problems`}.
         </p>
       </Panel>
       <Panel title="Problems of the configuration">
         {problems.length === 0 ? (
-          <p class="muted">Every object is in force.</p>
+          <p class="muted">No destination and no source has a problem.</p>
         ) : (
           <ul class="object-problems">
             {problems.map(({ kind, id, conflict, problems: found }) => (
               <li key={`${kind} ${id}`}>
                 {kind === 'destination' ? <DestinationLink id={id} /> : <span class="id">{id}</span>}
                 <span class="muted"> {kind}</span>
-                {conflict && <p>The configuration file has an object of the same id, which is in force.</p>}
+                {conflict && (
+                  <p>
+                    The configuration file also defines this {kind}. Hookline uses the definition in the file. Remove
+                    one of the two definitions.
+                  </p>
+                )}
                 {found.length > 0 && <ProblemList problems={found} />}
               </li>
             ))}

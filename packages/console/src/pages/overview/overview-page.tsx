@@ -20,7 +20,8 @@ const hourMs = 3_600_000
 /** The state of the whole installation. Destinations that need attention come first. */
 export function OverviewPage() {
   const loaded = useData<InstallationStatus>('/v1/status', 5000)
-  // The time of the first display, so that the path does not change with each display.
+  // This time is computed only once. A new time with each rendering would change the path, and
+  // `useData` requests a changed path again.
   const since = useMemo(() => new Date(Date.now() - hourMs).toISOString(), [])
   const letters = useData<DeadLetterPage>(pathWith('/v1/dead-letters', { since, limit: 100 }), 15_000)
   const [history, setHistory] = useState(noRates)
@@ -46,8 +47,8 @@ export function OverviewPage() {
           <div class="panels">
             {status.partial === true && (
               <PartialNotice>
-                Kafka did not report all offsets in time, or the operator service has not read the reports of all
-                processes yet. So numbers may be too low.
+                Numbers may be too low: Kafka did not report all offsets in time, or the operator service has not read
+                the status of all processes yet.
               </PartialNotice>
             )}
             <InstallationFigures status={status} />

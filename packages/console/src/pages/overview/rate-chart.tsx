@@ -8,7 +8,10 @@ const height = 220
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
 const clockText = (time: number): string => clock.format(time * 1000)
 
-/** A chart of the three rates. The figures above it have the current values as text. */
+/**
+ * A chart of new deliveries, successful deliveries and failed attempts per second. The figures
+ * above it have the current values as text.
+ */
 export function RateChart({ history }: { readonly history: RateHistory }) {
   const frame = useRef<HTMLDivElement>(null)
   const chart = useRef<UPlot>()
@@ -49,7 +52,10 @@ export function RateChart({ history }: { readonly history: RateHistory }) {
   )
 }
 
-/** The options with the colours of the style sheet, because a canvas has no style sheet. */
+/**
+ * The options of the chart. They contain the colours of the style sheet, because style sheets do
+ * not apply inside a canvas.
+ */
 function optionsFor(element: HTMLElement): UPlot.Options {
   const style = getComputedStyle(element)
   const colour = (name: string): string => style.getPropertyValue(name)
@@ -72,7 +78,7 @@ function optionsFor(element: HTMLElement): UPlot.Options {
     },
     series: [
       { label: 'Time', value: (_, time: number | null) => (time === null ? '–' : clockText(time)) },
-      { ...rate, label: 'Admitted', stroke: colour('--chart-admitted') },
+      { ...rate, label: 'New deliveries', stroke: colour('--chart-admitted') },
       { ...rate, label: 'Delivered', stroke: colour('--chart-delivered') },
       { ...rate, label: 'Failed attempts', stroke: colour('--chart-failed') },
     ],

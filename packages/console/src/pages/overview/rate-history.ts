@@ -1,6 +1,9 @@
 import type { InstallationStatus } from '../../api/types.ts'
 
-/** The times (epoch seconds) and the three rates, each in a list, as the chart needs them. */
+/**
+ * The data of the chart of the rates: a list of times in epoch seconds, and a list of values for
+ * each rate. All lists have the same length.
+ */
 export interface RateHistory {
   readonly times: readonly number[]
   readonly admitted: readonly number[]
@@ -13,7 +16,10 @@ export const noRates: RateHistory = { times: [], admitted: [], delivered: [], fa
 /** Maximum number of points: half an hour with one status every 5 seconds. */
 const maxPoints = 360
 
-/** The history with the rates of one more status. A status without rates or of the same time is ignored. */
+/**
+ * Returns the history with the rates of one more status. A status without rates, or not newer than
+ * the last one, is ignored.
+ */
 export function withRates(history: RateHistory, { at, rates }: Pick<InstallationStatus, 'at' | 'rates'>): RateHistory {
   const time = Date.parse(at) / 1000
   if (rates === undefined || !(time > (history.times.at(-1) ?? 0))) return history
@@ -26,10 +32,12 @@ export function withRates(history: RateHistory, { at, rates }: Pick<Installation
   }
 }
 
-/** Seconds that the chart spans at least. */
+/** Minimum time span of the chart, in seconds. */
 const minSpan = 60
 
-/** The first and the last time of the chart, also for a single time. */
+/**
+ * The first and the last time of the chart, in epoch seconds. They are at least `minSpan` apart.
+ */
 export const timesShown = (times: readonly number[]): [number, number] => {
   const first = times[0] ?? 0
   return [first, Math.max(times.at(-1) ?? 0, first + minSpan)]

@@ -17,11 +17,13 @@ const hourMs = 60 * minuteMs
 const lastHour = (destination: string): ResendForm => ({
   ...{ destination, types: [], userIds: '', rate: '' },
   since: localInput(Date.now() - hourMs),
-  // The field has no seconds: the end of the current minute includes the newest events.
+  // The field has no seconds, so it is set to the next minute, to include the newest events.
   until: localInput(Date.now() + minuteMs),
 })
 
-/** The form of a resend. Its job has a page with the progress. */
+/**
+ * The form of a resend. When the resend has been created, the page of its job shows the progress.
+ */
 export function ResendEvents({ destination }: { readonly destination: string }) {
   const [, navigate] = useLocation()
   const { send, isRunning, error } = useChange()
@@ -47,8 +49,8 @@ export function ResendEvents({ destination }: { readonly destination: string }) 
   return (
     <form class="panel panel-form" onSubmit={start}>
       <p>
-        Hookline reads the events of this time again, and delivers them to this destination only. The receiver gets the
-        same message ids as before.
+        Hookline reads the events of this time span again, and delivers them to this destination only. The receiver gets
+        the same message ids as before.
       </p>
       <TextField label="Destination" {...field('destination')} isRequired />
       <div class="columns">
@@ -67,7 +69,12 @@ export function ResendEvents({ destination }: { readonly destination: string }) 
         <p class="hint">None selected: all types.</p>
       </fieldset>
       <TextAreaField label="User ids" rows={3} {...field('userIds')} hint="One per line. Empty: all users." />
-      <TextField label="Messages per second" type="number" {...field('rate')} hint={`Empty: ${defaultResendRate}.`} />
+      <TextField
+        label="Maximum messages per second"
+        type="number"
+        {...field('rate')}
+        hint={`Empty: ${defaultResendRate}.`}
+      />
       {wrong !== undefined && (
         <p class="error" role="alert">
           {wrong}

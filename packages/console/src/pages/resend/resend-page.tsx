@@ -13,7 +13,9 @@ export function ResendPage() {
       {canOperate ? (
         <ResendEvents key={destination} destination={destination} />
       ) : (
-        <EmptyState title="Your key has the role read.">Resending events needs the role operate.</EmptyState>
+        <EmptyState title='Your key has the role "read", which allows no changes.'>
+          To resend events, sign in with a key that has the role "operate".
+        </EmptyState>
       )}
     </Page>
   )

@@ -20,8 +20,8 @@ export type ResendRequest =
 export function resendRequest({ destination, since, until, types, userIds, rate }: ResendForm): ResendRequest {
   const [from, to] = [isoOfInput(since), isoOfInput(until)]
   if (destination.trim() === '') return { kind: 'wrong', message: 'Choose a destination.' }
-  if (from === undefined || to === undefined) return { kind: 'wrong', message: 'Enter both times.' }
-  if (from >= to) return { kind: 'wrong', message: 'The first time must be before the second.' }
+  if (from === undefined || to === undefined) return { kind: 'wrong', message: 'Enter a time in "From" and in "To".' }
+  if (from >= to) return { kind: 'wrong', message: 'The time in "From" must be before the time in "To".' }
   const users = userIds
     .split('\n')
     .map(each => each.trim())

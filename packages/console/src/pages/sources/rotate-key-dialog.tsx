@@ -13,9 +13,9 @@ export interface RotateKeyDialogProps {
 }
 
 const keepOptions = [
-  ['', 'Keep all earlier keys'],
-  ['1', 'Keep only the newest earlier key'],
-  ['0', 'Keep no earlier key'],
+  ['', 'All earlier keys stay valid'],
+  ['1', 'Only the newest earlier key stays valid'],
+  ['0', 'No earlier key stays valid'],
 ] as const
 
 /** Gives a source a new write key, and shows it once. */
@@ -34,7 +34,7 @@ export function RotateKeyDialog({ source, onChanged, onClose }: RotateKeyDialogP
   if (rotated !== undefined)
     return (
       <SecretDialog title={`New write key of ${source.id}`} secret={rotated.writeKey} onClose={onClose}>
-        <p>The source has {countWithNoun(rotated.keys, 'valid key')}.</p>
+        <p>The source now has {countWithNoun(rotated.keys, 'valid key')}.</p>
       </SecretDialog>
     )
   return (

@@ -45,7 +45,10 @@ export function SourcesPage() {
 
 interface SourceTableProps {
   readonly sources: readonly ConfigObject[]
-  /** `undefined` when the user may not rotate keys. */
+  /**
+   * Called when the user wants to rotate the key of a source. `undefined` when the user may not
+   * rotate keys.
+   */
   readonly onRotate: ((source: ConfigObject) => void) | undefined
 }
 
@@ -62,7 +65,10 @@ function SourceTable({ sources, onRotate }: SourceTableProps) {
           title: 'Destinations',
           cell: ({ id }) => <Link href={pathWith('/destinations', { source: id })}>Show destinations</Link>,
         },
-        { title: 'Changed', cell: row => (row.origin === 'file' ? 'configuration file' : <Time at={row.changedAt} />) },
+        {
+          title: 'Changed',
+          cell: row => (row.origin === 'file' ? 'defined in the configuration file' : <Time at={row.changedAt} />),
+        },
         ...(onRotate === undefined
           ? []
           : [

@@ -10,7 +10,10 @@ import type { TopicPartition } from '../../../../../src/core/ports.ts'
 const topics = ['a', 'b', 'c']
 const keyOf = ({ topic, partition }: TopicPartition): string => `${topic}${partition}`
 
-/** Topic sizes and the claims of each partition. A claim can be of a member that has left. */
+/**
+ * Numbers of partitions and members, and for each partition the number of the member that owns it.
+ * Owners that have left the group have numbers above those of the members.
+ */
 const group = fc.record({
   sizes: fc.tuple(fc.nat(12), fc.nat(12), fc.nat(12)),
   members: fc.integer({ min: 1, max: 7 }),
@@ -30,7 +33,7 @@ function build({ sizes, members, claims }: { sizes: readonly number[]; members: 
 }
 
 const counts = (shares: readonly SubscriberAssignment[]): number[] => shares.map(({ partitions }) => partitions.length)
-/** The next join, after all members have revoked their excess partitions. */
+/** The members as they join next, after they have revoked their excess partitions. */
 const next = (shares: readonly SubscriberAssignment[]): Subscriber[] =>
   shares.map(({ memberId, partitions, excess }) => ({
     memberId,
@@ -47,7 +50,8 @@ it('assigns every partition to one member, and keeps owned ones', () => {
       for (const { memberId, owned } of subscribers) {
         const share = shares.find(each => each.memberId === memberId)
         expect(share?.partitions.map(keyOf)).toEqual(expect.arrayContaining(owned.map(keyOf)))
-        // Only owned partitions can be excess. A new partition goes to its final owner immediately.
+        // Only partitions that a member owned before can be excess. A new partition is assigned to
+        // its final owner immediately.
         expect(owned.map(keyOf)).toEqual(expect.arrayContaining(share?.excess.map(keyOf) ?? ['none']))
       }
     }),

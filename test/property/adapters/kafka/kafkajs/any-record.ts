@@ -27,7 +27,7 @@ export const Decoder =
     'protocol/decoder',
   )
 
-/** The bytes of a record after its length. */
+/** The bytes of a record after its length field. */
 export function bodyOf(record: Buffer): Buffer {
   const decoder = new Decoder(record)
   decoder.readVarInt()

@@ -27,8 +27,8 @@ it('headers as text equal the headers that kafkajs has as bytes', () => {
       expect(read).toStrictEqual(theirs)
       const given = headers as Parameters<typeof toHeaderTexts>[0]
       expect(toHeaderTexts(given)).toEqual(toHeaderTexts(bytes as Record<string, Buffer | Buffer[]>))
-      // Headers of more than 64 KiB stay bytes until the record is used; `toHeaderTexts` then
-      // converts them.
+      // The decoder leaves headers of more than 64 KiB as bytes. `toHeaderTexts` converts them when
+      // the record is used.
       const isText = Object.values(headers).every(value => typeof value === 'string')
       expect(toHeaderTexts(given) === given).toBe(isText)
     }),

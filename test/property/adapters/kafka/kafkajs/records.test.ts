@@ -10,7 +10,7 @@ import {
 import { internal } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import { bodyOf, bytes, Decoder, message } from './any-record.ts'
 
-// kafkajs's own functions, without Hookline's patches.
+// Functions of kafkajs itself, without Hookline's patches.
 const theirEncode = internal<(message: MessageToEncode) => EncodedRecord>('protocol/recordBatch/record/v0/index')
 const theirDecode = internal<DecodeRecord>('protocol/recordBatch/record/v0/decoder')
 const theirChecksum = internal<(bytes: Buffer) => number>('protocol/recordBatch/crc32C/index')
@@ -53,8 +53,8 @@ describe('records equal those of kafkajs', () => {
 
 it.each([
   { name: 'that come more than once keep all their values, in their order', headers: { a: ['1', '2', '3'], b: 'x' } },
-  // For these names kafkajs appends to the inherited property of the object, so its result is
-  // wrong.
+  // These names are inherited properties of objects. kafkajs appends to the inherited value, so its
+  // result is wrong.
   { name: 'may have any name', headers: JSON.parse('{"__proto__":"1","constructor":["2","3"],"toString":"4"}') },
 ])('headers $name', ({ headers }) => {
   const body = bodyOf(encodeRecord({ headers }).buffer)

@@ -17,17 +17,20 @@ import { openStage, type Stage } from '../../test-bed.ts'
  * machine, and ratios with a large tolerance.
  */
 
-/** Factor on the limits of ratios. Cold code and short runs affect both sides, but not equally. */
+/**
+ * Factor on the limits of ratios. In a short run V8 has not optimised the code, which affects both
+ * sides of a ratio, but not equally.
+ */
 const room = 1 / 3
 
-/** Another program, which reads its parameters from its environment. */
+/** Program of a peer: a reference loop that reads its parameters from its environment. */
 const loop = new URL('../../forwarders/reference-loop-process.ts', import.meta.url).pathname
 const itsSettings = JSON.stringify({
   ...{ client: 'undici', partitions: 12, inFlight: 64, brokers: ['$BENCH_BROKERS'] },
   ...{ topic: '$BENCH_TOPIC', group: '$BENCH_GROUP', url: '$BENCH_URL' },
 })
 const anotherLoop = `'${process.execPath}' '${loop}' "${itsSettings.replaceAll('"', '\\"')}"`
-/** Figures that every forwarder has. */
+/** Names of the figures that the bench reports for every measured program. */
 const told = ['deliveries', 'peak memory', 'lost']
 
 let stage: Stage
@@ -47,7 +50,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.close())
 
-// CPU time is read from /proc.
+// The bench reads CPU time from /proc, which only Linux has.
 const onLinux = process.platform === 'linux' ? describe : describe.skip
 
 onLinux('a short run of make bench', () => {
@@ -64,15 +67,15 @@ onLinux('a short run of make bench', () => {
     }
     for (const what of ['lost', 'requests of no event'])
       expect(of(what).map(({ measured }) => measured)).toEqual(bench.transports.map(() => 0))
-    // If the machine stops a process for five seconds, requests that got a response count as timed
-    // out and are repeated.
+    // If a process does not run for five seconds, requests that got a response can count as timed
+    // out and be repeated.
     for (const { measured } of of('delivered twice')) expect(measured).toBeLessThan(plan.counts.got / 100)
     expect(of('runs with whole requests').map(({ measured }) => measured)).toEqual(bench.transports.map(() => 1))
     expect(figures.map(({ lost }) => lost)).toEqual(figures.map(() => 0))
   })
 
   it('peers: runs any program by its command, beside Hookline and the reference loop', async () => {
-    // CPU time has steps of 10 ms, so the steady part must take many of them.
+    // CPU time has steps of 10 ms, so the measured part of the run must take many of these steps.
     const plan = { cases: [{ delayMs: 20, inFlight: 256 }], counts: { got: 0, others: 10_000 } }
     const { findings } = await peersRow({ ...bench, peers: [peer({ name: 'another', command: anotherLoop })] }, plan)
     const of = (subject: string): string[] =>
@@ -86,16 +89,16 @@ onLinux('a short run of make bench', () => {
   })
 
   it('isolation: a destination with more requests than permits does not delay the others', async () => {
-    // Within the five seconds of the timeout, the dead endpoint gets twice as many events as there
-    // are permits.
+    // Requests time out after five seconds. In this time, twice as many events arrive for the dead
+    // endpoint as it may have concurrent requests.
     const plan = { destinations: 10, perSecond: 250, seconds: 5, inFlight: 64, perWebhook: 64 }
     const transport = bench.transports[0] ?? ''
     const { passages: without } = await healthyUnderLoad(bench, transport, plan, 0)
     const { passages: withDead } = await healthyUnderLoad(bench, transport, plan, 1)
     expect(withDead).toHaveLength(1_125)
     expect(withDead.filter(({ ms }) => ms === undefined)).toEqual([])
-    // An event that waits for a permit waits for more than two seconds. Others take milliseconds,
-    // also while other tests run.
+    // An event that waits until the dead endpoint's requests time out waits for more than two
+    // seconds. Other events take milliseconds, also while other tests run.
     expect(quantile(withDead, 0.75)).toBeLessThan(Math.max(20 * quantile(without, 0.75), 1_500))
   })
 

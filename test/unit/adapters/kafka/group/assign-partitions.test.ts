@@ -9,8 +9,9 @@ const parse = (text: string) =>
 const name = ({ topic, partition }: { topic: string; partition: number }): string => `${topic}${partition}`
 
 /**
- * Assigns partitions, written `a0` for topic and number. `claims` has the owned ones of each
- * member. Results: `member: partitions (excess ones)`.
+ * Assigns partitions, which are written as topic and number: `a0`. `claims` are the partitions that
+ * each member owns. The results have the form `member: partitions (excess ones)`. Excess partitions
+ * are those that the member must revoke.
  */
 function assignmentsOf(claims: Record<string, string>, all: string, topics: Record<string, string[]> = {}): string[] {
   const members = Object.entries(claims).map(([memberId, owned]) => ({

@@ -10,7 +10,7 @@ import { settle } from './single-member-group.ts'
 let started: LogConsumer | undefined
 afterEach(() => started?.stop())
 
-/** A consumer that never joins its group. The test makes its kafkajs report responses. */
+/** A consumer that never joins its group. The test makes its kafkajs client report responses. */
 async function setUp() {
   const clock = new ManualClock()
   let dial = (): void => undefined
@@ -67,7 +67,8 @@ describe('time since the last contact', () => {
     { apiName: 'Fetch', after: 0 },
     { apiName: 'Heartbeat', after: 0 },
     { apiName: 'SyncGroup', after: 0 },
-    // These responses do not prove that this consumer is a member, or that it gets records.
+    // These responses do not prove that the consumer is a member of its group, or that it can get
+    // records.
     { apiName: 'Metadata', after: 75_000 },
     { apiName: 'FindCoordinator', after: 75_000 },
     { apiName: 'JoinGroup', after: 75_000 },

@@ -10,8 +10,8 @@ const error = (name: string, more: object = {}): Error => Object.assign(new Erro
 const refused = error('KafkaJSConnectionError', { code: 'ECONNREFUSED' })
 
 /**
- * A group with its coordinator. `answers` has the error with which a coordinator responds to
- * heartbeats. A look-up finds the coordinator that `state.found` names.
+ * A group with a coordinator that can fail. `answers` has the coordinators that reject heartbeats,
+ * each with its error. A look-up of the coordinator finds the one with the name `state.found`.
  */
 function setUp() {
   const clock = new ManualClock()
@@ -84,7 +84,8 @@ describe('a heartbeat', () => {
     }
     const sent = beats.length
     expect(state.asked).toBeLessThanOrEqual(45)
-    // The heartbeat before the fault, and at most one before each look-up.
+    // Heartbeats are sent once before the fault, and then at most once before each look-up of the
+    // coordinator.
     expect(sent).toBeLessThanOrEqual(46)
     expect(lease.isHeld).toBe(false)
     state.found = 'two'
@@ -128,7 +129,7 @@ describe('a heartbeat', () => {
     expect(beats).toHaveLength(2)
     await clock.advance(1)
     await expect(beat()).rejects.toBe(refused)
-    // kafkajs restarts the consumer.
+    // kafkajs restarts the consumer, which then has a new group object.
     answers.clear()
     const anew = { ...group } as unknown as ConsumerGroup
     for (const _ of [1, 2]) {

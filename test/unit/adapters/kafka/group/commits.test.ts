@@ -38,7 +38,7 @@ describe('dueCommits', () => {
   })
 })
 
-/** A coordinator that responds when the test says so. */
+/** A coordinator that responds only when the test resolves a promise. */
 function setUp() {
   const clock = new ManualClock()
   const sent: string[] = []

@@ -5,8 +5,8 @@ import type { FetchedBatch } from '../../../../../src/adapters/kafka/kafkajs/pri
 import type { RecordBatch } from '../../../../../src/core/ports.ts'
 
 /**
- * A batch fetched from offset `fetched`, with records at `offsets`. `last` is its last offset,
- * which may be that of a marker.
+ * A batch that was fetched from offset `fetched`, with records at `offsets`. `last` is the last
+ * offset of the batch. It can be the offset of a transaction marker, which is not a record.
  */
 function batch(
   fetched: number,

@@ -72,7 +72,7 @@ describe('a join', () => {
     it.pause([{ topic: 'topic', partitions: [0] }])
     group.generationId = 2
     await join(async () => {
-      // During a join this changes only the flag: kafkajs is not called.
+      // During a join, a resume changes only this flag and does not call kafkajs.
       partition.paused = false
     })
     expect([...pausedInKafkajs]).toEqual([])
@@ -200,8 +200,9 @@ describe('an offset out of range', () => {
     expect(events).toEqual(expected)
     expect(losses).toEqual([{ topic: 'topic', partition: 0, from: 10, to }])
     expect(owned.get({ topic: 'topic', partition: 0 })?.next).toBe(to)
-    // After a deletion an empty batch moves the position, and earlier records stay valid. After a
-    // truncation their offsets are reused, so the partition is assigned anew.
+    // After a deletion of records, an empty batch moves the position of the consumer, and the
+    // earlier records stay valid. After a truncation, Kafka gives the offsets of the earlier
+    // records to new ones, so the partition is assigned again.
     expect(batches.map(({ records, nextOffset }) => [records.length, nextOffset])).toEqual(to > 10 ? [[0, to]] : [])
   })
 

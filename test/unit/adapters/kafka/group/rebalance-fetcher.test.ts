@@ -12,7 +12,7 @@ function setUp(partitions: readonly Partial<OwnedPartition>[] = [{}]) {
     owned.add({ topic: 'topic', partition, next: 7, paused: false, isRevoking: false, committed: undefined, ...given })
   const events: string[] = []
   const note = (event: string) => void events.push(event)
-  /** The fetches without a response yet. */
+  /** The fetches that have no response yet. */
   const fetches: PromiseWithResolvers<readonly FetchedBatch[]>[] = []
   const group = {
     getNodeIds: () => ['1'],

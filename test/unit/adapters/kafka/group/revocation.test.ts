@@ -6,7 +6,10 @@ import { ManualClock } from '../../../../support/manual-clock.ts'
 
 const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
-/** A member that owns the partitions 0, 1 and 2 of a topic. Two of them are excess. */
+/**
+ * A member that owns the partitions 0, 1 and 2 of a topic. `start` begins the revocation of
+ * partitions.
+ */
 function setUp() {
   const events: string[] = []
   const clock = new ManualClock()

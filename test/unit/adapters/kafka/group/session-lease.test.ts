@@ -3,7 +3,7 @@ import { SessionLease } from '../../../../../src/adapters/kafka/group/session-le
 import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
 
-/** A coordinator that responds to heartbeats when the test says so. */
+/** A coordinator that responds to heartbeats only when the test resolves a promise. */
 function setUp() {
   const clock = new ManualClock()
   const answers: PromiseWithResolvers<void>[] = []
@@ -110,7 +110,7 @@ it('is not held when the machine wakes up', async () => {
   expect(lease.isHeld).toBe(true)
   clock.suspend(60_000)
   expect(lease.isHeld).toBe(false)
-  // The next heartbeat is due immediately.
+  // The next heartbeat is due now.
   const again = beat()
   answers[1]?.resolve()
   await again

@@ -7,10 +7,13 @@ import { durationMs } from '../../../../../src/core/time.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
 import { silent } from '../../../../support/telemetry/silent-logger.ts'
 
-/** Resolves after all promise callbacks that are due have run. */
+/** Resolves after all pending promise callbacks. */
 export const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
-/** A group with one member. Its rebalances assign `state.assigned`; `events` records all calls. */
+/**
+ * A group with one member. Its rebalances assign the partitions `state.assigned`. `events` lists
+ * the calls of the group's methods and of the handlers.
+ */
 export function setUp() {
   const events: string[] = []
   const note = (event: string): void => {

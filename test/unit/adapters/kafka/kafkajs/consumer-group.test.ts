@@ -23,9 +23,9 @@ const broker = internal<{ prototype: Broker }>('broker').prototype
 const found = steps.map(step => typeof group[step])
 const canSync = typeof broker.syncGroup
 
-/** The calls of kafkajs's methods and of the hooks, with their groups. */
+/** The calls of methods of kafkajs and of hooks, each with its group. */
 const events: string[] = []
-/** The result of a fetch: a batch that has only markers. */
+/** The result of a fetch: a batch with markers and without records. */
 const batch = { rawMessages: [{}], isEmpty: () => true } as unknown as FetchedBatch
 
 const own = (step: Step) =>
@@ -33,8 +33,8 @@ const own = (step: Step) =>
     events.push(`kafkajs: ${step} of ${this.groupId} ${JSON.stringify(args)}`)
     return step === 'fetch' ? [batch] : undefined
   }
-// Replaces kafkajs's methods, which send requests to brokers. Then the patch adds its hooks to
-// them.
+// Replaces the methods of kafkajs, because they send requests to brokers. Then the patch adds its
+// hooks to the replacements.
 Object.assign(group, Object.fromEntries(steps.map(step => [step, own(step)])))
 broker.syncGroup = async request => {
   if ('error' in request) throw request.error
@@ -58,7 +58,7 @@ const hooks = (name: string): GroupHooks => ({
     void events.push(`${name}: ${topic}/${partition} of ${groupId} out of range`),
 })
 
-/** A group with a cluster client of its own, with or without hooks. */
+/** A group with its own cluster client, with or without hooks. */
 function groupOf(groupId: string, hooked?: GroupHooks): ConsumerGroup {
   const cluster = {} as Cluster
   if (hooked !== undefined) setGroupHooks(cluster, hooked)

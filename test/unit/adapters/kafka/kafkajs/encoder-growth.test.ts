@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { loadKafkajs } from '../../../../../src/adapters/kafka/kafkajs/kafkajs.ts'
+import { loadKafkajs } from '../../../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
 import { internal } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 
 interface Encoder {

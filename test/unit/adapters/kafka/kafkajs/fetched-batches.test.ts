@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { loadKafkajs } from '../../../../../src/adapters/kafka/kafkajs/kafkajs.ts'
+import { loadKafkajs } from '../../../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
 import {
   type FetchedBatch,
   type FetchedMessage,
@@ -69,7 +69,7 @@ describe('the record set of a fetch', () => {
   })
 
   it('may have messages of the format before Kafka 0.11', async () => {
-    // Offset 7, then a message of format 1 without key, with the value `v`.
+    // The bytes are the offset 7 and a message of format 1, without a key and with the value `v`.
     const message = Buffer.alloc(23)
     message.writeInt8(1, 4)
     message.writeInt32BE(-1, 14)

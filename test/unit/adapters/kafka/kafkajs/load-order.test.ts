@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { loadKafkajs } from '../../../../../src/adapters/kafka/kafkajs/kafkajs.ts'
+import { loadKafkajs } from '../../../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
 import { internal } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import { decodeRecordSet } from './record-batches.ts'
 
 /*
- * Shows that `loadKafkajs` replaces a file before another file of kafkajs loads the original. Each
- * test has a case in which the original does something else than the patch.
+ * Shows that `loadKafkajs` replaces files of kafkajs before other files of kafkajs load the
+ * originals. In the case of each test, the original behaves differently from the patch.
  */
 
 type Headers = Readonly<Record<string, string | undefined>>
@@ -35,8 +35,8 @@ describe('kafkajs', () => {
 
   it('decodes records with the patch: the original adds a value to a header named `constructor`', async () => {
     const { buffer } = await produced({ constructor: 'x' } as unknown as Headers)
-    // The fields before the batch: transactional id (2 bytes), acks, timeout, one topic 't', one
-    // partition, size.
+    // Skips the fields before the batch: transactional id (2 bytes), acks, timeout, one topic 't',
+    // one partition, and the size.
     const [record] = await decodeRecordSet(buffer.subarray(2 + 2 + 4 + 4 + 3 + 4 + 4 + 4))
     expect(record).toMatchObject({ headers: { constructor: Buffer.from('x') } })
   })

@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { zstdCompress } from 'node:zlib'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { maxDecompressedBytes } from '../../../../../src/adapters/kafka/kafkajs/compression-codecs.ts'
-import { loadKafkajs } from '../../../../../src/adapters/kafka/kafkajs/kafkajs.ts'
+import { loadKafkajs } from '../../../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
 import { decodeRecord, readHeadersAsText } from '../../../../../src/adapters/kafka/kafkajs/patch-record-decoder.ts'
 import { type FetchedMessage, internal } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import { toHeaderTexts } from '../../../../../src/adapters/kafka/log/to-log-record.ts'
@@ -15,7 +15,7 @@ beforeAll(() => {
   loadKafkajs()
 })
 
-/** A batch with its records compressed, and with the append time 7. */
+/** A batch with compressed records and the append time 7. */
 async function packed(batch: Buffer, records = batch.subarray(headBytes)): Promise<Buffer> {
   const bytes = Buffer.concat([batch.subarray(0, headBytes), await promisify(zstdCompress)(records)])
   bytes.writeInt32BE(bytes.length - 12, 8)
@@ -73,7 +73,7 @@ it('the decompressed size of a response is limited', async () => {
   length.writeInt32BE(bytes.length)
   const Decoder = internal<new (bytes: Buffer) => object>('protocol/decoder')
   const decode = internal<(decoder: object) => Promise<readonly object[]>>('protocol/requests/fetch/v4/decodeMessages')
-  // Two partitions of one response.
+  // A response with two partitions.
   const answer = new Decoder(Buffer.concat([length, bytes, length, bytes]))
   expect(await decode(answer)).toHaveLength(2)
   expect(await decode(answer)).toEqual([])

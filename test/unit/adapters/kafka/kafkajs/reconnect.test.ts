@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals'
-import { loadKafkajs } from '../../../../../src/adapters/kafka/kafkajs/kafkajs.ts'
+import { loadKafkajs } from '../../../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
 import { internal } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 
 interface Fulfilled {
@@ -34,7 +34,7 @@ describe('a connection after a broken one', () => {
     sockets.push(socket)
     return socket
   }
-  /** The next response that the connection parses. */
+  /** Resolves with the next response that the connection parses. */
   const nextAnswer = (): Promise<string> =>
     new Promise(resolve => {
       connection.requestQueue.fulfillRequest = ({ correlationId, payload }) => resolve(`${correlationId} ${payload}`)

@@ -1,8 +1,8 @@
 import { internal } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 
 /**
- * Encodes a record batch (magic 2) as a broker does. `deltas` are the record offsets minus
- * `firstOffset`.
+ * Encodes a record batch (magic 2) as a broker does. `deltas` are the differences of the record
+ * offsets from `firstOffset`.
  */
 export function rawBatch(firstOffset: number, lastOffsetDelta: number, deltas: readonly number[]): Buffer {
   const records = deltas.map(delta => {

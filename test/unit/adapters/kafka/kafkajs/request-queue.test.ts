@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
-import { assertVersion, loadKafkajs } from '../../../../../src/adapters/kafka/kafkajs/kafkajs.ts'
+import { assertVersion, loadKafkajs } from '../../../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
 import { internal } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 
 beforeAll(() => {
@@ -68,7 +68,7 @@ describe('the check for overdue requests', () => {
     const sent = (...ids: number[]): string => ids.map(id => `0 send ${id}`).join(', ')
 
     /**
-     * Each case: its name, the steps as `<ms> <send or answer> <request>`, and the requests that
+     * Each case has a name, the steps as `<ms> <send or answer> <request>`, and the requests that
      * must time out as `<ms> <request>`.
      */
     it.each([

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { expect, it } from '@jest/globals'
-import { loadKafkajs } from '../../../../../src/adapters/kafka/kafkajs/kafkajs.ts'
+import { loadKafkajs } from '../../../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
 import { internal } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 
 interface Runner {
@@ -9,7 +9,10 @@ interface Runner {
   stop(): Promise<void>
 }
 
-/** More fetches than an ended fetcher makes. Without this limit a failing test would never end. */
+/**
+ * A number of fetches that a fetcher cannot reach before it ends. Without this limit, a failing
+ * test would never end.
+ */
 const endless = 1_000
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined }
 const logger: object = { ...quiet, namespace: () => logger }
@@ -29,7 +32,7 @@ it('a consumer that is stopped while kafkajs rebuilds its fetchers ends', async 
     heartbeat: async () => undefined,
     getNodeIds() {
       if (++asked >= endless) throw new Error('it goes on for ever')
-      // The first fetcher has noticed the change of leaders, and waits for the second one to end.
+      // The first fetcher has noticed the change of leaders and waits until the second one ends.
       if (nodes.length === 3) changing()
       return nodes
     },

@@ -6,7 +6,7 @@ import { createAdmin } from '../../../../../src/adapters/kafka/log/admin.ts'
 const protocolError = (type: string): Error =>
   Object.assign(new Error(type), { name: 'KafkaJSProtocolError', type, retriable: true })
 
-/** A client whose brokers list a topic and then give these responses one after the other. */
+/** A client whose brokers first list a topic and then give these responses, in order. */
 function brokersThatSay(...answers: readonly (Error | 'known')[]) {
   const left = [...answers]
   const admin = {

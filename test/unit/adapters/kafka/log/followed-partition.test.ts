@@ -1,9 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
-import { FollowedPartition } from '../../../../../src/adapters/kafka/log/follower.ts'
+import { FollowedPartition } from '../../../../../src/adapters/kafka/log/topic-follower.ts'
 
 describe('the time up to which a partition is read', () => {
   const never = Number.NEGATIVE_INFINITY
-  /** `3/5@10` is a fetch sent at 10, with position 3 after it and 5 as the end of the log. */
+  /**
+   * `3/5@10` is a fetch that is sent at 10. After it, the position is 3 and the end of the log is
+   * 5.
+   */
   it.each<[reason: string, fetches: string, asOf: number]>([
     ['is unknown before the first fetch', '', never],
     ['is that of the fetch for an empty log', '0/0@10', 10],

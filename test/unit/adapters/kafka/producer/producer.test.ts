@@ -13,7 +13,7 @@ const stored = ({ topic, messages }: ProducerRecord) => [
   { topicName: topic, partition: messages[0]?.partition as number, errorCode: 0 },
 ]
 
-/** A producer on a kafkajs with this `send`, in which every topic has three partitions. */
+/** A producer with a kafkajs client that has this `send`. Every topic has three partitions. */
 function setUp(send: Send) {
   const clock = new ManualClock()
   const requests: ProducerRecord[] = []
@@ -119,8 +119,9 @@ it('records of a topic with large batches linger longer and delay no other topic
 
 describe('records of a topic with large batches', () => {
   /**
-   * Appends a record of a user to a topic with large batches. In other topics, the keys of these
-   * users select different partitions.
+   * Appends a record with the user's id as its key to a topic with large batches, where the key
+   * does not select the partition. In an ordinary topic, the users of these tests would be in
+   * different partitions.
    */
   const park = (to: LogProducer, user: string): void =>
     to.append('patient', { key: Buffer.from(user), value: Buffer.from(user), headers: {} }, () => {})
@@ -154,7 +155,7 @@ describe('records of a topic with large batches', () => {
       await linger()
       await linger()
     }
-    // All partitions have a request in progress, so the third batch waits.
+    // All partitions have a request in progress, so the third batch must wait.
     expect(requests.map(placeOf).slice(5)).toEqual([0, 2])
   })
 })
@@ -211,7 +212,7 @@ it('a record whose maySend returns false is not sent, and its callback gets an e
   }
   add('a', () => isOurs)
   await linger()
-  // These records wait for the response to the first request.
+  // These records must wait for the response to the first request.
   add('b', () => isOurs)
   add('c')
   add('d', () => isOurs)

@@ -16,7 +16,7 @@ describe('audience sync', () => {
   it('uploads the members of a file', async () => {
     const { code, out, err } = await harness.run(['sync', ...shoppers, '--members', `${folder}/members.txt`])
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toMatch(/^full sync \d{16} of First time shopper: 2 members in 0\.0 s\n$/)
+    expect(out).toMatch(/^full sync \d{16} of First time shopper: 2 members uploaded in 0\.0 s\n$/)
     expect(harness.inputsTold().toSorted()).toEqual([
       'observed ada true',
       'observed bob true',
@@ -54,7 +54,7 @@ describe('audience sync', () => {
     const { code, err } = await harness.run(['sync', ...shoppers, '--members', `${folder}/members.txt`, '--wait'])
     expect(code).toBe(1)
     expect(err).toMatch(
-      /no effect, because .* has a time in the future, 2026-03-01T01:00:00.000Z: .*; run hookline audience reset --name "First time shopper", then /,
+      /no effect: .* a sync with a later time, 2026-03-01T01:00:00.000Z, because .*; run hookline audience reset --name "First time shopper", then /,
     )
   })
 
@@ -79,7 +79,7 @@ describe('audience sync', () => {
     [
       'an invalid line',
       'wrong.ndjson',
-      ": line 2: there is no user id: set 'userId' to a string or a number; sync incomplete: 1 line applied, members missing from the list not removed",
+      ": line 2: there is no user id: set 'userId' to a string or a number; the sync is incomplete: Hookline applied 1 line and did not remove the members who are missing from the list",
     ],
     [
       'an empty list',
@@ -99,7 +99,7 @@ describe('audience sync', () => {
     const { code, out, err } = await harness.run(['sync', ...shoppers, '--members', file])
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toMatch(
-      /^hookline: .*\/cut\.gz: gzip cannot be unpacked: .*; sync incomplete: \d lines? applied, members missing from the list not removed; sync the whole list again\n$/,
+      /^hookline: .*\/cut\.gz: gzip cannot be unpacked: .*; the sync is incomplete: Hookline applied \d lines? and did not remove the members who are missing from the list; sync the whole list again\n$/,
     )
     expect(harness.inputsTold()).not.toContain('sync_ended')
   })
@@ -113,7 +113,7 @@ describe('audience sync', () => {
     const { code, err } = await harness.run(argv, { stdin: Readable.from(failing()) })
     expect({ code, err }).toEqual({
       code: 1,
-      err: 'hookline: stdin: EIO: i/o error, read; sync incomplete: 2 lines applied, members missing from the list not removed; sync the whole list again\n',
+      err: 'hookline: stdin: EIO: i/o error, read; the sync is incomplete: Hookline applied 2 lines and did not remove the members who are missing from the list; sync the whole list again\n',
     })
     expect(harness.inputsTold().toSorted()).toEqual(['observed ada true', 'observed bob true'])
   })
@@ -138,7 +138,7 @@ describe('audience sync', () => {
       signal: stopping.signal,
     })
     expect(code).toBe(1)
-    expect(err).toContain('hookline: interrupted; sync incomplete: 0 lines applied')
+    expect(err).toContain('hookline: interrupted; the sync is incomplete: Hookline applied 0 lines')
     expect(harness.inputsTold()).not.toContain('sync_ended')
   })
 
@@ -150,8 +150,8 @@ describe('audience sync', () => {
   })
 
   it.each<[string, boolean, number, string]>([
-    ['all delivered', true, 0, '2 delivered'],
-    ['one not delivered', false, 1, '1 delivered, 1 not delivered'],
+    ['all delivered', true, 0, 'changes: 2 delivered'],
+    ['one not delivered', false, 1, 'changes: 1 delivered, 1 not delivered'],
   ])('--wait waits for the deliveries: %s', async (_name, isDelivered, code, line) => {
     harness.keepShopper('ada', {})
     harness.keepShopper('bob', isDelivered ? {} : { acknowledged: undefined })
@@ -160,7 +160,7 @@ describe('audience sync', () => {
     expect(result.out.split('\n')[1]).toBe(line)
     if (code === 1)
       expect(result.err).toContain(
-        '1 change not delivered; the next sync sends undelivered changes again; see: hookline audience drift --name "First time shopper"',
+        '1 change not delivered; the next sync sends undelivered changes again; to see them, run: hookline audience drift --name "First time shopper"',
       )
   })
 
@@ -175,7 +175,7 @@ describe('audience sync', () => {
     const { code, err } = await harness.run(argv, { signal: stopping.signal })
     expect({ code, err }).toEqual({
       code: 1,
-      err: 'hookline: interrupted; the upload is complete, and delivery continues\n',
+      err: 'hookline: interrupted; the upload is complete, and Hookline continues to deliver the changes\n',
     })
     expect(harness.inputsTold()).toContain('sync_ended')
   })

@@ -21,7 +21,7 @@ webhooks:
 const other = (id: string): string =>
   `{ id: ${id}, sources: [web], webhooks: [{ url: "https://${id}.example.com" }] }\n`
 
-/** Writes the files and applies the directory. */
+/** Writes the files to a folder and runs `destinations apply` with it. */
 async function apply(files: Readonly<Record<string, string>>, ...options: string[]) {
   const folder = await configFolder(files)
   const result = await installation.run(['destinations', 'apply', '-f', folder, ...options])
@@ -63,7 +63,7 @@ describe('apply', () => {
     expect(out).toBe(`~ destination crm
     sources: ["web"] → ["web","server"]
     sharedSecret: *** (${fingerprintOf(secret)}) → *** (${fingerprintOf(newer)})
-    webhooks[0].headers.Authorization: *** → *** (no fingerprint)
+    webhooks[0].headers.Authorization: *** → *** (fewer than 16 characters, so no fingerprint is shown)
 1 changed
 `)
   })
@@ -179,7 +179,7 @@ describe('apply changes nothing', () => {
     expect(err.trim().split('\n')).toEqual([
       expect.stringMatching(/^b\.yaml:1:\d+: sources\[1\]: no source has this id \(/),
       expect.stringMatching(/^c\.yaml:1:\d+: webhooks\[0\]\.url: .*10\.0\.0\.1/),
-      'd.yaml:1:7: id: is defined in the configuration file of the services (remove it there before you apply this file)',
+      'd.yaml:1:7: id: is defined in the configuration file of the services (remove it from that file before you apply this file)',
     ])
     expect(installation.documents('destination')).toEqual({})
   })
@@ -203,7 +203,9 @@ describe('apply changes nothing', () => {
     await installation.put('destination', { id: 'crm', sources: ['web'], webhooks: [{ url: 'https://a.example' }] })
     const { code, err } = await apply(files, ...options)
     expect(code).toBe(2)
-    expect(err).toMatch(/^hookline: --file: .* has no destination; to remove one, use hookline destinations delete\n$/)
+    expect(err).toMatch(
+      /^hookline: --file: .* contains no destination; to delete a destination, run: hookline destinations delete <id>\n$/,
+    )
     expect(Object.keys(installation.documents('destination'))).toEqual(['crm'])
   })
 
@@ -214,13 +216,13 @@ describe('apply changes nothing', () => {
   })
 })
 
-describe('apply and another writer', () => {
+describe('apply and a concurrent change', () => {
   it('never overwrites a change, and reports it', async () => {
     await apply({ 'a.yaml': other('a'), 'b.yaml': other('b') })
     const { change } = installation.objects
     let isFirst = true
     installation.objects.change = async request => {
-      // The other writer changes `b` after the checks.
+      // Another writer changes `b` after the command has checked all changes.
       if (isFirst && request.id === 'b' && request.dryRun !== true) {
         isFirst = false
         await change({
@@ -240,7 +242,7 @@ describe('apply and another writer', () => {
     expect(await apply(files)).toEqual({
       code: 1,
       out: '~ destination a\n    sources: ["web"] → ["server"]\n1 changed\n',
-      err: 'hookline: destination b was changed by another writer; 1 of 2 changes were made; run the command again\n',
+      err: 'hookline: destination b was changed by another client of the operator API or by Hookline itself while the command ran; 1 of 2 changes were made; correct this, then run the command again; changes already made are kept\n',
     })
     expect(installation.documents('destination')['b']).toMatchObject({ sources: ['web'], paused: true })
     expect(await apply(files)).toMatchObject({ code: 0, out: expect.stringContaining('1 changed, 1 unchanged') })

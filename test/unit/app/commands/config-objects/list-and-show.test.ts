@@ -17,7 +17,7 @@ describe('list', () => {
     const { code, out, err } = await installation.run(['destinations', 'list'])
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out.replaceAll(new RegExp(time, 'g'), 'T'.repeat(24))).toBe(
-      `ID       STATE    ORIGIN  VERSION  SOURCES      CHANGED                   BY
+      `ID       STATE    ORIGIN  VERSION  SOURCES      CHANGED AT                CHANGED BY
 crm      enabled  api     1        web, server  TTTTTTTTTTTTTTTTTTTTTTTT  bob
 filed    enabled  file    -        web          -                         -
 waiting  paused   file    -        server       -                         -
@@ -49,9 +49,9 @@ waiting  paused   file    -        server       -                         -
 
   it('shows sources', async () => {
     const { out } = await installation.run(['sources', 'list'])
-    expect(out).toBe(`ID      STATE    ORIGIN  VERSION  CHANGED  BY
-server  enabled  file    -        -        -
-web     enabled  file    -        -        -
+    expect(out).toBe(`ID      STATE    ORIGIN  VERSION  CHANGED AT  CHANGED BY
+server  enabled  file    -        -           -
+web     enabled  file    -        -           -
 `)
   })
 })

@@ -25,7 +25,8 @@ describe('status', () => {
       [
         'crm: enabled',
         'circuit breaker: closed',
-        'requests in progress: 0, deliveries in memory: 0',
+        'requests in progress: 0',
+        'deliveries that wait in memory for an attempt: 0',
         'RESULTS    DELIVERED  FAILED ATTEMPTS  DEAD-LETTERED  DROPPED  SINCE',
         'last hour  0          0                0              0        TIME',
         'last day   0          0                0              0        TIME',
@@ -51,10 +52,15 @@ describe('test', () => {
   it.each<[string, string, Partial<NonNullable<Extract<CallResult, { kind: 'answered' }>['body']>>, readonly string[]]>(
     [
       ['a text', 'ok\r\nsecond line\n', {}, ['  response:', '    ok', '    second line']],
-      ['the beginning of a text', 'ok', { isTruncated: true }, ['  response (its beginning):', '    ok']],
+      ['the beginning of a text', 'ok', { isTruncated: true }, ['  response (only the beginning):', '    ok']],
       ['nothing', '', {}, ['  response: empty']],
       ['control characters', 'a\u001b[2Jb', {}, ['  response:', '    a\ufffd[2Jb']],
-      ['a compressed body', 'x', { contentEncoding: 'gzip' }, ['  response: compressed with gzip, not shown']],
+      [
+        'a compressed body',
+        'x',
+        { contentEncoding: 'gzip' },
+        ['  response: not shown, because it is compressed with gzip'],
+      ],
     ],
   )('prints the body of the response: %s', async (_name, text, more, lines) => {
     const body = { bytes: Buffer.from(text), isTruncated: false, contentEncoding: undefined, ...more }

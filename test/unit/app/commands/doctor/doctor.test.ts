@@ -18,7 +18,10 @@ const file = `${await configFolder({ 'hookline.yaml': smallConfiguration() })}/h
 
 const settings = await loadSettings({ config: file }, createTestIo())
 
-/** Instruments with which every check succeeds, except for the overrides. */
+/**
+ * The functions with which `hookline doctor` examines Kafka, the registry and the endpoints. All
+ * checks succeed with them. `change` replaces some of them.
+ */
 function instruments(change: Partial<Instruments> = {}, clock = new ManualClock()): Instruments {
   const specs = topicSpecs({ prefix: 'acme', partitions: 12, replicationFactor: 3 }, [durationMs(10_000)])
   const described = specs.map(spec => ({ ...spec, config: topicConfig(spec) }))
@@ -63,14 +66,14 @@ describe('hookline doctor', () => {
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out.trimEnd().split('\n')).toEqual([
       'ok    configuration: 2 sources, 1 destination, 1 webhook',
-      'warn  configuration: source server: no enabled destination receives its messages',
+      'warn  configuration: source server: no enabled destination receives its messages, so they are not delivered; add its id to "sources" of a destination',
       'ok    kafka: 1 broker, reachable at its advertised address',
-      'ok    access: may read 12 topics, write 13 and join 3 groups',
-      'ok    topics: 13 topics ready',
+      'ok    access: this client may read 12 topics, write to 13 topics and join 3 consumer groups',
+      'ok    topics: 13 topics with the required settings',
       'ok    registry: 3 schemas registered',
-      "ok    clock: equal to the broker's clock",
+      "ok    clock: this machine's clock agrees with the broker's clock",
       'ok    endpoint crm/0 https://crm.example.com: connected to 203.0.113.4 in 5 ms, without TLS',
-      expect.stringMatching(/^ok {4}transport: got takes /),
+      expect.stringMatching(/^ok {4}transport: the HTTP client "got" takes /),
     ])
   })
 
@@ -80,7 +83,10 @@ describe('hookline doctor', () => {
       instruments({ endpoints: { dial: async () => dead, close: () => {} } }),
       '--json',
     )
-    expect({ code, err }).toEqual({ code: 1, err: 'hookline: 1 of 9 checks failed\n' })
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: 'hookline: 1 of 9 checks failed; the lines that begin with "fail" say what to do\n',
+    })
     const { ok, findings } = JSON.parse(out) as { ok: boolean; findings: Finding[] }
     expect(ok).toBe(false)
     expect(findings.filter(({ level }) => level === 'fail')).toEqual([
@@ -95,8 +101,8 @@ describe('hookline doctor', () => {
     const { code, out } = await run(instruments(), '--services', 'collector')
     expect(code).toBe(0)
     expect(out).not.toMatch(/endpoint|transport|clock/)
-    expect(out).toContain('access: may read 1 topic, write 3 and join 0 groups')
-    expect(out).toContain('topics: 6 topics ready')
+    expect(out).toContain('access: this client may read 1 topic, write to 3 topics and join 0 consumer groups')
+    expect(out).toContain('topics: 6 topics with the required settings')
   })
 })
 
@@ -131,8 +137,10 @@ describe('examine', () => {
     })
     const findings = await looking
     for (const hung of ['topics', 'registry', 'endpoint'] as const)
-      expect(linesOf(findings, hung)).toEqual(['fail no response within 15s'])
-    expect(linesOf(findings, 'access')).toEqual(['ok may read 8 topics, write 13 and join 3 groups'])
+      expect(linesOf(findings, hung)).toEqual(['fail the check did not finish within 15s'])
+    expect(linesOf(findings, 'access')).toEqual([
+      'ok this client may read 8 topics, write to 13 topics and join 3 consumer groups',
+    ])
   })
 
   it('dials at most 400 endpoints concurrently', async () => {

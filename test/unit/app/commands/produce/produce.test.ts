@@ -14,7 +14,10 @@ const folder = await configFolder({ 'hookline.yaml': smallConfiguration({ prefix
 const clock = new ManualClock()
 const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTopic, clock })
 
-/** Acknowledges each record; from the `failsAt`th append on, reports an error instead. */
+/**
+ * A producer that acknowledges each record. From the `failsAt`th append on, it reports an error
+ * instead.
+ */
 class MemoryProducer implements LogProducer {
   readonly records: [topic: string, record: OutgoingRecord][] = []
   readonly #pending: (() => void)[] = []
@@ -77,7 +80,7 @@ describe('sample messages', () => {
   it('are 100 canonical messages of the first source, keyed by user', async () => {
     const { code, out, err, producer } = await run([])
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toMatch(/^produced 100 messages to hookline\.events in \d+\.\d s \(\d+ per second\)\n$/)
+    expect(out).toMatch(/^wrote 100 messages to hookline\.events in \d+\.\d s \(\d+ per second\)\n$/)
     const events = producer.events()
     expect(new Set(events.map(({ message }) => message.type))).toEqual(new Set(callTypes))
     for (const { sourceId, canonical, receivedAt } of events)
@@ -116,7 +119,7 @@ describe('sample messages', () => {
   ])('stop at a signal: %j', async (argv, message, code) => {
     const result = await run(argv, { signal: AbortSignal.abort() })
     expect(result.code).toBe(code)
-    expect(result.out).toMatch(/^produced 0 messages/)
+    expect(result.out).toMatch(/^wrote 0 messages/)
     expect(result.err).toBe(message && `hookline: ${message}\n`)
     expect(result.producer.stops).toBe(1)
   })
@@ -124,7 +127,7 @@ describe('sample messages', () => {
   it('stop at the first record that Kafka rejects, with a remedy', async () => {
     const { code, out, err, producer } = await run(['--count', '20000'], {}, new MemoryProducer(3))
     expect(code).toBe(1)
-    expect(out).toMatch(/^produced 2 messages/)
+    expect(out).toMatch(/^wrote 2 messages/)
     expect(err).toBe(
       'hookline: Kafka did not acknowledge 4998 messages: topic hookline.events does not exist; create it with: hookline topics apply\n',
     )
@@ -157,7 +160,7 @@ describe('messages from stdin', () => {
       "stdin:1: missing_event: You must pass 'event'.",
       expect.stringMatching(/^stdin:3: invalid_json: /),
       expect.stringMatching(/^stdin:4: not_an_object: /),
-      'hookline: skipped 3 invalid lines of stdin',
+      'hookline: skipped 3 invalid lines of stdin; see the reasons above',
       '',
     ])
     expect(producer.records.length).toBe(1)

@@ -1,0 +1,24 @@
+import type { Entry } from '../../../test/tools/bench/publication/entries.ts'
+import { coefficientsFrom } from './coefficients.ts'
+import { casesTable, coefficientsTable, defaultAssumptionsTable, outagesTable } from './tables.ts'
+
+/**
+ * The generated blocks of docs/explanation/capacity.md by name. If published figures are missing
+ * for a block, its text lists these figures.
+ */
+export function capacityBlocks(entries: readonly Entry[]): ReadonlyMap<string, string> {
+  const orMissing = (text: () => string): string => {
+    try {
+      return text()
+    } catch (error) {
+      return `This table cannot be computed: ${(error as Error).message}.`
+    }
+  }
+  const undici = () => coefficientsFrom(entries, 'undici')
+  return new Map([
+    ['coefficients', orMissing(() => coefficientsTable({ undici: undici(), got: coefficientsFrom(entries, 'got') }))],
+    ['choices', defaultAssumptionsTable()],
+    ['cases', orMissing(() => casesTable(undici()))],
+    ['outages', orMissing(() => outagesTable(undici()))],
+  ])
+}

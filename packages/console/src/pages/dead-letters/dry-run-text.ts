@@ -1,0 +1,31 @@
+import type { Replay } from '../../api/job-types.ts'
+import { countText, countWithNoun } from '../../components/number-text.ts'
+import { countedBy, isActive } from '../jobs/job-view.ts'
+
+/** Why a dead letter cannot be replayed, for each refusal of the operator API. */
+const refusalTexts: Readonly<Record<string, string>> = {
+  unknown_destination: 'the destination is not in the configuration',
+  disabled: 'the destination is disabled',
+  not_connected: 'the source is no longer connected to the destination',
+  truncated: 'the dead-letter topic has only the first 64 KiB of the record',
+  unreadable: 'the record has invalid headers',
+}
+
+/** The result of a dry run in words. */
+export function dryRunText({ state, progress, counts }: Pick<Replay, 'state' | 'progress' | 'counts'>): string {
+  if (isActive({ state })) return `Counting… ${countWithNoun(progress?.seen ?? 0, 'dead letter')} read so far.`
+  if (state !== 'done') return 'Hookline could not count the dead letters. The job on the page "Jobs" shows the reason.'
+  const { replayable, refused } = countedBy({ ...(counts && { counts }) })
+  const rest =
+    refused > 0 ? ` ${countWithNoun(refused, 'dead letter')} cannot be replayed: ${reasonsOf(counts ?? [])}.` : ''
+  return `${countWithNoun(replayable, 'dead letter')} can be replayed.${rest}`
+}
+
+function reasonsOf(counts: NonNullable<Replay['counts']>): string {
+  const sums = new Map<string, number>()
+  for (const { count, refusal } of counts)
+    if (refusal !== undefined && count > 0) sums.set(refusal, (sums.get(refusal) ?? 0) + count)
+  return [...sums]
+    .map(([refusal, count]) => `${countText(count)} because ${refusalTexts[refusal] ?? `of ${refusal}`}`)
+    .join(', ')
+}

@@ -1,0 +1,66 @@
+export type Substitution =
+  | { readonly kind: 'text'; readonly text: string; readonly variables: readonly string[] }
+  | { readonly kind: 'refused'; readonly message: string; readonly hint: string }
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+const place = /\$\$\{|\$\{([^}]*)(\}?)/g
+const inside = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s
+
+/**
+ * Checks a text that must not use environment variables. As in `substitute`, `$${` is a literal
+ * `${`.
+ */
+export function withoutEnvironment(text: string): Substitution {
+  if (!/(?<!\$)\$\{/.test(text)) return { kind: 'text', text: text.replaceAll('$${', '${'), variables: [] }
+  return {
+    kind: 'refused',
+    message: `contains \${…}; a file of destinationsFrom cannot use environment variables`,
+    hint: 'write the value itself; a URL, header value or secret can also be in a file below this directory (urlFile, file: NAME, sharedSecretFile, signingKeyFile, clientSecretFile or clientKeyFile); for a literal ${ write $${',
+  }
+}
+
+/**
+ * Replaces `${NAME}` and `${NAME:-default}` by environment variables, in one pass. As in a shell,
+ * the default is also used when the variable is empty. `$${` is a literal `${`.
+ */
+export function substitute(text: string, env: Environment): Substitution {
+  const variables: string[] = []
+  const unset: string[] = []
+  let malformed = false
+  const result = text.replace(place, (whole: string, content: string | undefined, end: string) => {
+    if (whole === '$${') return whole.slice(1)
+    const [, name, standard] = (end === '}' && inside.exec(content ?? '')) || []
+    if (name === undefined) malformed = true
+    else {
+      variables.push(name)
+      const value = env[name]
+      if (standard !== undefined) return value || standard
+      if (value === undefined) unset.push(name)
+      return value ?? ''
+    }
+    return ''
+  })
+  if (malformed) {
+    return {
+      kind: 'refused',
+      message: `contains a \${ that is neither \${NAME} nor \${NAME:-default}`,
+      hint: 'for a literal ${ write $${',
+    }
+  }
+  const [name] = unset
+  if (name !== undefined) {
+    // The message shows the name only when the whole text is this variable. In a longer text, the
+    // characters of the name may be a part of a secret.
+    if (text === `\${${name}}`) {
+      const hint = `set it, or give a default: \${${name}:-default}`
+      return { kind: 'refused', message: `the environment variable ${name} is not set`, hint }
+    }
+    return {
+      kind: 'refused',
+      message: 'uses an environment variable that is not set',
+      hint: `set it, or give a default: \${NAME:-default}; for a literal \${ write $\${`,
+    }
+  }
+  return { kind: 'text', text: result, variables }
+}

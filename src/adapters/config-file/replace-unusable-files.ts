@@ -1,0 +1,138 @@
+import { basename, dirname, join } from 'node:path'
+import { placeholderDestination } from '../../core/delivery/route.ts'
+import { type SettingsProblem, valueAt } from '../../core/settings/problem.ts'
+import type { Destination, Settings } from '../../core/settings/settings.ts'
+import { id as idField } from '../../core/settings/value-types.ts'
+import { foreignIdMessage } from './destination-directories.ts'
+import type { ConfigFiles, DestinationFile } from './read-config-files.ts'
+
+/**
+ * The configuration without the unusable files. `standIns` replace the destinations of these files.
+ */
+export interface Reduced {
+  readonly input: unknown
+  /** The destinations that replace those of unusable files, by destination id. */
+  readonly standIns: ReadonlyMap<string, Destination>
+  readonly excluded: NonNullable<Settings['excluded']>
+}
+
+/**
+ * Removes unusable files, and adds stand-ins for their destinations:
+ * - The destination that the file had when it was last valid in this process.
+ * - Otherwise, if its id can be read, a held destination: its messages wait in retry topics.
+ * - Otherwise none.
+ * Files of directories that cannot be listed were not read, so their last valid destinations are
+ * added too. Last, it adds a held destination for each id that an audience, the canary or the
+ * notices name and that still has no destination.
+ */
+export function withoutFiles(
+  configFiles: ConfigFiles,
+  unusable: ReadonlySet<string>,
+  lastGood: ReadonlyMap<string, Destination>,
+): Reduced {
+  const { input, parts, unlisted } = configFiles
+  const given = valueAt(input, ['destinations']) as readonly unknown[]
+  const own = given.slice(0, given.length - parts.length)
+  const usable = parts.filter(({ file }) => !unusable.has(file))
+  const taken = new Set([...own, ...usable.map(({ value }) => value)].map(value => valueAt(value, ['id'])))
+  const standIns = new Map<string, Destination>()
+  let unnamed = 0
+  const add = (destination: Destination | undefined): void => {
+    if (destination === undefined) unnamed++
+    else if (!taken.has(destination.id)) {
+      taken.add(destination.id)
+      standIns.set(destination.id, destination)
+    }
+  }
+  const bad = parts.filter(({ file }) => unusable.has(file))
+  const badByFile = new Map(bad.map(part => [part.file, part]))
+  // A destination that was valid before keeps its id, even if a new unusable file has the same id.
+  for (const [file, destination] of lastGood) {
+    const from = badByFile.get(file) ?? unlistedOf(file, configFiles)
+    if (from !== undefined) add({ ...destination, sources: destination.sources.filter(isOpen(from, input)) })
+  }
+  for (const part of bad) if (!lastGood.has(part.file)) add(held(part, input))
+  const missing = new Set(referredTo(input).filter(id => !taken.has(id)))
+  for (const id of missing) add(placeholderDestination(id))
+  const stubs = [...standIns.keys()].map(id => stubOf(id, input))
+  const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
+  // `missing` has the ids that the configuration refers to and for which no destination was found.
+  // A file without a readable id (`unnamed`) may have a destination with one of these ids, and this
+  // file is already counted in `bad`. So with an unnamed file, the missing ids are not counted.
+  const files = bad.length + unlisted.length + (unnamed > 0 ? 0 : missing.size)
+  return { input: { ...(input as object), destinations }, standIns, excluded: { files, unnamed } }
+}
+
+/**
+ * Reports usable files whose id belongs to a file in another directory. That other file had the id
+ * when it was last valid, and is now unusable or cannot be read.
+ */
+export function takenIds(
+  configFiles: ConfigFiles,
+  unusable: ReadonlySet<string>,
+  lastGood: ReadonlyMap<string, Destination>,
+): readonly SettingsProblem[] {
+  const { parts, input } = configFiles
+  const kept = [...lastGood].filter(([file]) => unusable.has(file) || unlistedOf(file, configFiles) !== undefined)
+  const directoryOf = new Map<unknown, string>(kept.map(([file, { id }]) => [id, dirname(file)]))
+  const own = listAt(input, ['destinations']).length - parts.length
+  return parts.flatMap(({ file, value }, index) => {
+    const directory = directoryOf.get(valueAt(value, ['id']))
+    if (unusable.has(file) || directory === undefined || directory === dirname(file)) return []
+    const hint = `choose another id: a destination in ${directory} keeps this id, although its file is invalid or missing now`
+    return [{ path: ['destinations', own + index, 'id'], message: foreignIdMessage, hint }]
+  })
+}
+
+/**
+ * Returns the entry of the file's directory in `unlisted`; `undefined` when the directory was
+ * listed.
+ */
+export const unlistedOf = (file: string, { unlisted }: ConfigFiles): ConfigFiles['unlisted'][number] | undefined =>
+  unlisted.find(({ directory }) => join(directory, basename(file)) === file)
+
+/**
+ * Returns a filter for source ids that are configured and that destinations of this directory may
+ * use.
+ */
+function isOpen({ allowedSources }: Pick<DestinationFile, 'allowedSources'>, input: unknown) {
+  const known = new Set(listAt(input, ['sources']).map(source => valueAt(source, ['id'])))
+  return (source: unknown): source is string =>
+    known.has(source) && (allowedSources === undefined || allowedSources.includes(source))
+}
+
+/**
+ * A held destination for an unusable file: its messages wait in retry topics. It has the id of the
+ * file, and the sources that the file names and may use. `undefined` when the id cannot be read.
+ */
+function held(part: DestinationFile, input: unknown): Destination | undefined {
+  const from = part.value ?? part.outline
+  const { data: id } = idField.safeParse(valueAt(from, ['id']))
+  if (id === undefined) return undefined
+  const sources = valueAt(from, ['sources'])
+  return placeholderDestination(id, Array.isArray(sources) ? [...new Set(sources.filter(isOpen(part, input)))] : [])
+}
+
+/**
+ * A minimal valid destination with this id, with which the configuration passes validation. The
+ * destination in `standIns` replaces it afterwards.
+ */
+function stubOf(id: string, input: unknown): object {
+  const source = valueAt(input, ['sources', 0, 'id'])
+  const port = valueAt(input, ['network', 'ports', 0]) ?? 443
+  return { id, sources: [source], webhooks: [{ url: `https://held.invalid:${port}` }] }
+}
+
+function referredTo(input: unknown): readonly string[] {
+  const names = [
+    ...listAt(input, ['audiences', 'list']).flatMap(audience => listAt(audience, ['destinations'])),
+    valueAt(input, ['canary', 'destination']),
+    valueAt(input, ['notices', 'destination']),
+  ]
+  return names.filter(name => typeof name === 'string')
+}
+
+function listAt(value: unknown, path: readonly string[]): readonly unknown[] {
+  const list = valueAt(value, path)
+  return Array.isArray(list) ? list : []
+}

@@ -1,0 +1,163 @@
+import { syncModes } from '../../core/audience/sync-watermark.ts'
+import type { TrackingApi } from '../../core/collector/tracking-api.ts'
+import { parseField } from '../../core/message/json.ts'
+import { maxMessageBytes } from '../../core/message/message-parts.ts'
+import {
+  type DeletionAndAudienceApi,
+  type SyncRequest,
+  UploadCutShort,
+} from '../../core/operator/deletion-and-audience-api.ts'
+import type { Clock } from '../../core/ports.ts'
+import { DamagedGzip, linesOf } from '../streams/lines.ts'
+import { createReservation } from './body-memory.ts'
+import type { HttpServer } from './json-api-server.ts'
+import type { Connections } from './open-connections.ts'
+import { type Asked, createGuard, type GuardDeps, type Handled, type OperatorGate } from './operator-guard.ts'
+import { deletionPath, deletionsPath, syncsPath } from './paths.ts'
+import { readBody } from './read-body.ts'
+import { acceptedForProcessing, type HttpResponse, ok, problem, refused } from './responses.ts'
+import type { HttpLimits } from './server-limits.ts'
+import { createStreamedBody } from './streamed-body.ts'
+
+interface Deps extends HandlerDeps, Omit<GuardDeps, 'operator' | 'clock'>, Pick<HttpServer, 'app'> {
+  /** `undefined` when the operator API is off on this listener. */
+  readonly operator: GuardedOperatorApi | undefined
+}
+
+/** The operator API behind the routes, its authentication, and the audit log of changes. */
+export interface GuardedOperatorApi extends OperatorGate {
+  readonly api: DeletionAndAudienceApi
+}
+
+/**
+ * Adds the routes for deletions and audiences. Without a valid key, no body is read, and no
+ * response shows which deletions or audiences exist.
+ */
+export function addDeletionAndAudienceRoutes({ operator, ...deps }: Deps): void {
+  const { app } = deps
+  const { deleteUsers, findDeletion, sync } = createOperatorHandlers(deps)
+  const guard = createGuard({ ...deps, operator: operator ?? apiIsOff })
+
+  const guarded = (route: string, handle: OperatorHandler, action?: string) =>
+    // The guard calls the handler only when the API is on.
+    guard(route, asked => handle({ ...asked, operator: (operator as GuardedOperatorApi).api }), { action })
+
+  app.post(deletionsPath, guarded(deletionsPath, deleteUsers, 'delete_users'))
+  app.get(deletionPath, guarded(deletionPath, findDeletion))
+  app.post(syncsPath, guarded(syncsPath, sync, 'sync_audience'))
+}
+
+const apiIsOff = problem(
+  'not_found',
+  'This listener does not serve the operator API: use the address in operator.listen. The operator API listens there if operator.keys has a key.',
+)
+
+/** Bytes reserved for a sync, for the records that Kafka has not acknowledged yet. */
+const syncBytes = 8 * 1_048_576
+
+export interface HandlerDeps {
+  readonly connections: Connections
+  readonly memory: Pick<TrackingApi, 'reserve' | 'release'>
+  readonly maxBodyBytes: number
+  readonly limits: HttpLimits
+  readonly clock: Clock
+}
+
+interface OperatorAsked extends Asked {
+  readonly operator: DeletionAndAudienceApi
+}
+
+type OperatorHandler = (asked: OperatorAsked) => Promise<Handled>
+
+/** The handlers of the operator API. They run after the key was checked. */
+function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clock }: HandlerDeps) {
+  async function deleteUsers({ operator, request: { raw }, reply, trace }: OperatorAsked) {
+    const reservation = createReservation(memory)
+    const connection = connections.of(raw)
+    const { progress } = limits
+    try {
+      const about = { maxBytes: maxBodyBytes, memory: reservation, progress, clock, connection }
+      const body = await readBody(raw, reply.raw, about)
+      if (body.kind !== 'read') return { answer: body.kind === 'gone' ? undefined : body.answer }
+      const parsed = parseField(body.text, 'The body')
+      if (parsed.kind === 'rejected') return { answer: problem('invalid_json', parsed.message) }
+      const answer = await operator.deleteUsers(parsed.value, trace)
+      if (answer.kind === 'refused') return { answer: refused(answer) }
+      const { id, status, users } = answer
+      return { answer: acceptedForProcessing(JSON.stringify({ id, status })), change: { id, users } }
+    } finally {
+      reservation.release()
+    }
+  }
+
+  async function findDeletion({ operator, request }: OperatorAsked) {
+    const answer = await operator.findDeletion((request.params as { id: string }).id)
+    return { answer: answer.kind === 'refused' ? refused(answer) : ok(JSON.stringify(answer.status)) }
+  }
+
+  async function sync({ operator, request: { raw, params, query }, reply, trace }: OperatorAsked) {
+    const { name: audience } = params as { name: string }
+    const unknown = operator.refuseAudience(audience)
+    const change = { audience }
+    if (unknown !== undefined) return { answer: refused(unknown), change }
+    const asked = syncQueryOf(query as Record<string, unknown>)
+    if ('status' in asked) return { answer: asked, change }
+    const reservation = createReservation(memory)
+    if (!reservation.take(syncBytes)) return { answer: tooMuch, change }
+    const pieces = createStreamedBody(raw, reply.raw, {
+      progress: limits.progress,
+      clock,
+      connection: connections.of(raw),
+    })
+    let damage: HttpResponse | undefined
+    let read = 0
+    async function* lines() {
+      try {
+        for await (const some of linesOf(pieces.read(), maxMessageBytes)) {
+          read += some.length
+          yield some
+        }
+      } catch (error) {
+        if (!(error instanceof DamagedGzip)) throw error
+        damage = problem('invalid_body', `The body is damaged (${error.message}): send the whole list again.`)
+        throw new UploadCutShort(error.message, { cause: error })
+      }
+    }
+    try {
+      const answer = await operator.sync({ ...asked, audience, lines: lines(), trace })
+      const done = { ...change, mode: asked.mode, lines: read }
+      if (answer.kind === 'cut_short') return { answer: damage ?? pieces.answer(), change: done }
+      if (answer.kind === 'refused') return { answer: refused(answer), change: done }
+      const { syncId, received } = answer
+      return {
+        answer: acceptedForProcessing(JSON.stringify({ syncId, received })),
+        change: { ...done, syncId, received },
+      }
+    } finally {
+      reservation.release()
+    }
+  }
+
+  return { deleteUsers, findDeletion, sync }
+}
+
+/**
+ * Parses the query of a sync. Unknown parameters are an error. If a misspelt `mode=partial` were
+ * ignored, the list would be read as the list of all members.
+ */
+function syncQueryOf(query: Record<string, unknown>): Pick<SyncRequest, 'mode' | 'allowEmpty'> | HttpResponse {
+  const { mode: asked = 'full', allowEmpty = 'false', ...others } = query
+  const mode = syncModes.find(known => known === asked)
+  if (mode === undefined) return problem('invalid_body', "The query parameter 'mode' must be 'full' or 'partial'.")
+  if (allowEmpty !== 'true' && allowEmpty !== 'false')
+    return problem('invalid_body', "The query parameter 'allowEmpty' must be 'true' or 'false'.")
+  if (Object.keys(others).length > 0)
+    return problem('invalid_body', "The query has an unknown parameter: use only 'mode' and 'allowEmpty'.")
+  return { mode, allowEmpty: allowEmpty === 'true' }
+}
+
+const tooMuch = problem(
+  'unavailable',
+  'Too many requests are in progress: send the whole list again after the time in Retry-After.',
+  { retryAfter: 5 },
+)

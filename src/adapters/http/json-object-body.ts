@@ -1,0 +1,94 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { assertNever } from '../../core/assert-never.ts'
+import type { TrackingApi } from '../../core/collector/tracking-api.ts'
+import { isObject, type JsonObject, maxNesting, parseField } from '../../core/message/json.ts'
+import { type StructureProblem, structureProblem } from '../../core/operator/json-structure-problem.ts'
+import { objectRefusal, type ShownProblem } from '../../core/operator/object-refusal.ts'
+import type { Clock } from '../../core/ports.ts'
+import { formatPath } from '../../core/settings/problem.ts'
+import { createReservation } from './body-memory.ts'
+import type { Connections } from './open-connections.ts'
+import { readBody } from './read-body.ts'
+import { type HttpResponse, inObjectForm, objectProblem } from './responses.ts'
+import type { HttpLimits } from './server-limits.ts'
+
+export interface ObjectBodyDeps {
+  readonly connections: Connections
+  readonly memory: Pick<TrackingApi, 'reserve' | 'release'>
+  readonly maxBodyBytes: number
+  readonly limits: HttpLimits
+  readonly clock: Clock
+}
+
+type ObjectBody =
+  | { readonly kind: 'object'; readonly value: JsonObject }
+  /** `answer` is `undefined` when the client has closed the connection. */
+  | { readonly kind: 'refused'; readonly answer: HttpResponse | undefined }
+
+/**
+ * Reads a request body that must be a JSON object. If `ifEmpty` is given, an empty body counts as
+ * that object.
+ */
+export type ReadObjectBody = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  ifEmpty?: JsonObject,
+) => Promise<ObjectBody>
+
+/** Creates the function that reads bodies, within the limits of the listener. */
+export function createReadObjectBody({
+  connections,
+  memory,
+  maxBodyBytes,
+  limits,
+  clock,
+}: ObjectBodyDeps): ReadObjectBody {
+  return async (request, response, ifEmpty) => {
+    const reservation = createReservation(memory)
+    try {
+      const about = { memory: reservation, progress: limits.progress, clock, connection: connections.of(request) }
+      const body = await readBody(request, response, { ...about, maxBytes: maxBodyBytes })
+      switch (body.kind) {
+        case 'gone':
+          return { kind: 'refused', answer: undefined }
+        case 'refused':
+          return { kind: 'refused', answer: inObjectForm(body.answer) }
+        case 'read':
+          return ifEmpty !== undefined && body.text === '' ? { kind: 'object', value: ifEmpty } : parsed(body.text)
+        default:
+          return assertNever(body)
+      }
+    } finally {
+      reservation.release()
+    }
+  }
+}
+
+function parsed(text: string): ObjectBody {
+  const document = parseField(text, 'The body')
+  if (document.kind === 'rejected') return refused('invalid_json', document.message, wholeBody(notJson))
+  const wrong = structureProblem(text)
+  if (wrong !== undefined) {
+    const problem = { path: formatPath(wrong.path), ...structureTexts[wrong.kind] }
+    return refused('invalid_json', 'The body is JSON that Hookline does not accept: see "problems".', problem)
+  }
+  return isObject(document.value)
+    ? { kind: 'object', value: document.value }
+    : refused('invalid_body', 'The body must be a JSON object.', wholeBody(notObject))
+}
+
+const refused = (code: 'invalid_json' | 'invalid_body', message: string, problem: ShownProblem): ObjectBody => ({
+  kind: 'refused',
+  answer: objectProblem(objectRefusal(code, message, { problems: [problem] })),
+})
+
+type Texts = Omit<ShownProblem, 'path'>
+const wholeBody = (texts: Texts): ShownProblem => ({ path: '', ...texts })
+const notJson: Texts = { message: 'is not JSON', hint: 'send one JSON object' }
+const notObject: Texts = { message: 'is not a JSON object', hint: 'send one JSON object' }
+const structureTexts: Readonly<Record<StructureProblem['kind'], Texts>> = {
+  duplicate_key: { message: 'is in the object twice', hint: 'remove one of the two keys' },
+  reserved_key: { message: 'is a key that no object may have', hint: 'remove this key' },
+  too_deep: { message: `is nested more than ${maxNesting} levels deep`, hint: 'flatten it' },
+  lone_surrogate: { message: 'contains half of a surrogate pair', hint: 'send the whole pair, or remove the half' },
+}

@@ -1,0 +1,77 @@
+import type { ObjectKind } from '../../core/config-objects/config-objects.ts'
+import type { JsonObject } from '../../core/message/json.ts'
+import { objectQueryOf, sinceOf } from '../../core/operator/object-query.ts'
+import { objectRefusal, type ShownProblem } from '../../core/operator/object-refusal.ts'
+import { changeViewOf, viewOf } from '../../core/operator/object-view.ts'
+import type { ObjectsApi } from '../../core/operator/objects-api.ts'
+import { etagOf } from '../../core/operator/precondition.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { Asked, Handler } from './operator-guard.ts'
+import { type HttpResponse, objectProblem, ok } from './responses.ts'
+
+interface Deps {
+  readonly api: ObjectsApi
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/** The handlers of the routes that read objects, changes and status, and of test messages. */
+export function createObjectHandlers({ api, clock }: Deps) {
+  const list =
+    (kind: ObjectKind): Handler =>
+    async ({ request }) => {
+      const read = objectQueryOf(request.query as JsonObject, kind)
+      if (read.kind === 'invalid') return { answer: invalidQuery(read.problems) }
+      const { objects, next } = api.list(kind, read.query)
+      return { answer: ok(JSON.stringify({ [`${kind}s`]: objects.map(viewOf), next })) }
+    }
+
+  const show =
+    (kind: ObjectKind): Handler =>
+    async ({ request }) => {
+      const found = api.get(kind, idIn(request))
+      if (found.kind === 'refused') return { answer: objectProblem(found) }
+      return { answer: withEtag(ok(JSON.stringify(viewOf(found))), found.version) }
+    }
+
+  const test: Handler = async ({ request }) => {
+    const destination = idIn(request)
+    const tested = await api.test(destination)
+    if (tested.kind === 'refused') return { answer: objectProblem(tested), change: { destination } }
+    const { kind: _, ...result } = tested
+    return { answer: ok(JSON.stringify(result)), change: { destination, delivered: tested.delivered } }
+  }
+
+  const changes: Handler = async ({ request }) => {
+    const read = sinceOf(request.query as JsonObject, clock.now())
+    if (read.kind === 'invalid') return { answer: invalidQuery(read.problems) }
+    return { answer: ok(JSON.stringify({ changes: api.changes(read.query).map(changeViewOf) })) }
+  }
+
+  const destinationStatus: Handler = async ({ request }) => {
+    const found = await api.destinationStatus(idIn(request))
+    if (found.kind === 'refused') return { answer: objectProblem(found) }
+    const { kind: _, ...status } = found
+    return { answer: ok(JSON.stringify(status)) }
+  }
+
+  return {
+    list,
+    show,
+    test,
+    changes,
+    status: (async () => ({ answer: ok(JSON.stringify(await api.status())) })) satisfies Handler,
+    destinationStatus,
+  }
+}
+
+/** The id in the path of a request. */
+export const idIn = ({ params }: Asked['request']): string => (params as { readonly id: string }).id
+
+/** The response with the ETag of a version. */
+export const withEtag = (answer: HttpResponse, version: number): HttpResponse => ({
+  ...answer,
+  headers: { ...answer.headers, etag: etagOf(version) },
+})
+
+export const invalidQuery = (problems: readonly ShownProblem[]): HttpResponse =>
+  objectProblem(objectRefusal('invalid_query', 'The query is not valid: see "problems".', { problems }))

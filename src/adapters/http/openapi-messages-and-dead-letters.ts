@@ -1,0 +1,166 @@
+import { deadLetterReasons } from '../../core/delivery/classify-outcome.ts'
+import { deadLetterOutcomes } from '../../core/delivery/dead-letter-filter.ts'
+import { timelineStates, unknownCauses } from '../../core/operator/destination-timeline.ts'
+import { pageLimits } from '../../core/operator/object-query.ts'
+import { count, list, type Schema, text, time } from './openapi-basic-schemas.ts'
+import { inPath, templateOf } from './openapi-components.ts'
+import { inQuery, operation } from './openapi-objects.ts'
+import { deadLetterPath, deadLettersPath, messagePath } from './paths.ts'
+
+/* The paths for messages and dead letters as OpenAPI 3.1, with their JSON bodies. */
+
+const partial = {
+  const: true,
+  description: 'Present when the search reached its limit of time or records, so the result may be incomplete.',
+} as const
+/** The schema of an object. Properties that are not in `required` may be absent. */
+const open = (properties: Readonly<Record<string, Schema>>, required: readonly string[]): Schema => ({
+  type: 'object',
+  required,
+  properties,
+})
+
+const place = { topic: text, partition: count, offset: count }
+const attempt = {
+  at: time,
+  number: { type: 'integer', minimum: 1, description: '1 for the first attempt.' },
+  outcome: { ...text, description: 'The outcome of the request; `not_sent` if the attempt sent no request.' },
+  status: { type: 'integer', description: 'The HTTP status of the response.' },
+  durationMs: { type: 'number', description: 'Duration of the attempt in milliseconds.' },
+  decision: text,
+  reason: text,
+  webhook: { ...text, description: 'The id of the webhook, or its position.' },
+  dueAt: { ...time, description: 'When the next attempt is due. ISO 8601, UTC.' },
+}
+const ofAttempts = ['at', 'number', 'outcome', 'durationMs', 'decision']
+
+const destination = open(
+  {
+    id: text,
+    state: { enum: timelineStates },
+    reason: {
+      ...text,
+      description: `Why the delivery waits, was dead-lettered or was dropped. If the state is \`unknown\`, one of: ${unknownCauses.join(', ')}.`,
+    },
+    inferred: {
+      const: true,
+      description:
+        'Present when no record contains the state. Hookline then infers the state from offsets, or from the current configuration.',
+    },
+    attempts: { ...list(open(attempt, ofAttempts)), description: 'Oldest first.' },
+    waiting: open({ tier: text, dueAt: time }, ['tier', 'dueAt']),
+    deadLetterKey: text,
+  },
+  ['id', 'state', 'attempts'],
+)
+
+const deadLetter = {
+  key: text,
+  at: time,
+  destination: { ...text, description: '`-` for an event that never became a delivery.' },
+  reason: text,
+  outcome: { ...text, description: 'The first of `outcomes`.' },
+  outcomes: { ...list(text), description: 'The last outcome of each webhook, or the rejection code.' },
+  messageId: text,
+  sourceId: text,
+  type: text,
+  attempts: count,
+  round: { ...count, description: 'How often the delivery was replayed before. A delivery of a resend starts with 1.' },
+  position: { ...open(place, Object.keys(place)), description: 'Topic, partition and offset of the event.' },
+}
+const ofDeadLetters = ['key', 'at', 'destination', 'reason', 'outcomes', 'round']
+
+/** The JSON bodies of the routes for messages and dead letters. */
+export const messageAndDeadLetterSchemas: Readonly<Record<string, Schema>> = {
+  MessageTimeline: open(
+    {
+      id: text,
+      partial,
+      searchedSince: { ...time, description: 'The search covers all records after this time. ISO 8601, UTC.' },
+      event: open(
+        { sourceId: text, type: text, event: text, receivedAt: time, position: open(place, Object.keys(place)) },
+        ['sourceId', 'type', 'receivedAt', 'position'],
+      ),
+      eventRemoved: { const: true, description: 'Present when retention has removed the event.' },
+      records: list(
+        open({ ...place, at: time, kind: { enum: ['event', 'waiting', 'dead_letter'] }, destination: text }, [
+          ...Object.keys(place),
+          ...['at', 'kind'],
+        ]),
+      ),
+      destinations: list(destination),
+    },
+    ['id', 'searchedSince', 'records', 'destinations'],
+  ),
+  DeadLetterPage: open(
+    {
+      deadLetters: { ...list(open(deadLetter, ofDeadLetters)), maxItems: pageLimits.max },
+      next: { ...text, description: 'The value of `after` for the next page. Absent on the last page.' },
+      partial,
+    },
+    ['deadLetters'],
+  ),
+  DeadLetter: open(
+    {
+      ...deadLetter,
+      startedAt: time,
+      deadline: time,
+      originalLength: {
+        ...count,
+        description: 'Length of the whole event in bytes. Present if only its first 64 KiB were kept.',
+      },
+      headers: { type: 'object', additionalProperties: text, description: 'Only for the role `operate`.' },
+      body: { type: 'object', description: 'The event. Only for the role `operate`.' },
+      bodyBase64: { ...text, description: 'The bytes of an undecodable event. Only for the role `operate`.' },
+    },
+    ofDeadLetters,
+  ),
+  FailedAttempt: open({ messageId: text, sourceId: text, type: text, ...attempt }, [
+    ...['messageId', 'sourceId', 'type'],
+    ...ofAttempts,
+  ]),
+}
+
+const since = inQuery('since', text, 'ISO 8601, or a duration before now such as 2h.')
+const until = inQuery('until', text, 'ISO 8601, or a duration before now such as 1h.')
+
+export const messageAndDeadLetterPaths: Readonly<Record<string, object>> = {
+  [templateOf(messagePath)]: {
+    get: operation({
+      ...{ id: 'getMessage', summary: 'Show what happened to a message', answer: 'MessageTimeline' },
+      description:
+        'Searches messages that were received between `since` and `until`. By default, `until` is the current time and `since` is 24 hours before `until`. If the message is not found, `records` and `destinations` are empty.',
+      ...{ parameters: [inPath('id'), since, until], codes: ['invalid_query', 'unavailable'] },
+    }),
+  },
+  [deadLettersPath]: {
+    get: operation({
+      ...{ id: 'listDeadLetters', summary: 'List dead letters, newest first', answer: 'DeadLetterPage' },
+      parameters: [
+        inQuery(
+          'destination',
+          text,
+          'Only dead letters of this destination; `-` selects events that never became a delivery.',
+        ),
+        inQuery('reason', { enum: deadLetterReasons }, 'Only dead letters with this reason.'),
+        inQuery('outcome', { enum: deadLetterOutcomes }, 'Only dead letters with this outcome or rejection code.'),
+        ...[since, until],
+        inQuery('message', text, 'Only dead letters of this message.'),
+        inQuery('after', text, 'The value of `next` in the previous page.'),
+        inQuery(
+          'limit',
+          { type: 'integer', minimum: 1, maximum: pageLimits.max, default: pageLimits.default },
+          'Maximum number of entries on the page.',
+        ),
+      ],
+      codes: ['invalid_query', 'unavailable'],
+    }),
+  },
+  [templateOf(deadLetterPath)]: {
+    get: operation({
+      ...{ id: 'getDeadLetter', summary: 'Show a dead letter', answer: 'DeadLetter' },
+      description: 'A key with the role `read` gets no headers and no event.',
+      ...{ parameters: [inPath('key')], codes: ['not_found', 'unavailable'] },
+    }),
+  },
+}

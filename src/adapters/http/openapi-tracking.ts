@@ -1,0 +1,130 @@
+import {
+  document,
+  inPath,
+  json,
+  ofEveryRequest,
+  response,
+  responses,
+  schema,
+  templateOf,
+} from './openapi-components.ts'
+import { operatorPaths, operatorSecurity } from './openapi-operator.ts'
+import { operatorSchemas, schemas } from './openapi-schemas.ts'
+import { documentPath, type IngestPath, ingestPaths, settingsPath } from './paths.ts'
+
+const parameters = {
+  StrictMode: {
+    name: 'X-Strict-Mode',
+    in: 'header',
+    description: '`1`: if one message is rejected, the whole request is rejected and nothing is stored.',
+    schema: { enum: ['1'] },
+  },
+}
+
+const body = (content: object) => ({
+  required: true,
+  description:
+    'JSON in UTF-8, plain or gzip. Hookline detects gzip by the first bytes, and ignores Content-Type and Content-Encoding.',
+  content: { 'application/json': { schema: content }, 'text/plain': { schema: content }, 'application/gzip': {} },
+})
+const requestBodies = { Batch: body(schema('Batch')), Call: body(schema('Call')) }
+
+const ingest = ({ path, type, usedBy }: IngestPath): object => ({
+  post: {
+    operationId: path.slice(1).replaceAll('/', '_'),
+    summary: type === undefined ? 'Accept a batch of messages' : `Accept one ${type} message`,
+    description: `Used by ${usedBy}.`,
+    tags: ['messages'],
+    parameters: [{ $ref: '#/components/parameters/StrictMode' }],
+    requestBody: { $ref: `#/components/requestBodies/${type === undefined ? 'Batch' : 'Call'}` },
+    responses: {
+      ...ofEveryRequest,
+      200: response('Accepted'),
+      400: response('NotTaken'),
+      401: response('InvalidWriteKey'),
+      413: response('TooLarge'),
+      429: response('RateLimited'),
+    },
+  },
+})
+
+const settings = {
+  get: {
+    operationId: 'settings',
+    summary: 'Settings that browser and mobile SDKs fetch at their start',
+    tags: ['settings'],
+    security: [],
+    parameters: [inPath('writeKey')],
+    responses: {
+      ...ofEveryRequest,
+      200: {
+        description: 'A source has this write key. These are the settings for SDKs that use it.',
+        content: json(schema('Settings')),
+      },
+      404: response('NotFound'),
+    },
+  },
+}
+
+/** The paths of the operator API, marked as deprecated: the API has its own listener now. */
+const deprecatedPaths = Object.fromEntries(
+  Object.entries(operatorPaths).map(([path, operations]) => [
+    path,
+    Object.fromEntries(
+      Object.entries(operations).map(([name, each]) => [
+        name,
+        { ...each, security: [{ operator: [] }], deprecated: true },
+      ]),
+    ),
+  ]),
+)
+
+/** The tracking API as OpenAPI 3.1, generated from the same tables as its routes and responses. */
+export function openApiDocument(): object {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Hookline tracking API',
+      version: '1',
+      summary: 'Accepts customer-data messages from tracking SDKs, and syncs and deletions from operators.',
+      description: [
+        'A path may end in a slash. Web pages of any origin may send messages.',
+        'The write key is taken from the first of these that has one: the user name of HTTP Basic, `X-Write-Key`, the body, the query.',
+        'Operator paths are deprecated on this listener: they respond with 404 unless `collector.operatorKey` is configured.',
+        'Every error response is a JSON object with `code`, `message` and `error`.',
+      ].join('\n'),
+      license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [{ name: 'messages' }, { name: 'settings' }, { name: 'operators' }],
+    security: [{ basic: [] }, { header: [] }, { query: [] }, {}],
+    paths: {
+      ...Object.fromEntries(ingestPaths.map(path => [path.path, ingest(path)])),
+      [templateOf(settingsPath)]: settings,
+      ...deprecatedPaths,
+      [documentPath]: document,
+    },
+    components: {
+      schemas: { ...schemas, ...operatorSchemas },
+      responses,
+      parameters,
+      requestBodies,
+      securitySchemes: {
+        basic: {
+          type: 'http',
+          scheme: 'basic',
+          description: 'The user name is the write key. The password is ignored.',
+        },
+        header: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Write-Key',
+          description:
+            'The write key. If no source has the whole text as its key, the first colon and the text after it are ignored.',
+        },
+        query: { type: 'apiKey', in: 'query', name: 'writeKey' },
+        operator: { ...operatorSecurity.operator, description: 'The key in `collector.operatorKey`.' },
+      },
+    },
+  }
+}

@@ -1,0 +1,220 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createGunzip } from 'node:zlib'
+import { noMemory } from '../../core/message/request-refusal.ts'
+import type { Clock } from '../../core/ports.ts'
+import { isGzip } from '../streams/lines.ts'
+import { BodyBuffer, type Reservation } from './body-memory.ts'
+import type { WriteKeySearch } from './body-write-key.ts'
+import type { Connection } from './open-connections.ts'
+import { type HttpResponse, problem, refused } from './responses.ts'
+import type { HttpLimits } from './server-limits.ts'
+
+export type Unpacked =
+  | { readonly kind: 'unpacked'; readonly bytes: Buffer }
+  | { readonly kind: 'too_large' | 'no_memory' | 'ratio' }
+  | { readonly kind: 'refused'; readonly answer: HttpResponse }
+  | { readonly kind: 'corrupt'; readonly detail: string }
+
+const pieceBytes = 65_536
+
+/**
+ * Maximum ratio of unpacked to packed bytes. JSON with an id in each message stays far below it.
+ * Bodies of at most `above` unpacked bytes, such as the batches of SDKs, are not checked.
+ */
+const maxRatio = { factor: 100, above: 524_288 } as const
+
+interface Limits {
+  /** Maximum unpacked bytes at present. It rises when `onBytes` finds the write key. */
+  readonly limit: number
+  /**
+   * Called after each chunk with all bytes so far. A response that it returns ends the unpacking.
+   */
+  onBytes?: WriteKeySearch['onBytes']
+}
+
+/**
+ * Unpacks gzip off the main thread. It stops when the limit is exceeded, so a compression bomb
+ * costs no more than a normal body.
+ */
+export function gunzip(packed: Buffer, limits: Limits, memory: Pick<Reservation, 'take'>): Promise<Unpacked> {
+  const store = new BodyBuffer({
+    get limit() {
+      return limits.limit
+    },
+    memory,
+  })
+  const stream = createGunzip({ chunkSize: pieceBytes })
+  return new Promise(resolve => {
+    const end = (unpacked: Unpacked): void => {
+      stream.destroy()
+      store.free()
+      resolve(unpacked)
+    }
+    stream.on('data', (piece: Buffer) => {
+      const kind = store.add(piece)
+      if (kind !== 'kept') return end({ kind })
+      if (store.length > maxRatio.above && store.length > maxRatio.factor * packed.length) return end({ kind: 'ratio' })
+      const answer = limits.onBytes?.(store)
+      if (answer !== undefined) end({ kind: 'refused', answer })
+    })
+    stream.on('end', () => resolve({ kind: 'unpacked', bytes: store.bytes() }))
+    stream.on('error', error => resolve({ kind: 'corrupt', detail: error.message }))
+    stream.end(packed)
+  })
+}
+
+export type BodyRead =
+  | { readonly kind: 'read'; readonly text: string }
+  | { readonly kind: 'refused'; readonly answer: HttpResponse }
+  /** The client has closed the connection, so no response is sent. */
+  | { readonly kind: 'gone' }
+
+interface Deps {
+  /** Maximum bytes of the body, both as sent and unpacked. */
+  readonly maxBytes: number
+  readonly memory: Pick<Reservation, 'take'> & { received?(): void }
+  /** Searches the body for the write key. `undefined` when the source is already known. */
+  readonly probe?: WriteKeySearch | undefined
+  readonly progress: HttpLimits['progress']
+  readonly clock: Clock
+  readonly connection: Connection
+}
+
+/**
+ * Reads the body of a request as UTF-8 text. The first bytes show whether the body is gzip:
+ * Content-Type and Content-Encoding are ignored, because SDKs set them wrongly. Invalid bytes
+ * become U+FFFD, and a byte order mark is removed.
+ */
+export async function readBody(request: IncomingMessage, response: ServerResponse, deps: Deps): Promise<BodyRead> {
+  const { maxBytes, memory, probe } = deps
+  if (Number(request.headers['content-length']) > maxBytes) return refuse(tooLarge(maxBytes))
+  // The value of Expect is `100-continue` here, because json-api-server.ts refuses other values.
+  // HTTP/1.0 does not define Expect.
+  if (request.headers.expect !== undefined && request.httpVersionMinor === 1) response.writeContinue()
+  const wire = await receive(request, deps)
+  if (wire.kind !== 'received') return wire
+  memory.received?.()
+  if (!isGzip(wire.bytes)) return { kind: 'read', text: textOf(wire.bytes) }
+  const unpacked = await gunzip(wire.bytes, probe ?? { limit: maxBytes }, memory)
+  switch (unpacked.kind) {
+    case 'unpacked':
+      return { kind: 'read', text: textOf(unpacked.bytes) }
+    case 'too_large':
+      return refuse(tooLarge(maxBytes, probe))
+    case 'ratio':
+      return refuse(
+        problem('payload_too_large', 'The body unpacks to more than 100 times its size: send it uncompressed.'),
+      )
+    case 'refused':
+      return refuse(unpacked.answer)
+    case 'no_memory':
+      return refuse(refused(noMemory))
+    case 'corrupt':
+      return refuse(
+        problem(
+          'invalid_body',
+          `The body begins like gzip but cannot be unpacked (${unpacked.detail}): send valid gzip or plain JSON.`,
+        ),
+      )
+  }
+}
+
+type Received = { readonly kind: 'received'; readonly bytes: Buffer } | Exclude<BodyRead, { kind: 'read' }>
+
+const refuse = (answer: HttpResponse): { readonly kind: 'refused'; readonly answer: HttpResponse } => ({
+  kind: 'refused',
+  answer,
+})
+
+function tooLarge(maxBytes: number, probe?: WriteKeySearch): HttpResponse {
+  const { limit } = probe ?? { limit: maxBytes }
+  const text = `The body has more than ${limit} bytes uncompressed: send smaller requests.`
+  const advice = ` With the write key in HTTP Basic or 'X-Write-Key', up to ${maxBytes} bytes are accepted.`
+  return problem('payload_too_large', limit < maxBytes ? text + advice : text)
+}
+const tooSlow = (): HttpResponse =>
+  problem('request_timeout', 'The body arrived too slowly: send the request again, faster.')
+const tooManyPieces = (): HttpResponse =>
+  problem('malformed_request', 'The body arrives in too many small chunks: send larger chunks.')
+
+/**
+ * Maximum number of chunks of a body whose chunks have fewer than `smallPiece` bytes on average.
+ * The limit exists because each chunk has a fixed cost. For example, a client that sends each JSON
+ * token as its own chunk is refused when its body exceeds about 300 KB. That client must buffer its
+ * output.
+ */
+const manyPieces = 65_536
+const smallPiece = 16
+
+function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
+  const { maxBytes, memory, probe, progress, clock, connection } = deps
+  const declared = request.headers['content-length']
+  const store = new BodyBuffer({
+    get limit() {
+      return probe?.limit ?? maxBytes
+    },
+    memory,
+    expected: declared === undefined ? undefined : Number(declared),
+  })
+  let bytes = 0
+  let pieces = 0
+  const { promise, resolve } = Promise.withResolvers<Received>()
+
+  function onData(piece: Buffer): void {
+    bytes += piece.length
+    pieces += 1
+    const kept = store.add(piece)
+    if (kept === 'too_large') settle(refuse(tooLarge(maxBytes, probe)))
+    else if (kept === 'no_memory') settle(refuse(refused(noMemory)))
+    else if (pieces > manyPieces && bytes < pieces * smallPiece) settle(refuse(tooManyPieces()))
+    else if (probe !== undefined && !isGzip(store.beginning(2))) {
+      const answer = probe.onBytes(store)
+      if (answer !== undefined) settle(refuse(answer))
+    }
+  }
+  const onEnd = (): void => settle({ kind: 'received', bytes: store.bytes() })
+  const onGone = (): void => settle({ kind: 'gone' })
+
+  let bytesBefore = 0
+  function checkProgress(): void {
+    if (bytes - bytesBefore < requiredBytes(bytesBefore, progress)) return settle(refuse(tooSlow()))
+    bytesBefore = bytes
+    cancel = clock.after(progress.within, checkProgress)
+  }
+  let cancel = clock.after(progress.within, checkProgress)
+
+  function settle(result: Received): void {
+    cancel()
+    connection.onBodyAborted = undefined
+    request.off('data', onData).off('end', onEnd).off('close', onGone)
+    if (result.kind !== 'received') store.free()
+    resolve(result)
+  }
+
+  // The function is a variable for the sake of V8: if it were created within the assignment below,
+  // V8 would allocate it in the old generation. The body, which it references, would then also be
+  // in the old generation (docs/decisions/0043, rule 10).
+  const onBodyAborted = (answer: HttpResponse): void => settle(refuse(answer))
+  connection.onBodyAborted = onBodyAborted
+  // The listener of `error` does nothing, because `close` follows. Without a listener, an error
+  // would end the process.
+  request
+    .on('data', onData)
+    .on('end', onEnd)
+    .on('close', onGone)
+    .on('error', () => {})
+  return promise
+}
+
+/** The number of bytes that must arrive in the next period, when `held` bytes have arrived. */
+const requiredBytes = (held: number, { bytes, large }: HttpLimits['progress']): number =>
+  large !== undefined && held > large.above ? large.bytes : bytes
+
+/**
+ * Decodes UTF-8 and removes a byte order mark. `Buffer.toString` replaces invalid bytes by U+FFFD,
+ * as the WHATWG decoder does, but it would keep the byte order mark.
+ */
+function textOf(bytes: Buffer): string {
+  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+  return bytes.toString('utf8', hasMark ? 3 : 0)
+}

@@ -1,0 +1,283 @@
+import type { Clock, Logger, TopicFollower, TopicFollowerHandlers } from '../../../core/ports.ts'
+import { durationMs, type EpochMs } from '../../../core/time.ts'
+import { type KafkaClient, metadataMaxAgeMs } from '../kafkajs/client.ts'
+import { errorCodeOf, KafkaError, toKafkaError } from '../kafkajs/errors.ts'
+import type { Cluster } from '../kafkajs/private-api.ts'
+import { connectAndListPartitions, createClusterClient, leaderOf } from './cluster-client.ts'
+import { fetchFrom, maxRetries, retryDelay } from './fetch.ts'
+import { fetchOffsetRange, fetchOffsetSince, type OffsetRange } from './partition-offsets.ts'
+import { toLogRecord } from './to-log-record.ts'
+
+export interface FollowerDeps {
+  readonly kafka: KafkaClient
+  readonly topic: string
+  readonly clock: Clock
+  readonly logger: Logger
+  /**
+   * Where to begin: at the end of each partition, or at the first record with this timestamp or a
+   * later one. The default is the beginning.
+   */
+  readonly from?: 'end' | EpochMs
+  /** Kafka's `metadata.max.age.ms`; 30 s by default. */
+  readonly metadataMaxAgeMs?: number
+}
+
+/**
+ * How long a broker may hold a fetch for which it has no records. A follower that has read all
+ * records calls `onCurrent` after each successful fetch, so at least about every 500 ms.
+ */
+const maxWaitMs = 500
+/**
+ * If the follower has not been up to date for this time, its fetches ask the brokers to respond
+ * immediately, even without records. Otherwise a broker without records would delay the next fetch
+ * from the other brokers.
+ */
+const behindMs = 2 * maxWaitMs
+/**
+ * How long fetches must fail before the follower logs an error. A leader election and the restart
+ * of a broker take less time.
+ */
+const logErrorAfterMs = 5_000
+const unreadable = 'cannot read the topic; hookline retries, and sees no new records of the topic until a read succeeds'
+/** How long `stop` waits for the fetch in progress. */
+const stopLimit = durationMs(2_000)
+
+/**
+ * Creates a follower: it reads all partitions of a topic without a consumer group and then waits
+ * for new records. It fetches from all leaders concurrently. After `start` has resolved it retries
+ * failed fetches forever, and logs an error when they fail for more than 5 s.
+ */
+export function createFollower(deps: FollowerDeps): TopicFollower {
+  return new Follower(deps)
+}
+
+class Follower implements TopicFollower {
+  readonly #deps: FollowerDeps
+  readonly #cluster: Cluster
+  readonly #partitions = new Map<number, FollowedPartition>()
+  #isStopped = false
+  #wake = (): void => undefined
+  #running: Promise<void> = Promise.resolve()
+  #asOf = Number.NEGATIVE_INFINITY
+  #metadataAt = Number.NEGATIVE_INFINITY
+  /** The current series of failed fetches; `undefined` when the last fetches succeeded. */
+  #outage: { readonly since: number; isLogged: boolean } | undefined
+
+  constructor(deps: FollowerDeps) {
+    this.#deps = deps
+    this.#cluster = createClusterClient(deps.kafka)
+  }
+
+  async start(handlers: TopicFollowerHandlers): Promise<void> {
+    const { topic } = this.#deps
+    const current = Promise.withResolvers<void>()
+    this.#running = this.#run(handlers, current)
+    try {
+      await current.promise
+    } catch (error) {
+      throw toKafkaError(`cannot read topic ${topic}`, error)
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#wake()
+    const tooLate = Promise.withResolvers<void>()
+    const cancel = this.#deps.clock.after(stopLimit, tooLate.resolve)
+    await Promise.race([this.#running, tooLate.promise])
+    cancel()
+  }
+
+  async #run(handlers: TopicFollowerHandlers, current: PromiseWithResolvers<void>): Promise<void> {
+    try {
+      await connectAndListPartitions(this.#cluster, this.#deps.topic)
+      await this.#follow(handlers, current.resolve)
+      throw new KafkaError(`the follower of ${this.#deps.topic} is stopped`, { code: 'CLOSED', retriable: false })
+    } catch (error) {
+      current.reject(error)
+    } finally {
+      await this.#cluster.disconnect()
+    }
+  }
+
+  /**
+   * Fetches until `stop` is called.
+   * @throws the error of the last retry, if the follower has never reached the end of the topic.
+   * Once it has, it retries forever.
+   */
+  async #follow(handlers: TopicFollowerHandlers, onFirst: () => void): Promise<void> {
+    let attempt = 0
+    while (!this.#isStopped) {
+      const before = this.#progress
+      const failure = await this.#fetchOnce(handlers).catch((error: unknown) => ({ error }))
+      if (this.#isStopped) return
+      const isFurther = this.#reportProgress(handlers) || this.#progress !== before
+      attempt = isFurther ? 0 : attempt + 1
+      if (this.#asOf > Number.NEGATIVE_INFINITY) onFirst()
+      else if (attempt > maxRetries)
+        throw failure?.error ?? new Error('the fetches returned no further records, although the partition has more')
+      this.#logOutage(failure)
+      if (failure !== undefined || attempt > 0) await this.#recover(failure?.error, attempt)
+    }
+  }
+
+  /** The sum of all positions: a number that changes when a record of any partition is read. */
+  get #progress(): number {
+    return [...this.#partitions.values()].reduce((sum, { position }) => sum + position, 0)
+  }
+
+  /**
+   * Fetches once from each leader and handles all successful responses. Resolves with the error of
+   * one failed fetch, or with `undefined`.
+   */
+  async #fetchOnce(handlers: TopicFollowerHandlers): Promise<{ readonly error: unknown } | undefined> {
+    await this.#findPartitions()
+    const { clock, topic } = this.#deps
+    const byLeader = Map.groupBy(this.#partitions.values(), ({ partition }) =>
+      leaderOf(this.#cluster, topic, partition),
+    )
+    const at = clock.boottime()
+    const isBehind = at - this.#asOf > behindMs
+    const fetches = [...byLeader].map(async ([node, wanted]) => {
+      const request = { node, topic, wanted, maxWaitMs: isBehind ? 0 : maxWaitMs }
+      for (const { partition, records, next, end } of await fetchFrom(this.#cluster, request)) {
+        if (this.#isStopped) return
+        for (const message of records) handlers.onRecord(toLogRecord(topic, partition, message))
+        this.#partitions.get(partition)?.fetchedTo(next, end, at)
+      }
+    })
+    const failed = (await Promise.allSettled(fetches)).find(({ status }) => status === 'rejected')
+    return failed && { error: (failed as PromiseRejectedResult).reason }
+  }
+
+  /**
+   * Adds the partitions that are not followed yet. The first call sets their positions as
+   * `FollowerDeps.from` says. Partitions that a later call finds are new, so they are read from
+   * their beginning.
+   */
+  async #findPartitions(): Promise<void> {
+    const { clock, topic } = this.#deps
+    const now = clock.monotonic()
+    if (now - this.#metadataAt < (this.#deps.metadataMaxAgeMs ?? metadataMaxAgeMs)) return
+    const isFirst = this.#metadataAt === Number.NEGATIVE_INFINITY
+    if (!isFirst) await this.#cluster.refreshMetadata()
+    for (const { partitionId } of this.#cluster.findTopicPartitionMetadata(topic)) {
+      if (this.#partitions.has(partitionId)) continue
+      const position = isFirst ? await this.#start(partitionId) : (await this.#rangeOf(partitionId)).beginning
+      this.#partitions.set(partitionId, new FollowedPartition(partitionId, position))
+    }
+    this.#metadataAt = now
+  }
+
+  async #start(partition: number): Promise<number> {
+    const { topic, from } = this.#deps
+    const { beginning, end } = await this.#rangeOf(partition)
+    if (from === undefined) return beginning
+    return from === 'end' ? end : ((await fetchOffsetSince(this.#cluster, { topic, partition }, from)) ?? end)
+  }
+
+  #rangeOf(partition: number): Promise<OffsetRange> {
+    return fetchOffsetRange(this.#cluster, this.#deps.topic, partition)
+  }
+
+  /**
+   * Calls `onCurrent` when the time up to which all partitions are read has advanced. Returns
+   * whether this time has advanced.
+   */
+  #reportProgress(handlers: TopicFollowerHandlers): boolean {
+    const asOf = Math.min(...[...this.#partitions.values()].map(partition => partition.asOf))
+    if (this.#partitions.size === 0 || asOf <= this.#asOf) return false
+    this.#asOf = asOf
+    handlers.onCurrent(asOf)
+    return true
+  }
+
+  #logOutage(failure: { readonly error: unknown } | undefined): void {
+    const { clock, logger, topic } = this.#deps
+    if (failure === undefined) {
+      if (this.#outage?.isLogged === true) logger.info({ topic }, 'reads of the topic succeed again, after failures')
+      this.#outage = undefined
+      return
+    }
+    const code = errorCodeOf(failure.error)
+    this.#outage ??= { since: clock.monotonic(), isLogged: false }
+    const lastedMs = Math.round(clock.monotonic() - this.#outage.since)
+    logger.debug({ topic, code, lastedMs }, 'fetching records from Kafka failed; hookline retries')
+    if (lastedMs < logErrorAfterMs || this.#outage.isLogged) return
+    this.#outage.isLogged = true
+    logger.error({ topic, code, lastedMs }, unreadable)
+  }
+
+  async #recover(error: unknown, attempt: number): Promise<void> {
+    await new Promise<void>(resolve => {
+      this.#wake = resolve
+      this.#deps.clock.after(durationMs(retryDelay(attempt)), resolve)
+    })
+    if (this.#isStopped) return
+    await this.#cluster.refreshMetadata().catch(() => undefined)
+    if (errorCodeOf(error) === 'OFFSET_OUT_OF_RANGE') await this.#findPositions().catch(() => undefined)
+  }
+
+  /**
+   * Moves positions that are out of range to the beginning of the log. A position is out of range
+   * after retention has deleted unread records, or after the log was truncated.
+   */
+  async #findPositions(): Promise<void> {
+    const { topic, logger } = this.#deps
+    for (const followed of this.#partitions.values()) {
+      const { beginning, end } = await this.#rangeOf(followed.partition)
+      if (followed.position >= beginning && followed.position <= end) continue
+      const { partition, position } = followed
+      logger.warn(
+        { topic, partition, position, beginning, end },
+        'the position of this process is not in the partition (Kafka deleted records, or the log was truncated); the process reads the partition from its first record',
+      )
+      followed.moveTo(beginning)
+    }
+  }
+}
+
+/**
+ * The position in one partition, and the time up to which the partition is read. Times are boot
+ * time in milliseconds.
+ */
+export class FollowedPartition {
+  readonly partition: number
+  position: number
+  /** The follower has read all records that were acknowledged before this time. */
+  asOf = Number.NEGATIVE_INFINITY
+  /**
+   * The end of the log (`end`) at the time of an earlier fetch (`at`). When the position reaches
+   * this end, `asOf` advances to that time. The current end cannot be the goal: the follower never
+   * reaches it while producers append faster than the follower reads.
+   */
+  #goal: { readonly end: number; readonly at: number } | undefined
+
+  constructor(partition: number, position: number) {
+    this.partition = partition
+    this.position = position
+  }
+
+  /**
+   * Records the result of a fetch.
+   * @param next the position after the fetch
+   * @param end the end of the log, according to the response
+   * @param at the time at which the fetch was sent
+   */
+  fetchedTo(next: number, end: number, at: number): void {
+    this.position = next
+    this.#goal ??= { end, at }
+    if (next < this.#goal.end) return
+    this.asOf = next >= end ? at : this.#goal.at
+    this.#goal = next >= end ? undefined : { end, at }
+  }
+
+  /**
+   * Continues at another position. `#goal` is discarded, because the log may have been truncated
+   * below it.
+   */
+  moveTo(position: number): void {
+    this.position = position
+    this.#goal = undefined
+  }
+}

@@ -1,0 +1,180 @@
+import { partitionFor } from '../../../core/message/event.ts'
+import type { OffsetsByTime } from '../../../core/offsets-by-time.ts'
+import type { Clock, Logger, PartitionReader, TopicPartition, TopicReader } from '../../../core/ports.ts'
+import type { EpochMs } from '../../../core/time.ts'
+import type { KafkaClient } from '../kafkajs/client.ts'
+import { errorCodeOf, KafkaError, toKafkaError } from '../kafkajs/errors.ts'
+import type { Cluster, FetchedMessage } from '../kafkajs/private-api.ts'
+import {
+  connectAndListPartitions,
+  createClusterClient,
+  leaderOf,
+  refreshMetadataAfter,
+  rejectAfterAllSettled,
+} from './cluster-client.ts'
+import { type Fetched, fetchFrom, maxRetries, retryDelay } from './fetch.ts'
+import { fetchOffsetRange, fetchOffsetSince, type OffsetRange } from './partition-offsets.ts'
+import { toLogRecord, toLogRecordView } from './to-log-record.ts'
+
+export interface ReaderDeps {
+  readonly kafka: KafkaClient
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+const maxWaitMs = 250
+/**
+ * Maximum bytes of one fetch in `readPartition`. A response may end in the middle of a batch, and
+ * the next fetch then returns that batch again. Larger fetches repeat fewer bytes.
+ */
+const partitionBytes = 4 * 1024 * 1024
+
+interface Reading extends OffsetRange {
+  readonly isEnough?: (() => boolean) | undefined
+  readonly maxBytes?: number
+}
+
+type OnMessage = (message: FetchedMessage) => void | Promise<void>
+
+/**
+ * Creates a reader that reads topics to their current end without a consumer group, so it causes no
+ * rebalances and leaves no group behind. It reads one partition after the other, and fetches again
+ * only when all records of a fetch are handled. Its methods reject with KafkaErrors, and with the
+ * errors that `onRecord` throws.
+ */
+export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & OffsetsByTime {
+  /** Connects, calls `ask` with the partitions of the topic, and disconnects. */
+  async function connected<T>(
+    topic: string,
+    ask: (cluster: Cluster, all: readonly number[]) => Promise<T>,
+  ): Promise<T> {
+    const cluster = createClusterClient(deps.kafka)
+    try {
+      return await ask(cluster, await connectAndListPartitions(cluster, topic))
+    } finally {
+      await cluster.disconnect()
+    }
+  }
+
+  return {
+    readToEnd: (topic, onRecord, { key, since, from = [], to = [], isEnough } = {}) =>
+      connected(topic, async (cluster, partitions) => {
+        const only = key && partitionFor(key, partitions.length)
+        const wanted = partitions.filter(partition => only === undefined || partition === only)
+        const ranges = await rejectAfterAllSettled(
+          wanted.map(partition => rangeFound(deps, cluster, { topic, partition }, since)),
+        )
+        let count = 0
+        for (const range of ranges) {
+          const beginning = Math.max(range.beginning, from[range.partition] ?? 0)
+          const end = Math.min(range.end, to[range.partition] ?? range.end)
+          count += await readPartition(deps, cluster, { ...range, beginning, end, isEnough }, message =>
+            onRecord(toLogRecord(topic, range.partition, message)),
+          )
+        }
+        return count
+      }),
+    readPartition: (of, onRecord, from = 0) =>
+      connected(of.topic, async cluster => {
+        const range = await rangeFound(deps, cluster, of)
+        const beginning = Math.max(range.beginning, from)
+        return readPartition(deps, cluster, { ...range, beginning, maxBytes: partitionBytes }, message =>
+          onRecord(toLogRecordView(of.topic, of.partition, message)),
+        )
+      }),
+    spans: (topic, { since, until } = {}) =>
+      connected(topic, (cluster, partitions) =>
+        rejectAfterAllSettled(
+          partitions
+            .toSorted((a, b) => a - b)
+            .map(async partition => {
+              const of = { topic, partition }
+              const { beginning, end } = await rangeFound(deps, cluster, of)
+              const at = async (time: EpochMs): Promise<number> => (await rangeFound(deps, cluster, of, time)).beginning
+              const to = until === undefined ? end : Math.min(end, await at(until))
+              return { ...of, beginning, from: since === undefined ? beginning : Math.min(to, await at(since)), to }
+            }),
+        ),
+      ),
+    endOf: of => connected(of.topic, async cluster => (await rangeFound(deps, cluster, of)).end),
+  }
+}
+
+/**
+ * Finds the offsets to read in a partition, with retries: during an election the partition has no
+ * leader.
+ * @throws KafkaError when it is not retriable, or after the last retry
+ */
+async function rangeFound(
+  deps: ReaderDeps,
+  cluster: Cluster,
+  of: TopicPartition,
+  since?: EpochMs,
+  attempt = 0,
+): Promise<OffsetRange> {
+  try {
+    const range = await fetchOffsetRange(cluster, of.topic, of.partition)
+    if (since === undefined) return range
+    const from = (await fetchOffsetSince(cluster, of, since)) ?? range.end
+    return { ...range, beginning: Math.max(range.beginning, from) }
+  } catch (error) {
+    if (!(error instanceof KafkaError && error.retriable) || attempt >= maxRetries) throw error
+    deps.logger.debug({ ...of, code: error.code }, 'cannot read the offsets of the partition; hookline retries')
+    await refreshMetadataAfter(deps.clock, cluster, retryDelay(attempt))
+    return rangeFound(deps, cluster, of, since, attempt + 1)
+  }
+}
+
+async function readPartition(
+  deps: ReaderDeps,
+  cluster: Cluster,
+  range: Reading,
+  onMessage: OnMessage,
+): Promise<number> {
+  const { end, isEnough = () => false } = range
+  let position = range.beginning
+  let count = 0
+  let attempt = 0
+  while (position < end && !isEnough()) {
+    const { records, next } = await fetchOrWait(deps, cluster, range, position, attempt)
+    attempt = next > position ? 0 : attempt + 1
+    position = next
+    for (const message of records) {
+      if (Number(message.offset) >= end || isEnough()) break
+      const handled = onMessage(message)
+      // Most handlers return `undefined`. Awaiting that for each record would double the CPU time.
+      if (handled !== undefined) await handled
+      count++
+    }
+  }
+  return count
+}
+
+/**
+ * Fetches once. After a failure it waits, and returns no records and the position to retry at.
+ * @throws KafkaError after the last retry
+ */
+async function fetchOrWait(
+  deps: ReaderDeps,
+  cluster: Cluster,
+  range: Reading,
+  position: number,
+  attempt: number,
+): Promise<Pick<Fetched, 'records' | 'next'>> {
+  const { topic, partition, end, maxBytes } = range
+  try {
+    if (attempt > maxRetries)
+      throw new Error(`${attempt} fetches returned no records at offset ${position}, although the log ends at ${end}`)
+    const node = leaderOf(cluster, topic, partition)
+    const [fetched] = await fetchFrom(cluster, { node, topic, wanted: [{ partition, position }], maxWaitMs, maxBytes })
+    return fetched ?? { records: [], next: position }
+  } catch (error) {
+    const code = errorCodeOf(error)
+    if (attempt >= maxRetries) throw toKafkaError(`cannot read ${topic}/${partition}`, error)
+    deps.logger.debug({ topic, partition, position, code }, 'fetching records from Kafka failed; hookline retries')
+    await refreshMetadataAfter(deps.clock, cluster, retryDelay(attempt))
+    // OFFSET_OUT_OF_RANGE: retention has deleted the records at the position, so skip them.
+    const first = code === 'OFFSET_OUT_OF_RANGE' ? (await rangeFound(deps, cluster, range)).beginning : position
+    return { records: [], next: Math.max(position, first) }
+  }
+}

@@ -1,0 +1,77 @@
+import type { Gauge } from '../../core/metrics/metrics.ts'
+import { type LabelSet, overflowLabelValue, seriesBudget } from '../../core/metrics/spec.ts'
+
+export type Labels = Readonly<Record<string, string>>
+
+/** The labels of a metric whose values may be replaced by `_other`, in order of definition. */
+export const foldingLabels = (labels: LabelSet): readonly string[] =>
+  Object.entries(labels).flatMap(([name, values]) => ('folds' in values && values.folds ? [name] : []))
+
+/**
+ * Returns the label set, followed by sets in each of which one more foldable label is replaced by
+ * `_other`. The last label, which is the most detailed one, is replaced first.
+ */
+export function foldings(labels: Labels, folding: readonly string[]): readonly Labels[] {
+  const steps = [labels]
+  for (const name of folding.toReversed()) steps.push({ ...steps.at(-1), [name]: overflowLabelValue })
+  return steps
+}
+
+/**
+ * Limits the number of series whose labels come from the configuration. A series that exists is
+ * never removed for another one. When the limit is reached, label sets of further destinations are
+ * counted under `_other`.
+ */
+export class SeriesBudget {
+  #used = 0
+  /** Called for each label set that gets no series of its own, because the limit is reached. */
+  readonly #onFolded: () => void
+
+  constructor(onFolded: () => void) {
+    this.#onFolded = onFolded
+  }
+
+  get used(): number {
+    return this.#used
+  }
+
+  /**
+   * Whether the limit allows one more series.
+   * @param isDetailed whether the label set has an unfolded label besides the destination, such as
+   *   the webhook. The limit for these series is lower.
+   */
+  hasRoom(isDetailed: boolean): boolean {
+    return this.#used < (isDetailed ? seriesBudget.detailed : seriesBudget.folding)
+  }
+
+  take(): void {
+    this.#used += 1
+  }
+
+  folded(): void {
+    this.#onFolded()
+  }
+}
+
+/**
+ * Wraps a gauge so that label sets above the limit of series are not shown. They are not added up
+ * under `_other`, as counters are: a gauge shows a state, and a sum of states has no meaning.
+ */
+export function limitSeries(gauge: Gauge<LabelSet>, names: readonly string[], budget: SeriesBudget): Gauge<LabelSet> {
+  const isShown = new Map<string, boolean>()
+  const admit = (): boolean => {
+    const hasRoom = budget.hasRoom(false)
+    if (hasRoom) budget.take()
+    else budget.folded()
+    return hasRoom
+  }
+  return {
+    set(labels, value) {
+      const key = JSON.stringify(names.map(name => labels[name]))
+      const shown = isShown.get(key) ?? admit()
+      isShown.set(key, shown)
+      if (shown) gauge.set(labels, value)
+    },
+    reset: () => gauge.reset(),
+  }
+}

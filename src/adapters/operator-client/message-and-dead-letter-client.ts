@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import {
+  badResponse,
+  type OperatorAddress,
+  type OperatorRequest,
+  type Refused,
+  sendToOperator,
+} from './operator-request.ts'
+
+const place = z.object({ topic: z.string(), partition: z.int(), offset: z.int() })
+
+const deadLetter = z.object({
+  key: z.string(),
+  at: z.string(),
+  destination: z.string(),
+  reason: z.string(),
+  outcomes: z.array(z.string()),
+  messageId: z.string().optional(),
+  sourceId: z.string().optional(),
+  type: z.string().optional(),
+  attempts: z.int().optional(),
+  position: place.optional(),
+})
+/** A dead letter as the API lists it. */
+export type ListedByApi = z.infer<typeof deadLetter>
+
+const page = z.object({ deadLetters: z.array(z.looseObject(deadLetter.shape)), next: z.string().optional() })
+
+const timeline = z.object({
+  id: z.string(),
+  partial: z.boolean().optional(),
+  searchedSince: z.string(),
+  event: z
+    .object({
+      sourceId: z.string(),
+      type: z.string(),
+      event: z.string().optional(),
+      receivedAt: z.string(),
+      position: place,
+    })
+    .optional(),
+  eventRemoved: z.boolean().optional(),
+  records: z.array(place.extend({ at: z.string(), kind: z.string(), destination: z.string().optional() })),
+  destinations: z.array(
+    z.object({
+      id: z.string(),
+      state: z.string(),
+      reason: z.string().optional(),
+      inferred: z.boolean().optional(),
+      attempts: z.array(
+        z.object({
+          at: z.string(),
+          number: z.int(),
+          outcome: z.string(),
+          status: z.int().optional(),
+          durationMs: z.number(),
+          decision: z.string(),
+          reason: z.string().optional(),
+          webhook: z.string().optional(),
+          dueAt: z.string().optional(),
+        }),
+      ),
+      waiting: z.object({ tier: z.string(), dueAt: z.string() }).optional(),
+      deadLetterKey: z.string().optional(),
+    }),
+  ),
+})
+export type ShownTimeline = z.infer<typeof timeline>
+
+type Query = Readonly<Record<string, string | undefined>>
+
+/**
+ * The requests to the operator API about messages and dead letters. Both methods throw
+ * `OperatorApiFailed` when the API cannot be used.
+ */
+export interface MessageAndDeadLetterClient {
+  message(id: string, query: Query): Promise<ShownTimeline | Refused>
+  /** The newest dead letters, newest first, at most `limit`, read page by page. */
+  deadLetters(query: Query, limit: number): Promise<readonly ListedByApi[] | Refused>
+}
+
+/** Time limit of one request. The operator service answers or fails within it. */
+const timeoutMs = 30_000
+/** Maximum number of dead letters in one page of the API. */
+const pageSize = 500
+
+export function createMessageAndDeadLetterClient(
+  address: OperatorAddress,
+  { signal }: { readonly signal: AbortSignal },
+): MessageAndDeadLetterClient {
+  async function ask<T>(path: string, query: Query, schema: z.ZodType<T>): Promise<T | Refused> {
+    const given = new URLSearchParams()
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, value)
+    const request: OperatorRequest = { method: 'GET', path: `${path}?${given}` }
+    const answer = await sendToOperator(address, request, { timeoutMs, signal })
+    if (answer.kind === 'refused') return answer
+    const parsed = schema.safeParse(answer.body)
+    if (!parsed.success) throw badResponse(address.url, 200)
+    return parsed.data
+  }
+
+  return {
+    message: (id, query) => ask(`/v1/messages/${encodeURIComponent(id)}`, query, timeline),
+    async deadLetters(query, limit) {
+      const all: ListedByApi[] = []
+      let after: string | undefined
+      do {
+        const size = String(Math.min(pageSize, limit - all.length))
+        const found = await ask('/v1/dead-letters', { ...query, after, limit: size }, page)
+        // A response with the code `not_found` means that the URL is of another service, or of a
+        // version of Hookline without this route.
+        if ('kind' in found && found.code === 'not_found') throw badResponse(address.url, 404)
+        if ('kind' in found) return found
+        all.push(...found.deadLetters)
+        after = found.next
+      } while (after !== undefined && all.length < limit)
+      return all
+    },
+  }
+}

@@ -1,0 +1,215 @@
+import { z } from 'zod'
+import type { ObjectDocument, ObjectKind } from '../../core/config-objects/config-objects.ts'
+import type { Switch } from '../../core/operator/objects-api.ts'
+import {
+  badResponse,
+  type OperatorAddress,
+  type OperatorAnswer,
+  type OperatorRequest,
+  type Refused,
+  sendToOperator,
+} from './operator-request.ts'
+
+const object = z.object({
+  id: z.string(),
+  origin: z.enum(['file', 'api']),
+  version: z.int(),
+  state: z.string(),
+  conflict: z.boolean(),
+  changedBy: z.string().optional(),
+  changedAt: z.string().optional(),
+  /** Set when Hookline has disabled the destination. */
+  disabledAutomatically: z
+    .object({ at: z.string(), reason: z.enum(['failing', 'gone']), failingSince: z.string() })
+    .optional(),
+  problems: z.array(z.object({ path: z.string(), message: z.string(), hint: z.string() })),
+  document: z.record(z.string(), z.unknown()),
+  fingerprints: z.record(z.string(), z.string()),
+})
+/** A destination or source as the API shows it, with its secrets masked. */
+export type ShownObject = z.infer<typeof object>
+
+const pages = {
+  destination: z.object({ destinations: z.array(object), next: z.string().optional() }),
+  source: z.object({ sources: z.array(object), next: z.string().optional() }),
+} as const
+
+const changed = z.object({
+  /** The new version; `undefined` after a deletion, and for a dry run. */
+  version: z.int().optional(),
+  /**
+   * The formatted paths of the changed fields. Empty when the object was already as requested, and
+   * after a deletion.
+   */
+  changedFields: z.array(z.string()).default([]),
+})
+export type Changed = z.infer<typeof changed> & { readonly kind: 'changed' }
+
+const secretRotated = z.object({ version: z.int(), secret: z.string(), rotatesAt: z.string().optional() })
+export type SecretRotated = z.infer<typeof secretRotated> & { readonly kind: 'rotated' }
+
+const keyRotated = z.object({ version: z.int(), writeKey: z.string(), keys: z.int() })
+export type KeyRotated = z.infer<typeof keyRotated> & { readonly kind: 'rotated' }
+
+const tested = z.object({
+  messageId: z.string(),
+  delivered: z.boolean(),
+  responses: z.array(
+    z.object({
+      webhook: z.string(),
+      request: z.object({ url: z.string(), headers: z.record(z.string(), z.string()) }),
+      outcome: z.string(),
+      status: z.int().optional(),
+      failure: z.object({ phase: z.string(), code: z.string(), detail: z.string() }).optional(),
+      tookMs: z.number(),
+      responseBody: z
+        .object({ text: z.string().optional(), contentEncoding: z.string().optional(), truncated: z.boolean() })
+        .optional(),
+    }),
+  ),
+})
+export type Tested = z.infer<typeof tested> & { readonly kind: 'tested' }
+
+const results = z.object({
+  since: z.string(),
+  delivered: z.number(),
+  failed: z.number(),
+  deadLettered: z.number(),
+  dropped: z.number(),
+})
+/** Unknown fields, which a later version of the API may have, are kept for the output as JSON. */
+const destinationStatus = z.looseObject({
+  id: z.string(),
+  state: z.string(),
+  partial: z.literal(true).optional(),
+  waiting: z.array(z.object({ tier: z.string(), records: z.number(), oldestAt: z.string() })),
+  circuitBreaker: z.object({ state: z.string(), nextProbeAt: z.string().optional() }),
+  requestsInProgress: z.number(),
+  inMemory: z.number(),
+  pace: z.number().optional(),
+  results: z.object({ lastHour: results, lastDay: results }),
+})
+export type ShownStatus = z.infer<typeof destinationStatus>
+
+/** Which objects are listed. Absent fields do not filter. */
+export interface ListFilter {
+  readonly state?: string | undefined
+  readonly source?: string | undefined
+  readonly q?: string | undefined
+}
+
+/** The version that a change expects, and whether the change is only checked. */
+export interface ChangeOptions {
+  /** The version that the caller has read; `absent` when there was no object. */
+  readonly expected: number | 'absent'
+  /** Whether the API only checks the change and writes nothing. */
+  readonly dryRun: boolean
+}
+
+/**
+ * The requests to the operator API about destinations and sources. Each method sends one request,
+ * except `list`. All methods throw `OperatorApiFailed` when the API cannot be used.
+ */
+export interface ObjectApiClient {
+  /** All objects of a kind, sorted by id, read page by page. */
+  list(kind: ObjectKind, filter?: ListFilter): Promise<readonly ShownObject[] | Refused>
+  get(kind: ObjectKind, id: string): Promise<ShownObject | Refused>
+  replace(kind: ObjectKind, id: string, document: ObjectDocument, options: ChangeOptions): Promise<Changed | Refused>
+  delete(kind: ObjectKind, id: string, options: ChangeOptions): Promise<Changed | Refused>
+  switch(id: string, to: Switch): Promise<Changed | Refused>
+  /**
+   * `overlap` is how long the old secret stays in use, for example `24h`. `undefined` means the
+   * default of the API.
+   */
+  rotateSecret(id: string, overlap: string | undefined): Promise<SecretRotated | Refused>
+  /** `keep` is the number of earlier write keys that stay valid; `undefined` keeps all. */
+  rotateKey(id: string, keep: number | undefined): Promise<KeyRotated | Refused>
+  test(id: string): Promise<Tested | Refused>
+  /** The status of a destination. */
+  status(id: string): Promise<ShownStatus | Refused>
+}
+
+/** Maximum number of objects in one page of the API. */
+const pageSize = 500
+/** Time limit of one request. The operator service answers or fails within it. */
+const defaultTimeoutMs = 30_000
+
+export function createObjectApiClient(
+  address: OperatorAddress,
+  { signal, timeoutMs = defaultTimeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs?: number },
+): ObjectApiClient {
+  const send = (request: OperatorRequest): Promise<OperatorAnswer> =>
+    sendToOperator(address, request, { timeoutMs, signal })
+
+  /**
+   * Sends a request. Returns the body of the response, checked against the schema, or the refusal.
+   */
+  async function ask<T>(request: OperatorRequest, schema: z.ZodType<T>): Promise<T | Refused> {
+    const answer = await send(request)
+    if (answer.kind === 'refused') return answer
+    const parsed = schema.safeParse(answer.body)
+    if (!parsed.success) throw badResponse(address.url, 200)
+    return parsed.data
+  }
+
+  async function list(kind: ObjectKind, filter: ListFilter = {}): Promise<readonly ShownObject[] | Refused> {
+    const objects: ShownObject[] = []
+    let after: string | undefined
+    do {
+      const query = queryOf({ ...filter, after, limit: String(pageSize) })
+      const request = { method: 'GET', path: `/v1/${kind}s${query}` } as const
+      const found = kind === 'source' ? await ask(request, pages.source) : await ask(request, pages.destination)
+      // A response with the code `not_found` means that the URL is of another service, or of a
+      // version of Hookline without these routes.
+      if ('kind' in found && found.code === 'not_found') throw badResponse(address.url, 404)
+      if ('kind' in found) return found
+      objects.push(...('sources' in found ? found.sources : found.destinations))
+      after = found.next
+    } while (after !== undefined)
+    return objects
+  }
+
+  const change = async (request: OperatorRequest): Promise<Changed | Refused> => {
+    const answer = await ask(request, changed)
+    return 'kind' in answer ? answer : { kind: 'changed', ...answer }
+  }
+  async function rotate<T extends object>(path: string, body: object, schema: z.ZodType<T>) {
+    const answer = await ask({ method: 'POST', path, body }, schema)
+    return 'kind' in answer ? (answer as Refused) : { kind: 'rotated' as const, ...answer }
+  }
+
+  return {
+    list,
+    get: (kind, id) => ask({ method: 'GET', path: pathOf(kind, id) }, object),
+    replace: (kind, id, body, { expected, dryRun }) =>
+      change({
+        method: 'PUT',
+        path: `${pathOf(kind, id)}${dryRunQuery(dryRun)}`,
+        headers: precondition(expected),
+        body,
+      }),
+    delete: (kind, id, { expected, dryRun }) =>
+      change({ method: 'DELETE', path: `${pathOf(kind, id)}${dryRunQuery(dryRun)}`, headers: precondition(expected) }),
+    switch: (id, to) => change({ method: 'POST', path: `${pathOf('destination', id)}/${to}` }),
+    status: id => ask({ method: 'GET', path: `${pathOf('destination', id)}/status` }, destinationStatus),
+    rotateSecret: (id, overlap) => rotate(`${pathOf('destination', id)}/rotate-secret`, { overlap }, secretRotated),
+    rotateKey: (id, keep) => rotate(`${pathOf('source', id)}/rotate-key`, { keep }, keyRotated),
+    async test(id) {
+      const answer = await ask({ method: 'POST', path: `${pathOf('destination', id)}/test` }, tested)
+      return 'kind' in answer ? answer : { kind: 'tested', ...answer }
+    },
+  }
+}
+
+const pathOf = (kind: ObjectKind, id: string): string => `/v1/${kind}s/${encodeURIComponent(id)}`
+
+const precondition = (expected: ChangeOptions['expected']): Readonly<Record<string, string>> =>
+  expected === 'absent' ? { 'if-none-match': '*' } : { 'if-match': `"${expected}"` }
+
+const dryRunQuery = (isDryRun: boolean): string => (isDryRun ? '?dryRun=true' : '')
+
+function queryOf(parameters: Readonly<Record<string, string | undefined>>): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.set(name, value)
+  return `?${query}`
+}

@@ -1,0 +1,88 @@
+import {
+  type Audience,
+  type AudienceDirectory,
+  absentValue,
+  audienceDirectory,
+} from '../../../core/audience/audience-directory.ts'
+import { changeExpiry } from '../../../core/audience/sync-status.ts'
+import type { JsonText } from '../../../core/message/json-text.ts'
+import type { DurationMs } from '../../../core/time.ts'
+import { type TopicNames, topicNames } from '../../../core/topics.ts'
+import type { MembershipSource } from '../../../services/operator/read-memberships.ts'
+import type { SyncDeps } from '../../../services/operator/write-sync.ts'
+import { type CommandIo, withRemedy } from '../../command.ts'
+import type { CommandClients, OpenCommandClients } from '../../command-clients.ts'
+import { loadMergedSettings } from '../../merged-settings-of-command.ts'
+import { choice } from '../../options.ts'
+
+/** The options that all `hookline audience` commands share. */
+export interface AudienceOptions {
+  readonly config?: string
+  readonly json?: boolean
+}
+
+/** The clients and settings that a `hookline audience` command uses. */
+export interface AudienceTask {
+  readonly io: CommandIo
+  readonly access: CommandClients
+  readonly topics: TopicNames
+  readonly directory: AudienceDirectory
+  /** After this time without a result, the sync status of a change is unknown. */
+  readonly expiry: DurationMs
+}
+
+export type AudienceWork<Options> = (task: AudienceTask, options: Options) => Promise<void>
+
+/**
+ * Opens the clients of a command, calls `work` and closes the clients.
+ * @throws the error of `work`. `withRemedy` adds the command that solves the problem.
+ */
+export async function audienceTask<Options extends AudienceOptions>(
+  options: Options,
+  io: CommandIo,
+  open: OpenCommandClients,
+  work: AudienceWork<Options>,
+): Promise<void> {
+  const settings = await loadMergedSettings(options, io)
+  const access = open(settings, io)
+  const topics = topicNames(settings.topics.prefix)
+  const expiry = changeExpiry(settings.delivery.window)
+  try {
+    await work({ io, access, topics, directory: audienceDirectory(settings), expiry }, options)
+  } catch (error) {
+    throw withRemedy(error)
+  } finally {
+    await access.close()
+  }
+}
+
+/**
+ * Returns the audience that `--name` names.
+ * @throws UsageError that suggests the nearest name, or lists all names
+ */
+export function audienceNamed({ directory }: AudienceTask, name: string): Audience {
+  return directory.get(choice('--name', name, [...directory.keys()])) as Audience
+}
+
+/** The topic, reader and codec of memberships. @throws SchemaNotRegistered, RegistryUnavailable */
+export async function membershipsOf({ access, topics }: AudienceTask): Promise<MembershipSource> {
+  return { reader: access.reader, topic: topics.memberships, codec: await access.memberships() }
+}
+
+/** The dependencies for writing audience inputs. */
+export async function inputsOf({ access, topics }: AudienceTask): Promise<SyncDeps> {
+  const topic = topics.audienceInput
+  const { encode } = await access.inputs()
+  const partitions = async (): Promise<number> => (await access.positions.ends(topic)).length
+  return { producer: access.producer, topic, partitions, encodeInput: encode }
+}
+
+/**
+ * The value that means "not a member", which differs between audiences and computed traits. If the
+ * audience was removed from the configuration, its kind is unknown. It is then treated as an
+ * audience, not as a computed trait.
+ */
+export const absentOf =
+  ({ directory }: AudienceTask) =>
+  (name: string): JsonText =>
+    directory.get(name)?.absent ?? absentValue('audience')

@@ -1,0 +1,68 @@
+import type { Switch } from '../../../core/operator/objects-api.ts'
+import { printData } from '../../command.ts'
+import type { OperatorOptions } from '../../operator-options.ts'
+import { accepted } from './refusal-text.ts'
+import type { ObjectTask, ObjectWork } from './subcommand.ts'
+
+/** `hookline destinations delete`, `hookline sources delete` */
+export async function deleteObject(
+  { io, client, kind }: ObjectTask,
+  options: OperatorOptions,
+  id: string,
+): Promise<void> {
+  const { version: expected } = accepted(await client.get(kind, id), kind, id)
+  accepted(await client.delete(kind, id, { expected, dryRun: false }), kind, id)
+  printData(io, options, { id, result: 'deleted' }, [`${kind} ${id} deleted`])
+}
+
+const results = {
+  pause: 'paused',
+  resume: 'resumed',
+  enable: 'enabled',
+  disable: 'disabled',
+} as const satisfies Record<Switch, string>
+
+/** `hookline destinations pause|resume|enable|disable` */
+export const switchDestination =
+  (to: Switch): ObjectWork<OperatorOptions> =>
+  async ({ io, client, kind }, options, id) => {
+    const { changedFields, version } = accepted(await client.switch(id, to), kind, id)
+    const result = changedFields.length === 0 ? 'unchanged' : results[to]
+    const note = result === 'unchanged' ? `is already ${results[to]}` : result
+    printData(io, options, { id, result, version }, [`${kind} ${id} ${note}`])
+  }
+
+export interface RotateSecretOptions extends OperatorOptions {
+  readonly overlap?: string
+}
+
+/** `hookline destinations rotate-secret`: stdout has only the secret. */
+export async function rotateSecret(
+  { io, client, kind }: ObjectTask,
+  options: RotateSecretOptions,
+  id: string,
+): Promise<void> {
+  const { secret, rotatesAt, version } = accepted(await client.rotateSecret(id, options.overlap), kind, id)
+  printData(io, options, { id, secret, rotatesAt, version }, [secret])
+  const change =
+    rotatesAt === undefined
+      ? 'Hookline now signs all requests with it'
+      : `until ${rotatesAt} the old secret signs X-Signature, and both secrets sign the Standard Webhooks headers; the receiver must accept the new secret before that time`
+  io.stderr.write(`hookline: the new secret of ${kind} ${id} is shown only once; ${change}\n`)
+}
+
+export interface RotateKeyOptions extends OperatorOptions {
+  readonly keep?: number
+}
+
+/** `hookline sources rotate-key`: stdout has only the write key. */
+export async function rotateKey(
+  { io, client, kind }: ObjectTask,
+  options: RotateKeyOptions,
+  id: string,
+): Promise<void> {
+  const { writeKey, keys, version } = accepted(await client.rotateKey(id, options.keep), kind, id)
+  printData(io, options, { id, writeKey, keys, version }, [writeKey])
+  const valid = keys === 1 ? 'it is the only valid key of the source' : `the source now has ${keys} valid keys`
+  io.stderr.write(`hookline: the new write key of ${kind} ${id} is shown only once; ${valid}\n`)
+}

@@ -1,0 +1,56 @@
+import type { JsonText } from '../message/json-text.ts'
+import { propertyOf } from '../message/trait-name.ts'
+import type { Settings } from '../settings/settings.ts'
+
+/** An audience or a computed trait of the current configuration. */
+export interface Audience {
+  readonly name: string
+  readonly kind: AudienceKind
+  /** Name of the trait in the identify messages that send the value of this audience. */
+  readonly property: string
+  readonly absent: JsonText
+  /**
+   * Ids of the enabled destinations of the audience. A disabled destination receives nothing. After
+   * it is enabled, the next sync sends the changes that it missed.
+   */
+  readonly destinations: ReadonlySet<string>
+  /** Ids of the disabled destinations of the audience. */
+  readonly disabled: ReadonlySet<string>
+  /**
+   * Ids of all destinations in the configuration, not only those of this audience. `undefined` when
+   * one destination cannot be read, so that its id is not known.
+   */
+  readonly configured: ReadonlySet<string> | undefined
+}
+
+/** Audiences by name. */
+export type AudienceDirectory = ReadonlyMap<string, Audience>
+
+/** Builds the directory from the settings. A configuration reload replaces the whole directory. */
+export function audienceDirectory({
+  audiences,
+  destinations,
+  excluded,
+}: Pick<Settings, 'audiences' | 'destinations' | 'excluded'>): AudienceDirectory {
+  if (audiences.list.length === 0) return new Map()
+  const configured = (excluded?.unnamed ?? 0) > 0 ? undefined : new Set(destinations.map(({ id }) => id))
+  const enabledById = new Map(destinations.map(({ id, enabled }) => [id, enabled]))
+  return new Map(
+    audiences.list.map(({ name, kind, destinations: listed }) => {
+      const property = propertyOf(name)
+      if (property === undefined) throw new TypeError(`the audience ${JSON.stringify(name)} has no property`)
+      const enabled = new Set(listed.filter(id => enabledById.get(id) === true))
+      const disabled = new Set(listed.filter(id => enabledById.get(id) === false))
+      return [name, { name, kind, property, absent: absentValue(kind), destinations: enabled, disabled, configured }]
+    }),
+  )
+}
+
+/**
+ * The value of an `audience` is whether a user is a member. A `trait` (computed trait) has another
+ * value, such as a number, for each user.
+ */
+export type AudienceKind = 'audience' | 'trait'
+
+/** The value of a user whom no sync has listed, or whom the last full sync did not list. */
+export const absentValue = (kind: AudienceKind): JsonText => (kind === 'audience' ? 'false' : 'null') as JsonText

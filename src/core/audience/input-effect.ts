@@ -1,0 +1,50 @@
+import type { Event } from '../message/event.ts'
+import type { EpochMs } from '../time.ts'
+import type { Membership } from './membership.ts'
+import type { MemberKey } from './membership-record.ts'
+import type { AudienceWatermark, StaleReason } from './sync-watermark.ts'
+
+/**
+ * Why an input is ignored. Each reason is a value of the label `result` of the metric
+ * `hookline_audience_inputs_total`.
+ */
+export type IgnoredReason = StaleReason | 'unknown_audience' | 'user_deleted' | 'suppressed'
+
+/** The effect of an input: a write, or the reason why the input is ignored. */
+export type InputEffect =
+  /**
+   * A new state of a membership. The identify message, if there is one, is written first. After
+   * Kafka has acknowledged it, the state is written, or a tombstone when `state` is `undefined`.
+   */
+  | {
+      readonly kind: 'membership'
+      readonly key: MemberKey
+      readonly identify: Event | undefined
+      readonly state: Membership | undefined
+      /** Offset of the input that caused the state or tombstone. */
+      readonly position: number
+    }
+  /**
+   * A new watermark of the audience (which syncs are over, and the highest version that was used).
+   * It is written after Kafka has acknowledged all earlier changes, and before any later change.
+   */
+  | { readonly kind: 'mark'; readonly audience: string; readonly mark: AudienceWatermark }
+  /**
+   * The input is ignored. If the ignored input makes its full sync incomplete, a second change
+   * follows: a watermark that cancels the sync.
+   */
+  | { readonly kind: 'ignored'; readonly reason: IgnoredReason }
+
+/** Where and when Kafka stored the input that is processed, and the current time. */
+export interface InputContext {
+  /**
+   * Offset of the input in its partition, and the time at which Kafka appended the input (`at`).
+   */
+  readonly position: number
+  readonly at: EpochMs
+  /**
+   * Returns the wall-clock time. The caller calls it for each membership, because the end of a sync
+   * can change all memberships, which may take an hour.
+   */
+  readonly now: () => EpochMs
+}

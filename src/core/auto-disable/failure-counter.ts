@@ -1,0 +1,108 @@
+import { isOfEndpoint, type Outcome } from '../delivery/classify-outcome.ts'
+import { isConclusive } from '../delivery/conclusive-attempt.ts'
+import type { Attempt } from '../delivery/decide.ts'
+import { type EpochMs, epochMs } from '../time.ts'
+
+/**
+ * What an attempt shows about the endpoints of a destination. `nothing`: the attempt does not count
+ * as a success or a failure.
+ */
+export type Evidence = 'works' | 'fails' | 'nothing'
+
+/**
+ * Returns what an attempt shows about the endpoints of its destination. One attempt can send a
+ * request to each of several endpoints. The attempt counts as failed only if every request failed
+ * and the endpoint was the cause each time. A failure of the proxy or the authorization server does
+ * not count. A 429 does not count either: the endpoint works, and asks for fewer requests.
+ */
+export function evidenceOf(attempt: Pick<Attempt, 'calls' | 'isHeldUpByOthers'>): Evidence {
+  if (attempt.calls.some(({ outcome }) => outcome === 'delivered')) return 'works'
+  const isFailure = isConclusive(attempt) && attempt.calls.every(({ outcome }) => isFailureOfEndpoint(outcome))
+  return isFailure ? 'fails' : 'nothing'
+}
+
+/**
+ * Whether the endpoint is the cause of an outcome. `internal` is a bug in Hookline, and
+ * `blocked_address` follows from its settings.
+ */
+const isFailureOfEndpoint = (outcome: Outcome): boolean =>
+  isOfEndpoint(outcome) && outcome !== 'http_429' && outcome !== 'internal' && outcome !== 'blocked_address'
+
+/**
+ * The failures of a destination that one process has seen since it last wrote the failure state.
+ */
+export interface SeenFailures {
+  /** The number of failed attempts after `endedAt`. */
+  readonly attempts: number
+  /** When the first and the last of these failures happened. */
+  readonly firstAt: EpochMs
+  readonly lastAt: EpochMs
+  /** Labels of the webhooks that responded with 410 Gone after `endedAt`. */
+  readonly gone: readonly string[]
+  /**
+   * When a delivery last succeeded, or when the destination was last seen paused or disabled.
+   * `take` resets the other fields but not this one: another process may later report failures from
+   * before this time, and they must not count.
+   */
+  readonly endedAt: EpochMs
+}
+
+/**
+ * Counts the failures of one destination in this process. Times are those of the brokers' clock.
+ */
+export class FailureCounter {
+  #attempts = 0
+  #firstAt = never
+  #lastAt = never
+  #gone = new Set<string>()
+  #endedAt = never
+
+  /** Whether this process has counted failures since the last call of `take`. */
+  get hasFailures(): boolean {
+    return this.#attempts > 0 || this.#gone.size > 0
+  }
+
+  get endedAt(): EpochMs {
+    return this.#endedAt
+  }
+
+  failed(now: EpochMs): void {
+    if (!this.hasFailures) this.#firstAt = now
+    this.#attempts++
+    this.#lastAt = now
+  }
+
+  gone(webhook: string, now: EpochMs): void {
+    if (!this.hasFailures) this.#firstAt = now
+    this.#gone.add(webhook)
+    this.#lastAt = now
+  }
+
+  /**
+   * Notes that a delivery succeeded, or that the destination is paused or disabled. Earlier
+   * failures no longer count.
+   */
+  ended(now: EpochMs): void {
+    this.#endedAt = now
+    if (this.hasFailures) this.take()
+  }
+
+  take(): SeenFailures {
+    const times = { firstAt: this.#firstAt, lastAt: this.#lastAt, endedAt: this.#endedAt }
+    const seen = { attempts: this.#attempts, gone: [...this.#gone], ...times }
+    this.#attempts = 0
+    this.#gone = new Set()
+    return seen
+  }
+
+  /** Adds failures again that `take` has returned, because they could not be written to Kafka. */
+  restore(seen: SeenFailures): void {
+    if ((seen.attempts === 0 && seen.gone.length === 0) || this.#endedAt > seen.endedAt) return
+    this.#firstAt = seen.firstAt
+    this.#lastAt = epochMs(Math.max(this.#lastAt, seen.lastAt))
+    this.#attempts += seen.attempts
+    for (const webhook of seen.gone) this.#gone.add(webhook)
+  }
+}
+
+const never = epochMs(Number.NEGATIVE_INFINITY)

@@ -1,0 +1,38 @@
+import { isObject } from '../message/json.ts'
+import { formatPath, type Path } from '../settings/problem.ts'
+import type { ObjectDocument } from './config-objects.ts'
+
+/** Maximum number of fields that one change lists. */
+const maxFields = 50
+
+/**
+ * Returns the formatted paths at which two documents differ, sorted, without values. Mappings are
+ * compared key by key at every depth, and lists of equal length entry by entry. A change of more
+ * than 50 fields lists only top-level keys. This function compares the documents as they are
+ * stored. `fieldChanges` also applies defaults and masks secrets.
+ */
+export function changedFields(
+  before: ObjectDocument | undefined,
+  after: ObjectDocument | undefined,
+): readonly string[] {
+  const paths = [...differences(before ?? {}, after ?? {}, [])]
+  const isLong = paths.length > maxFields
+  const shown = paths.map(path => formatPath(isLong ? path.slice(0, 1) : path))
+  return [...new Set(shown)].sort()
+}
+
+function* differences(a: unknown, b: unknown, path: Path): Generator<Path> {
+  if (Object.is(a, b)) return
+  if (Array.isArray(a) && Array.isArray(b) && a.length === b.length) {
+    for (const index of a.keys()) yield* differences(a[index], b[index], [...path, index])
+    return
+  }
+  if (!isObject(a) || !isObject(b)) {
+    yield path
+    return
+  }
+  for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
+    const [one, other] = [a, b].map(node => (Object.hasOwn(node, key) ? node[key] : undefined))
+    yield* differences(one, other, [...path, key])
+  }
+}

@@ -1,0 +1,139 @@
+import { keyOf } from '../message/event.ts'
+import { isObject, parseField } from '../message/json.ts'
+import type { Message } from '../message/message.ts'
+import { toIsoTimestamp } from '../message/timestamp.ts'
+import { pathFields, pathParts } from '../settings/destination-filter.ts'
+
+type Part = (typeof pathParts)[number]
+
+/**
+ * The parsed path of a filter condition: a field of the message, or a part of the message (such as
+ * `properties`) with the names of the nested members that lead to the value.
+ */
+export type FieldPath =
+  | { readonly kind: 'field'; readonly field: (typeof pathFields)[number] }
+  | { readonly kind: 'part'; readonly part: Part; readonly names: readonly string[] }
+
+/** @throws TypeError for a path that the configuration schema does not allow. */
+export function parseFieldPath(path: string): FieldPath {
+  const [root, ...names] = path.split('.')
+  const field = pathFields.find(each => each === root)
+  if (field !== undefined) return { kind: 'field', field }
+  const part = pathParts.find(each => each === root)
+  if (part === undefined) throw new TypeError(`not a field of a message: ${path}`)
+  return { kind: 'part', part, names }
+}
+
+/**
+ * Maximum number of characters of an event name that are compared with patterns. A sender can write
+ * a name of 32 KiB, which would make the comparison with 100 patterns take 25 ms instead of 1 ms.
+ */
+const maxComparedName = 1_000
+
+/**
+ * The values of one message, as filters see them. They are the values of its request body, with two
+ * differences. The ids of an alias have the names `userId` and `previousId`. `anonymousId` has its
+ * value even if `payload.anonymousId` omits it from the body. A part of the message, such as
+ * `properties`, is parsed only when a filter first needs a value in it. It is parsed once for all
+ * destinations.
+ */
+export class FilterFields {
+  readonly #message: Message
+  readonly #parsed = new Map<Part, unknown>()
+
+  constructor(message: Message) {
+    this.#message = message
+  }
+
+  get type(): Message['type'] {
+    return this.#message.type
+  }
+
+  /** The name of a track message, at most 1,000 characters of it; `undefined` for other types. */
+  get eventName(): string | undefined {
+    return this.#message.type === 'track' ? this.#message.event?.slice(0, maxComparedName) : undefined
+  }
+
+  /** The text that identifies the user (`keyOf`); the message id when the message has no user. */
+  get userKey(): string {
+    return keyOf(this.#message) ?? this.#message.messageId
+  }
+
+  /** The value at a path; `undefined` when it is absent or null. */
+  valueAt(path: FieldPath): unknown {
+    return path.kind === 'field' ? this.#fieldOf(path.field) : this.#memberOf(path.part, path.names)
+  }
+
+  #fieldOf(field: (typeof pathFields)[number]): string | undefined {
+    const message = this.#message
+    const { type } = message
+    switch (field) {
+      case 'type':
+        return type
+      case 'userId':
+        return message.userId
+      case 'anonymousId':
+        return message.anonymousId
+      case 'groupId':
+        return type === 'group' ? message.groupId : undefined
+      case 'previousId':
+        return type === 'alias' ? message.previousId : undefined
+      case 'event':
+        return type === 'track' ? message.event : undefined
+      case 'name':
+        return type === 'screen' ? message.name : undefined
+      case 'timestamp':
+        return toIsoTimestamp(message.timestamp)
+    }
+  }
+
+  #memberOf(part: Part, names: readonly string[]): unknown {
+    let value = this.#partOf(part)
+    for (const name of names) {
+      // Only the value's own members count: `properties.constructor`, which JavaScript inherits, is
+      // not a value of the message. A list has no members.
+      if (!isObject(value) || !Object.hasOwn(value, name)) return this.#foldedInto(part, names)
+      value = value[name]
+    }
+    return value ?? this.#foldedInto(part, names)
+  }
+
+  /**
+   * Returns the value at a path into `properties` if the message's own `properties` have no value
+   * at this path: the name of a page, or the category of a page or screen. The request body has
+   * both of them in `properties`.
+   */
+  #foldedInto(part: Part, names: readonly string[]): string | undefined {
+    const { type, name, category } = this.#message
+    if (part !== 'properties' || names.length !== 1 || (type !== 'page' && type !== 'screen')) return undefined
+    if (names[0] === 'category') return category
+    return names[0] === 'name' && type === 'page' ? name : undefined
+  }
+
+  #partOf(part: Part): unknown {
+    if (!this.#parsed.has(part)) this.#parsed.set(part, parsedPart(part, this.#message))
+    return this.#parsed.get(part)
+  }
+}
+
+/**
+ * Parses a part of the message; `undefined` when the body of this message type does not have it.
+ */
+function parsedPart(part: Part, message: Message): unknown {
+  const text = message[part]
+  if (text === undefined || !partsOfBody[message.type].includes(part)) return undefined
+  const parsed = parseField(text, part)
+  // Only a text from another producer can be invalid JSON: an event that the producer has marked as
+  // `canonical` is not normalised.
+  return parsed.kind === 'parsed' ? parsed.value : undefined
+}
+
+const partsOfBody: Readonly<Record<Message['type'], readonly Part[]>> = {
+  identify: ['traits', 'context'],
+  track: ['properties', 'context'],
+  page: ['properties', 'context'],
+  screen: ['properties', 'context'],
+  group: ['traits', 'context'],
+  alias: ['context'],
+  delete: [],
+}

@@ -1,0 +1,30 @@
+import { PacedBucket } from './paced-bucket.ts'
+import type { PartitionShare } from './partition-share.ts'
+
+/**
+ * Limits the attempts per second that this process starts at one destination. `ratePerSecond` of
+ * the destination applies to the whole installation; each process may use a part of it. Times are
+ * monotonic milliseconds.
+ */
+export class DestinationRateLimit {
+  readonly #bucket = new PacedBucket()
+  /** The value of `PartitionShare.secondsUntil` up to which tokens were added to the bucket. */
+  #filledTo = 0
+
+  /**
+   * Milliseconds until an attempt may start; 0 when it may start now, `Infinity` while this process
+   * has no part in the rate.
+   */
+  msToWait(share: PartitionShare, perSecond: number, now: number): number {
+    const seconds = share.secondsUntil(now)
+    const own = perSecond * share.rateAt(now)
+    this.#bucket.fill(perSecond * (seconds - this.#filledTo), own)
+    this.#filledTo = seconds
+    return this.#bucket.msToWait(own)
+  }
+
+  /** Notes that an attempt starts. Call it only when `msToWait` is 0. */
+  started(): void {
+    this.#bucket.spend()
+  }
+}

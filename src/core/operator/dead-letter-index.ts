@@ -1,0 +1,112 @@
+import { hash } from 'node:crypto'
+
+/**
+ * Maximum number of keys. Each takes about 60 bytes, so a full index takes 120 MB.
+ */
+const defaultMaxKeys = 2_000_000
+
+/**
+ * Maximum number of records at the end of a partition that the index has not read yet. With more,
+ * it is cheaper to discard the index of the partition and to begin again at its end.
+ */
+const maxCatchUp = 20_000
+
+/** The part of a partition whose keys are known: from `from` to the offset before `to`. */
+interface Known {
+  from: number
+  to: number
+  readonly latest: Map<number, number>
+}
+
+/**
+ * An index of the newest part of each partition of the dead-letter topic. For each key in this
+ * part, it has the offset of the last record.
+ *
+ * A dead letter is live if it is the last record of its key. A later record of the key is the
+ * tombstone of a replay, or a copy of the dead letter. To list a page from the middle of the topic,
+ * the operator service must know the keys of all later records. So it keeps this index, and each
+ * read extends it.
+ *
+ * The index has 48 bits of the SHA-1 of each key. If two keys have the same bits, the older dead
+ * letter is not listed. With 1,000,000 dead letters, the probability of this is 0.2 %.
+ */
+export class DeadLetterIndex {
+  readonly #known = new Map<number, Known>()
+  readonly #maxKeys: number
+  #keys = 0
+
+  constructor(maxKeys = defaultMaxKeys) {
+    this.#maxKeys = maxKeys
+  }
+
+  /**
+   * Whether the index has the maximum number of keys and adds no further ones. The index then does
+   * not cover older records. So an older dead letter can seem live, although its replay wrote a
+   * tombstone.
+   */
+  get isFull(): boolean {
+    return this.#keys >= this.#maxKeys
+  }
+
+  /**
+   * Returns the range of offsets whose keys are in the index. It is empty and begins at `end` if no
+   * key of the partition is in the index. Call it at the start of a read with the end offset of the
+   * partition.
+   */
+  start(partition: number, end: number): { readonly from: number; readonly to: number } {
+    const known = this.#known.get(partition)
+    // In two cases the index of the partition is discarded. The end offset has decreased, so the
+    // topic was deleted and created again. Or too many records are unread.
+    if (known !== undefined && (known.to > end || end - known.to > maxCatchUp)) this.#forget(partition)
+    return this.#of(partition, end)
+  }
+
+  /** The lowest offset of a partition whose key is in the index. */
+  knownFrom(partition: number): number {
+    return this.#known.get(partition)?.from ?? Number.POSITIVE_INFINITY
+  }
+
+  /**
+   * Adds the keys of the records from offset `from` to the one before `to`. Ignores records that
+   * neither adjoin nor overlap the range of offsets that is already in the index.
+   */
+  note(partition: number, from: number, to: number, records: readonly KeyAt[]): void {
+    const known = this.#of(partition, to)
+    if (to < known.from || from > known.to) return
+    for (const { key, offset } of records) this.#set(known, hashOf(key), offset)
+    known.from = Math.min(known.from, from)
+    known.to = Math.max(known.to, to)
+  }
+
+  /** The offset of the last record of a key; `undefined` when no record of it was noted. */
+  offsetOf(partition: number, key: Buffer): number | undefined {
+    return this.#known.get(partition)?.latest.get(hashOf(key))
+  }
+
+  #of(partition: number, end: number): Known {
+    const known = this.#known.get(partition) ?? { from: end, to: end, latest: new Map<number, number>() }
+    this.#known.set(partition, known)
+    return known
+  }
+
+  #set(known: Known, id: number, offset: number): void {
+    const latest = known.latest.get(id)
+    if (latest === undefined) {
+      if (this.isFull) return
+      this.#keys++
+    }
+    known.latest.set(id, Math.max(latest ?? offset, offset))
+  }
+
+  #forget(partition: number): void {
+    this.#keys -= this.#known.get(partition)?.latest.size ?? 0
+    this.#known.delete(partition)
+  }
+}
+
+export interface KeyAt {
+  readonly key: Buffer
+  readonly offset: number
+}
+
+const hashOf = (key: Buffer): number => hash('sha1', key, 'buffer').readUIntBE(0, 6)

@@ -1,0 +1,53 @@
+import type { SyncId } from '../audience/sync-id.ts'
+import type { SyncMode } from '../audience/sync-watermark.ts'
+import type { DeletionState, DeletionStatus } from '../deletion/deletion-status.ts'
+import type { Refusal } from '../message/request-refusal.ts'
+import type { TraceContext } from '../trace/context.ts'
+
+/** Thrown by `SyncRequest.lines` when the upload ends before the list of members is complete. */
+export class UploadCutShort extends Error {
+  override readonly name = 'UploadCutShort'
+  readonly code = 'upload_cut_short'
+}
+
+export interface SyncRequest {
+  readonly audience: string
+  readonly mode: SyncMode
+  /** Whether a full sync may have an empty list, which removes all members. */
+  readonly allowEmpty: boolean
+  /**
+   * The lines in the order of arrival, read no faster than Kafka accepts the records. The iteration
+   * throws `UploadCutShort` when the upload ends early.
+   */
+  readonly lines: AsyncIterable<readonly string[]>
+  /** The trace that the resulting records are linked to; `undefined` when tracing is off. */
+  readonly trace?: TraceContext | undefined
+}
+
+export type SyncAnswer =
+  | { readonly kind: 'synced'; readonly syncId: SyncId; readonly received: number }
+  /** The upload ended early. No member is removed. */
+  | { readonly kind: 'cut_short' }
+  | Refusal
+
+export type DeletionAnswer =
+  /** Kafka has acknowledged all records of the deletion. */
+  { readonly kind: 'accepted'; readonly id: string; readonly status: DeletionState; readonly users: number } | Refusal
+
+export type DeletionFound = { readonly kind: 'found'; readonly status: DeletionStatus } | Refusal
+
+/** The operations behind the HTTP routes of the operator API. */
+export interface DeletionAndAudienceApi {
+  /**
+   * `input` is a deletion request as parsed from JSON. `trace` is the trace that its delete
+   * messages belong to.
+   */
+  deleteUsers(input: unknown, trace?: TraceContext): Promise<DeletionAnswer>
+  findDeletion(id: string): Promise<DeletionFound>
+  /** Returns a refusal when no audience has this name, otherwise `undefined`. */
+  refuseAudience(name: string): Refusal | undefined
+  sync(request: SyncRequest): Promise<SyncAnswer>
+}
+
+/** Writes one audit line about a change by an operator, at every log level. */
+export type AuditLog = (fields: object) => void

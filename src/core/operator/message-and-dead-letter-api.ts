@@ -1,0 +1,31 @@
+import type { DeadLetterQuery } from './dead-letter-query.ts'
+import type { DeadLetterDetails, DeadLetterView } from './dead-letter-view.ts'
+import type { MessageQuery } from './message-query.ts'
+import type { MessageTimeline } from './message-timeline.ts'
+import type { ObjectRefusal } from './object-refusal.ts'
+
+export interface DeadLetterPage {
+  /** The dead letters of the page, newest first. */
+  readonly deadLetters: readonly DeadLetterView[]
+  /** The value of `after` for the next page; absent on the last one. */
+  readonly next?: string | undefined
+  /**
+   * Present when the page may be incomplete, because the request reached its limit of time or
+   * records. Also present when the index is full (`DeadLetterIndex.isFull`), so that a replayed dead
+   * letter may be listed.
+   */
+  readonly partial?: true | undefined
+}
+
+export type MessageAndDeadLetterAnswer<T> = { readonly kind: 'answered'; readonly body: T } | ObjectRefusal
+
+/** The operations behind the routes that read messages and dead letters from Kafka. */
+export interface MessageAndDeadLetterApi {
+  message(query: MessageQuery): Promise<MessageAndDeadLetterAnswer<MessageTimeline>>
+  deadLetters(query: DeadLetterQuery): Promise<MessageAndDeadLetterAnswer<DeadLetterPage>>
+  /**
+   * `isFull`: whether the result has the headers and the event, which only the role `operate` may
+   * see.
+   */
+  deadLetter(key: string, isFull: boolean): Promise<MessageAndDeadLetterAnswer<DeadLetterDetails>>
+}

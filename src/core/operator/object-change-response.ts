@@ -1,0 +1,96 @@
+import { assertNever } from '../assert-never.ts'
+import type { ChangeOutcome, ConfigObject, Expected } from '../config-objects/config-objects.ts'
+import { invalidObject, type ObjectRefusal, objectRefusal } from './object-refusal.ts'
+import type { ObjectChanged } from './objects-api.ts'
+import type { Precondition } from './precondition.ts'
+
+/** Seconds after which a client may repeat a change that Kafka did not confirm. */
+const retryAfter = 5
+
+/** Converts the precondition of a request to the version that the change expects. */
+export function expectedBy(precondition: Precondition): Expected {
+  switch (precondition.kind) {
+    case 'version':
+      return { kind: 'version', version: precondition.version }
+    case 'absent':
+      return { kind: 'absent' }
+    case 'exists':
+    case 'none':
+      return { kind: 'any' }
+    default:
+      return assertNever(precondition)
+  }
+}
+
+/** Converts the outcome of a change to the response. `precondition` is the one of the request. */
+export function answerTo(outcome: ChangeOutcome, precondition: Precondition): ObjectChanged | ObjectRefusal {
+  switch (outcome.kind) {
+    case 'changed':
+      return { kind: 'changed', object: outcome.object, created: outcome.created, fields: outcome.changedFields }
+    case 'possible':
+      return {
+        ...{ kind: 'changed', object: undefined, isDryRun: true },
+        ...{ created: outcome.created, fields: outcome.changedFields },
+      }
+    case 'unchanged':
+      return { kind: 'changed', object: outcome.object, created: false, fields: [] }
+    case 'conflict':
+      return conflictWith(outcome.version, precondition)
+    case 'not_found':
+      return notFound
+    case 'defined_in_file':
+      return definedInFile
+    case 'refused':
+      return invalidObject(outcome.problems)
+    case 'disabled':
+      return objectRefusal(
+        'encryption_key_missing',
+        'operator.encryptionKeyFile is not set, so the operator API cannot change destinations and sources: set it and restart the processes, or change the configuration file.',
+      )
+    case 'unavailable':
+      return objectRefusal(
+        'unavailable',
+        `Hookline could not confirm the change (${outcome.detail}). Hookline may have made the change: read the object before you send the change again.`,
+        { retryAfter },
+      )
+    default:
+      return assertNever(outcome)
+  }
+}
+
+function conflictWith(version: number | undefined, { kind }: Precondition): ObjectRefusal {
+  if (version === undefined)
+    return objectRefusal(
+      'precondition_failed',
+      'There is no object with this id: to create it, send the header "If-None-Match: *".',
+    )
+  if (kind === 'absent')
+    return objectRefusal(
+      'precondition_failed',
+      `The object exists already, with version ${version}: to change it, send its ETag in the header If-Match.`,
+      { version },
+    )
+  return objectRefusal(
+    'precondition_failed',
+    `The object now has version ${version}: read it, then send the change again with the new ETag in If-Match.`,
+    { version },
+  )
+}
+
+export const notFound = objectRefusal('not_found', 'There is no object with this id: check the id.')
+
+export const definedInFile = objectRefusal(
+  'defined_in_file',
+  'The configuration file defines this object, so the operator API cannot change it: change it in that file.',
+)
+
+/**
+ * The refusal of a replacement, a patch or a deletion without a precondition: it could overwrite a
+ * change that the client has not seen.
+ */
+export const preconditionRequired = ({ version }: Pick<ConfigObject, 'version'>): ObjectRefusal =>
+  objectRefusal(
+    'precondition_required',
+    `The change needs the header If-Match, because the object exists, with version ${version}: send the ETag that you have read, or * for any version.`,
+    { version },
+  )

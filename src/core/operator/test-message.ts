@@ -1,0 +1,119 @@
+import { maskedUrl } from '../config-objects/mask.ts'
+import { classify, type Outcome } from '../delivery/classify-outcome.ts'
+import { bodyOf } from '../delivery/payload.ts'
+import { requestsOf } from '../delivery/request.ts'
+import type { JsonText } from '../message/json-text.ts'
+import { ownEvent } from '../message/own-event.ts'
+import { mask } from '../secret.ts'
+import type { Destination, PayloadSettings } from '../settings/settings.ts'
+import type { EpochMs } from '../time.ts'
+import type { CallResult, ResponseBody, WebhookCall } from '../webhook-ports.ts'
+
+/** The request of a test message to one webhook: the real request, and the form that is shown. */
+export interface TestRequest {
+  /** The label of the webhook. */
+  readonly webhook: string
+  readonly call: WebhookCall
+  /**
+   * The request without its secrets: configured header values, the access token, and the path of
+   * the URL.
+   */
+  readonly shown: Pick<WebhookCall, 'url' | 'headers'>
+}
+
+/** A test message with its requests. */
+export interface TestMessage {
+  readonly messageId: string
+  readonly body: JsonText
+  readonly requests: readonly TestRequest[]
+}
+
+/** What one webhook responded to a test message. */
+export interface TestResponse {
+  readonly webhook: string
+  readonly request: TestRequest['shown']
+  readonly outcome: Outcome
+  /** The HTTP status; `undefined` when there was no response. */
+  readonly status?: number | undefined
+  /** Why there was no response; `undefined` when there was one. */
+  readonly failure?: { readonly phase: string; readonly code: string; readonly detail: string } | undefined
+  readonly tookMs: number
+  /** The beginning of the response's body; `undefined` when there was no response. */
+  readonly responseBody?: ShownBody | undefined
+}
+
+/** The first 4 KiB of a body. */
+export interface ShownBody {
+  /** The text of the body, read as UTF-8; `undefined` when the body is compressed. */
+  readonly text?: string | undefined
+  /** The compression, for example `gzip`; `undefined` when there is none. */
+  readonly contentEncoding?: string | undefined
+  /** Whether the body is longer than 4 KiB, or did not arrive completely. */
+  readonly truncated: boolean
+}
+
+/** Maximum bytes of the endpoint's response that a test shows. */
+const keepBodyBytes = 4_096
+
+export interface TestResult {
+  readonly kind: 'tested'
+  readonly messageId: string
+  readonly body: JsonText
+  /** Whether a webhook accepted the message. */
+  readonly delivered: boolean
+  readonly responses: readonly TestResponse[]
+}
+
+/** The name of the event in a test message. */
+const testEvent = 'Hookline Test'
+
+/** A test message: a track message, which the destination signs like every other message. */
+export function testMessageOf(
+  destination: Destination,
+  { id, at, payload }: { readonly id: string; readonly at: EpochMs; readonly payload: PayloadSettings },
+): TestMessage {
+  const { webhooks, policy, auth } = destination
+  const messageId = `test-${id}`
+  const { message } = ownEvent({
+    ...{ type: 'track', messageId, anonymousId: id, event: testEvent, at },
+    ...{ sourceId: destination.sources[0] ?? '', destinationId: destination.id },
+  })
+  const body = bodyOf(message, payload)
+  const calls = requestsOf({ destination, webhooks, body: Buffer.from(body), messageId, at, payload })
+  return {
+    messageId,
+    body,
+    requests: webhooks.map(({ label, headers }, index) => {
+      const call = { ...(calls[index] as WebhookCall), timeoutMs: policy?.timeout, keepBodyBytes }
+      const shown = masked(call, new Set(Object.keys(headers)))
+      return { webhook: label, call, shown: auth?.oauth2 === undefined ? shown : withToken(shown) }
+    }),
+  }
+}
+
+function masked({ url, headers }: WebhookCall, configured: ReadonlySet<string>): TestRequest['shown'] {
+  const shown = Object.entries(headers).map(([name, value]) => [name, configured.has(name) ? mask : value])
+  return { url: maskedUrl(url), headers: Object.fromEntries(shown) }
+}
+
+/** Adds the masked access token. The transport adds the real one when it sends the request. */
+const withToken = ({ url, headers }: TestRequest['shown']): TestRequest['shown'] => ({
+  url,
+  headers: { ...headers, Authorization: mask },
+})
+
+function shownBodyOf({ bytes, isTruncated: truncated, contentEncoding }: ResponseBody): ShownBody {
+  if (contentEncoding !== undefined && contentEncoding !== 'identity') return { contentEncoding, truncated }
+  // A character that is cut at the end is left out. Other bytes that are not UTF-8 become U+FFFD.
+  return { text: new TextDecoder().decode(bytes, { stream: truncated }), truncated }
+}
+
+export function testResponseOf({ webhook, shown }: TestRequest, result: CallResult, tookMs: number): TestResponse {
+  const common = { webhook, request: shown, outcome: classify(result), tookMs: Math.round(tookMs) }
+  if (result.kind === 'answered') {
+    const { status, body } = result
+    return { ...common, status, ...(body !== undefined && { responseBody: shownBodyOf(body) }) }
+  }
+  const { phase, code, detail } = result
+  return { ...common, failure: { phase, code, detail } }
+}

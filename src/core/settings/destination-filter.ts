@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { callTypes } from '../message/message.ts'
+import { oneOf, withMessage } from './value-types.ts'
+
+/** The free-form parts of a message whose values a path can select. */
+export const pathParts = ['properties', 'traits', 'context'] as const
+/** The fields of a message that a path can select. */
+export const pathFields = [
+  'type',
+  'userId',
+  'anonymousId',
+  'groupId',
+  'previousId',
+  'event',
+  'name',
+  'timestamp',
+] as const
+
+export const conditionOps = ['eq', 'ne', 'in', 'exists', 'gt', 'gte', 'lt', 'lte', 'prefix'] as const
+
+/*
+ * These limits bound the filter time for one event and destination to about 1 ms. 50 patterns to
+ * include and 50 to exclude take at most 10 µs each, because only 1,000 characters of an event name
+ * are compared (`FilterFields`).
+ */
+const maxPatterns = 50
+const maxTextLength = 200
+const maxConditions = 20
+/** Maximum number of values of the operator `in`. */
+const maxValues = 100
+
+const tooLong = `must have at most ${maxTextLength} characters`
+const patterns = z.array(z.string().min(1).max(maxTextLength, tooLong)).min(1).max(maxPatterns)
+
+const pathPattern = new RegExp(`^(?:${pathFields.join('|')}|(?:${pathParts.join('|')})(?:\\.[^.]+)+)$`, 'u')
+const pathText = `must be one of ${pathFields.join(', ')}, or begin with ${pathParts.map(part => `${part}.`).join(' or ')}`
+const path = z
+  .string()
+  .max(maxTextLength, tooLong)
+  .regex(pathPattern, pathText)
+  .describe(
+    `Path of a value in the request body: ${pathFields.map(field => `\`${field}\``).join(', ')}, or a path such as \`properties.total\` into \`properties\`, \`traits\` or \`context\`. A path cannot select an element of a list.`,
+  )
+
+const scalar = z.union([z.string().max(maxTextLength, tooLong), z.number(), z.boolean()])
+const valueText = `must be text, a number, true or false, or a list of 1 to ${maxValues} of these`
+
+const condition = z.strictObject({
+  path,
+  op: oneOf(conditionOps).describe(
+    '`eq`, `ne`: the value is equal, or is not equal. `in`: the value is one of a list. `exists`: the message has a value (`true`) or has none (`false`). `gt`, `gte`, `lt`, `lte`: compare numbers. `prefix`: text begins with the value.',
+  ),
+  value: z
+    .union([scalar, z.array(scalar).min(1).max(maxValues)], withMessage(valueText))
+    .describe('Value to compare with. Texts, numbers and `true` or `false` are never converted to each other.'),
+})
+
+const percentText = 'must be a number greater than 0 and at most 100'
+
+/**
+ * The key `filter` of a destination: it selects which events of its sources the destination gets.
+ */
+export const filter = z
+  .strictObject({
+    types: z
+      .array(oneOf(callTypes))
+      .min(1)
+      .optional()
+      .describe('Types of the messages that pass the filter. Absent: messages of all types pass.'),
+    events: z
+      .strictObject({
+        include: patterns
+          .optional()
+          .describe(
+            'A track message passes only if its event name matches one of these patterns. Absent: track messages with any event name pass.',
+          ),
+        exclude: patterns
+          .optional()
+          .describe('A track message does not pass if its event name matches one of these patterns.'),
+      })
+      .optional()
+      .describe(
+        'Patterns for the event names of track messages; messages of other types pass. `*` matches any text, including empty text; upper and lower case differ. Only the first 1,000 characters of a name are compared.',
+      ),
+    where: z
+      .array(condition)
+      .min(1)
+      .max(maxConditions)
+      .optional()
+      .describe(
+        'Conditions on the values of a message of any type. A message passes if all conditions are true. If a message has no value at the path, only the operator `ne`, and `exists` with the value `false`, are true.',
+      ),
+    sample: z
+      .strictObject({
+        percent: z
+          .number(withMessage(percentText))
+          .gt(0, percentText)
+          .max(100, percentText)
+          .describe('Share of the users whose messages pass, in percent. Fractions such as 0.5 are allowed.'),
+        by: oneOf(['user']).default('user').describe('`user`: of each user, either all messages pass or none.'),
+      })
+      .optional()
+      .describe(
+        'Passes only the messages of some users. They are the same users in every process and after a restart. Each destination has a different sample.',
+      ),
+  })
+  .optional()
+  .describe(
+    'Rules for the events of this destination. The destination gets an event only if the event passes every rule; Hookline drops the other events (`filtered`). Delete messages, audience changes, canary messages and notices always pass.',
+  )
+
+export type FilterSettings = NonNullable<z.output<typeof filter>>

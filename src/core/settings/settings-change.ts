@@ -1,0 +1,57 @@
+import { Secret } from '../secret.ts'
+import type { Settings } from './settings.ts'
+
+export type SettingsKey = keyof Settings
+
+/** Top-level keys whose changes apply without a restart. */
+export const liveKeys = [
+  'sources',
+  'destinations',
+  'network',
+  'payload',
+  'audiences',
+  'log',
+  'canary',
+  'notices',
+  'operator',
+] as const satisfies SettingsKey[]
+
+export interface SettingsChange {
+  readonly live: readonly SettingsKey[]
+  readonly needRestart: readonly SettingsKey[]
+}
+
+/**
+ * The keys of the settings that a reload replaces: the live keys, `excluded` and `given`.
+ * `excluded` (counts of invalid files) and `given` (the entries as the user wrote them) are derived
+ * from the file and are not keys of the configuration.
+ */
+const swapped: readonly SettingsKey[] = [...liveKeys, 'excluded', 'given']
+
+const isLive = (key: SettingsKey): boolean => swapped.includes(key)
+
+/** The top-level keys that differ, grouped by whether the change applies without a restart. */
+export function changeBetween(before: Settings, after: Settings): SettingsChange {
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)] as SettingsKey[])
+  // `given` contains the sources and destinations as the user wrote them. Each difference in it is
+  // also a difference in `sources` or `destinations`, so it needs no key of its own.
+  const changed = [...keys].filter(key => key !== 'given' && !isSameValue(before[key], after[key]))
+  return { live: changed.filter(isLive), needRestart: changed.filter(key => !isLive(key)) }
+}
+
+/** The settings `before` with the live keys of `after`. */
+export function withLiveSettings(before: Settings, after: Settings): Settings {
+  return { ...before, ...Object.fromEntries(swapped.map(key => [key, after[key]])) }
+}
+
+/** Deep equality; secrets are compared by value. */
+export function isSameValue(a: unknown, b: unknown): boolean {
+  if (a instanceof Secret && b instanceof Secret) return a.reveal() === b.reveal()
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b)
+  const keys = Object.keys(a)
+  return (
+    Array.isArray(a) === Array.isArray(b) &&
+    keys.length === Object.keys(b).length &&
+    keys.every(key => Object.hasOwn(b, key) && isSameValue(a[key as keyof typeof a], b[key as keyof typeof b]))
+  )
+}

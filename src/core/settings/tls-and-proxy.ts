@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { refuseNoProxyEntry } from '../network/no-proxy.ts'
+import { parseUrl, refuseUrl } from '../network/url.ts'
+import { fileName, oneOf, secretText, text, unlessRefused, withMessage } from './value-types.ts'
+
+/*
+ * Keys that decide how Hookline connects to endpoints: `tls` of a destination, and `network.proxy`.
+ */
+
+export const endpointTls = z
+  .strictObject(
+    {
+      clientCert: text
+        .optional()
+        .describe(
+          'Client certificate (PEM), followed by its intermediate certificates if it has any; requires `clientKey` or `clientKeyFile`.',
+        ),
+      clientCertFile: fileName.optional().describe('File with the client certificate.'),
+      clientKey: secretText
+        .optional()
+        .describe(
+          'Private key (PEM) of the client certificate, without a passphrase. Alternatively, set `clientKeyFile`.',
+        ),
+      clientKeyFile: fileName.optional().describe('File with the private key.'),
+      ca: text
+        .optional()
+        .describe(
+          'CA certificates (PEM) to trust for this destination, instead of the public CAs and `network.caFile`.',
+        ),
+      caFile: fileName.optional().describe('File with the CA certificates.'),
+    },
+    withMessage('must be a mapping with a client certificate and its key, with CA certificates, or with all three'),
+  )
+  .optional()
+  .describe('Client certificate and trusted CAs for the endpoints of this destination (mutual TLS).')
+
+function refuseProxyUrl(value: string): string | undefined {
+  const refusal = refuseUrl(value)
+  if (refusal !== undefined) return refusal
+  const { pathname = '', search = '', hash = '' } = parseUrl(value) ?? {}
+  return pathname === '/' && search === '' && hash === '' ? undefined : 'must have only a scheme, host and port'
+}
+
+const proxyUserText = 'must not contain colons or control characters'
+
+export const proxy = z
+  .strictObject(
+    {
+      url: z
+        .string()
+        .superRefine(unlessRefused(refuseProxyUrl))
+        .describe(
+          'URL of the proxy, for example `http://proxy:3128`. With https://, the connection to the proxy is encrypted too.',
+        ),
+      username: text
+        .regex(/^[^:\p{Cc}]+$/u, proxyUserText)
+        .optional()
+        .describe('User name for the proxy (Basic authentication); requires `passwordFile`.'),
+      passwordFile: fileName.optional().describe('File with the password for the proxy; requires `username`.'),
+      noProxy: z
+        .array(z.string().superRefine(unlessRefused(refuseNoProxyEntry)))
+        .default([])
+        .describe(
+          'Hosts to which Hookline connects directly: host names, `.example.com` for all hosts below a domain, and addresses or blocks, which match only URLs with an IP address.',
+        ),
+      resolve: oneOf(['local', 'proxy'])
+        .default('local')
+        .describe(
+          '`local`: Hookline resolves host names, checks the addresses, and sends the proxy a checked address. `proxy`: Hookline sends the host name, and the proxy must refuse private addresses.',
+        ),
+    },
+    withMessage('must be a mapping, for example { url: http://proxy:3128 }'),
+  )
+  .optional()
+  .describe('HTTP proxy (method CONNECT) for all requests to webhooks and token endpoints. Absent: direct connections.')

@@ -1,0 +1,78 @@
+import {
+  type MembershipRecord,
+  parseMembershipKey,
+  type ReadRecord,
+  readRecord,
+} from '../../core/audience/membership-record.ts'
+import type { Logger, LogRecord, PartitionReader, ValueCodec } from '../../core/ports.ts'
+import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
+
+interface Deps {
+  readonly reader: PartitionReader
+  readonly codec: ValueCodec<MembershipRecord>
+  readonly topic: string
+  readonly logger: Logger
+}
+
+/** Reads partitions of the memberships topic. */
+export interface MembershipsReader {
+  readonly topic: string
+  /**
+   * Passes the records from an offset to the current end to `onRecord`, except those that cannot be
+   * decoded. Resolves with the offset after the last record that it passed, and the number of
+   * records that it read. Rejects when Kafka or the schema registry cannot be reached, and when
+   * `onRecord` throws.
+   */
+  read(
+    partition: number,
+    from: number,
+    onRecord: (record: ReadRecord, offset: number) => void,
+  ): Promise<{ readonly next: number; readonly records: number }>
+  /** Returns the end offset of a partition. */
+  endOf(partition: number): Promise<number>
+  /** Logs a record that is not a membership; another program wrote it. */
+  logUnreadable(partition: number, offset: number): void
+}
+
+export function createMembershipsReader({ reader, codec, topic, logger }: Deps): MembershipsReader {
+  /**
+   * Decodes a value whose schema is not known yet. Resolves with `undefined` when it cannot be
+   * decoded. @throws RegistryUnavailable
+   */
+  async function learned({ key, value, partition, offset }: LogRecord): Promise<MembershipRecord | undefined> {
+    const read = await decodeWithSchemaFetch(codec, () => codec.decode(value as Buffer))
+    if (read.kind === 'value') return read.value
+    const { detail } = read
+    const audience = parseMembershipKey(String(key))?.audience
+    logger.error({ topic, partition, offset, audience, detail }, undecodable)
+    return undefined
+  }
+
+  return {
+    topic,
+    async read(partition, from, onRecord) {
+      let next = from
+      const take = (record: LogRecord, value: MembershipRecord | undefined): void => {
+        next = record.offset + 1
+        onRecord(readRecord(record, value), record.offset)
+      }
+      const onLogRecord = (record: LogRecord): void | Promise<void> => {
+        if (record.value === null) return take(record, undefined)
+        const now = codec.decode(record.value)
+        if (now.kind === 'value') return take(record, now.value)
+        return learned(record).then(value => value && take(record, value))
+      }
+      const records = await reader.readPartition({ topic, partition }, onLogRecord, from)
+      return { next, records }
+    },
+    endOf: partition => reader.endOf({ topic, partition }),
+    logUnreadable: (partition, offset) =>
+      logger.error(
+        { topic, partition, offset },
+        'record of the audience memberships topic is not a membership, so another program wrote it; hookline ignores it: find that program and stop it, because only hookline may write to this topic',
+      ),
+  }
+}
+
+const undecodable =
+  'record of an audience membership cannot be decoded; hookline ignores it, so a destination may keep an old value of the audience for one user: run `hookline audience reset` for the audience, then send its whole list again'

@@ -1,0 +1,71 @@
+import type { KafkaOutage } from '../../core/collector/kafka-outage.ts'
+import type { SourceKeys } from '../../core/collector/source-keys.ts'
+import type { Admission } from '../../core/collector/tracking-api.ts'
+import { RateLimiter } from '../../core/flow/rate-limiter.ts'
+import { kafkaUnavailable, refusal } from '../../core/message/request-refusal.ts'
+import type { Clock } from '../../core/ports.ts'
+
+/**
+ * Maximum burst of a source after a time without messages, in milliseconds of its rate. 1,000 ms
+ * allow as many messages as the rate allows in one second.
+ */
+const burstMs = 1_000
+
+interface Deps {
+  readonly outage: KafkaOutage
+  readonly clock: Pick<Clock, 'monotonic'>
+  /** Returns the sources of the current configuration. */
+  readonly sources: () => SourceKeys
+  /**
+   * Maximum messages per second of one source in this process; `undefined` when there is no limit.
+   */
+  readonly ratePerSource: number | undefined
+}
+
+export interface AdmissionControl {
+  /**
+   * Finds the source of a write key, and decides whether it may send now. `key` is `undefined` when
+   * the request has none.
+   */
+  admit(key: string | undefined): Admission
+  /** Counts messages against the source's rate limit. */
+  spend(sourceId: string, messages: number): void
+}
+
+/**
+ * Checks a request's write key, its source's rate limit and whether Kafka stores messages. The
+ * check is cheap, so it runs before the body is read, and again afterwards.
+ */
+export function createAdmissionControl({ outage, clock, sources, ratePerSource }: Deps): AdmissionControl {
+  const limiters = new Map<string, RateLimiter>()
+
+  function limiterOf(sourceId: string, now: number): RateLimiter {
+    const limiter = limiters.get(sourceId) ?? new RateLimiter(burstMs, now - burstMs)
+    limiters.set(sourceId, limiter)
+    return limiter
+  }
+
+  return {
+    admit(key) {
+      const sourceId = key === undefined ? undefined : sources().sourceOf(key)
+      if (sourceId === undefined) return key === undefined ? noWriteKey : unknownWriteKey
+      const now = clock.monotonic()
+      const seconds = ratePerSource === undefined ? 0 : limiterOf(sourceId, now).secondsToWait(now)
+      if (seconds > 0) {
+        const text = `This source exceeds its limit of ${ratePerSource} messages per second: send the request again in ${seconds} s.`
+        return refusal('rate_limited', text, { retryAfter: seconds })
+      }
+      return outage.admits(now) ? { kind: 'admitted', sourceId } : kafkaUnavailable
+    },
+    spend(sourceId, messages) {
+      const now = clock.monotonic()
+      if (ratePerSource !== undefined) limiterOf(sourceId, now).spend(messages, ratePerSource, now)
+    },
+  }
+}
+
+const noWriteKey = refusal(
+  'invalid_write_key',
+  'The request has no write key: send it as the user name of HTTP Basic, in the header X-Write-Key, or as writeKey in the body.',
+)
+const unknownWriteKey = refusal('invalid_write_key', 'No source has this write key: use the write key of a source.')

@@ -1,0 +1,133 @@
+import type { KafkaOutage } from '../../core/collector/kafka-outage.ts'
+import type { MemoryBudget } from '../../core/collector/memory-budget.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import type { Clock, Logger, LogProducer, RecordHeaders } from '../../core/ports.ts'
+import { durationMs } from '../../core/time.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import { sampledTraceIdOf, type TraceContext, traceHeaders } from '../../core/trace/context.ts'
+import { type Span, sendFacts, type Tracer } from '../../core/trace/tracer.ts'
+import type { HeldRecords } from './held-records.ts'
+
+/**
+ * Maximum time that a request waits for Kafka. Many senders time out after ten seconds, and Kafka
+ * elects a new leader in less time.
+ */
+const storeDeadline = durationMs(10_000)
+
+interface Deps {
+  readonly producer: LogProducer
+  readonly topic: string
+  readonly held: MemoryBudget
+  readonly outage: KafkaOutage
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+/**
+ * Appends the records of one request, which has at least one. Resolves with `stored` when all
+ * in-sync replicas have every record. Resolves with `failed` when a record was refused or the
+ * deadline has passed; other records may be stored nevertheless. `traceId` is the id of the
+ * request's trace, if that trace is sampled.
+ */
+export type StoreRecords = (held: HeldRecords, headers: RecordHeaders, traceId?: string) => Promise<'stored' | 'failed'>
+
+export function createStore({ producer, topic, held, outage, clock, metrics, logger }: Deps): StoreRecords {
+  function failed(error: Error): void {
+    metrics.produceFailures.inc({ topic })
+    if (outage.age(clock.monotonic()) === undefined)
+      logger.error(
+        { topic, error: error.message },
+        'the collector could not write messages to Kafka (see error); it refuses all requests except one per second until a write succeeds',
+      )
+    outage.failed(clock.monotonic())
+  }
+
+  function acknowledged(): void {
+    const age = outage.age(clock.monotonic())
+    if (age !== undefined)
+      logger.info(
+        { topic, lastedMs: Math.round(age.lastedMs) },
+        'writes to Kafka succeed again; the collector accepts requests again',
+      )
+    outage.acknowledged()
+  }
+
+  return (request, headers, traceId) => {
+    const { records, bytes } = request.handOver()
+    const startedAt = clock.monotonic()
+    return new Promise(resolve => {
+      let waiting = records.length
+      let hasFailed = false
+      const fail = (error: Error): void => {
+        hasFailed = true
+        failed(error)
+        resolve('failed')
+      }
+      const cancel = clock.after(storeDeadline, () =>
+        fail(new Error(`Kafka did not acknowledge the messages within ${storeDeadline} ms`)),
+      )
+      const onAck = (error: Error | undefined): void => {
+        waiting -= 1
+        if (error === undefined) acknowledged()
+        else fail(error)
+        if (waiting > 0) return
+        // The memory is given back only when the producer has finished with all records. After the
+        // request has failed, the producer may still hold some of them.
+        held.giveBack(bytes)
+        cancel()
+        metrics.collectorStoreSeconds.observe({}, (clock.monotonic() - startedAt) / 1_000, traceId)
+        if (!hasFailed) resolve('stored')
+      }
+      for (const { key, value } of records) producer.append(topic, { key, value, headers }, onAck)
+    })
+  }
+}
+
+interface TracedStoreDeps {
+  readonly store: StoreRecords
+  readonly topics: Pick<TopicNames, 'events'>
+  readonly tracer?: Tracer | undefined
+}
+
+/** The accepted records of one request. */
+interface Accepted {
+  readonly records: HeldRecords
+  readonly sourceId: string
+  /** Context of the request's trace; `undefined` when tracing is off. */
+  readonly trace: TraceContext | undefined
+}
+
+/**
+ * Stores events. With tracing, one span covers all records of a request. The records carry the
+ * context of the span, so that the deliveries belong to the same trace.
+ */
+export function createTracedStore({
+  store,
+  topics,
+  tracer,
+}: TracedStoreDeps): (accepted: Accepted) => ReturnType<StoreRecords> {
+  return async accepted => {
+    const { records } = accepted
+    if (tracer === undefined) return store(records, noHeaders)
+    const span = traceAppend(tracer, topics.events, accepted)
+    const outcome = await store(records, traceHeaders(span.context), sampledTraceIdOf(span.context))
+    span.end({}, outcome === 'stored' ? undefined : outcome)
+    return outcome
+  }
+}
+
+const noHeaders: RecordHeaders = {}
+
+function traceAppend(tracer: Tracer, topic: string, { records, sourceId, trace }: Accepted): Span {
+  return tracer.start({
+    name: `send ${topic}`,
+    kind: 'producer',
+    facts: {
+      ...sendFacts(topic),
+      'messaging.batch.message_count': records.size,
+      'hookline.source': sourceId,
+    },
+    parent: trace,
+  })
+}

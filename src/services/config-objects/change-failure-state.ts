@@ -1,0 +1,43 @@
+import type { FailureState } from '../../core/auto-disable/judge-failures.ts'
+import { failureRecord } from '../../core/config-objects/failure-record.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { ObjectStore } from './object-store.ts'
+import type { ObjectWriter, WriteResult } from './object-writer.ts'
+
+/** Maximum number of tries. A try fails when another process writes the same version first. */
+const maxTries = 20
+
+interface Deps {
+  readonly store: Pick<ObjectStore, 'failures' | 'known'>
+  readonly writer: Pick<ObjectWriter, 'write'>
+  readonly clock: Pick<Clock, 'now' | 'id'>
+}
+
+interface Change {
+  readonly id: string
+  readonly by: string
+  /**
+   * Returns the next state, or `undefined` when nothing changes. It is called again when another
+   * process wrote first.
+   */
+  readonly next: (before: FailureState | undefined) => FailureState | undefined
+}
+
+/**
+ * Writes the failure state of a destination to the config topic. Resolves when this process has
+ * read its record back. Never rejects.
+ */
+export async function changeFailures(
+  { store, writer, clock }: Deps,
+  { id, by, next }: Change,
+): Promise<WriteResult | { readonly kind: 'unchanged' }> {
+  for (let tries = 1; ; tries++) {
+    const before = store.failures.get(id)
+    const state = next(before)
+    if (state === undefined) return { kind: 'unchanged' }
+    const known = store.known({ kind: 'failures', id })
+    const record = failureRecord({ id, by, at: clock.now(), writeId: clock.id(), state, known, before })
+    const result = await writer.write(record)
+    if (result.kind !== 'ignored' || tries === maxTries) return result
+  }
+}

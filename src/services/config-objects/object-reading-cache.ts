@@ -1,0 +1,74 @@
+import type { KnownVersion } from '../../core/config-objects/object-log.ts'
+import { type ObjectName, objectKeyOf } from '../../core/config-objects/object-record.ts'
+import { type ReadingContext, type ReadObject, readObject } from '../../core/config-objects/read-object.ts'
+import type { Logger } from '../../core/ports.ts'
+import { formatPath } from '../../core/settings/problem.ts'
+
+const excluded =
+  'a configuration object cannot be used, so hookline excludes it (see the field "problems"): messages for an excluded destination wait, and an excluded source gets no new messages; all other objects stay in use; to use this object again, correct these problems'
+
+/** Reads the values of objects, each version once, and logs the objects that cannot be used. */
+export class ObjectReadingCache {
+  readonly #logger: Logger
+  #last = new Map<string, { readonly value: string; readonly object: ReadObject }>()
+  /**
+   * The read objects by version. Each merge of the settings looks up all objects. With 10,000
+   * objects, look-ups by key would take most of the time of a merge.
+   */
+  #ofVersion = new WeakMap<KnownVersion, ReadObject>()
+  #context: ReadingContext
+
+  constructor(context: ReadingContext, logger: Logger) {
+    this.#context = context
+    this.#logger = logger
+  }
+
+  get context(): ReadingContext {
+    return this.#context
+  }
+
+  /**
+   * Sets a new context (encryption keys and settings), and discards the read objects. Each object
+   * is then read again when it is needed.
+   */
+  readAgain(context: ReadingContext): void {
+    this.#context = context
+    this.#last = new Map()
+    this.#ofVersion = new WeakMap()
+  }
+
+  /** The object of a version; `undefined` for a deletion. */
+  of(known: KnownVersion & ObjectName): ReadObject | undefined {
+    const found = this.#ofVersion.get(known)
+    if (found !== undefined) return found
+    const object = this.#read(known)
+    if (object !== undefined) this.#ofVersion.set(known, object)
+    return object
+  }
+
+  /**
+   * Decodes a version of an object. If its value equals the last decoded value of the object, the
+   * result of that decoding is used again. A record that was written again as a copy has an equal
+   * value.
+   */
+  #read(known: KnownVersion & ObjectName): ReadObject | undefined {
+    const { value } = known
+    const key = objectKeyOf(known)
+    if (value === undefined) {
+      this.#last.delete(key)
+      return undefined
+    }
+    const last = this.#last.get(key)
+    if (last?.value === value) return last.object
+    const object = readObject(known, value, this.#context)
+    this.#last.set(key, { value, object })
+    this.#logExcluded(object, known)
+    return object
+  }
+
+  #logExcluded({ kind, id, problems }: ReadObject, { version }: Pick<KnownVersion, 'version'>): void {
+    if (problems.length === 0) return
+    const shown = problems.map(({ path, message }) => `${formatPath(path)} ${message}`.trim())
+    this.#logger.error({ kind, id, version, problems: shown }, excluded)
+  }
+}

@@ -1,0 +1,140 @@
+import { isWatched } from '../../core/auto-disable/judge-failures.ts'
+import { fixedHeaders, RequestBuilder } from '../../core/delivery/request.ts'
+import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
+import { type RetryRoute, type Routing, routeRetry } from '../../core/delivery/route.ts'
+import type { ConcurrencyLimiter, PermitShares } from '../../core/flow/concurrency-limiter.ts'
+import { murmur2 } from '../../core/message/murmur2.ts'
+import type { Count } from '../../core/metrics/metrics.ts'
+import { revealed } from '../../core/secret.ts'
+import { type DeliveryRules, effectivePolicy } from '../../core/settings/effective-policy.ts'
+import type { Destination, PayloadSettings, Webhook } from '../../core/settings/settings.ts'
+import type { WebhookCall } from '../../core/webhook-ports.ts'
+import type { Authorize, AuthorizedTransport } from './authorized-transport.ts'
+
+/** A webhook with the URL, headers, time limit and permits that all requests to it share. */
+export interface PreparedWebhook
+  extends Omit<Webhook, 'url' | 'headers'>,
+    Pick<WebhookCall, 'url' | 'headers' | 'timeoutMs'> {
+  readonly permits: PermitShares
+  /** Counter of requests that delivered; set at the first one. */
+  delivered: Count | undefined
+}
+
+/** The configuration that a plan was made from. */
+interface PlanSource {
+  readonly routing: Routing
+  readonly payload: PayloadSettings
+}
+
+/**
+ * How the deliveries of a destination are handled under one configuration, with everything that its
+ * requests need.
+ */
+export type DestinationPlan = PlanSource & (DeliverPlan | Exclude<RetryRoute, { kind: 'deliver' }>)
+
+/** The limits of a destination's policy that hold for the whole installation. */
+export interface PlannedLimits {
+  readonly ratePerSecond: number | undefined
+  readonly maxConcurrency: number | undefined
+  /**
+   * A hash of the destination id, which distributes the permits of different destinations over
+   * different processes (see `PartitionShare.permitsAt`).
+   */
+  readonly rotateBy: number
+}
+
+export interface DeliverPlan {
+  readonly kind: 'deliver'
+  readonly destination: Destination
+  readonly isPaused: boolean
+  /** Whether failures can disable the destination. */
+  readonly isWatched: boolean
+  /** The destination's own schedule and window, or the global ones. */
+  readonly policy: RetryPolicy
+  readonly callees: readonly PreparedWebhook[]
+  readonly callMaker: RequestBuilder
+  /** The limits of the destination's policy; `undefined` when the policy has none. */
+  readonly limits: PlannedLimits | undefined
+  /** Sends the requests with an access token; `undefined` when the destination needs none. */
+  readonly authorized: AuthorizedTransport | undefined
+}
+
+/** A destination with its cached plan. */
+interface Planned {
+  readonly destination: string
+  /** The plan of the destination's last delivery. */
+  plan: DestinationPlan | undefined
+}
+
+export interface PlanDeps {
+  readonly routing: () => Routing
+  readonly payload: () => PayloadSettings
+  readonly delivery: DeliveryRules
+  readonly policy: Pick<RetryPolicy, 'tiers'>
+  readonly limiter: Pick<ConcurrencyLimiter, 'permitsOf'>
+  readonly authorize: Authorize
+}
+
+/**
+ * Returns the plan of a destination. It is made once per configuration and kept in `target`. With
+ * 1,000 destinations, a look-up in a map would miss the CPU cache at each delivery. A miss takes
+ * the time of about 100 instructions.
+ */
+export function planOf(target: Planned, deps: PlanDeps): DestinationPlan {
+  const [routing, payload] = [deps.routing(), deps.payload()]
+  if (target.plan?.routing === routing && target.plan.payload === payload) return target.plan
+  const routed = routeRetry(target.destination, routing)
+  const before = target.plan?.kind === 'deliver' ? target.plan : undefined
+  const plan = routed.kind === 'deliver' ? planFor(routed.destination, payload, deps, before) : routed
+  target.plan = { ...plan, routing, payload }
+  return target.plan
+}
+
+/**
+ * Returns `before` if the configuration change concerns only other destinations. Otherwise makes a
+ * new plan.
+ */
+const planFor = (
+  destination: Destination,
+  payload: PayloadSettings,
+  deps: PlanDeps,
+  before: (PlanSource & DeliverPlan) | undefined,
+): DeliverPlan =>
+  before?.destination === destination && before.payload === payload ? before : open(destination, payload, deps, before)
+
+function open(
+  destination: Destination,
+  payload: PayloadSettings,
+  { delivery, policy, limiter, authorize }: PlanDeps,
+  before: DeliverPlan | undefined,
+): DeliverPlan {
+  const { paused: isPaused, webhooks, lifecycle } = destination
+  const { schedule, window, timeout: timeoutMs } = effectivePolicy(destination.policy, delivery)
+  const callees = webhooks.map((webhook): PreparedWebhook => {
+    const url = revealed(webhook.url)
+    const headers = fixedHeaders(webhook, payload)
+    const permits = limiter.permitsOf(webhook, destination.id)
+    return { ...webhook, url, headers, timeoutMs, permits, delivered: undefined }
+  })
+  const own = { schedule, window, tiers: policy.tiers, pauseKeepsWindow: lifecycle?.pauseKeepsWindow }
+  const callMaker = new RequestBuilder(destination, payload, before?.callMaker)
+  const authorized = authorize(destination, before?.authorized)
+  const limits = limitsOf(destination)
+  const shared = { kind: 'deliver', destination, isPaused, isWatched: isWatched(destination) } as const
+  return { ...shared, policy: own, callees, callMaker, limits, authorized }
+}
+
+function limitsOf({ id, policy }: Destination): PlannedLimits | undefined {
+  const { ratePerSecond, maxConcurrency } = policy ?? {}
+  if (ratePerSecond === undefined && maxConcurrency === undefined) return undefined
+  return { ratePerSecond, maxConcurrency, rotateBy: murmur2(Buffer.from(id)) >>> 0 }
+}
+
+/**
+ * Whether a destination waits only for permits that other destinations hold. If so, its own
+ * endpoints are not the cause of the wait.
+ */
+export const isHeldUpByOthers = (
+  { plan }: Pick<Planned, 'plan'>,
+  limiter: Pick<ConcurrencyLimiter, 'isHeldByOthers'>,
+): boolean => plan?.kind === 'deliver' && plan.callees.every(({ permits }) => limiter.isHeldByOthers(permits))

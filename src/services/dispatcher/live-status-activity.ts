@@ -1,0 +1,47 @@
+import type { ResultCounts } from '../../core/live-status/result-counts.ts'
+import type { DestinationActivity } from '../../core/live-status/status-record.ts'
+import type { Clock } from '../../core/ports.ts'
+import { epochMs } from '../../core/time.ts'
+import type { DispatcherActivity } from '../live-status/status-writer.ts'
+import type { AttemptStarter } from './attempt-starter.ts'
+import type { DestinationState } from './delivery.ts'
+
+interface Deps {
+  readonly results: ResultCounts
+  readonly starter: Pick<AttemptStarter, 'findState'>
+  /** The partitions of the events topic that this process owns. */
+  readonly processors: () => Iterable<unknown>
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>
+}
+
+/** Creates the dispatcher's part of the status of its process. */
+export const createActivity = ({ results, starter, processors, clock }: Deps): DispatcherActivity => ({
+  results,
+  activityOf: destination => activityOf(starter.findState(destination), clock),
+  partitions: () => [...processors()].length,
+})
+
+/**
+ * The current activity of a destination in this process. `undefined` while the destination has no
+ * requests in progress, no deliveries in memory and no pace, and its circuit breaker is closed.
+ */
+export function activityOf(
+  state: Pick<DestinationState, 'breaker' | 'queue' | 'slowDown' | 'calls'> | undefined,
+  clock: Pick<Clock, 'now' | 'monotonic'>,
+): DestinationActivity | undefined {
+  if (state === undefined) return undefined
+  const { breaker, queue, slowDown, calls } = state
+  if (calls === 0 && queue.queued === 0 && !breaker.isOpen && !slowDown.isActive) return undefined
+  const now = clock.monotonic()
+  const pace = slowDown.paceAt(now)
+  return {
+    breaker: breaker.isOpen ? (breaker.isProbing ? 'probing' : 'open') : 'closed',
+    nextProbeAt: breaker.openUntil === undefined ? undefined : inSeconds(clock.now() + breaker.openUntil - now),
+    requestsInProgress: calls,
+    inMemory: queue.queued,
+    pace: pace === undefined ? undefined : Math.round(pace * 10) / 10,
+  }
+}
+
+/** Rounds to a second, so that small differences do not cause a new record of the status topic. */
+const inSeconds = (at: number) => epochMs(Math.round(at / 1_000) * 1_000)

@@ -1,0 +1,32 @@
+import type { AudienceInput } from '../../core/audience/input.ts'
+import { deletionKey, deletionOutcomeKey, encodeDeletionOutcome } from '../../core/deletion/deletion-status.ts'
+import type { OutgoingRecord } from '../../core/ports.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import type { OriginReport } from './origin-report.ts'
+
+interface Deps {
+  readonly topics: Pick<TopicNames, 'audienceInput' | 'deletions'>
+  readonly encodeInput: (input: AudienceInput) => Buffer
+}
+
+/**
+ * Encodes the report of a delivery's result as a record, and returns it with the name of its topic.
+ */
+export type OriginReportRecord = (report: OriginReport) => { readonly topic: string; readonly record: OutgoingRecord }
+
+export function createOriginReportRecord({ topics, encodeInput }: Deps): OriginReportRecord {
+  const recordOf = (key: string, value: Buffer): OutgoingRecord => ({ key: Buffer.from(key), value, headers: {} })
+  return report => {
+    if (report.kind === 'deletion') {
+      const { outcome } = report
+      const value = Buffer.from(encodeDeletionOutcome(outcome))
+      // Uses the partition of the deletion's own record, so that its status can be read from one
+      // partition.
+      const partitionKey = Buffer.from(deletionKey(outcome.request))
+      return { topic: topics.deletions, record: { ...recordOf(deletionOutcomeKey(outcome), value), partitionKey } }
+    }
+    const { input } = report
+    // The key is the user id, which selects the partition with the user's memberships.
+    return { topic: topics.audienceInput, record: recordOf(input.userId, encodeInput(input)) }
+  }
+}

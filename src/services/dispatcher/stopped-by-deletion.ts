@@ -1,0 +1,24 @@
+import type { Clock } from '../../core/ports.ts'
+import type { SuppressionList } from '../deletion/suppression-list.ts'
+import { type Delivery, receivedAtOf } from './delivery.ts'
+
+export type DeletedUsers = Pick<SuppressionList, 'size' | 'stops' | 'isCurrent'>
+
+interface Deps {
+  readonly suppressions: DeletedUsers
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/**
+ * Returns why a deletion of the user stops the delivery; `undefined` when no deletion stops it. It
+ * is called before every attempt, because the user may have been deleted while a retry waited.
+ */
+export function stoppedByDeletion(
+  delivery: Delivery,
+  { suppressions, clock }: Deps,
+): ReturnType<DeletedUsers['stops']> {
+  if (suppressions.size === 0) return undefined
+  const { message, sourceId } = delivery.event
+  const { userId, type } = message
+  return suppressions.stops({ userId, sourceId, receivedAt: receivedAtOf(delivery), type }, clock.now())
+}

@@ -1,0 +1,78 @@
+import type { DeferralCause } from '../../core/delivery/classify-outcome.ts'
+import { type Decision, defer } from '../../core/delivery/decide.ts'
+import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
+import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { AttemptRecords } from './attempt-records.ts'
+import type { Delivery } from './delivery.ts'
+import type { DestinationLimits } from './destination-limits.ts'
+import { isHeldUpByOthers, type PlanDeps, planOf } from './destination-plan.ts'
+import type { Settle } from './settle.ts'
+
+interface Deps extends PlanDeps {
+  /**
+   * The global schedule and window. They apply to handovers, and to deliveries whose destination is
+   * not configured.
+   */
+  readonly policy: RetryPolicy
+  readonly limits: DestinationLimits
+  readonly limiter: ConcurrencyLimiter
+  readonly settle: Pick<Settle, 'delivery'>
+  readonly attemptRecords: AttemptRecords | undefined
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/**
+ * Settles deliveries that leave their destination queue without an attempt, because of spillover or
+ * a revocation. The queue does not count them as in progress, because `take` did not return them.
+ * So it is not notified when they have ended.
+ */
+export class UnattemptedDeliveries {
+  readonly #deps: Deps
+  #inProgress = 0
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Number of deliveries with an append in progress. */
+  get inProgress(): number {
+    return this.#inProgress
+  }
+
+  /** Defers a delivery that leaves memory because its destination is slow. */
+  spill(delivery: Delivery): void {
+    const { limits, clock } = this.#deps
+    const plan = planOf(delivery.target, this.#deps)
+    const policy = plan.kind === 'deliver' ? plan.policy : this.#deps.policy
+    const decision = limits.spill(delivery, policy, clock.now())
+    if (decision === undefined) this.#defer(delivery, 'lane_full')
+    else this.#settle(delivery, decision)
+  }
+
+  /**
+   * Defers a delivery because its partition is being revoked, and the commit metadata cannot tell
+   * the next owner which destinations of the record are done.
+   */
+  handOver(delivery: Delivery): void {
+    this.#defer(delivery, 'handover')
+  }
+
+  #defer(delivery: Delivery, cause: DeferralCause): void {
+    const { clock, policy, limiter } = this.#deps
+    // Each deferral normally selects a longer retry tier than the previous deferral. A deferral
+    // that the endpoint did not cause does not count for this: one at a handover, or because other
+    // destinations hold the permits.
+    const climbs = cause !== 'handover' && !isHeldUpByOthers(delivery.target, limiter)
+    this.#settle(delivery, defer(delivery.carried, cause, policy, clock.now(), { climbs }))
+  }
+
+  #settle(delivery: Delivery, decision: Decision): void {
+    const { attemptRecords, clock, settle } = this.#deps
+    attemptRecords?.result(delivery, decision, clock.now())
+    this.#inProgress++
+    settle.delivery(delivery, decision, () => {
+      this.#inProgress--
+    })
+  }
+}

@@ -1,0 +1,59 @@
+import { encodeKey, type StatusKey } from '../../core/live-status/status-record.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import type { Logger, LogProducer } from '../../core/ports.ts'
+
+export interface StatusAppenderDeps {
+  readonly producer: LogProducer
+  readonly topic: string
+  readonly metrics: Pick<Metrics, 'statusRecords'>
+  readonly logger: Logger
+}
+
+/**
+ * Writes records of the status topic. Best effort: nothing waits for a write. Each key has at most
+ * one write in progress. So an earlier value never replaces a later one, and the number of
+ * concurrent writes is at most the number of keys.
+ */
+export class StatusAppender {
+  readonly #deps: StatusAppenderDeps
+  readonly #inProgress = new Set<string>()
+  /** Whether the last write to the status topic failed. */
+  #isFailing = false
+
+  constructor(deps: StatusAppenderDeps) {
+    this.#deps = deps
+  }
+
+  /** Whether the last write of the key has not ended yet. */
+  isWriting(key: StatusKey): boolean {
+    return this.#inProgress.has(encodeKey(key))
+  }
+
+  /**
+   * Writes a value; `undefined` writes a tombstone. `onWritten` is called when all in-sync replicas
+   * have the record. It is not called when the write fails: the caller then writes the key again.
+   */
+  write(key: StatusKey, value: string | undefined, onWritten: () => void = () => undefined): void {
+    const { producer, topic, metrics } = this.#deps
+    const text = encodeKey(key)
+    this.#inProgress.add(text)
+    const record = { key: Buffer.from(text), value: value === undefined ? null : Buffer.from(value), headers: {} }
+    producer.append(topic, record, error => {
+      this.#inProgress.delete(text)
+      metrics.statusRecords.inc({ result: error === undefined ? 'written' : 'failed' })
+      this.#note(error)
+      if (error === undefined) onWritten()
+    })
+  }
+
+  /** Logs only the first of several failures in succession. */
+  #note(error: Error | undefined): void {
+    const { topic, logger } = this.#deps
+    if (error !== undefined && !this.#isFailing)
+      logger.warn(
+        { topic, error: error.message },
+        'this process could not write its status to the status topic (see error); it tries again every 5 s, and until then the operator API may not show this process and its rates',
+      )
+    this.#isFailing = error !== undefined
+  }
+}

@@ -1,0 +1,100 @@
+import type { LogSession, OffsetRange } from '../../core/log-session.ts'
+import type { DeadLetterIndex, KeyAt } from '../../core/operator/dead-letter-index.ts'
+import type { ReadBudget } from '../../core/operator/read-budget.ts'
+import type { LogRecord } from '../../core/ports.ts'
+import type { Part } from './read-newest-first.ts'
+
+/**
+ * Number of offsets in one read that only notes keys. It is small, because the budget is checked
+ * only between two reads, and records can be large.
+ */
+const chunkOffsets = 1_000
+
+interface Deps {
+  readonly topic: string
+  readonly index: DeadLetterIndex
+}
+
+interface Followed {
+  readonly ranges: readonly OffsetRange[]
+  readonly isComplete: boolean
+}
+
+/** Reads the keys of the dead-letter topic into an index. */
+export interface DeadLetterKeys {
+  /**
+   * Reads the keys that were appended since the last call. Returns the offset ranges of the
+   * partitions. `isComplete` is false when the budget was spent before all keys were read. A
+   * repeated request then continues the read.
+   */
+  follow(session: LogSession, budget: ReadBudget): Promise<Followed>
+  /**
+   * Adds older keys to the index, until it has all keys that follow the given `parts` of the
+   * partitions. It reads each partition backwards from its oldest known key to the end (`to`) of
+   * its part. Returns false when the budget was spent before that. The keys stay known, so a
+   * repeated request continues the read.
+   */
+  reach(session: LogSession, parts: readonly Part[], budget: ReadBudget): Promise<boolean>
+  /**
+   * Notes keys while another function reads the records in chunks. `add` collects the key of a
+   * record. `end` adds the collected keys to the index when the chunk was read completely.
+   */
+  noting(): {
+    /** Returns a copy of the key; `undefined` for a record without one. */
+    add(record: LogRecord): Buffer | undefined
+    end(chunk: Part): void
+  }
+}
+
+export function createDeadLetterKeys({ topic, index }: Deps): DeadLetterKeys {
+  async function readKeys(session: LogSession, part: Part, budget: ReadBudget): Promise<void> {
+    const { partition, from, to } = part
+    const keys: KeyAt[] = []
+    await session.read({ topic, partition }, from, to, ({ key, offset }) => {
+      if (key !== null) keys.push({ key: Buffer.from(key), offset })
+    })
+    budget.count(keys.length)
+    index.note(partition, from, to, keys)
+  }
+
+  return {
+    async follow(session, budget) {
+      const ranges = await session.ranges(topic)
+      for (const [partition, { end }] of ranges.entries()) {
+        const { to } = index.start(partition, end)
+        for (let from = to; from < end; from += chunkOffsets) {
+          if (budget.isSpent) return { ranges, isComplete: false }
+          await readKeys(session, { partition, from, to: Math.min(end, from + chunkOffsets) }, budget)
+        }
+      }
+      return { ranges, isComplete: true }
+    },
+    async reach(session, parts, budget) {
+      for (const { partition, from, to } of parts) {
+        if (to <= from) continue
+        for (let known = index.knownFrom(partition); known > to && !index.isFull; known = index.knownFrom(partition)) {
+          if (budget.isSpent) return false
+          await readKeys(session, { partition, from: Math.max(to, known - chunkOffsets), to: known }, budget)
+        }
+      }
+      return true
+    },
+    noting() {
+      const keys = new Map<number, KeyAt[]>()
+      return {
+        add({ key, partition, offset }) {
+          if (key === null) return undefined
+          const copy = Buffer.from(key)
+          const ofPartition = keys.get(partition) ?? []
+          keys.set(partition, ofPartition)
+          ofPartition.push({ key: copy, offset })
+          return copy
+        },
+        end({ partition, from, to }) {
+          index.note(partition, from, to, keys.get(partition) ?? [])
+          keys.delete(partition)
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,120 @@
+import type { Audience } from '../../core/audience/audience-directory.ts'
+import { syncId as idOf, isAhead, type SyncId } from '../../core/audience/sync-id.ts'
+import { syncStatusOf } from '../../core/audience/sync-status.ts'
+import type { SyncMode } from '../../core/audience/sync-watermark.ts'
+import type { Clock, LogPositions } from '../../core/ports.ts'
+import { sleep } from '../../core/sleep.ts'
+import { type DurationMs, durationMs } from '../../core/time.ts'
+import { type MembershipSource, visitMemberships } from './read-memberships.ts'
+
+/** Time between two checks of the progress. */
+const checkEvery = durationMs(1_000)
+/**
+ * Pause after a read of the memberships, as a multiple of its duration: reading takes at most a
+ * fifth of the time.
+ */
+const pausePerReadTime = 4
+
+interface Deps extends MembershipSource {
+  readonly clock: Clock
+  readonly positions: LogPositions
+  readonly inputTopic: string
+  readonly audiencesGroup: string
+  /** Time after which a change without a report counts as undelivered. */
+  readonly expiry: DurationMs
+}
+
+interface Options {
+  readonly audience: Pick<Audience, 'name' | 'destinations'>
+  readonly syncId: SyncId
+  readonly mode: SyncMode
+  readonly signal: AbortSignal
+  readonly onProgress?: (progress: WaitProgress) => void
+}
+
+/**
+ * `taking`: the audiences service has not handled `left` of the inputs yet. `delivering`: the
+ * counts of the sync's memberships, one membership for each user and destination.
+ */
+export type WaitProgress =
+  | { readonly kind: 'taking'; readonly left: number }
+  | ({ readonly kind: 'delivering' } & DeliveryCounts)
+
+export interface DeliveryCounts {
+  readonly delivered: number
+  readonly waiting: number
+  /**
+   * Memberships whose destination has another value than the intended one, although no change is in
+   * progress.
+   */
+  readonly undelivered: number
+}
+
+export interface WaitReport extends DeliveryCounts {
+  /**
+   * The id of another sync of this audience whose time is in the future, because the clock of its
+   * process was ahead. The awaited sync counts as older than that sync, so it has no effect. Absent
+   * when there is no sync in the future.
+   */
+  readonly ahead?: SyncId
+  readonly end: 'done' | 'interrupted'
+}
+
+/**
+ * Waits until all changes of a sync have ended. First it waits until the audiences service has
+ * handled all inputs of the sync, and then until no change of the sync is in progress.
+ */
+export async function waitForSync(deps: Deps, { signal, onProgress, ...sync }: Options): Promise<WaitReport> {
+  const { clock } = deps
+  const ends = await deps.positions.ends(deps.inputTopic)
+  for (let left = await inputsLeft(deps, ends); left > 0; left = await inputsLeft(deps, ends)) {
+    onProgress?.({ kind: 'taking', left })
+    await sleep(clock, checkEvery, signal)
+    if (signal.aborted) return { delivered: 0, waiting: 0, undelivered: 0, end: 'interrupted' }
+  }
+  for (;;) {
+    const startedAt = clock.monotonic()
+    const counts = await countOf(deps, sync)
+    onProgress?.({ kind: 'delivering', ...counts })
+    if (counts.waiting === 0) return { ...counts, end: 'done' }
+    const took = clock.monotonic() - startedAt
+    await sleep(clock, durationMs(Math.max(checkEvery, took * pausePerReadTime)), signal)
+    if (signal.aborted) return { ...counts, end: 'interrupted' }
+  }
+}
+
+async function inputsLeft({ positions, inputTopic, audiencesGroup }: Deps, ends: readonly number[]): Promise<number> {
+  const committed = await positions.committed(audiencesGroup, inputTopic)
+  return ends.reduce((sum, end, partition) => sum + Math.max(0, end - Math.max(0, committed[partition] ?? 0)), 0)
+}
+
+async function countOf(
+  deps: Deps,
+  { audience, syncId, mode }: Pick<Options, 'audience' | 'syncId' | 'mode'>,
+): Promise<Omit<WaitReport, 'end'>> {
+  const counts = { delivered: 0, waiting: 0, undelivered: 0 }
+  let newest = idOf(0)
+  const seen = (id: SyncId): void => {
+    if (id > newest) newest = id
+  }
+  const on = { now: deps.clock.now(), expiry: deps.expiry }
+  await visitMemberships(deps, {
+    isWanted: name => name === audience.name,
+    onMark(_audience, { begun, closed }) {
+      seen(begun)
+      seen(closed)
+    },
+    onMembership({ destination }, state) {
+      seen(state.syncId)
+      // A full sync also concerns users who are not in its list. Memberships that a newer sync has
+      // changed are not counted.
+      const isConcerned = mode === 'full' ? state.syncId <= syncId : state.syncId === syncId
+      if (!isConcerned || !audience.destinations.has(destination)) return
+      const status = syncStatusOf(state, on)
+      if (status === 'acknowledged') counts.delivered++
+      else if (status === 'in_flight') counts.waiting++
+      else counts.undelivered++
+    },
+  })
+  return isAhead(newest, on.now) ? { ...counts, ahead: newest } : counts
+}

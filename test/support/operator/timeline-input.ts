@@ -1,0 +1,53 @@
+import { type DeliveryState, initialState } from '../../../src/core/delivery/delivery-state.ts'
+import type { RecordedAttempt } from '../../../src/core/delivery/recorded-attempt.ts'
+import { waitingCopy } from '../../../src/core/operator/message-timeline.ts'
+import type {
+  FoundCopy,
+  FoundDeadLetter,
+  FoundEvent,
+  TimelineInput,
+} from '../../../src/core/operator/timeline-input.ts'
+import { durationMs, epochMs } from '../../../src/core/time.ts'
+
+/*
+ * Builders of the records that a timeline shows. All are about one event of the destination `crm`.
+ */
+
+export const start = epochMs(Date.UTC(2026, 2, 1))
+const origin = { topic: 'hookline.events', partition: 0, offset: 7, timestamp: start }
+
+/** A successful first attempt. */
+export const foundAttempt = ({ at = start, ...more }: Partial<Omit<RecordedAttempt, 'at'>> & { at?: number } = {}) =>
+  ({
+    ...{ destination: 'crm', source: 'web', messageId: 'm-1', type: 'track', attempt: 1, elapsedMs: 12 },
+    ...{ decision: 'delivered', outcomes: { 0: 'delivered' }, origin, round: 0, ...more },
+    at: epochMs(at),
+  }) as RecordedAttempt
+
+export const foundEvent = (more: Partial<Omit<FoundEvent, 'at'>> & { at?: number } = {}): FoundEvent => ({
+  ...{ topic: origin.topic, partition: 0, offset: 7, sourceId: 'web', type: 'track', event: 'Order Completed' },
+  ...{ receivedAt: start, destinations: ['crm'], drops: new Map(), progress: 'done', isOlderThanAttempts: false },
+  ...more,
+  at: epochMs(more.at ?? start),
+})
+
+/** A copy of the event in the retry topic of 10 s. */
+export const foundCopy = (more: Partial<DeliveryState> = {}): FoundCopy =>
+  waitingCopy(
+    { topic: 'hookline.retry.10s', partition: 0, offset: 3 },
+    start,
+    { ...initialState(origin, 'crm', 'm-1', start, durationMs(1)), ...more },
+    durationMs(10_000),
+  )
+
+export const foundDeadLetter = (more: Partial<FoundDeadLetter> = {}): FoundDeadLetter => ({
+  ...{ topic: 'hookline.dead-letter', partition: 0, offset: 5, key: 'key-0', at: start },
+  ...{ destination: 'crm', reason: 'retries_exhausted', round: 0, ...more },
+})
+
+/** The result of a complete search that found nothing. */
+export const noPieces: TimelineInput = {
+  ...{ id: 'm-1', attempts: [], copies: [], deadLetters: [], events: [], recorded: 'failures' },
+  isComplete: { attempts: true, copies: true, deadLetters: true },
+  ...{ searchedSince: start, isPartial: false, isEventRemoved: false },
+}

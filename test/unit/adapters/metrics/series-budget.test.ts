@@ -1,0 +1,106 @@
+import { describe, expect, it } from '@jest/globals'
+import { createMetrics, type MetricsRegistry } from '../../../../src/adapters/metrics/metrics.ts'
+import { foldings } from '../../../../src/adapters/metrics/series-budget.ts'
+import { outcomes } from '../../../../src/core/delivery/classify-outcome.ts'
+import { seriesBudget } from '../../../../src/core/metrics/spec.ts'
+
+/** The values of the series of one metric, by `{labels}`. */
+async function seriesOf({ text }: MetricsRegistry, name: string): Promise<ReadonlyMap<string, number>> {
+  const lines = (await text()).split('\n').filter(line => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+  return new Map(
+    lines.map(line => [line.slice(name.length, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+  )
+}
+
+const sum = (series: ReadonlyMap<string, number>): number => [...series.values()].reduce((a, b) => a + b, 0)
+
+describe('labels fold from the last one on', () => {
+  it('folds the webhook first, then the destination, never the others', () => {
+    expect(foldings({ destination: 'crm', webhook: '0', outcome: 'dns' }, ['destination', 'webhook'])).toEqual([
+      { destination: 'crm', webhook: '0', outcome: 'dns' },
+      { destination: 'crm', webhook: '_other', outcome: 'dns' },
+      { destination: '_other', webhook: '_other', outcome: 'dns' },
+    ])
+  })
+})
+
+describe('a thousand destinations of five webhooks, with every outcome', () => {
+  const registry = createMetrics()
+  const { metrics } = registry
+  const ids = Array.from({ length: 1_000 }, (_, index) => `destination-${index}`)
+  for (const destination of ids) {
+    metrics.deliveries.inc({ destination, result: 'delivered' })
+    metrics.breakersOpen.set({ destination }, 1)
+    for (const webhook of ['0', '1', '2', '3', '4'])
+      for (const outcome of outcomes) metrics.webhookCalls.inc({ destination, webhook, outcome })
+  }
+  const calls = ids.length * 5 * outcomes.length
+
+  it('stay within the budget', async () => {
+    const lines = (await registry.text()).split('\n').filter(line => line !== '' && !line.startsWith('#'))
+    expect(lines.length).toBeLessThanOrEqual(seriesBudget.inProcess)
+    expect(lines.length).toBeGreaterThan(seriesBudget.folding)
+  })
+
+  it('count each request once, also under folded labels', async () => {
+    expect(sum(await seriesOf(registry, 'hookline_webhook_calls_total'))).toBe(calls)
+    expect(sum(await seriesOf(registry, 'hookline_deliveries_total'))).toBe(ids.length)
+  })
+
+  it('keep the first series, then fold the webhook, then the destination', async () => {
+    const series = [...(await seriesOf(registry, 'hookline_webhook_calls_total')).keys()]
+    const under = (destination: string, webhook: string): number =>
+      series.filter(labels => labels.includes(`destination="${destination}",webhook="${webhook}"`)).length
+    expect(under('destination-0', '4')).toBe(outcomes.length)
+    expect(under('destination-0', '_other')).toBe(0)
+    expect(under('destination-100', '_other')).toBe(outcomes.length)
+    expect(under('destination-100', '0')).toBe(0)
+    expect(under('destination-999', '_other')).toBe(0)
+    expect(under('_other', '_other')).toBe(outcomes.length)
+  })
+
+  it('show the number of folded label sets and of series', async () => {
+    const folded = (await seriesOf(registry, 'hookline_metrics_series_folded_total')).get('') ?? 0
+    expect(folded).toBeGreaterThan(calls / 2)
+    const shown = (await seriesOf(registry, 'hookline_metrics_series')).get('') ?? 0
+    expect(shown).toBeGreaterThanOrEqual(seriesBudget.folding)
+    expect(shown).toBeLessThanOrEqual(seriesBudget.inProcess)
+  })
+
+  it('does not show a gauge over the limit, because a sum of states has no meaning', async () => {
+    const series = [...(await seriesOf(registry, 'hookline_breaker_open')).keys()]
+    expect(series).toContain('{destination="destination-0"}')
+    expect(series).not.toContain('{destination="destination-999"}')
+    expect(series).not.toContain('{destination="_other"}')
+  })
+
+  it('do not count series by Kafka partition', async () => {
+    metrics.consumerLag.set({ topic: 'events', partition: '0' }, 5)
+    expect((await seriesOf(registry, 'hookline_consumer_lag_records')).size).toBe(1)
+  })
+})
+
+describe('a gauge whose label sets may disappear', () => {
+  it('shows only values that were set since the last reset', async () => {
+    const registry = createMetrics()
+    registry.metrics.consumerLag.set({ topic: 'events', partition: '0' }, 5)
+    registry.metrics.consumerLag.reset()
+    registry.metrics.consumerLag.set({ topic: 'events', partition: '1' }, 7)
+    expect([...(await seriesOf(registry, 'hookline_consumer_lag_records'))]).toEqual([
+      ['{topic="events",partition="1"}', 7],
+    ])
+  })
+})
+
+describe('series that exist from the start at 0', () => {
+  it.each([
+    { name: 'hookline_drops_total', series: 6, why: 'all values of its label are known' },
+    { name: 'hookline_commits_total', series: 6, why: 'all values of both labels are known' },
+    { name: 'hookline_deliveries_total', series: 0, why: 'destinations are not known' },
+    { name: 'hookline_audience_inputs_total', series: 0, why: 'they would be a hundred' },
+  ])('$name: $series, since $why', async ({ name, series }) => {
+    const shown = await seriesOf(createMetrics(), name)
+    expect(shown.size).toBe(series)
+    expect(sum(shown)).toBe(0)
+  })
+})

@@ -1,0 +1,119 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import type { Membership } from '../../../../src/core/audience/membership.ts'
+import { syncId } from '../../../../src/core/audience/sync-id.ts'
+import type { SyncMode } from '../../../../src/core/audience/sync-watermark.ts'
+import type { JsonText } from '../../../../src/core/message/json-text.ts'
+import { durationMs } from '../../../../src/core/time.ts'
+import { type WaitProgress, type WaitReport, waitForSync } from '../../../../src/services/operator/wait-for-sync.ts'
+import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
+
+const hour = 3_600_000
+const now = syncId(2_000)
+const text = (value: string): JsonText => value as JsonText
+
+let harness: OperatorHarness
+let reported: WaitProgress[]
+beforeEach(() => {
+  harness = new OperatorHarness()
+  reported = []
+})
+
+const keep = (userId: string, state: Partial<Membership> | undefined, destination = 'crm'): void =>
+  harness.keep({ audience: 'Shoppers', userId, destination }, state)
+const inFlight = () => ({ value: text('true'), since: harness.clock.now(), isOvertaken: false })
+
+async function wait(mode: SyncMode = 'full', signal = new AbortController().signal) {
+  const { clock } = harness
+  const access = harness.access()
+  const box: { report: WaitReport | undefined } = { report: undefined }
+  const work = waitForSync(
+    {
+      ...{ clock, reader: access.reader, positions: access.positions, codec: await access.memberships() },
+      topic: topics.memberships,
+      inputTopic: topics.audienceInput,
+      audiencesGroup: topics.audiencesGroup,
+      expiry: durationMs(5 * hour),
+    },
+    {
+      audience: { name: 'Shoppers', destinations: new Set(['crm', 'erp']) },
+      ...{ syncId: now, mode, signal, onProgress: progress => reported.push(progress) },
+    },
+  )
+  void work.then(report => (box.report = report))
+  await settle()
+  return box
+}
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn++) await new Promise(resolve => setImmediate(resolve))
+}
+
+describe('waitForSync', () => {
+  it('waits until the audiences service has handled every input', async () => {
+    harness.log.write(topics.audienceInput, Buffer.from('{}'), 'ada')
+    let taken: readonly number[] = [-1, -1]
+    harness.committed = () => taken
+    const box = await wait()
+    expect(reported).toEqual([{ kind: 'taking', left: 1 }])
+    await harness.clock.advance(10_000, settle)
+    expect(box.report).toBeUndefined()
+    taken = [1, 1]
+    await harness.clock.advance(1_000, settle)
+    expect(box.report).toEqual({ end: 'done', delivered: 0, waiting: 0, undelivered: 0 })
+  })
+
+  it('then waits until no change is in progress', async () => {
+    keep('ada', { syncId: now, inFlight: inFlight() })
+    keep('bob', { syncId: now, inFlight: inFlight(), acknowledged: text('false') })
+    keep('eve', { syncId: now })
+    const box = await wait()
+    expect(reported.at(-1)).toEqual({ kind: 'delivering', delivered: 1, waiting: 2, undelivered: 0 })
+    keep('ada', { syncId: now })
+    await harness.clock.advance(1_000, settle)
+    expect(box.report).toBeUndefined()
+    keep('bob', { syncId: now, acknowledged: undefined })
+    await harness.clock.advance(1_000, settle)
+    expect(box.report).toEqual({ end: 'done', delivered: 2, waiting: 0, undelivered: 1 })
+    expect(harness.clock.timers).toBe(0)
+  })
+
+  it('stops waiting for a change without a report when that expires', async () => {
+    keep('ada', { syncId: now, inFlight: inFlight() })
+    const box = await wait()
+    await harness.clock.advance(5 * hour + 2_000, settle)
+    expect(box.report).toEqual({ end: 'done', delivered: 0, waiting: 0, undelivered: 1 })
+  })
+
+  it.each<[SyncMode, string, number, Record<string, number>]>([
+    ['full', 'that it did not name', 1_000, { waiting: 1 }],
+    ['partial', 'that it did not name', 1_000, { waiting: 0 }],
+    ['full', 'that it named', now, { waiting: 1 }],
+    ['partial', 'that it named', now, { waiting: 1 }],
+    ['full', 'of a newer sync', 3_000, { waiting: 0 }],
+    ['partial', 'of a newer sync', 3_000, { waiting: 0 }],
+  ])('counts, for a %s sync, users %s', async (mode, _name, named, counts) => {
+    keep('ada', { syncId: syncId(named), inFlight: inFlight() })
+    await wait(mode)
+    expect(reported.at(-1)).toMatchObject(counts)
+  })
+
+  it('does not count other destinations or other audiences', async () => {
+    keep('ada', { syncId: now, inFlight: inFlight() }, 'gone')
+    harness.keep({ audience: 'Other', userId: 'ada', destination: 'crm' }, { syncId: now, inFlight: inFlight() })
+    expect((await wait()).report).toEqual({ end: 'done', delivered: 0, waiting: 0, undelivered: 0 })
+  })
+})
+
+describe('an aborted signal ends the wait', () => {
+  it.each(['taking', 'delivering'])('while %s', async kind => {
+    keep('ada', { syncId: now, inFlight: inFlight() })
+    harness.log.write(topics.audienceInput, Buffer.from('{}'), 'ada')
+    if (kind === 'taking') harness.committed = () => [-1, -1]
+    const stopping = new AbortController()
+    const box = await wait('full', stopping.signal)
+    expect(reported.at(-1)?.kind).toBe(kind)
+    stopping.abort()
+    await settle()
+    expect(box.report?.end).toBe('interrupted')
+    expect(harness.clock.timers).toBe(0)
+  })
+})
