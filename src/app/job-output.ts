@@ -1,5 +1,6 @@
 import type { ShownJob } from '../adapters/operator-client/job-client.ts'
 import { countWithNoun } from '../core/count-with-noun.ts'
+import { dryRunSums } from '../core/jobs/dry-run-sums.ts'
 import { tableOf } from './terminal.ts'
 
 /**
@@ -21,14 +22,12 @@ export function jobLines(job: ShownJob): readonly string[] {
 const missingText = (partitions: readonly number[]): string =>
   `Kafka has deleted, or may have deleted, events of this time span from these partitions, so Hookline cannot resend them: ${partitions.join(', ')}`
 
-function totalsOf({ kind, state, dryRun = false, progress, counts = [] }: ShownJob): string {
+function totalsOf({ kind, state, dryRun = false, progress, counts }: ShownJob): string {
   const { seen = 0, replayed = 0, refused = 0, read = 0, sent = 0, skipped = 0 } = progress
   if (kind === 'replay') {
-    // The progress of a dry run has no results, because the job replays nothing.
-    const sum = (isRefused: boolean): number =>
-      counts.reduce((all, { count, refusal }) => ((refusal !== undefined) === isRefused ? all + count : all), 0)
+    const sums = dryRunSums(counts)
     const results = dryRun
-      ? `${sum(false)} would be replayed, ${sum(true)} could not be replayed`
+      ? `${sums.replayable} would be replayed, ${sums.refused} could not be replayed`
       : `${replayed} replayed, ${refused} not replayed`
     return `${countWithNoun(seen, 'dead letter')} read; of those that match the filters, ${results}; state: ${state}`
   }

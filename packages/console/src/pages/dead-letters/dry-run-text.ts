@@ -1,6 +1,7 @@
+import { dryRunSums } from '../../../../../src/core/jobs/dry-run-sums.ts'
 import type { Replay } from '../../api/job-types.ts'
 import { countText, countWithNoun } from '../../components/number-text.ts'
-import { countedBy, isActive } from '../jobs/job-view.ts'
+import { isActive } from '../jobs/job-view.ts'
 
 /** Why a dead letter cannot be replayed, for each refusal of the operator API. */
 const refusalTexts: Readonly<Record<string, string>> = {
@@ -15,7 +16,7 @@ const refusalTexts: Readonly<Record<string, string>> = {
 export function dryRunText({ state, progress, counts }: Pick<Replay, 'state' | 'progress' | 'counts'>): string {
   if (isActive({ state })) return `Counting… ${countWithNoun(progress?.seen ?? 0, 'dead letter')} read so far.`
   if (state !== 'done') return 'Hookline could not count the dead letters. The job on the page "Jobs" shows the reason.'
-  const { replayable, refused } = countedBy({ ...(counts && { counts }) })
+  const { replayable, refused } = dryRunSums(counts)
   const rest =
     refused > 0 ? ` ${countWithNoun(refused, 'dead letter')} cannot be replayed: ${reasonsOf(counts ?? [])}.` : ''
   return `${countWithNoun(replayable, 'dead letter')} can be replayed.${rest}`

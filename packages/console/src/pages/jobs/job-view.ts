@@ -1,3 +1,4 @@
+import { dryRunSums } from '../../../../../src/core/jobs/dry-run-sums.ts'
 import type { Replay, Resend } from '../../api/job-types.ts'
 import { countText, countWithNoun, rateText } from '../../components/number-text.ts'
 
@@ -56,18 +57,8 @@ function resendResultText({ dryRun }: AnyJob, { sent, skipped }: NonNullable<Res
 
 function replayResultText(job: Replay, { replayed, refused }: NonNullable<Replay['progress']>): string {
   if (job.dryRun !== true) return `${countText(replayed)} replayed, ${countText(refused)} not replayed`
-  const counted = countedBy(job)
+  const counted = dryRunSums(job.counts)
   return `${countText(counted.replayable)} can be replayed, ${countText(counted.refused)} cannot be replayed`
-}
-
-/**
- * Sums the counts of a dry run. The progress of the job does not have these numbers, because a dry
- * run replays nothing.
- */
-export function countedBy({ counts = [] }: Pick<Replay, 'counts'>) {
-  const sum = (isRefused: boolean): number =>
-    counts.reduce((all, { count, refusal }) => ((refusal !== undefined) === isRefused ? all + count : all), 0)
-  return { replayable: sum(false), refused: sum(true) }
 }
 
 /** The jobs of both lists, newest first. */
