@@ -36,7 +36,8 @@ const files = Object.keys(metafile.outputs).map(file => resolve(folder, file))
 function addressOf(name: string, ending: string): string {
   const found = files.map(file => file.slice(target.length + 1)).filter(file => file.startsWith(`assets/${name}-`))
   const [address, ...others] = found.filter(file => file.endsWith(ending))
-  if (address === undefined || others.length > 0) throw new Error(`the build must have one file ${name}${ending}`)
+  if (address === undefined || others.length > 0)
+    throw new Error(`the build must have exactly one file assets/${name}-*${ending}`)
   return `/console/${address}`
 }
 

@@ -25,23 +25,30 @@ export function withFilterOptions(command: Command, now: EpochMs): Command {
   return command
     .option(
       '--destination <id>',
-      `only dead letters of this destination; '${noDestination}' selects events without a destination`,
+      `select only dead letters of this destination; '${noDestination}' means events without a destination`,
     )
-    .addOption(closedOption('--reason', 'only dead letters with this reason', deadLetterReasons))
+    .addOption(closedOption('--reason', 'select only dead letters with this reason', deadLetterReasons))
     .addOption(
-      closedOption('--outcome', 'only dead letters with this webhook outcome or rejection code', deadLetterOutcomes),
+      closedOption(
+        '--outcome',
+        'select only dead letters with this webhook outcome or rejection code',
+        deadLetterOutcomes,
+      ),
     )
     .option(
       '--since <time>',
-      'only events dead-lettered at or after this time: ISO 8601, or a duration before now, such as 2h',
+      'select only events dead-lettered at or after this time: ISO 8601, or a duration before now, such as 2h',
       timeOf('--since', now),
     )
     .option(
       '--until <time>',
-      'only events dead-lettered before this time: ISO 8601, or a duration before now, such as 2h',
+      'select only events dead-lettered before this time: ISO 8601, or a duration before now, such as 2h',
       timeOf('--until', now),
     )
-    .option('--message-id <id>', 'only dead letters of this message; without --destination, of every destination')
+    .option(
+      '--message-id <id>',
+      'select only dead letters of this message; without --destination, for all destinations',
+    )
 }
 
 /** Converts the options to a filter. @throws UsageError when --since is not before --until */

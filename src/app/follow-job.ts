@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { systemClock } from '../adapters/clock/system-clock.ts'
 import { createJobClient, type JobClient, type ShownJob } from '../adapters/operator-client/job-client.ts'
 import { OperatorApiFailed, type Refused } from '../adapters/operator-client/operator-request.ts'
+import { countWithNoun } from '../core/count-with-noun.ts'
 import type { JobKind } from '../core/jobs/job.ts'
 import type { Clock } from '../core/ports.ts'
 import { sleep } from '../core/sleep.ts'
@@ -79,7 +80,7 @@ interface Following {
 
 async function followed(first: ShownJob, { client, io, options, clock, signal }: Following): Promise<ShownJob> {
   const { kind, id } = first
-  const bar = createProgressBar(io, options, '{bar} {percentage}% {value}/{total} read, {done} {verb}, {state}')
+  const bar = createProgressBar(io, options, '{bar} {percentage}% {value}/{total} {noun} read, {done} {verb}, {state}')
   let job = first
   bar?.start(totalOf(job), fieldsOf(job))
   try {
@@ -108,7 +109,8 @@ async function followed(first: ShownJob, { client, io, options, clock, signal }:
 
 const totalOf = ({ progress }: ShownJob): number => progress.total ?? 0
 const fieldsOf = ({ kind, state, progress }: ShownJob) => ({
-  ...{ state, done: progress.replayed ?? progress.sent ?? 0, verb: kind === 'replay' ? 'replayed' : 'resent' },
+  ...{ state, done: progress.replayed ?? progress.sent ?? 0 },
+  ...(kind === 'replay' ? { noun: 'dead letters', verb: 'replayed' } : { noun: 'events', verb: 'resent' }),
 })
 
 function accepted(answer: ShownJob | Refused, kind: JobKind): ShownJob {
@@ -127,5 +129,7 @@ function judge({ kind, id, state, error, progress, dryRun }: ShownJob, { cancel 
   if (state === 'cancelled' && cancel === undefined) throw new CommandFailed(`${kind} ${id} was cancelled`)
   const { refused = 0 } = progress
   if (refused > 0 && dryRun !== true)
-    throw new CommandFailed(`${refused} selected dead letters were not replayed; the column REFUSAL says why`)
+    throw new CommandFailed(
+      `${countWithNoun(refused, 'selected dead letter')} not replayed; the column REFUSAL (with --json, the field "refusal") says why`,
+    )
 }

@@ -20,7 +20,7 @@ export function jobLines(job: ShownJob): readonly string[] {
 }
 
 const missingText = (partitions: readonly number[]): string =>
-  `Kafka has deleted, or may have deleted, events of this time span from these partitions, so Hookline cannot resend them: ${partitions.join(', ')}`
+  `the resend may be incomplete, because Kafka may have deleted events of this time span; affected partitions: ${partitions.join(', ')}`
 
 function totalsOf({ kind, state, dryRun = false, progress, counts }: ShownJob): string {
   const { seen = 0, replayed = 0, refused = 0, read = 0, sent = 0, skipped = 0 } = progress

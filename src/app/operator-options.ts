@@ -5,12 +5,13 @@ import {
   type MessageAndDeadLetterClient,
 } from '../adapters/operator-client/message-and-dead-letter-client.ts'
 import { createObjectApiClient, type ObjectApiClient } from '../adapters/operator-client/object-api-client.ts'
-import type { OperatorAddress } from '../adapters/operator-client/operator-request.ts'
+import type { OperatorAddress, Refused } from '../adapters/operator-client/operator-request.ts'
 import { Secret } from '../core/secret.ts'
 import { defaultListen } from '../core/settings/listeners.ts'
 import { secretIn } from '../core/settings/named-files.ts'
 import { httpUrl } from '../core/settings/value-types.ts'
 import { type CommandIo, UsageError } from './command.ts'
+import { printable } from './terminal.ts'
 
 /** The options of commands that use the operator API. */
 export interface OperatorOptions {
@@ -33,7 +34,7 @@ export function withOperatorOptions(command: Command, urlText = operatorUrlText)
     .option('--operator-url <url>', urlText)
     .option(
       '--operator-key-file <file>',
-      'file with a key of operator.keys (default: the value of HOOKLINE_OPERATOR_KEY_FILE)',
+      'file with an operator key, one of operator.keys (default: the value of HOOKLINE_OPERATOR_KEY_FILE)',
     )
 }
 
@@ -46,7 +47,7 @@ export async function openOperator(options: OperatorOptions, io: CommandIo): Pro
 }
 
 /**
- * Creates a client for the routes of messages and dead letters. The stop signal of the command
+ * Creates a client for the routes of messages, dead letters and the ledger. The stop signal of the command
  * cancels its requests.
  * @throws UsageError when the URL or the key file is missing or not usable
  */
@@ -68,6 +69,12 @@ export async function operatorAddress(options: OperatorOptions, io: CommandIo): 
     throw new UsageError('no operator key: use --operator-key-file <file> or set HOOKLINE_OPERATOR_KEY_FILE')
   return { url: url.replace(/\/+$/, ''), key: await keyIn(file) }
 }
+
+/** The text of a refusal whose problems are about options with the names of the query parameters. */
+export const refusalText = ({ code, message, problems }: Refused): string =>
+  printable(
+    [`${message} (${code})`, ...problems.map(each => `--${each.path}: ${each.message} (${each.hint})`)].join('; '),
+  )
 
 async function keyIn(file: string): Promise<Secret> {
   let key: string

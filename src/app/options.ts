@@ -16,14 +16,16 @@ export function choice<Name extends string>(option: string, typed: string, names
   if (found !== undefined) return found
   const near = nearestName(typed, names)
   const possible =
-    names.length === 0 ? 'the configuration defines no value for this option' : `possible: ${names.join(', ')}`
+    names.length === 0 ? 'the configuration has no entry that this option can name' : `possible: ${names.join(', ')}`
   const advice = near === undefined ? possible : `did you mean ${near}?`
   throw new UsageError(`${option}: unknown value '${typed}' (${advice}${note})`)
 }
 
 /** The `note` of `choice` for a command that does not read the config topic. */
 export const onlyFileNote = ({ configTopic }: Pick<Settings, 'configTopic'>): string =>
-  configTopic === true ? '; this command does not know the destinations and sources of the operator API' : ''
+  configTopic === true
+    ? '; this command does not know destinations and sources that were created through the operator API'
+    : ''
 
 /** Returns a parser for an option whose value is an integer >= `minimum`. @throws UsageError */
 export function wholeNumber(option: string, minimum: number): (text: string) => number {

@@ -47,6 +47,11 @@ export const commandEntries: readonly CommandEntry[] = [
     load: async () => (await import('./commands/doctor/doctor.ts')).doctorCommand,
   },
   {
+    name: 'ledger',
+    summary: 'show whether every delivery has a result',
+    load: async () => (await import('./commands/ledger.ts')).ledgerCommand,
+  },
+  {
     name: 'message',
     summary: 'show what happened to a message',
     load: async () => (await import('./commands/message.ts')).messageCommand,

@@ -29,7 +29,10 @@ export function reloadHandlers(
       configReloads.inc({ result: 'applied' })
       logger.info({ changed: change.live }, 'configuration reloaded')
       if (change.needRestart.length > 0)
-        logger.warn({ keys: change.needRestart }, 'configuration changes need a restart to take effect')
+        logger.warn(
+          { keys: change.needRestart },
+          'changes of configuration keys (see keys) need a restart of this process; until then, it uses their previous values',
+        )
     },
     onRefused(problems) {
       configReloads.inc({ result: 'refused' })

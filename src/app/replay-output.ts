@@ -76,7 +76,8 @@ export function hintsOf({ rows }: ReplayReport): readonly string[] {
     const refused = rows.filter(({ way }) => 'refusal' in way && way.refusal === refusal)
     if (refused.length === 0) return []
     const destinations = new Set(refused.map(({ destination }) => destination ?? noDestination))
-    return printable(`${sum(refused)} not replayed, because ${hints[refusal]([...destinations].sort().join(', '))}`)
+    const hint = hints[refusal]([...destinations].sort().join(', '))
+    return printable(`${countWithNoun(sum(refused), 'dead letter')} not replayed, because ${hint}`)
   })
 }
 

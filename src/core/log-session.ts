@@ -19,7 +19,7 @@ export interface Commit {
 }
 
 /**
- * Reads parts of topics, in any order, over one connection. Lists have one entry per partition, in
+ * Reads parts of topics, in any order, over a shared connection. Lists have one entry per partition, in
  * partition order. All methods reject with KafkaErrors, for example `TOPIC_MISSING`.
  */
 export interface LogSession {
@@ -38,5 +38,8 @@ export interface LogSession {
   commits(groupId: string, topic: string): Promise<readonly Commit[]>
 }
 
-/** Opens a session, passes it to `use`, and closes it when `use` has settled. */
+/**
+ * Opens a session, passes it to `use`, and closes it when `use` has settled. If `use` rejects with
+ * a KafkaError because an earlier connection no longer works, it is called again.
+ */
 export type WithLogSession = <T>(use: (session: LogSession) => Promise<T>) => Promise<T>

@@ -79,6 +79,8 @@ export interface Position extends TopicPartition {
   /** The next offset to process. */
   readonly offset: number
   readonly metadata: string
+  /** True when the log lost records of an earlier position: it was truncated or recreated. */
+  readonly isTruncated?: boolean
 }
 
 export interface LogConsumerHandlers {
@@ -91,9 +93,10 @@ export interface LogConsumerHandlers {
   /**
    * Called after every join with all partitions that will be revoked, or with an empty list. Start
    * no deliveries or other work for these partitions, and resolve when no work for them is in
-   * progress. If a later call does not list a partition, its work may start again.
+   * progress. If a later call does not list a partition, its work may start again. At `deadline`, in
+   * monotonic milliseconds, their positions are committed even if work is in progress.
    */
-  onRevoking(partitions: readonly TopicPartition[]): Promise<void>
+  onRevoking(partitions: readonly TopicPartition[], deadline: number): Promise<void>
   /** Called when the member holds the session lease again after it had lost it (`holdsLease`). */
   onLeaseRegained(): void
   /** Returns the positions to commit. Called by a timer, before a rejoin and at the stop. */

@@ -39,6 +39,8 @@ export interface TopicNames {
   readonly status: string
   /** Replays and resends of the operator API; compacted. It exists only with `operator.keys`. */
   readonly jobs: string
+  /** The counts of deliveries by hour and destination: the results of each partition. */
+  readonly ledger: string
   readonly dispatcherGroup: string
   readonly retriesGroup: string
   readonly audiencesGroup: string
@@ -65,6 +67,7 @@ export function topicNames(prefix: string): TopicNames {
     config: `${prefix}.config`,
     status: `${prefix}.status`,
     jobs: `${prefix}.jobs`,
+    ledger: `${prefix}.ledger`,
     dispatcherGroup: `${prefix}.dispatcher`,
     retriesGroup: `${prefix}.retries`,
     audiencesGroup: `${prefix}.audiences`,
@@ -114,7 +117,7 @@ const compactionLag = durationMs(6 * 3_600_000)
  * Compaction lag of the config topic, 7 days. When two processes write the same version of an
  * object, all processes ignore the second record. Compaction keeps only the last record of a key,
  * which would be the ignored one. So a process must write the first record again within this time
- * (`core/config-objects/fold.ts`). The operator API can show past changes for this time.
+ * (`core/config-objects/object-log.ts`). The operator API can show past changes for this time.
  */
 const configCompactionLag = durationMs(7 * day)
 
@@ -184,6 +187,7 @@ export function topicSpecs(
       compactionLag,
       usedBy: ['collector', 'dispatcher', 'audiences', 'operator'],
     }),
+    spec(names.ledger, { days: 14, partitionsAs: names.events, usedBy: ['dispatcher', 'operator'] }),
     spec(names.deletions, { cleanup: 'compact,delete', days: 90, usedBy: ['collector', 'dispatcher', 'operator'] }),
     spec(names.status, {
       cleanup: 'compact,delete',

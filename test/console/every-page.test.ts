@@ -30,7 +30,11 @@ const pages: readonly (readonly [page: string, path: string, text: string, pictu
   ['a resend', '/resend?destination=billing', 'Types of messages', 'resend'],
   ['the jobs', '/jobs', 'Resend s-20261126-1', 'jobs'],
   ['a job', '/jobs/resends/s-20261126-1', 'partition 1 before offset 20110', 'job'],
+  ['the audiences', '/audiences', 'Shoppers', 'audiences'],
   ['the sources', '/sources', 'mobile', 'sources'],
+  ['a source', '/sources/mobile', 'Settings', undefined],
+  ['a source of the configuration file', '/sources/web', 'The configuration file defines', undefined],
+  ['a new source', '/new-source', 'Write key 1', undefined],
   ['the changes', '/changes', 'old-crm', 'changes'],
   ['an address without a page', '/nothing', 'no page with this address', undefined],
 ]
@@ -94,6 +98,7 @@ describe('with the role read', () => {
 describe('an operator service of an earlier version', () => {
   it.each([
     ['dead-letters', '/dead-letters', 'dead letters'],
+    ['audiences', '/audiences', 'audiences'],
     ['replays', '/jobs', 'replays'],
   ])('without %s gets a clear message', async (removed, path, what) => {
     const { page, operator, show } = await console.open()

@@ -114,6 +114,72 @@ describe('an operator', () => {
   })
 })
 
+describe('an operator of sources', () => {
+  it('adds a source, corrects its id, and gets its write key once', async () => {
+    const { page, operator, show } = await console.open()
+    await show('/sources')
+    await page.getByRole('link', { name: 'Add a source' }).click()
+    const add = page.getByRole('button', { name: 'Add source' })
+    expect(await add.isDisabled()).toBe(true)
+    await page.getByLabel('Id').fill('mobile')
+    await page.getByText('The object has version 3').waitFor()
+    await page.getByLabel('Id').fill('shop')
+    await page.getByText('The document is valid. Saving it changes these fields: writeKey.').waitFor()
+    await add.click()
+    const dialog = page.getByRole('dialog', { name: 'Write key of shop' })
+    const key = await dialog.getByRole('status').textContent()
+    expect(key).toMatch(/^[\w-]{43}$/)
+    expect(operator.sources.get('shop')?.document).toEqual({ id: 'shop', writeKey: key })
+    expect(await accessibilityViolations(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('heading', { level: 1, name: 'shop' }).waitFor()
+    expect(operator.changed).toEqual(['PUT /v1/sources/shop'])
+  })
+
+  it('adds a source with a given key, which is not shown again', async () => {
+    const { page, operator, show } = await console.open()
+    await show('/new-source')
+    await page.getByLabel('Id').fill('shop')
+    await page.getByLabel('Write key 1').fill('key-of-the-shop')
+    await page.getByText('The document is valid.').waitFor()
+    await page.getByRole('button', { name: 'Add source' }).click()
+    await page.getByRole('heading', { level: 1, name: 'shop' }).waitFor()
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    expect(operator.sources.get('shop')?.document['writeKey']).toBe('key-of-the-shop')
+  })
+
+  it('edits the write keys of a source, and rotates and deletes it', async () => {
+    const { page, operator, show } = await console.open()
+    await show('/sources')
+    await page.getByRole('link', { name: 'mobile', exact: true }).click()
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByRole('button', { name: 'Add a write key' }).click()
+    await page.getByText('must not be empty').waitFor()
+    await page.getByLabel('Write key 2', { exact: true }).fill('second')
+    await page.getByText('The document is valid. Saving it changes these fields: writeKey.').waitFor()
+    expect(await accessibilityViolations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Edit' }).waitFor()
+    expect(operator.sources.get('mobile')?.document['writeKey']).toEqual(['***', 'second'])
+    await page.getByRole('button', { name: 'Rotate key' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate key' }).click()
+    await page.getByText('wk_new').waitFor()
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    const confirm = page.getByRole('dialog').getByRole('button', { name: 'Delete' })
+    expect(await confirm.isDisabled()).toBe(true)
+    await page.getByLabel('Type mobile to confirm').fill('mobile')
+    await confirm.click()
+    await page.getByRole('heading', { level: 1, name: 'Sources' }).waitFor()
+    expect(operator.sources.has('mobile')).toBe(false)
+    expect(operator.changed).toEqual([
+      'PUT /v1/sources/mobile',
+      'POST /v1/sources/mobile/rotate-key',
+      'DELETE /v1/sources/mobile',
+    ])
+  })
+})
+
 describe('the settings', () => {
   it('show a problem at its line of the JSON, and save a valid document', async () => {
     const { page, operator, show } = await console.open()

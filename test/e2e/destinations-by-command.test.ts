@@ -59,7 +59,7 @@ it('a destination is added, paused, changed, rotated and deleted by commands whi
   expect(await run('destinations test crm')).toMatch(/^webhook 0: delivered \(status 200\) /)
   await sendUntil(() => crm.requests.length > 20)
 
-  expect(await run('destinations apply -f -', file())).toBe('1 unchanged\n')
+  expect(await run('destinations apply -f -', file())).toBe('destinations: 1 unchanged\n')
   expect(await run('destinations pause crm')).toBe('destination crm paused\n')
   expect(await run('destinations apply -f - --dry-run', file(', paused: false'))).toContain('paused: true → false')
   expect(await run('destinations list --state paused')).toMatch(/^crm +paused +api +2 +web /m)

@@ -76,7 +76,7 @@ it('every command of the page works as described', async () => {
     HOOKLINE_OPERATOR_KEY_FILE: join(directory, 'operator.key'),
   }
   terminals.env = { ...terminals.env, ...own }
-  expect(await terminals.run(add as string)).toMatchObject({ code: 0, out: '1 unchanged\n' })
+  expect(await terminals.run(add as string)).toMatchObject({ code: 0, out: 'destinations: 1 unchanged\n' })
 
   const isSent = { code: 0, err: '' }
   expect(await terminals.run(send as string)).toMatchObject(isSent)

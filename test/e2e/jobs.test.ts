@@ -108,3 +108,20 @@ it('hookline replay with --operator-url replays as a job, and continues after Ct
   await crm.untilDelivered(count)
   expect(crm.duplicates).toBe(0)
 })
+
+it('the ledger counts what was replayed and resent, and balances', async () => {
+  const { rows, totals } = await until(async () => {
+    const { code, out } = await command('ledger', '--json')
+    expect(code).toBe(0)
+    const ledger = JSON.parse(out)
+    // Copies whose commit follows count as repeated.
+    return ledger.totals.delivered === shop.requests.length + count && ledger.totals.repeated === 0 ? ledger : undefined
+  })
+  const sum = (id: string, field: string): number =>
+    rows
+      .filter(({ destination }: { destination: string }) => destination === id)
+      .reduce((total: number, row: Record<string, number>) => total + (row[field] ?? 0), 0)
+  expect(totals).toMatchObject({ admitted: 2 * count, waiting: 0, difference: 0 })
+  expect([sum('crm', 'replayed'), sum('crm', 'deadLettered'), sum('crm', 'delivered')]).toEqual([count, count, count])
+  expect(sum('shop', 'replayed')).toBe(shop.requests.length - count)
+})

@@ -50,8 +50,8 @@ it('examines a whole installation: passed checks, warnings and failures', async 
   const starts = [
     'ok    configuration: 1 source, 6 destinations, 6 webhooks',
     'ok    kafka: 1 broker, reachable at its advertised address',
-    'ok    access: this client may read 15 topics, write to 16 topics and join 3 consumer groups',
-    'ok    topics: 16 topics with the required settings',
+    'ok    access: this client may read 16 topics, write to 17 topics and join 3 consumer groups',
+    'ok    topics: 17 topics with the required settings',
     'warn  topics: topics.replicationFactor is 1',
     'ok    registry: 3 schemas registered',
     "ok    clock: this machine's clock agrees with the broker's clock",

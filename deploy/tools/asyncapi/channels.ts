@@ -111,6 +111,14 @@ const channels = {
     sends: 'The dispatcher writes finished attempts.',
     receives: 'The operator API and `hookline tail` read it.',
   },
+  ledger: {
+    topic: names.ledger,
+    title: 'Ledger',
+    description: 'The results of deliveries by hour and destination. Only Hookline writes this topic.',
+    messages: ['ledgerRecord'],
+    sends: 'The dispatcher writes the results of a partition when its commits have no room for them.',
+    receives: 'The operator API reads it for `GET /v1/ledger`.',
+  },
   config: {
     topic: names.config,
     title: 'Configuration objects',

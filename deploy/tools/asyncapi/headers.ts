@@ -191,6 +191,16 @@ export const configObjectHeaders: Readonly<Record<string, Header>> = {
     pattern: count,
     examples: ['1'],
   },
+  offset: {
+    description: 'Only of a copy: the offset of the record that it repeats.',
+    pattern: count,
+    examples: ['17'],
+  },
+  'key-offsets': {
+    description:
+      'Only of a source: JSON list with, for each write key, the offset of the record with which the source got the key. `null`: with this record. Of two sources with one write key, the one that got the key first keeps it.',
+    examples: ['[null,17]'],
+  },
 }
 
 /**

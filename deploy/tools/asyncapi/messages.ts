@@ -188,6 +188,16 @@ export const messages = {
       examples: ['results/hookline-dispatcher-0-1f6b2c3d/1795248000000/17'],
     },
   }),
+  ledgerRecord: {
+    name: 'ledgerRecord',
+    title: 'Results of a partition',
+    summary: 'Numbers of deliveries by destination, hour and result, in a binary format of Hookline.',
+    contentType: 'application/octet-stream',
+    payload: {
+      description:
+        'See `LedgerCounts.write` in src/core/ledger/ledger-counts.ts. Only records that a commit names count, directly or through the header `previous-offset` of another record.',
+    },
+  },
   configObject: json(configObjectValue, {
     title: 'A destination or a source',
     summary: 'A version of an object that operators change through the operator API. Its secrets are encrypted.',

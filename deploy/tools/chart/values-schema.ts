@@ -94,6 +94,7 @@ const properties: Readonly<Record<string, Schema>> = {
     podMonitor: closedObject({ enabled: flag, interval: text, labels: texts, nativeHistograms: flag }),
     rules: closedObject({ enabled: flag, labels: texts, runbooksAt: text }),
   }),
+  consoleAt: text,
   grafana: closedObject({ dashboards: closedObject({ enabled: flag, labels: texts }) }),
   strimzi: closedObject({
     cluster: name,

@@ -6,7 +6,7 @@ import type {
   RowModel,
   Variable as VariableModel,
 } from './grafana-types.ts'
-import { datasource, heights, type Panel, panelJson, type Row } from './panel.ts'
+import { datasource, externalLink, heights, type Panel, panelJson, type Row } from './panel.ts'
 
 /** A dashboard variable that selects values of one label. */
 export interface Variable {
@@ -47,9 +47,9 @@ export function dashboardJson({ uid, title, description, variables, rows }: Dash
     time: { from: 'now-3h', to: 'now' },
     timezone: 'browser',
     refresh: '30s',
-    links: [others],
+    links: [others, externalLink('Console', `\${console}console/`)],
     annotations: { list: [alerts] },
-    templating: { list: [datasourceVariable, ...variables.map(variableJson)] },
+    templating: { list: [datasourceVariable, ...variables.map(variableJson), consoleVariable] },
     panels: panelsOf(rows),
   }
 }
@@ -66,6 +66,18 @@ const others: Link = {
   targetBlank: false,
   keepTime: true,
   includeVars: true,
+}
+
+/**
+ * Address of the operator service, with a slash at its end. The value is that of a port-forward to
+ * the default of `operator.listen`; the chart replaces it with `consoleAt`.
+ */
+const consoleVariable: VariableModel = {
+  name: 'console',
+  label: 'Console at',
+  type: 'textbox',
+  query: 'http://127.0.0.1:8090/',
+  hide: 0,
 }
 
 /** Annotations at the times when alerts fired. */

@@ -16,6 +16,7 @@ const worstDestinations: Row = {
       as: 'lines',
       width: 12,
       max: 1,
+      link: 'destination',
       queries: [
         {
           expr: `topk(10, ${selector('hookline:webhook_calls_failed:ratio_rate15m', chosen)})`,
@@ -30,6 +31,7 @@ const worstDestinations: Row = {
       unit: 'cps',
       as: 'lines',
       width: 12,
+      link: 'destination',
       queries: [{ expr: `topk(10, ${selector('hookline:webhook_calls:rate15m', chosen)})`, legend: '{{destination}}' }],
     },
     {
@@ -40,6 +42,7 @@ const worstDestinations: Row = {
       as: 'lines',
       width: 12,
       max: 1,
+      link: 'destination',
       queries: [
         { expr: `max by (destination) (${selector('hookline_breaker_open', chosen)})`, legend: '{{destination}}' },
       ],
@@ -47,11 +50,12 @@ const worstDestinations: Row = {
     {
       title: 'Dead-lettered within an hour',
       description:
-        'Dead letters of the last hour, by destination and reason. A dash as the destination means that the record did not become a delivery, for example because it cannot be decoded. hookline dead-letters lists the dead letters.',
+        'Dead letters of the last hour, by destination and reason. A dash as the destination means that the record did not become a delivery, for example because it cannot be decoded. The command "hookline dead-letters" lists the dead letters.',
       unit: 'short',
       as: 'table',
       width: 12,
       values: 'dead letters',
+      link: 'dead letters',
       queries: [
         {
           expr: `sort_desc(sum by (destination, reason) (${selector('hookline:dead_letters:increase1h', 'destination=~"$destination|-"')}))`,
@@ -68,7 +72,7 @@ const selectedDestinations: Row = {
     {
       title: 'Deliveries',
       description:
-        'Decisions about deliveries, by result. retried: scheduled again after a failed attempt. deferred: postponed without an attempt, in a retry topic. dead_lettered: failed permanently. dropped: ended on purpose without a delivery; the panel Dropped deliveries shows why.',
+        'Decisions about deliveries, by result. retried: scheduled again after a failed attempt. deferred: postponed without an attempt, in a retry topic. dead_lettered: failed permanently. dropped: ended on purpose without a delivery; the panel "Dropped deliveries" shows why.',
       unit: 'cps',
       as: 'lines',
       width: 12,
@@ -94,6 +98,7 @@ const selectedDestinations: Row = {
       unit: 'cps',
       as: 'lines',
       width: 8,
+      link: 'destination',
       queries: [
         {
           expr: rateBy('destination, webhook', 'hookline_webhook_calls_total', `${chosen},outcome="delivered"`),
@@ -107,7 +112,8 @@ const selectedDestinations: Row = {
     },
     {
       title: 'Dead letters',
-      description: 'Dead letters by reason. They are kept for thirty days; hookline replay delivers them again.',
+      description:
+        'Dead letters by reason. Kafka keeps them for thirty days. The command "hookline replay" delivers them again.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -125,6 +131,7 @@ const selectedDestinations: Row = {
       unit: 'cps',
       as: 'lines',
       width: 8,
+      link: 'destination',
       queries: [
         {
           expr: rateBy('destination, webhook', 'hookline_webhooks_gone_total', chosen),
@@ -150,7 +157,7 @@ const allDestinations: Row = {
     {
       title: 'Dropped deliveries',
       description:
-        'disabled: the destination is disabled. not_selected: the integrations of the message exclude webhooks. filtered: the filter of the destination excludes the message. no_destination: the source is not connected to any destination, or not to the one that the message names. user_deleted: the message was received before its user was deleted. suppressed: its user was deleted with suppress.',
+        'disabled: the destination is disabled. not_selected: the field "integrations" of the message excludes webhooks. filtered: the filter of the destination excludes the message. no_destination: the source is not connected to any destination, or not to the one that the message names. user_deleted: the message was received before its user was deleted. suppressed: its user was deleted with the option "suppress".',
       unit: 'cps',
       as: 'lines',
       width: 12,

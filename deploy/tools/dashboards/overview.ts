@@ -17,7 +17,7 @@ const small: readonly Panel[] = [
   {
     title: 'First attempts within 30 s',
     description:
-      'Share of first attempts that began within 30 s of the append, in the last hour. The objective is 99.9 % in a month.',
+      'Share of first attempts that began within 30 s of the append to the events topic, in the last hour. The objective is 99.9 % in a month.',
     unit: 'percentunit',
     as: 'number',
     width: 4,
@@ -76,7 +76,7 @@ const inAndOut: Row = {
     {
       title: 'Messages received over HTTP',
       description:
-        'Messages by result. accepted: stored in Kafka. suppressed: the user is suppressed, so the collector does not store the message. rejected: the message violates the tracking API; the response named the reason.',
+        'Messages by result. accepted: stored in Kafka. suppressed: the user was deleted with the option "suppress", so the collector does not store the message. rejected: the message violates the tracking API; the response named the reason.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -115,7 +115,7 @@ const inAndOut: Row = {
     {
       title: 'First attempts after more than 30 s',
       description:
-        'Share of first attempts that began more than 30 s after the append, in the last five minutes and the last hour. The objective allows 0.1 % in a month.',
+        'Share of first attempts that began more than 30 s after the append to the events topic, in the last five minutes and the last hour. The objective allows 0.1 % in a month.',
       unit: 'percentunit',
       as: 'lines',
       width: 8,
@@ -127,11 +127,37 @@ const inAndOut: Row = {
     {
       title: 'Delay of retried deliveries',
       description:
-        'Time from the append to the delivery, for deliveries that needed more than one attempt. The time depends on the endpoints and can reach four hours.',
+        'Time from the append to the events topic to the delivery, for deliveries that needed more than one attempt. The time depends on the endpoints and can reach four hours.',
       unit: 's',
       as: 'lines',
       width: 8,
       queries: quantilesOf('hookline_retried_delivery_seconds'),
+    },
+  ],
+}
+
+const ledger: Row = {
+  title: 'Ledger of the last 24 hours',
+  panels: [
+    {
+      title: 'Deliveries without a result',
+      description:
+        'Deliveries that were admitted in the last 24 hours, were neither delivered nor dead-lettered nor dropped, and do not wait in a retry topic. Must be 0. The command "hookline ledger" shows their hours and destinations.',
+      unit: 'short',
+      as: 'lines',
+      width: 16,
+      queries: [{ expr: `max(${selector('hookline_ledger_difference')})`, legend: 'difference' }],
+      bad: { from: 1 },
+    },
+    {
+      title: 'Last reading of the ledger',
+      description:
+        'The operator service reads the ledger every five minutes. An older time means that the service does not run, or could not read all counts: see the runbook HooklineLedgerDifference.',
+      unit: 's',
+      as: 'number',
+      width: 8,
+      queries: [{ expr: `min(${secondsSince('hookline_ledger_read_timestamp_seconds')})`, legend: 'ago' }],
+      bad: { from: 900 },
     },
   ],
 }
@@ -179,5 +205,5 @@ export const overview: Dashboard = {
   title: 'Hookline: overview',
   description: 'Health, throughput and delay of an installation.',
   variables: installation,
-  rows: [{ title: 'Health', panels: small }, inAndOut, calls, collector, configuration],
+  rows: [{ title: 'Health', panels: small }, inAndOut, calls, ledger, collector, configuration],
 }

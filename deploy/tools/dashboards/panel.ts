@@ -1,6 +1,7 @@
 import type {
   FieldDefaults,
   LineStyle,
+  Link,
   Override,
   PanelModel,
   PanelOptions,
@@ -41,6 +42,8 @@ export interface Panel {
   readonly max?: number
   /** Colours of some series by name. The others use Grafana's palette. */
   readonly colours?: Readonly<Record<string, string>>
+  /** Page of the console that each series or row links to. They have the label `destination`. */
+  readonly link?: 'destination' | 'dead letters'
   /** Heading of the value column of a table. */
   readonly values?: string
 }
@@ -103,16 +106,38 @@ const columns = (values = 'Value'): Transformation => ({
 })
 
 function defaultsOf(panel: Panel): FieldDefaults {
-  const { unit, as, bad, max } = panel
+  const { unit, as, bad, max, link } = panel
   return {
     unit,
     color: { mode: as === 'number' ? 'thresholds' : 'palette-classic' },
     thresholds: { mode: 'absolute', steps: stepsOf(bad) },
+    ...(link !== undefined && { links: [linkOf(link, as)] }),
     ...(max !== undefined && { min: 0, max }),
     // Table values are counts, so they have no decimals.
     ...(as === 'table' && { decimals: 0 }),
     ...(as === 'lines' && { custom: lineStyleOf(panel) }),
   }
+}
+
+/** A link to a page outside of Grafana, which opens in a new tab. */
+export const externalLink = (title: string, url: string): Link => ({
+  type: 'link',
+  title,
+  tooltip: '',
+  icon: 'external link',
+  url,
+  tags: [],
+  asDropdown: false,
+  targetBlank: true,
+  keepTime: false,
+  includeVars: false,
+})
+
+/** Grafana inserts the address of the console and the destination of the series or row. */
+function linkOf(link: NonNullable<Panel['link']>, as: Panel['as']): Link {
+  const id = `\${${as === 'table' ? '__data.fields' : '__field.labels'}.destination}`
+  const path = link === 'destination' ? `destinations/${id}` : `dead-letters?destination=${id}`
+  return externalLink(`Open the ${link} in the console`, `\${console}console/${path}`)
 }
 
 const lineStyleOf = ({ bad, isStacked = false }: Panel): LineStyle => ({

@@ -2,7 +2,7 @@
 export const configurationRules = {
   uniqueNames: 'Ids of sources, ids of destinations and names of audiences are unique.',
   distinctProperties:
-    'The trait names of audiences are unique. Hookline derives them from the names of the audiences (`First time shopper` becomes `first_time_shopper`), so each name of an audience contains a letter or a digit.',
+    'The trait names of audiences are unique. A trait name is the key of an audience in `traits` of identify messages. Hookline derives it from the name of the audience (`First time shopper` becomes `first_time_shopper`), so each name of an audience contains a letter or a digit.',
   uniqueWebhookLabels:
     'Webhook labels are unique within a destination. The label of a webhook is its `id`, or without an `id` its position (`0` to `4`).',
   knownNames:

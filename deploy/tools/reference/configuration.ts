@@ -38,17 +38,29 @@ Hookline reads one YAML (or JSON) file, which \`--config\` or \`HOOKLINE_CONFIG\
 - \`deploy/local/hookline.yaml\` is a commented example. \`schemas/config.schema.json\` is the JSON Schema for editors: add \`# yaml-language-server: $schema=…\` as the first line.
 - \`npx hookline check-config\` lists all errors with file, line, column, key and a hint. An unknown key is an error.
 - **Live**: every process applies a change within five seconds. **Restart**: a process reads the value only at its start; it logs a change and keeps the old value until it restarts.
-  If the file has an error, running processes refuse it and keep the previous configuration. If a file of \`destinationsFrom\` has an error, only that file is excluded.
-  With \`destinationsFrom\`, \`audiences.list\`, \`canary\` and \`notices\` may name a destination that has no file. Hookline then treats that destination as paused: audience changes, canary messages, notices and retries wait for it until the file exists.
+  If the file has an error, running processes refuse it and keep the previous configuration. If a file of [\`destinationsFrom\`](#destinationsfrom) has an error, only that file is excluded.
+  With \`destinationsFrom\` and without \`operator.encryptionKeyFile\`, the keys \`audiences.list\`, \`canary\` and \`notices\` may name a destination that has no file. Hookline then treats that destination as paused: audience changes, canary messages, notices and retries wait for it until the file exists.
+  With \`operator.encryptionKeyFile\`, these keys may name a destination that the operator API does not have yet. Until it exists, Hookline sends it no audience changes, makes no notices for it, and dead-letters canary messages for it after about two minutes.
 - \`\${NAME}\` and \`\${NAME:-default}\` are replaced by environment variables, except in files of \`destinationsFrom\`. \`$\${\` is a literal \`\${\`. A list of strings may be one variable with comma-separated values.
 - Every secret can be set directly or, with the suffix \`File\` on its key, as the path of a file. A line break at the end of the file is ignored. Paths are relative to the
-  configuration file, or to the directory of a \`destinationsFrom\` file. A change of the secret's file counts as a change of the configuration.
-- A process reads only the files of secrets that its services need; the others may be missing. The collector reads the files named in \`sources\` and \`collector\`, the dispatcher those in
-  \`destinations\` and \`network\`, the operator service these and those in \`operator\`, and every process those in \`kafka\` and \`registry\`. \`check-config\` and \`doctor\` read the files of the services in \`--services\`. Other commands read only those in \`kafka\` and
-  \`registry\`; \`send\` also reads those of the collector, and \`preview\` those of the dispatcher. Every service reads the files in \`operator.encryptionKeyFile\`, and so do these commands and
-  those that use destinations or sources of the operator API: \`replay\`, \`delete-user\`, \`audience\`, \`produce\`, and \`tail\` with \`--destination\` or \`--source\`.
+  configuration file, or to the \`destinationsFrom\` file that names them. A change of the secret's file counts as a change of the configuration.
+- A process reads only the files of secrets that its services need; the others may be missing (see the table below).
 - \`KAFKA_BROKERS\` and \`SCHEMA_REGISTRY_URL\` in the environment override \`kafka.brokers\` and \`registry.url\`.
 - A duration is a whole number with \`ms\`, \`s\`, \`m\` or \`h\`. An id is 1 to 63 letters, digits, \`.\`, \`_\` or \`-\`, starts with a letter or digit, and does not start with \`hookline.\`.
+
+Each [service](glossary.md#kafka-and-processes) and each command reads these files of secrets:
+
+| service or command | reads the files that these keys name |
+|---|---|
+| every service and every command | \`kafka\` and \`registry\` |
+| every service | \`operator.encryptionKeyFile\` |
+| the service \`collector\` | \`sources\` and \`collector\` |
+| the service \`dispatcher\` | \`destinations\` and \`network\` |
+| the service \`operator\` | \`destinations\`, \`network\` and \`operator\` |
+| the commands \`check-config\` and \`doctor\` | those of the services in \`--services\` |
+| the command \`send\` | those of the service \`collector\` |
+| the command \`preview\` | those of the service \`dispatcher\` |
+| the commands \`replay\`, \`delete-user\`, \`audience\` and \`produce\`, and \`tail\` with \`--destination\` or \`--source\` | \`operator.encryptionKeyFile\` |
 `
 
 /** Returns the text of `docs/reference/configuration.md`. */
@@ -81,7 +93,8 @@ const isLive = (key: string): boolean => key === 'destinationsFrom' || liveKeys.
 
 function rowsOf(node: Node, path: string, isRequired: boolean): readonly (readonly string[])[] {
   const own = [code(path), typeOf(node), defaultOf(node, isRequired), plain(node.description ?? '')]
-  const inside = node.items?.properties === undefined ? node : node.items
+  const items = node.items ?? node.anyOf?.find(each => each.items !== undefined)?.items
+  const inside = items?.properties === undefined ? node : items
   const prefix = inside === node ? path : `${path}[]`
   const members = Object.entries(inside.properties ?? {}).flatMap(([key, member]) =>
     rowsOf(member, `${prefix}.${key}`, inside.required?.includes(key) ?? false),

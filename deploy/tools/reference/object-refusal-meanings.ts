@@ -1,4 +1,4 @@
-import { objectMeanings } from '../../../src/adapters/http/openapi-objects.ts'
+import { objectMeanings } from '../../../src/adapters/http/openapi-operation.ts'
 import type { ProblemCode } from '../../../src/adapters/http/responses.ts'
 import type { ObjectRefusalCode } from '../../../src/core/operator/object-refusal.ts'
 import type { Meanings } from './rejection-meanings.ts'
@@ -16,12 +16,13 @@ const remedies: Readonly<Record<Code, string>> = {
   defined_in_file: 'Change that file.',
   encryption_key_missing: 'Set this key, or change the object in the configuration file.',
   rotation_in_progress: 'Wait until the rotation ends, remove one secret, or rotate with the overlap `0s`.',
-  too_many_keys: '`keep` is the number of earlier keys that stay valid, at most 2.',
+  too_many_keys: 'Send `keep` with a number from 0 to 2.',
   too_many_jobs: 'Wait until one ends, or cancel one.',
   not_in_use: 'Correct these problems, then send the request again.',
   in_use: 'Remove the id from that object or setting first.',
   precondition_failed: 'Read the object, and send the change again for its version.',
   invalid_object: 'Correct what `problems` lists.',
+  idempotency_key_reused: 'Send a new value for a new job, or the body of the earlier request to get its job.',
   precondition_required:
     'Send `If-Match` with the `ETag` of the object, so that you overwrite no change that you have not seen, or `If-Match: *`.',
 }

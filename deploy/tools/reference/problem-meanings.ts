@@ -29,7 +29,7 @@ export const problemMeanings: Meanings<ProblemCode> = {
   ],
   cross_origin: [
     'A page of another origin sent the request with the session cookie, or tried to sign in.',
-    'Use the console of this listener. A proxy in front of it must keep the header `Host`.',
+    'Use the console at the address of the operator API. A proxy in front of it must keep the header `Host`.',
   ],
   forbidden: [
     'The operator key has the role `read`, but the request makes a change.',

@@ -1,6 +1,7 @@
 import { Route, Router, Switch } from 'wouter-preact'
 import { consoleBase, restOfAddress } from './layout/address.ts'
 import { Layout } from './layout/layout.tsx'
+import { AudiencesPage } from './pages/audiences/audiences-page.tsx'
 import { ChangesPage } from './pages/changes/changes-page.tsx'
 import { DeadLetterPage } from './pages/dead-letters/dead-letter-page.tsx'
 import { DeadLettersPage } from './pages/dead-letters/dead-letters-page.tsx'
@@ -10,9 +11,11 @@ import { JobPage } from './pages/jobs/job-page.tsx'
 import { JobsPage } from './pages/jobs/jobs-page.tsx'
 import { MessagePage } from './pages/messages/message-page.tsx'
 import { NewDestinationPage } from './pages/new-destination/new-destination-page.tsx'
+import { NewSourcePage } from './pages/new-source/new-source-page.tsx'
 import { NotFoundPage } from './pages/not-found-page.tsx'
 import { OverviewPage } from './pages/overview/overview-page.tsx'
 import { ResendPage } from './pages/resend/resend-page.tsx'
+import { SourcePage } from './pages/sources/source-page.tsx'
 import { SourcesPage } from './pages/sources/sources-page.tsx'
 import { SessionGate } from './session/session-gate.tsx'
 
@@ -52,7 +55,10 @@ function Pages() {
       <Route path="/resend" component={ResendPage} />
       <Route path="/jobs" component={JobsPage} />
       <Route path="/jobs/:list/:id">{({ list, id }) => <JobPage key={id} list={list} id={id} />}</Route>
+      <Route path="/audiences" component={AudiencesPage} />
       <Route path="/sources" component={SourcesPage} />
+      <Route path="/new-source" component={NewSourcePage} />
+      <Route path="/sources/:id">{({ id }) => <SourcePage key={id} id={id} />}</Route>
       <Route path="/changes" component={ChangesPage} />
       <Route component={NotFoundPage} />
     </Switch>

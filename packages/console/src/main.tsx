@@ -4,5 +4,5 @@ import { render } from 'preact'
 import { Console } from './console.tsx'
 
 const root = document.getElementById('app')
-if (root === null) throw new Error('The page has no element with the id app.')
+if (root === null) throw new Error('The page has no element with the id "app".')
 render(<Console />, root)

@@ -115,8 +115,8 @@ export function boundaryProblems(
           : [
               {
                 path: [...prefix, 'sources', index],
-                message: 'is not a source that this directory may use',
-                hint: 'remove it, or allow it under destinationsFrom in the configuration file',
+                message: 'destinations of this directory must not use this source',
+                hint: 'remove it, or add its id to "sources" of this directory under "destinationsFrom" in the configuration file',
               },
             ],
     )

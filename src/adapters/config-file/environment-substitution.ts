@@ -15,8 +15,8 @@ export function withoutEnvironment(text: string): Substitution {
   if (!/(?<!\$)\$\{/.test(text)) return { kind: 'text', text: text.replaceAll('$${', '${'), variables: [] }
   return {
     kind: 'refused',
-    message: `contains \${…}; a file of destinationsFrom cannot use environment variables`,
-    hint: 'write the value itself; a URL, header value or secret can also be in a file below this directory (urlFile, file: NAME, sharedSecretFile, signingKeyFile, clientSecretFile or clientKeyFile); for a literal ${ write $${',
+    message: `contains \${…}, but a file of "destinationsFrom" cannot use environment variables`,
+    hint: 'write the value itself; or write a URL, header value or secret to another file in this directory, and set urlFile, file: NAME, sharedSecretFile, signingKeyFile, clientSecretFile or clientKeyFile to its name; for a literal ${ write $${',
   }
 }
 
@@ -58,7 +58,7 @@ export function substitute(text: string, env: Environment): Substitution {
     }
     return {
       kind: 'refused',
-      message: 'uses an environment variable that is not set',
+      message: `contains \${…} with an environment variable that is not set`,
       hint: `set it, or give a default: \${NAME:-default}; for a literal \${ write $\${`,
     }
   }

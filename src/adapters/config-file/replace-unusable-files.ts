@@ -23,7 +23,8 @@ export interface Reduced {
  * - Otherwise none.
  * Files of directories that cannot be listed were not read, so their last valid destinations are
  * added too. Last, it adds a held destination for each id that an audience, the canary or the
- * notices name and that still has no destination.
+ * notices name and that still has no destination. With a config topic it adds none, because the
+ * destination may be in that topic, and a destination of the configuration would replace it.
  */
 export function withoutFiles(
   configFiles: ConfigFiles,
@@ -52,7 +53,8 @@ export function withoutFiles(
     if (from !== undefined) add({ ...destination, sources: destination.sources.filter(isOpen(from, input)) })
   }
   for (const part of bad) if (!lastGood.has(part.file)) add(held(part, input))
-  const missing = new Set(referredTo(input).filter(id => !taken.has(id)))
+  const hasConfigTopic = valueAt(input, ['operator', 'encryptionKeyFile']) !== undefined
+  const missing = new Set(hasConfigTopic ? [] : referredTo(input).filter(id => !taken.has(id)))
   for (const id of missing) add(placeholderDestination(id))
   const stubs = [...standIns.keys()].map(id => stubOf(id, input))
   const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
@@ -79,7 +81,7 @@ export function takenIds(
   return parts.flatMap(({ file, value }, index) => {
     const directory = directoryOf.get(valueAt(value, ['id']))
     if (unusable.has(file) || directory === undefined || directory === dirname(file)) return []
-    const hint = `choose another id: a destination in ${directory} keeps this id, although its file is invalid or missing now`
+    const hint = `choose another id: a destination in ${directory} has this id, and Hookline keeps it in use while its file is invalid or missing`
     return [{ path: ['destinations', own + index, 'id'], message: foreignIdMessage, hint }]
   })
 }

@@ -79,12 +79,12 @@ async function readRegular(path: string, within?: string): Promise<FileContent> 
   try {
     const found = await file.stat()
     if (found.isDirectory()) return { kind: 'unreadable', ...objections.EISDIR }
-    if (!found.isFile()) return { kind: 'unreadable', message: 'is not a regular file', hint: 'use a regular file' }
+    if (!found.isFile()) return { kind: 'unreadable', ...objections.EAGAIN }
     if (within !== undefined && !(await isWithin(path, within, found))) {
       return {
         kind: 'unreadable',
-        message: 'is outside the directory that destinationsFrom names',
-        hint: 'move the file below that directory',
+        message: 'is outside the "destinationsFrom" directory of this destination',
+        hint: 'move the file into that directory; a link to a file outside does not work',
       }
     }
     // Reads up to one byte more than the reported size or the limit. The additional byte detects
@@ -102,8 +102,8 @@ async function readRegular(path: string, within?: string): Promise<FileContent> 
     if (length > found.size) {
       return {
         kind: 'unreadable',
-        message: 'has more bytes than its reported size',
-        hint: 'use a regular file on a disk',
+        message: 'contains more bytes than the file system reports as its size',
+        hint: 'use a regular file on a disk, not a file of /proc or /sys',
       }
     }
     return { kind: 'read', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length)) }
@@ -161,7 +161,7 @@ async function readNames(directory: string): Promise<DirectoryContent> {
 export const missingFileHint = 'create it, or correct its name: names are relative to the configuration file'
 /** Hint for a missing file that a `destinationsFrom` file names. */
 export const missingNestedFileHint =
-  'create it, or correct its name: names are relative to the directory of the file that names it'
+  'create it, or correct its name: names are relative to the directory of the file that contains the name'
 const unreadable = 'allow the user of this process to read it'
 
 const objections = {
@@ -172,7 +172,7 @@ const objections = {
   },
   EISDIR: { message: 'is a directory', hint: 'use a file instead' },
   EACCES: { message: 'cannot be read: permission denied', hint: unreadable },
-  EAGAIN: { message: 'is not a regular file', hint: 'use a regular file' },
+  EAGAIN: { message: 'is not a regular file', hint: 'use a regular file, not a pipe, socket or device' },
   EPERM: { message: 'cannot be read: permission denied', hint: unreadable },
   ERR_ENCODING_INVALID_ENCODED_DATA: { message: 'is not UTF-8 text', hint: 'save it as UTF-8' },
 } as const satisfies Record<string, Pick<Objection, 'message'> & { readonly hint: string | undefined }>

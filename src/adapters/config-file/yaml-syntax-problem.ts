@@ -45,7 +45,7 @@ function syntaxHint({ code }: YAMLError, line: string): string {
     case 'TAG_RESOLVE_FAILED':
       return 'remove the tag, or put the text in quotes'
     case 'BAD_INDENT':
-      return 'start all entries of one mapping or list at the same column'
+      return 'start all entries of one mapping or list at the same column, and close each bracket'
     default:
       return /[[{,]/.test(line.slice(0, Math.max(0, line.lastIndexOf('${'))))
         ? `between { } or [ ], write \${…} in quotes`

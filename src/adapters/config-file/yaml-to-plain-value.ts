@@ -2,6 +2,8 @@ import { isAlias, isMap, isScalar, isSeq, type ParsedNode, type YAMLMap } from '
 import { formatPath, type Path } from '../../core/settings/problem.ts'
 import { type Environment, substitute, withoutEnvironment } from './environment-substitution.ts'
 
+const mergeHint = 'copy the keys and values of the merged mapping here'
+
 interface OffsetProblem {
   readonly path: Path
   readonly offset: number
@@ -74,7 +76,7 @@ export function plainValue(root: Node, env: Environment | undefined): PlainValue
         continue
       }
       const at = [...path, key]
-      if (key === '<<') refuse(at, offset, 'is a merge key; merge keys are not supported', 'repeat the keys here')
+      if (key === '<<') refuse(at, offset, 'is a merge key; merge keys are not supported', mergeHint)
       // As a key of a plain object, `__proto__` would set the prototype.
       else if (key === '__proto__') refuse(at, offset, 'unknown key', 'leave it out')
       else if (Object.hasOwn(value, key)) refuse(at, offset, 'is a duplicate key', 'remove it or the earlier one')

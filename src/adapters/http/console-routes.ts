@@ -84,7 +84,10 @@ const notBuilt = problem(
   'not_found',
   "The console is not built: run 'npm run build:console' in the checkout, and start the process again.",
 )
-const noFile = problem('not_found', 'The console has no file of this name: reload the page.')
+const noFile = problem(
+  'not_found',
+  'This version of the console has no file with this name: reload the page to get the current version.',
+)
 
 const isReading = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD'
 const methodNotAllowed = ({ method }: FastifyRequest): HttpResponse =>

@@ -11,8 +11,16 @@ import type { Clock } from '../../core/ports.ts'
 import { DamagedGzip, linesOf } from '../streams/lines.ts'
 import { createReservation } from './body-memory.ts'
 import type { HttpServer } from './json-api-server.ts'
+import { withoutQuery } from './object-read-handlers.ts'
 import type { Connections } from './open-connections.ts'
-import { type Asked, createGuard, type GuardDeps, type Handled, type OperatorGate } from './operator-guard.ts'
+import {
+  type Asked,
+  createGuard,
+  type GuardDeps,
+  type Handled,
+  type Handler,
+  type OperatorGate,
+} from './operator-guard.ts'
 import { deletionPath, deletionsPath, syncsPath } from './paths.ts'
 import { readBody } from './read-body.ts'
 import { acceptedForProcessing, type HttpResponse, ok, problem, refused } from './responses.ts'
@@ -38,18 +46,36 @@ export function addDeletionAndAudienceRoutes({ operator, ...deps }: Deps): void 
   const { deleteUsers, findDeletion, sync } = createOperatorHandlers(deps)
   const guard = createGuard({ ...deps, operator: operator ?? apiIsOff })
 
-  const guarded = (route: string, handle: OperatorHandler, action?: string) =>
-    // The guard calls the handler only when the API is on.
-    guard(route, asked => handle({ ...asked, operator: (operator as GuardedOperatorApi).api }), { action })
+  // The guard calls the handler only when the API is on.
+  const handlerOf =
+    (handle: OperatorHandler): Handler =>
+    asked =>
+      handle({ ...asked, operator: (operator as GuardedOperatorApi).api })
+  const guarded = (route: string, handle: Handler, action?: string) => guard(route, handle, { action })
 
-  app.post(deletionsPath, guarded(deletionsPath, deleteUsers, 'delete_users'))
-  app.get(deletionPath, guarded(deletionPath, findDeletion))
-  app.post(syncsPath, guarded(syncsPath, sync, 'sync_audience'))
+  app.post(
+    deletionsPath,
+    guarded(
+      deletionsPath,
+      withoutQuery(handlerOf(deleteUsers), () => noParameters),
+      'delete_users',
+    ),
+  )
+  app.get(
+    deletionPath,
+    guarded(
+      deletionPath,
+      withoutQuery(handlerOf(findDeletion), () => noParameters),
+    ),
+  )
+  app.post(syncsPath, guarded(syncsPath, handlerOf(sync), 'sync_audience'))
 }
+
+const noParameters = problem('invalid_body', 'The query has a parameter, but this path has none: remove it.')
 
 const apiIsOff = problem(
   'not_found',
-  'This listener does not serve the operator API: use the address in operator.listen. The operator API listens there if operator.keys has a key.',
+  'The operator API is not available at this address: use the address in operator.listen. Hookline serves the API there if operator.keys has a key.',
 )
 
 /** Bytes reserved for a sync, for the records that Kafka has not acknowledged yet. */
@@ -119,7 +145,10 @@ function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clo
         }
       } catch (error) {
         if (!(error instanceof DamagedGzip)) throw error
-        damage = problem('invalid_body', `The body is damaged (${error.message}): send the whole list again.`)
+        damage = problem(
+          'invalid_body',
+          `The compressed body is damaged (${error.message}): send the whole list again.`,
+        )
         throw new UploadCutShort(error.message, { cause: error })
       }
     }

@@ -4,7 +4,7 @@ import type { JobsApi } from '../../core/jobs/jobs-api.ts'
 import { type ObjectRefusal, objectRefusal } from '../../core/operator/object-refusal.ts'
 import type { HttpServer } from './json-api-server.ts'
 import { createReadObjectBody, type ObjectBodyDeps } from './json-object-body.ts'
-import { idIn } from './object-read-handlers.ts'
+import { idIn, withoutQuery } from './object-read-handlers.ts'
 import type { Asked, Guard, Handler } from './operator-guard.ts'
 import { jobPaths, jobsPaths } from './paths.ts'
 import { acceptedForProcessing, type HttpResponse, inObjectForm, objectProblem, ok } from './responses.ts'
@@ -18,7 +18,7 @@ interface Deps extends ObjectBodyDeps, Pick<HttpServer, 'app'> {
 export function addJobRoutes({ guard, app, api, ...deps }: Deps): void {
   const readObjectBody = createReadObjectBody(deps)
   const guarded = (route: string, handle: Handler, action?: string) =>
-    guard(route, handle, { action, inForm: inObjectForm })
+    guard(route, withoutQuery(handle), { action, inForm: inObjectForm })
 
   const create =
     (kind: JobKind): Handler =>

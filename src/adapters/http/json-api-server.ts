@@ -83,7 +83,7 @@ export function createHttpServer(deps: Deps): HttpServer {
     const { message, stack } = error instanceof Error ? error : new Error(String(error))
     logger.error(
       { route: request.routeOptions.url, ...known, error: message, stack },
-      'hookline could not respond to an HTTP request because of a bug in hookline (report this line)',
+      'hookline could not process an HTTP request because of a bug in hookline, and responds with 500 (report this line)',
     )
     send(request, reply, problem('internal_error', 'An internal error occurred: send the request again later.'))
   }
@@ -164,7 +164,7 @@ function logDrops({ limits, clock, logger }: Deps): () => void {
     loggedAt = clock.monotonic()
     logger.warn(
       { connections: limits.connections, dropped },
-      'the HTTP server has reached its limit of connections (connections) and closes new ones until others end; it has closed this number since its start: dropped; check for clients that open many connections, or run more processes',
+      'the HTTP server has reached its maximum number of connections (see connections) and closes new connections until others end (dropped: new connections closed since the server started); look for clients that open many connections, or run more processes',
     )
   }
 }

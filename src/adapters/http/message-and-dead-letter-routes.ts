@@ -7,7 +7,7 @@ import type {
 import { messageQueryOf } from '../../core/operator/message-query.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { HttpServer } from './json-api-server.ts'
-import { idIn, invalidQuery } from './object-read-handlers.ts'
+import { idIn, invalidQuery, withoutQuery } from './object-read-handlers.ts'
 import type { Guard, Handler } from './operator-guard.ts'
 import { deadLetterPath, deadLettersPath, messagePath } from './paths.ts'
 import { inObjectForm, objectProblem, ok } from './responses.ts'
@@ -35,7 +35,7 @@ export function addMessageAndDeadLetterRoutes({ app, guard, log, clock }: Deps):
   for (const [path, handle] of [
     [messagePath, message],
     [deadLettersPath, deadLetters],
-    [deadLetterPath, deadLetter],
+    [deadLetterPath, withoutQuery(deadLetter)],
   ] as const)
     app.get(path, guard(path, handle, { inForm: inObjectForm }))
 }

@@ -6,7 +6,7 @@ import { type ObjectRefusal, objectRefusal, type ShownProblem } from '../../core
 import { viewOf } from '../../core/operator/object-view.ts'
 import type { ObjectChanged, ObjectsApi, ObjectTarget, Rotated, Switch } from '../../core/operator/objects-api.ts'
 import { preconditionOf } from '../../core/operator/precondition.ts'
-import { maxWriteKeys } from '../../core/operator/rotation.ts'
+import { maxWriteKeys } from '../../core/operator/write-key-limit.ts'
 import { type DurationMs, durationMs, parseDuration } from '../../core/time.ts'
 import { createReadObjectBody, type ObjectBodyDeps } from './json-object-body.ts'
 import { idIn, invalidQuery, withEtag } from './object-read-handlers.ts'
@@ -124,7 +124,7 @@ function keepIn({ keep, ...others }: JsonObject): number | undefined | ShownProb
   if (excess !== undefined) return excess
   if (keep === undefined) return undefined
   if (typeof keep === 'number' && Number.isInteger(keep) && keep >= 0 && keep < maxWriteKeys) return keep
-  const hint = 'the number of earlier keys that stay valid'
+  const hint = '"keep" is the number of earlier keys that stay valid'
   return { path: 'keep', message: `must be an integer from 0 to ${maxWriteKeys - 1}`, hint }
 }
 
@@ -132,7 +132,7 @@ function unknownField(others: JsonObject, known: string): ShownProblem | undefin
   const [name] = Object.keys(others)
   return name === undefined
     ? undefined
-    : { path: name.slice(0, 60).toWellFormed(), message: 'is an unknown field', hint: `the only field is "${known}"` }
+    : { path: name.slice(0, 60).toWellFormed(), message: 'is an unknown field', hint: `use only the field "${known}"` }
 }
 
 const invalidBody = (problem: ShownProblem): HttpResponse =>

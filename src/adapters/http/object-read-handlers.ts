@@ -1,6 +1,6 @@
 import type { ObjectKind } from '../../core/config-objects/config-objects.ts'
 import type { JsonObject } from '../../core/message/json.ts'
-import { objectQueryOf, sinceOf } from '../../core/operator/object-query.ts'
+import { objectQueryOf, sinceOf, unknownParameters } from '../../core/operator/object-query.ts'
 import { objectRefusal, type ShownProblem } from '../../core/operator/object-refusal.ts'
 import { changeViewOf, viewOf } from '../../core/operator/object-view.ts'
 import type { ObjectsApi } from '../../core/operator/objects-api.ts'
@@ -72,6 +72,17 @@ export const withEtag = (answer: HttpResponse, version: number): HttpResponse =>
   ...answer,
   headers: { ...answer.headers, etag: etagOf(version) },
 })
+
+/**
+ * Wraps the handler of a path without query parameters. Any parameter is an error, because the
+ * client may expect an effect of it, for example that `dryRun=true` only checks the request.
+ */
+export const withoutQuery =
+  (handle: Handler, refusal: (problems: readonly ShownProblem[]) => HttpResponse = invalidQuery): Handler =>
+  async asked => {
+    const problems = [...unknownParameters(asked.request.query as JsonObject, [])]
+    return problems.length > 0 ? { answer: refusal(problems) } : handle(asked)
+  }
 
 export const invalidQuery = (problems: readonly ShownProblem[]): HttpResponse =>
   objectProblem(objectRefusal('invalid_query', 'The query is not valid: see "problems".', { problems }))

@@ -3,7 +3,7 @@ import { type ObjectsApi, switches } from '../../core/operator/objects-api.ts'
 import type { HttpServer } from './json-api-server.ts'
 import type { ObjectBodyDeps } from './json-object-body.ts'
 import { createChangeHandlers } from './object-change-handlers.ts'
-import { createObjectHandlers } from './object-read-handlers.ts'
+import { createObjectHandlers, withoutQuery } from './object-read-handlers.ts'
 import type { Guard, Handler } from './operator-guard.ts'
 import {
   changesPath,
@@ -42,7 +42,7 @@ export function addObjectRoutes({ guard, app, ...deps }: Deps): void {
   for (const kind of objectKinds) {
     const { all, one } = paths[kind]
     app.get(all, guarded(all, handlers.list(kind)))
-    app.get(one, guarded(one, handlers.show(kind)))
+    app.get(one, guarded(one, withoutQuery(handlers.show(kind))))
     app.put(one, guarded(one, handlers.replace(kind), `put_${kind}`))
     app.patch(one, guarded(one, handlers.patch(kind), `patch_${kind}`))
     app.delete(one, guarded(one, handlers.remove(kind), `delete_${kind}`))
@@ -51,8 +51,8 @@ export function addObjectRoutes({ guard, app, ...deps }: Deps): void {
     app.post(switchPath(to), guarded(switchPath(to), handlers.switchTo(to), `${to}_destination`))
   app.post(rotateSecretPath, guarded(rotateSecretPath, handlers.rotateSecret, 'rotate_secret'))
   app.post(rotateKeyPath, guarded(rotateKeyPath, handlers.rotateKey, 'rotate_key'))
-  app.post(testPath, guarded(testPath, handlers.test, 'test_destination'))
-  app.get(destinationStatusPath, guarded(destinationStatusPath, handlers.destinationStatus))
+  app.post(testPath, guarded(testPath, withoutQuery(handlers.test), 'test_destination'))
+  app.get(destinationStatusPath, guarded(destinationStatusPath, withoutQuery(handlers.destinationStatus)))
   app.get(changesPath, guarded(changesPath, handlers.changes))
-  app.get(statusPath, guarded(statusPath, handlers.status))
+  app.get(statusPath, guarded(statusPath, withoutQuery(handlers.status)))
 }

@@ -103,7 +103,7 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
 
   function stateOf(socket: Socket): State {
     const state = states.get(socket)
-    if (state === undefined) throw new TypeError('a request without a connection')
+    if (state === undefined) throw new TypeError('the connection of the request is not known')
     return state
   }
 

@@ -8,10 +8,11 @@ const meanings = {
   invalid_json: 'the body is not valid JSON',
   invalid_body:
     'the body does not have the form that this path requires, its gzip is damaged, or a query parameter is invalid; `message` says what to correct',
-  rejected: 'in strict mode, at least one message was rejected, so nothing was stored; `rejected` has the reasons',
-  unknown_source: '`sources` has an id that is not configured',
+  rejected:
+    'the request has `X-Strict-Mode: 1`, and at least one message is invalid, so nothing was stored; `rejected` has the reasons',
+  unknown_source: '`sources` has the id of a source that is not configured',
   invalid_operator_key: 'the request has no valid operator key',
-  forbidden: 'the key has the role `read`, which allows GET and HEAD only',
+  forbidden: 'the operator key has the role `read`, which allows GET and HEAD only',
   unknown_audience: 'the configuration has no audience with this name (see `audiences.list`)',
   invalid_write_key: 'the request has no write key, or no source has this write key',
   not_found:
@@ -21,7 +22,7 @@ const meanings = {
     'the body exceeds a limit, such as `collector.maxBodyBytes` (default: 4 MiB uncompressed); `message` says which limit, and what to send',
   expectation_failed: 'the `Expect` header has a value other than `100-continue`',
   rate_limited:
-    'the source sends more messages per second than `collector.ratePerSource`; send the request again after the time in `Retry-After`',
+    'the source sends this process more messages per second than `collector.ratePerSource` allows; send the request again after the time in `Retry-After`',
   headers_too_large: 'the request headers have more than 16 KiB or 200 fields',
   internal_error: 'an internal error of Hookline; send the request again later',
   unavailable:
@@ -48,7 +49,7 @@ function refusal(...codes: readonly [DescribedCode, ...DescribedCode[]]): object
 
 export const responses = {
   Accepted: {
-    description: 'All in-sync replicas of Kafka have the accepted messages.',
+    description: 'Kafka has stored the accepted messages (in all in-sync replicas).',
     content: json(schema('Accepted')),
   },
   Malformed: refusal('malformed_request'),

@@ -1,10 +1,11 @@
 import { deadLetterReasons } from '../../core/delivery/classify-outcome.ts'
 import { deadLetterOutcomes } from '../../core/delivery/dead-letter-filter.ts'
-import { defaultResendRate, type JobKind, jobKinds, jobStates, maxJobRate, maxJobUserIds } from '../../core/jobs/job.ts'
+import { type JobKind, jobKinds, jobStates, maxJobUserIds } from '../../core/jobs/job.ts'
+import { defaultResendRate, maxJobRate } from '../../core/jobs/job-rates.ts'
 import { callTypes } from '../../core/message/message.ts'
 import { count, flag, list, reference, type Schema, text, time } from './openapi-basic-schemas.ts'
 import { inPath, json, templateOf } from './openapi-components.ts'
-import { operation } from './openapi-objects.ts'
+import { operation } from './openapi-operation.ts'
 import { jobPaths, jobsPaths } from './paths.ts'
 
 /* The paths for replays and resends, and their JSON bodies, as OpenAPI 3.1. */
@@ -19,21 +20,26 @@ const rate = {
   type: 'integer',
   minimum: 1,
   maximum: maxJobRate,
-  description: `Maximum number of records per second. Absent: ${defaultResendRate} for a resend, no limit for a replay.`,
+  description: `Maximum number of records that the job writes per second. Default: ${defaultResendRate} for a resend, no limit for a replay.`,
 }
+const timeRange = (times: Schema) => ({
+  since: { ...times, description: `Start of the time range. ${times['description']}` },
+  until: { ...times, description: `End of the time range. ${times['description']}` },
+})
 const filters = (times: Schema): Schema =>
   closedWith(
     {
       destination: text,
       reason: { enum: deadLetterReasons },
       outcome: { enum: deadLetterOutcomes },
-      ...{ since: times, until: times, message: text },
+      ...timeRange(times),
+      message: text,
     },
     [],
   )
 const span = (times: Schema) => ({
   destination: text,
-  ...{ since: times, until: times },
+  ...timeRange(times),
   types: {
     ...list({ enum: callTypes }),
     description: 'The job resends only messages of these types. Absent: all types.',
@@ -48,7 +54,7 @@ const dryRun = { ...flag, description: '`true`: the job only counts the records,
 const evenDisconnected = {
   ...flag,
   description:
-    '`true`: the job also replays dead letters of destinations that no longer receive the messages of the source.',
+    '`true`: the job also replays dead letters from sources that the destination no longer has in its `sources`.',
 }
 
 const job = {
@@ -112,7 +118,7 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
       missing: {
         ...list(closedWith({ partition: count, firstOffset: count }, ['partition', 'firstOffset'])),
         description:
-          'Partitions from which retention has removed records before `firstOffset`. The job cannot resend them, and some of them may belong to the time span.',
+          'Partitions of the events topic in which retention has removed the records before `firstOffset`. The job cannot resend these records, and some of them may belong to the time span.',
       },
     },
     [...always, 'destination', 'since', 'until'],
@@ -130,7 +136,8 @@ const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header',
   schema: text,
-  description: 'If several requests with one operator key have the same value, only the first one creates a job.',
+  description:
+    'If several requests with one operator key have the same value and the same body, only the first one creates a job, and all responses show this job. A request with the same value and another body is refused.',
 }
 
 const ofKind = (kind: JobKind): Readonly<Record<string, object>> => {
@@ -138,24 +145,37 @@ const ofKind = (kind: JobKind): Readonly<Record<string, object>> => {
   const id = inPath('id')
   return {
     [jobsPaths[kind]]: {
-      get: operation({ id: `list${Name}s`, summary: `List the newest 100 ${names}`, answer: `${Name}s` }),
+      get: operation({
+        id: `list${Name}s`,
+        summary: `List the newest 100 ${names}`,
+        answer: `${Name}s`,
+        codes: ['invalid_query'],
+      }),
       post: operation({
         ...{ id: `create${Name}`, summary: create, parameters: [idempotencyKey], body: [`New${Name}`, true] },
         description: 'A process of the operator service runs the job, after all earlier jobs of the same destination.',
         more: { 202: { description: 'Hookline has created the job.', content: json(reference(Name)) } },
-        codes: ['invalid_json', 'invalid_body', 'invalid_precondition', 'too_many_jobs', 'unavailable'],
+        codes: [
+          'invalid_json',
+          'invalid_body',
+          'invalid_query',
+          'invalid_precondition',
+          'too_many_jobs',
+          'idempotency_key_reused',
+          'unavailable',
+        ],
       }),
     },
     [templateOf(jobPaths[kind])]: {
       get: operation({
         ...{ id: `get${Name}`, summary: `Show a ${kind} with its progress`, parameters: [id], answer: Name },
-        codes: ['not_found'],
+        codes: ['invalid_query', 'not_found'],
       }),
       delete: operation({
         ...{ id: `cancel${Name}`, summary: `Cancel a ${kind}`, parameters: [id], answer: Name },
         description:
           'Hookline still delivers the records that the job has already written. If the job has ended, the request changes nothing.',
-        codes: ['not_found', 'unavailable'],
+        codes: ['invalid_query', 'not_found', 'unavailable'],
       }),
     },
   }

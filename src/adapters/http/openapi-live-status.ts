@@ -14,9 +14,9 @@ const results = (about: string): Schema =>
 export const liveInstallation: Readonly<Record<string, Schema>> = {
   rates: {
     ...closed({
-      admittedPerSecond: perSecond('Deliveries of new events, without retries.'),
-      deliveredPerSecond: perSecond('Successful deliveries.'),
-      failedPerSecond: perSecond('Failed attempts.'),
+      admittedPerSecond: perSecond('Deliveries per second for newly read events, without retries.'),
+      deliveredPerSecond: perSecond('Successful deliveries per second.'),
+      failedPerSecond: perSecond('Failed attempts per second.'),
     }),
     description: 'The sum of the rates of all processes. Each rate is measured over the last 5 seconds.',
   },
@@ -47,7 +47,7 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
       state: {
         enum: ['closed', 'open', 'probing'],
         description:
-          '`probing`: the circuit breaker of at least one process waits for the result of a probe. `open`: it is open in at least one process, and none waits for a probe. `closed`: it is closed in all processes.',
+          '`probing`: the circuit breaker of at least one process waits for the result of a probe (one attempt). `open`: it is open in at least one process, and no process waits for a probe. `closed`: it is closed in all processes.',
       },
       nextProbeAt: {
         ...time,
@@ -59,7 +59,7 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
   requestsInProgress: count,
   inMemory: { ...count, description: 'Deliveries that wait in the memory of the dispatchers for an attempt.' },
   pace: perSecond(
-    'Attempts per second to which the processes now limit the destination, because an endpoint responded with 429. Absent if they do not limit it.',
+    'Maximum number of attempts per second that the processes together now make, because an endpoint responded with 429. Absent without this limit.',
   ),
   results: closed({ lastHour: results('an hour ago'), lastDay: results('a day ago') }),
 }

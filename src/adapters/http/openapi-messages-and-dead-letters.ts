@@ -4,7 +4,7 @@ import { timelineStates, unknownCauses } from '../../core/operator/destination-t
 import { pageLimits } from '../../core/operator/object-query.ts'
 import { count, list, type Schema, text, time } from './openapi-basic-schemas.ts'
 import { inPath, templateOf } from './openapi-components.ts'
-import { inQuery, operation } from './openapi-objects.ts'
+import { inQuery, operation } from './openapi-operation.ts'
 import { deadLetterPath, deadLettersPath, messagePath } from './paths.ts'
 
 /* The paths for messages and dead letters as OpenAPI 3.1, with their JSON bodies. */
@@ -29,7 +29,7 @@ const attempt = {
   durationMs: { type: 'number', description: 'Duration of the attempt in milliseconds.' },
   decision: text,
   reason: text,
-  webhook: { ...text, description: 'The id of the webhook, or its position.' },
+  webhook: { ...text, description: 'The id of the webhook. If it has none, its position in `webhooks`, from 0.' },
   dueAt: { ...time, description: 'When the next attempt is due. ISO 8601, UTC.' },
 }
 const ofAttempts = ['at', 'number', 'outcome', 'durationMs', 'decision']
@@ -60,12 +60,19 @@ const deadLetter = {
   destination: { ...text, description: '`-` for an event that never became a delivery.' },
   reason: text,
   outcome: { ...text, description: 'The first of `outcomes`.' },
-  outcomes: { ...list(text), description: 'The last outcome of each webhook, or the rejection code.' },
+  outcomes: {
+    ...list(text),
+    description: 'The last outcome of each webhook. For an invalid event, its rejection code.',
+  },
   messageId: text,
   sourceId: text,
   type: text,
   attempts: count,
-  round: { ...count, description: 'How often the delivery was replayed before. A delivery of a resend starts with 1.' },
+  round: {
+    ...count,
+    description:
+      'How many times the delivery was replayed; 0 for never. A resend counts as a replay, so its deliveries start at 1.',
+  },
   position: { ...open(place, Object.keys(place)), description: 'Topic, partition and offset of the event.' },
 }
 const ofDeadLetters = ['key', 'at', 'destination', 'reason', 'outcomes', 'round']
@@ -109,9 +116,16 @@ export const messageAndDeadLetterSchemas: Readonly<Record<string, Schema>> = {
         ...count,
         description: 'Length of the whole event in bytes. Present if only its first 64 KiB were kept.',
       },
-      headers: { type: 'object', additionalProperties: text, description: 'Only for the role `operate`.' },
-      body: { type: 'object', description: 'The event. Only for the role `operate`.' },
-      bodyBase64: { ...text, description: 'The bytes of an undecodable event. Only for the role `operate`.' },
+      headers: {
+        type: 'object',
+        additionalProperties: text,
+        description: 'Shown only to a key with the role `operate`.',
+      },
+      body: { type: 'object', description: 'The event. Shown only to a key with the role `operate`.' },
+      bodyBase64: {
+        ...text,
+        description: 'The bytes of an undecodable event. Shown only to a key with the role `operate`.',
+      },
     },
     ofDeadLetters,
   ),
@@ -121,15 +135,15 @@ export const messageAndDeadLetterSchemas: Readonly<Record<string, Schema>> = {
   ]),
 }
 
-const since = inQuery('since', text, 'ISO 8601, or a duration before now such as 2h.')
-const until = inQuery('until', text, 'ISO 8601, or a duration before now such as 1h.')
+const since = inQuery('since', text, 'Start of the time range: ISO 8601, or a duration before now such as 2h.')
+const until = inQuery('until', text, 'End of the time range: ISO 8601, or a duration before now such as 1h.')
 
 export const messageAndDeadLetterPaths: Readonly<Record<string, object>> = {
   [templateOf(messagePath)]: {
     get: operation({
       ...{ id: 'getMessage', summary: 'Show what happened to a message', answer: 'MessageTimeline' },
       description:
-        'Searches messages that were received between `since` and `until`. By default, `until` is the current time and `since` is 24 hours before `until`. If the message is not found, `records` and `destinations` are empty.',
+        'Hookline searches the messages that it received between `since` and `until`. By default, `until` is the current time and `since` is 24 hours before `until`. If the message is not found, `records` and `destinations` are empty.',
       ...{ parameters: [inPath('id'), since, until], codes: ['invalid_query', 'unavailable'] },
     }),
   },
@@ -145,7 +159,7 @@ export const messageAndDeadLetterPaths: Readonly<Record<string, object>> = {
         inQuery('reason', { enum: deadLetterReasons }, 'Only dead letters with this reason.'),
         inQuery('outcome', { enum: deadLetterOutcomes }, 'Only dead letters with this outcome or rejection code.'),
         ...[since, until],
-        inQuery('message', text, 'Only dead letters of this message.'),
+        inQuery('message', text, 'Only dead letters of the message with this id.'),
         inQuery('after', text, 'The value of `next` in the previous page.'),
         inQuery(
           'limit',
@@ -160,7 +174,7 @@ export const messageAndDeadLetterPaths: Readonly<Record<string, object>> = {
     get: operation({
       ...{ id: 'getDeadLetter', summary: 'Show a dead letter', answer: 'DeadLetter' },
       description: 'A key with the role `read` gets no headers and no event.',
-      ...{ parameters: [inPath('key')], codes: ['not_found', 'unavailable'] },
+      ...{ parameters: [inPath('key')], codes: ['invalid_query', 'not_found', 'unavailable'] },
     }),
   },
 }

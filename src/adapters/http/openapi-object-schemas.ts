@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { pageLimits } from '../../core/operator/object-query.ts'
 import { destinationStates } from '../../core/operator/object-view.ts'
-import { maxWriteKeys } from '../../core/operator/rotation.ts'
+import { maxWriteKeys } from '../../core/operator/write-key-limit.ts'
 import { destination, source } from '../../core/settings/source-and-destination.ts'
 import { closed, count, flag, list, reference, type Schema, text, time } from './openapi-basic-schemas.ts'
 import { liveDestination, liveInstallation } from './openapi-live-status.ts'
@@ -23,7 +23,7 @@ const disabledAutomatically = {
     failingSince: { ...time, description: 'Time since which no attempt has succeeded. ISO 8601, UTC.' },
   }),
   description:
-    'Present if Hookline has disabled the destination. `failing`: no attempt has succeeded for the time in `lifecycle.disableAfter`. `gone`: its webhooks responded with 410 Gone, and `lifecycle.onGone` is `disable`. In `document`, the destination is still enabled.',
+    'Present if Hookline has disabled the destination. `failing`: no attempt has succeeded for the time in `lifecycle.disableAfter`. `gone`: its webhooks responded with 410 Gone, and `lifecycle.onGone` is `disable`. The value of `enabled` in `document` does not change.',
 }
 const problems = { ...list(reference('ObjectProblem')), maxItems: 100 }
 const view = {
@@ -45,7 +45,7 @@ const view = {
     description:
       '`true`: the API has an object with the same id, but Hookline uses the object of the configuration file.',
   },
-  changedBy: { ...text, description: 'Name of the operator key that made the change.' },
+  changedBy: { ...text, description: 'Name of the operator key that made the last change.' },
   changedAt: time,
   disabledAutomatically,
   problems,
@@ -65,6 +65,36 @@ const changed = { ...view, changedFields: list(text) }
 const page = (name: string): Schema =>
   closed({ [name]: { ...list(reference('Object')), maxItems: pageLimits.max }, next: text }, ['next'])
 
+const figures = { members: count, acknowledged: count, inFlight: count, unknown: count, different: count }
+/** An audience or computed trait. One that only the memberships topic has is not configured. */
+const audience = closed(
+  {
+    name: text,
+    kind: { enum: ['audience', 'trait', null] },
+    property: { type: ['string', 'null'], description: 'Name of the trait in the identify messages.' },
+    configured: flag,
+    lastSync: { anyOf: [closed({ syncId: count, beganAt: time }), { type: 'null' }] },
+    destinations: list(closed({ id: text, connected: flag, disabled: flag, ...figures }, Object.keys(figures))),
+  },
+  ['lastSync'],
+)
+
+/** A row of the ledger, or without `named` its totals. */
+const ledgerRow = (named: Readonly<Record<string, Schema>>): Schema =>
+  closed(
+    {
+      ...named,
+      ...Object.fromEntries(
+        ['admitted', 'replayed', 'repeated', 'delivered', 'deadLettered', 'dropped', 'waiting'].map(name => [
+          name,
+          count,
+        ]),
+      ),
+      difference: { type: 'integer', description: 'Absent when Hookline could not read all counts.' },
+    },
+    ['difference'],
+  )
+
 /** The JSON bodies of the routes for destinations, sources, changes and status. */
 export const objectSchemas: Readonly<Record<string, Schema>> = {
   DestinationDocument: documentSchema(destination),
@@ -80,7 +110,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
     hint: text,
   }),
   ObjectRefusal: closed({
-    code: { ...text, description: 'For programs. Codes are stable.' },
+    code: { ...text, description: 'Identifies the error, for programs. Codes are stable.' },
     message: { ...text, description: 'For people: what happened, and what to do.' },
     problems,
   }),
@@ -127,24 +157,27 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
         type: 'integer',
         minimum: 0,
         maximum: maxWriteKeys - 1,
-        description: 'Number of earlier keys to keep. Absent: all.',
+        description: 'Number of earlier keys that stay valid. Absent: all.',
       },
     },
     ['keep'],
   ),
   TestResult: closed({
     messageId: text,
-    body: { ...text, description: 'The body of each request.' },
+    body: { ...text, description: 'The body of each request to a webhook.' },
     delivered: { ...flag, description: 'Whether a webhook acknowledged the message with a status of 200 to 299.' },
     responses: list(
       closed(
         {
-          webhook: { ...text, description: 'The id of the webhook, or its position.' },
+          webhook: {
+            ...text,
+            description: 'The id of the webhook. If it has none, its position in `webhooks`, from 0.',
+          },
           request: closed({ url: text, headers: { type: 'object', additionalProperties: text } }),
           outcome: {
             ...text,
             description:
-              'Outcome of the request, for example `delivered` or `timeout`. The reference of errors lists all outcomes.',
+              'Outcome of the request, for example `delivered` or `timeout`. The page docs/reference/errors.md lists all outcomes.',
           },
           status: { type: 'integer' },
           failure: closed({ phase: text, code: text, detail: text }),
@@ -176,7 +209,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
           id: text,
           version: count,
           action: { enum: ['created', 'updated', 'deleted'] },
-          by: view.changedBy,
+          by: { ...text, description: 'Name of the operator key that made the change.' },
           fields: { ...list(text), description: 'Paths of the changed fields.' },
           at: time,
         }),
@@ -201,6 +234,32 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
       ...liveInstallation,
     },
     ['partial'],
+  ),
+  Ledger: closed(
+    {
+      ...{ at: time, since: time, until: time, exactSince: time },
+      partial: {
+        const: true,
+        description: 'Present when Hookline could not read all counts, or the response does not have all rows.',
+      },
+      totals: ledgerRow({}),
+      rows: list(ledgerRow({ hour: time, destination: text })),
+    },
+    ['partial', 'exactSince'],
+  ),
+  AudienceList: closed(
+    {
+      readAt: {
+        ...time,
+        description: 'When Hookline read the numbers of users. Requests in the next 10 s or more get the same numbers.',
+      },
+      partial: {
+        const: true,
+        description: 'Present when Hookline has not read the numbers of users yet, so the audiences do not have them.',
+      },
+      audiences: list(audience),
+    },
+    ['readAt', 'partial'],
   ),
   DestinationStatus: closed(
     {

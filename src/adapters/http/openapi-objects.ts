@@ -1,14 +1,16 @@
 import { objectKinds } from '../../core/config-objects/config-objects.ts'
 import { pageLimits } from '../../core/operator/object-query.ts'
-import { type ObjectRefusalCode, objectRefusalStatus } from '../../core/operator/object-refusal.ts'
 import { destinationStates } from '../../core/operator/object-view.ts'
 import { switches } from '../../core/operator/objects-api.ts'
-import { inPath, json, ofEveryRequest, response, templateOf } from './openapi-components.ts'
+import { inPath, json, templateOf } from './openapi-components.ts'
+import { inQuery, operation, ref } from './openapi-operation.ts'
 import {
+  audiencesPath,
   changesPath,
   destinationPath,
   destinationStatusPath,
   destinationsPath,
+  ledgerPath,
   rotateKeyPath,
   rotateSecretPath,
   sourcePath,
@@ -20,97 +22,6 @@ import {
 
 /* The paths for destinations, sources, changes and status as OpenAPI 3.1. */
 
-type Operation = Readonly<Record<string, unknown>>
-
-/** What each error code means. The reference of errors has the same texts. */
-export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
-  invalid_json: 'the body is not JSON, has a key twice, is nested too deeply, or has half of a surrogate pair',
-  invalid_body: 'the body does not have the form that this path requires; `problems` says what to correct',
-  invalid_query: 'a query parameter is unknown, given twice, or not valid; `problems` says which',
-  invalid_precondition: '`If-Match`, `If-None-Match` or `Idempotency-Key` is not valid',
-  not_found: 'there is no object or job with this id',
-  defined_in_file: 'the configuration file defines the object, so only a change of that file can change it',
-  encryption_key_missing: '`operator.encryptionKeyFile` is not set, so no object can be created or changed',
-  rotation_in_progress: 'the destination already has two shared secrets, the maximum',
-  too_many_keys: 'the source already has three write keys, the maximum; send `keep`',
-  too_many_jobs: '100 replays and resends have not ended yet',
-  not_in_use: 'the destination is excluded, because its document has problems',
-  in_use: 'another object or a setting uses this object, so it was not deleted; `problems` says which',
-  precondition_failed:
-    'the condition of `If-Match` or `If-None-Match` is false: the object has another version, already exists, or does not exist; the header `ETag` of the response has the current version',
-  invalid_object: 'the document is not valid; `problems` lists all problems, and nothing was changed',
-  precondition_required: 'the object exists, and the request has no `If-Match`',
-  unavailable:
-    'Hookline could not confirm the change, which may be in force nevertheless, so read the object first; or Kafka did not respond to a read in time, or too many test messages are in progress, so send the request again later',
-}
-
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
-
-/** The error responses with these codes, by status. */
-function refusals(codes: readonly ObjectRefusalCode[]): Readonly<Record<string, object>> {
-  const byStatus = Object.groupBy(codes, code => objectRefusalStatus[code])
-  return Object.fromEntries(
-    Object.entries(byStatus).map(([status, own = []]) => [
-      status,
-      {
-        description: own.map(code => `\`${code}\`: ${objectMeanings[code]}.`).join('\n'),
-        content: json({ ...ref('ObjectRefusal'), properties: { code: { enum: own } } }),
-      },
-    ]),
-  )
-}
-
-const ofOperators = {
-  ...ofEveryRequest,
-  401: response('InvalidOperatorKey'),
-  403: response('Forbidden'),
-  429: response('TooManyWrongKeys'),
-}
-
-interface Described {
-  readonly id: string
-  readonly summary: string
-  readonly description?: string
-  readonly parameters?: readonly object[]
-  /** The name of the schema of the body, and whether the body is required. */
-  readonly body?: readonly [schema: string, required: boolean]
-  /** The name of the schema of the 200 response. */
-  readonly answer?: string
-  readonly more?: Readonly<Record<string, object>>
-  readonly codes?: readonly ObjectRefusalCode[]
-}
-
-export const operation = ({
-  id,
-  summary,
-  description,
-  parameters,
-  body,
-  answer,
-  more,
-  codes = [],
-}: Described): Operation => ({
-  operationId: id,
-  summary,
-  ...(description !== undefined && { description }),
-  tags: ['objects'],
-  ...(parameters !== undefined && { parameters }),
-  ...(body !== undefined && { requestBody: { required: body[1], content: json(ref(body[0])) } }),
-  responses: {
-    ...ofOperators,
-    ...refusals(codes),
-    ...(body !== undefined && { 413: response('TooLarge') }),
-    ...(answer !== undefined && { 200: { description: 'Done.', content: json(ref(answer)) } }),
-    ...more,
-  },
-})
-
-export const inQuery = (name: string, schema: object, description: string) => ({
-  name,
-  in: 'query',
-  schema,
-  description,
-})
 const text = { type: 'string' }
 const ifMatch = {
   name: 'If-Match',
@@ -136,11 +47,11 @@ const paging = [
     { type: 'integer', minimum: 1, maximum: pageLimits.max, default: pageLimits.default },
     'Maximum number of entries on the page.',
   ),
-  inQuery('q', text, 'Only objects whose id or shown URL contains this text.'),
+  inQuery('q', text, 'Only objects with this text in their id, or in the URL of a webhook as responses show it.'),
 ]
 const ofDestinations = [
   inQuery('state', { enum: destinationStates }, 'Only destinations in this state.'),
-  inQuery('source', text, 'Only destinations of this source.'),
+  inQuery('source', text, 'Only destinations that have this source in `sources`.'),
 ]
 const id = inPath('id')
 const ofChanges = [
@@ -172,7 +83,8 @@ const ofKind = (kind: (typeof objectKinds)[number]): Readonly<Record<string, obj
     },
     [templateOf(one)]: {
       get: operation({
-        ...{ id: `get${Name}`, summary: `Show a ${kind}`, parameters: [id], answer: 'Object', codes: ['not_found'] },
+        ...{ id: `get${Name}`, summary: `Show a ${kind}`, parameters: [id], answer: 'Object' },
+        codes: ['invalid_query', 'not_found'],
       }),
       put: operation({
         ...{ id: `put${Name}`, summary: `Create or replace a ${kind}`, answer: 'ChangeResult', more: created },
@@ -214,7 +126,7 @@ const switchPaths = Object.fromEntries(
     {
       post: operation({
         ...{ id: `${to}Destination`, summary: `${switchTexts[to]} a destination`, answer: 'ChangedObject' },
-        description: 'If the destination is already in this state, the request changes nothing.',
+        description: 'If the destination already has this state, the request changes nothing.',
         ...{ parameters: [id, ifMatch], codes: ['invalid_precondition', ...ofChanges] },
       }),
     },
@@ -238,7 +150,7 @@ export const objectPaths: Readonly<Record<string, object>> = {
       ...{ id: 'testDestination', summary: 'Send a test message to each webhook now', answer: 'TestResult' },
       description:
         'Hookline sends the message immediately, outside of the queues and without retries, even if the destination is paused or disabled.',
-      ...{ parameters: [id], codes: ['not_found', 'not_in_use', 'unavailable'] },
+      ...{ parameters: [id], codes: ['invalid_query', 'not_found', 'not_in_use', 'unavailable'] },
     }),
   },
   [templateOf(destinationStatusPath)]: {
@@ -248,7 +160,7 @@ export const objectPaths: Readonly<Record<string, object>> = {
         summary: 'Show the circuit breaker, the results, the waiting deliveries and the last failures of a destination',
         answer: 'DestinationStatus',
       },
-      ...{ parameters: [id], codes: ['not_found'] },
+      ...{ parameters: [id], codes: ['invalid_query', 'not_found'] },
     }),
   },
   [templateOf(rotateKeyPath)]: {
@@ -265,9 +177,30 @@ export const objectPaths: Readonly<Record<string, object>> = {
         inQuery(
           'since',
           text,
-          'ISO 8601, or a duration before now such as 24h. Absent: all changes that Hookline still has.',
+          'Time of the earliest change: ISO 8601, or a duration before now such as 24h. Absent: all changes that Hookline still has.',
         ),
       ],
+      codes: ['invalid_query'],
+    }),
+  },
+  [ledgerPath]: {
+    get: operation({
+      ...{ id: 'ledger', summary: 'Count deliveries by hour and destination', answer: 'Ledger' },
+      parameters: [
+        inQuery(
+          'since',
+          text,
+          'A time in the first counted hour: ISO 8601, or a duration before now such as 6h. Default: 23 hours before `until` or, if `until` is in the future, before now.',
+        ),
+        inQuery('until', text, 'A time in the last counted hour, in the form of `since`. Default: now.'),
+        inQuery('destination', text, 'Only deliveries to this destination.'),
+      ],
+      codes: ['invalid_query'],
+    }),
+  },
+  [audiencesPath]: {
+    get: operation({
+      ...{ id: 'listAudiences', summary: 'List audiences with their members and sync status', answer: 'AudienceList' },
       codes: ['invalid_query'],
     }),
   },
@@ -275,9 +208,11 @@ export const objectPaths: Readonly<Record<string, object>> = {
     get: operation({
       ...{
         id: 'status',
-        summary: 'Show the consumer lag, the waiting records and the number of objects in each state',
+        summary:
+          'Show the consumer lag, the records in retry topics, and the numbers of destinations and sources by state',
         answer: 'InstallationStatus',
       },
+      codes: ['invalid_query'],
     }),
   },
 }

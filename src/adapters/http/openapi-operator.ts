@@ -24,13 +24,13 @@ const syncParameters = [
     name: 'mode',
     in: 'query',
     description:
-      '`full`: the list has all members; users who are not in it are removed. `partial`: only the users in the list change; the value `false` (for a computed trait: `null`) removes a user.',
+      '`full`: the list has all members, and Hookline removes the users who are not in it. `partial`: Hookline changes only the users in the list; the value `false` (for a computed trait: `null`) removes a user.',
     schema: { enum: syncModes, default: 'full' },
   },
   {
     name: 'allowEmpty',
     in: 'query',
-    description: 'Accept an empty list in the mode `full`. An empty list removes all members.',
+    description: '`true`: Hookline accepts an empty list in the mode `full`, and removes all members.',
     schema: { enum: ['true', 'false'], default: 'false' },
   },
 ] as const
@@ -58,7 +58,7 @@ export const operatorSecurity = {
     in: 'cookie',
     name: 'hookline_session',
     description:
-      'The session cookie that the sign-in sets. Each request except GET and HEAD also needs the CSRF token in `X-CSRF-Token`. Hookline refuses these requests if a page of another origin sends them.',
+      'The session cookie that the sign-in sets. Each request except GET and HEAD also needs the CSRF token in `X-CSRF-Token`. Hookline refuses the cookie in requests that a page of another origin sends.',
   },
 } as const
 
@@ -106,7 +106,7 @@ export const operatorPaths = {
       operationId: 'syncAudience',
       summary: 'Upload the members of an audience, or the values of a computed trait',
       description:
-        'The body may have any length and is read as fast as Kafka accepts records. If the list is incomplete or has an invalid line, the lines before that point are applied, and no other member is removed: send the whole list again.',
+        'The body may have any length and is read as fast as Kafka accepts records. If the list is incomplete or has an invalid line, Hookline applies the lines before that point, but does not remove the users who are missing from the list: send the whole list again.',
       tags: ['operators'],
       parameters: [inPath('name'), ...syncParameters],
       requestBody: memberList,
@@ -129,7 +129,7 @@ const publicKeys = {
     operationId: 'signingKeys',
     summary: 'List the public keys that verify the Ed25519 signatures of requests to webhooks',
     description:
-      'A JSON Web Key Set (RFC 7517). This path needs no operator key, so no entry names its destination. A receiver should trust only the keys of its own destination.',
+      'A JSON Web Key Set (RFC 7517). Everyone can read it without an operator key, so it does not say to which destination a key belongs. A receiver should trust only the keys of its own destination.',
     tags: ['settings'],
     security: [],
     parameters: [

@@ -103,12 +103,12 @@ export const schemas = {
     required: ['success', 'code', 'message', 'error'],
     properties: {
       success: { const: false },
-      code: { type: 'string', description: 'For programs. Codes are stable.' },
+      code: { type: 'string', description: 'Identifies the error, for programs. Codes are stable.' },
       message: { type: 'string', description: 'For people: what happened, and what to do.' },
       error: { type: 'string', description: 'The same text as `message`, for SDKs that read it here.' },
       rejected: {
         $ref: '#/components/schemas/Rejected',
-        description: 'In strict mode: the rejected messages.',
+        description: 'With `X-Strict-Mode: 1`: the rejected messages.',
       },
     },
     additionalProperties: false,
@@ -131,9 +131,9 @@ export const schemas = {
 const state = {
   enum: ['running', 'finished', 'failed'],
   description:
-    '`running`: some deliveries are waiting. `finished`: all deliveries succeeded. `failed`: no delivery is waiting, but some failed.',
+    '`running`: some delete messages are waiting for delivery. `finished`: all were delivered. `failed`: none is waiting, but some could not be delivered.',
 }
-const count = { type: 'integer', minimum: 0, description: 'Number of users.' }
+const users = (description: string) => ({ type: 'integer', minimum: 0, description })
 
 /**
  * The public signing keys in the response to `GET /.well-known/hookline-keys.json` of the operator
@@ -181,7 +181,7 @@ export const operatorSchemas = {
         items: { type: ['string', 'integer'], minLength: 1 },
         minItems: 1,
         maxItems: maxUsers,
-        description: 'A number is read as its decimal digits.',
+        description: 'Ids of the users to delete. A number is read as its decimal digits.',
       },
       sources: {
         type: ['array', 'null'],
@@ -231,9 +231,9 @@ export const operatorSchemas = {
                 properties: {
                   id: { type: 'string' },
                   status: state,
-                  delivered: count,
-                  undelivered: count,
-                  waiting: count,
+                  delivered: users('Number of users whose delete message was delivered.'),
+                  undelivered: users('Number of users whose delete message was dead-lettered or dropped.'),
+                  waiting: users('Number of users whose delete message has no result yet.'),
                 },
                 additionalProperties: false,
               },

@@ -64,10 +64,10 @@ export const sessionPaths = {
     },
     get: {
       operationId: 'session',
-      summary: 'Who is signed in',
+      summary: 'Show who is signed in',
       tags: ['sessions'],
       responses: {
-        200: { description: 'The operator key of the request.', content: json(session) },
+        200: { description: 'The name and the role of the operator key.', content: json(session) },
         ...notSignedIn,
         ...otherOrigin,
         ...throttled,

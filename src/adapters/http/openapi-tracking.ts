@@ -51,7 +51,7 @@ const ingest = ({ path, type, usedBy }: IngestPath): object => ({
 const settings = {
   get: {
     operationId: 'settings',
-    summary: 'Settings that browser and mobile SDKs fetch at their start',
+    summary: 'Show the settings that browser and mobile SDKs fetch at their start',
     tags: ['settings'],
     security: [],
     parameters: [inPath('writeKey')],
@@ -89,8 +89,8 @@ export function openApiDocument(): object {
       summary: 'Accepts customer-data messages from tracking SDKs, and syncs and deletions from operators.',
       description: [
         'A path may end in a slash. Web pages of any origin may send messages.',
-        'The write key is taken from the first of these that has one: the user name of HTTP Basic, `X-Write-Key`, the body, the query.',
-        'Operator paths are deprecated on this listener: they respond with 404 unless `collector.operatorKey` is configured.',
+        'Hookline uses the first write key that it finds, in this order: the user name of HTTP Basic, `X-Write-Key`, the body, the query.',
+        'Operator paths are deprecated here: use the operator API at `operator.listen`. Without `collector.operatorKey`, they respond with 404.',
         'Every error response is a JSON object with `code`, `message` and `error`.',
       ].join('\n'),
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },

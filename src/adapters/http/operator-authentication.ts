@@ -93,12 +93,12 @@ const noSession = endsSession(problem('invalid_session', 'The session is not val
 const expiredSession = endsSession(problem('invalid_session', 'The session has ended: sign in again.'))
 const noCsrfToken = problem(
   'invalid_csrf_token',
-  'The request has no valid CSRF token: send the csrfToken of GET /v1/session in the header X-CSRF-Token.',
+  'The request has no valid CSRF token: send "csrfToken" from the response to GET /v1/session in the header X-CSRF-Token.',
 )
 /** The response to a request that a page of another origin sent with the session cookie. */
 export const otherOrigin = problem(
   'cross_origin',
-  'A page of another origin sent the request: use the console of this listener, or send an operator key.',
+  'A page of another origin sent the request: use the console at the address of this API, or send an operator key.',
 )
 /** The response to a request without a session and without a key. */
 export const notSignedIn = problem('invalid_session', 'There is no session: sign in with POST /v1/session.')

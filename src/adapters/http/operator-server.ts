@@ -1,8 +1,10 @@
 import { MemoryBudget } from '../../core/collector/memory-budget.ts'
 import type { JobsApi } from '../../core/jobs/jobs-api.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
+import type { ListAudiences } from '../../core/operator/audience-view.ts'
 import type { AuditLog, DeletionAndAudienceApi } from '../../core/operator/deletion-and-audience-api.ts'
 import { FailureThrottle } from '../../core/operator/failure-throttle.ts'
+import type { ReadLedger } from '../../core/operator/ledger-query.ts'
 import type { MessageAndDeadLetterApi } from '../../core/operator/message-and-dead-letter-api.ts'
 import type { ObjectsApi } from '../../core/operator/objects-api.ts'
 import type { FindOperatorKey } from '../../core/operator/operator-keys.ts'
@@ -12,10 +14,12 @@ import type { ListenAddress } from '../../core/settings/settings.ts'
 import type { PublishedKeys } from '../../core/signing/signing-key.ts'
 import { durationMs } from '../../core/time.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
+import { addAudienceRoute } from './audience-routes.ts'
 import { addConsoleRoutes } from './console-routes.ts'
 import { addDeletionAndAudienceRoutes, type HandlerDeps } from './deletion-and-audience-routes.ts'
 import { addJobRoutes } from './job-routes.ts'
 import { createHttpServer, type HttpServer } from './json-api-server.ts'
+import { addLedgerRoute } from './ledger-routes.ts'
 import { addMessageAndDeadLetterRoutes } from './message-and-dead-letter-routes.ts'
 import { addObjectRoutes } from './object-routes.ts'
 import { operatorDocument } from './openapi-operator.ts'
@@ -59,6 +63,8 @@ interface Deps {
   readonly log: MessageAndDeadLetterApi
   /** The operations on replays and resends. */
   readonly jobs: JobsApi
+  readonly readLedger: ReadLedger
+  readonly listAudiences: ListAudiences
   readonly findKey: () => FindOperatorKey
   readonly sessions: () => OperatorSessions
   readonly publishedKeys: PublishedKeys
@@ -111,6 +117,8 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
   addJobRoutes({ ...shared, api: jobs, guard })
   addSessionRoutes({ ...shared, sessions, throttle, audit, guard })
   addConsoleRoutes({ ...server, directory: deps.consoleDirectory })
+  addAudienceRoute({ ...shared, listAudiences: deps.listAudiences, guard })
+  addLedgerRoute({ ...shared, readLedger: deps.readLedger, guard })
   const document = ok(JSON.stringify(operatorDocument()))
   server.app.get(documentPath, (request, reply) => server.send(request, reply, document))
   server.app.get(keysPath, (request, reply) => {

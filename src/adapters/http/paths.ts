@@ -35,6 +35,7 @@ export const documentPath = '/openapi.json'
 export const keysPath = '/.well-known/hookline-keys.json'
 export const deletionsPath = '/v1/regulations'
 export const deletionPath = '/v1/regulations/:id'
+export const audiencesPath = '/v1/audiences'
 export const syncsPath = '/v1/audiences/:name/syncs'
 export const destinationsPath = '/v1/destinations'
 export const destinationPath = '/v1/destinations/:id'
@@ -55,6 +56,7 @@ export const jobPaths = { replay: '/v1/replays/:id', resend: '/v1/resends/:id' }
 export const sessionPath = '/v1/session'
 /** The console and its files. */
 export const consolePath = '/console'
+export const ledgerPath = '/v1/ledger'
 
 const reading = 'GET, HEAD, OPTIONS'
 const writing = 'OPTIONS, POST'
@@ -67,7 +69,7 @@ const operatorMethods = [
 const changing = 'DELETE, GET, HEAD, OPTIONS, PATCH, PUT'
 /** The paths that only the listener of the operator API has, each with its methods. */
 const objectMethods = [
-  [/^\/v1\/(destinations|sources|changes|status|dead-letters)$/, reading],
+  [/^\/v1\/(audiences|destinations|sources|changes|status|dead-letters|ledger)$/, reading],
   [/^\/v1\/(messages|dead-letters)\/[^/]+$/, reading],
   [/^\/v1\/(destinations|sources)\/[^/]+$/, changing],
   [/^\/v1\/destinations\/[^/]+\/status$/, reading],

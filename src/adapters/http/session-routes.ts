@@ -5,6 +5,7 @@ import { objectRefusal } from '../../core/operator/object-refusal.ts'
 import type { Operator, OperatorSessions } from '../../core/operator/operator-sessions.ts'
 import type { HttpServer } from './json-api-server.ts'
 import { createReadObjectBody, type ObjectBodyDeps } from './json-object-body.ts'
+import { withoutQuery } from './object-read-handlers.ts'
 import { notSignedIn, otherOrigin, tooManyFailures } from './operator-authentication.ts'
 import { auditedOf, forBrowsers, type Guard, type Handler } from './operator-guard.ts'
 import { sessionPath } from './paths.ts'
@@ -70,7 +71,7 @@ export function addSessionRoutes({
       error => fail(request, reply, error),
     )
   })
-  const guardedShow = guard(sessionPath, show, { inForm: inObjectForm })
+  const guardedShow = guard(sessionPath, withoutQuery(show), { inForm: inObjectForm })
   app.get(sessionPath, (request, reply) => {
     // The console sends this request before it shows the sign-in page. A request without a cookie
     // and without a key does not guess a key, so it does not count as a failure.

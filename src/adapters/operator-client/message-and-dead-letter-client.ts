@@ -67,16 +67,40 @@ const timeline = z.object({
 })
 export type ShownTimeline = z.infer<typeof timeline>
 
+const ledgerCounts = z.object({
+  admitted: z.int(),
+  replayed: z.int(),
+  repeated: z.int(),
+  delivered: z.int(),
+  deadLettered: z.int(),
+  dropped: z.int(),
+  waiting: z.int(),
+  difference: z.int().optional(),
+})
+export type ShownLedgerCounts = z.infer<typeof ledgerCounts>
+
+const ledger = z.object({
+  at: z.string(),
+  since: z.string(),
+  until: z.string(),
+  partial: z.boolean().optional(),
+  exactSince: z.string().optional(),
+  totals: ledgerCounts,
+  rows: z.array(ledgerCounts.extend({ hour: z.string(), destination: z.string() })),
+})
+export type ShownLedger = z.infer<typeof ledger>
+
 type Query = Readonly<Record<string, string | undefined>>
 
 /**
- * The requests to the operator API about messages and dead letters. Both methods throw
+ * The requests to the operator API about messages, dead letters and the ledger. All methods throw
  * `OperatorApiFailed` when the API cannot be used.
  */
 export interface MessageAndDeadLetterClient {
   message(id: string, query: Query): Promise<ShownTimeline | Refused>
   /** The newest dead letters, newest first, at most `limit`, read page by page. */
   deadLetters(query: Query, limit: number): Promise<readonly ListedByApi[] | Refused>
+  ledger(query: Query): Promise<ShownLedger | Refused>
 }
 
 /** Time limit of one request. The operator service answers or fails within it. */
@@ -100,6 +124,7 @@ export function createMessageAndDeadLetterClient(
   }
 
   return {
+    ledger: query => ask('/v1/ledger', query, ledger),
     message: (id, query) => ask(`/v1/messages/${encodeURIComponent(id)}`, query, timeline),
     async deadLetters(query, limit) {
       const all: ListedByApi[] = []

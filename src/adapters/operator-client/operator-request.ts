@@ -93,7 +93,7 @@ export async function sendToOperator(
     if (!limit.aborted) throw unreachable(url, error)
     const effect =
       method === 'GET'
-        ? ''
+        ? '; run the command again'
         : '; the operator service may have carried out the request: check whether it did before you run the command again'
     throw new OperatorApiFailed('timeout', `no response from ${url} within ${timeoutMs / 1_000} s${effect}`, error)
   }
@@ -127,7 +127,7 @@ function failedWith(url: string, { status, headers }: Response, { code, message 
     case 'invalid_operator_key':
       return new OperatorApiFailed(
         code,
-        `the operator API at ${url} does not accept the operator key of this command; use a file that contains a key of operator.keys`,
+        `the operator API at ${url} does not accept the operator key of this command; use a file with a key of operator.keys (--operator-key-file or HOOKLINE_OPERATOR_KEY_FILE)`,
       )
     case 'forbidden':
       return new OperatorApiFailed(code, 'the operator key has the role "read"; use a key with the role "operate"')

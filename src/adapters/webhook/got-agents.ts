@@ -5,7 +5,7 @@ import type { TlsIdentity } from '../../core/network/tls-identity.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
 import { idleTimeoutMs, maxAgeMs, maxIdlePerHost, maxKept } from './client-limits.ts'
-import type { ConnectionsProgress } from './connection-progress.ts'
+import type { ConnectionsProgress, FollowedConnection } from './connection-progress.ts'
 import type { ConnectionRules } from './connection-rules.ts'
 import { createPoolGenerations, type OpenConnections, type PoolGeneration } from './pool-generations.ts'
 import type { OpeningTunnel } from './proxy-tunnel.ts'
@@ -78,25 +78,25 @@ class AgentGeneration implements PoolGeneration {
     const reuse = agent.reuseSocket.bind(agent)
     const createConnection: typeof dial = (options, callback) => {
       const host = options.host ?? ''
+      const { onTunnel } = options as typeof options & TunnelOption
+      // Node keeps the options as long as the connection. With this function they would also keep
+      // the request.
+      Reflect.deleteProperty(options, 'onTunnel')
       const refusal = this.#rules.refuse(host, Number(options.port))
       if (refusal !== undefined) {
         callback?.(refusal, undefined as never)
         return undefined
       }
-      const follow = (socket: Socket, isTunnelled: boolean): Socket => {
-        this.#connections.follow(socket, { host, isTls, isTunnelled })
-        this.#open.count++
-        socket.once('close', () => this.#open.count--)
-        return socket
-      }
       const tunnels = this.#rules.tunnelsFor(host)
-      if (tunnels === undefined) return follow(dial(options) as Socket, false)
+      if (tunnels === undefined) return this.#follow(dial(options) as Socket, { host, isTls, isTunnelled: false })
       const tunnel = tunnels.open(host, Number(options.port), {
-        onOpen: socket =>
-          callback?.(null, follow(isTls ? (dial({ ...options, socket } as typeof options) as Socket) : socket, true)),
+        onOpen: socket => {
+          const own = isTls ? (dial({ ...options, socket } as typeof options) as Socket) : socket
+          callback?.(null, this.#follow(own, { host, isTls, isTunnelled: true }))
+        },
         onError: error => callback?.(error, undefined as never),
       })
-      ;(options as typeof options & TunnelOption).onTunnel(tunnel)
+      onTunnel(tunnel)
       return undefined
     }
     const keepSocketAlive = (socket: Socket): boolean => {
@@ -108,6 +108,18 @@ class AgentGeneration implements PoolGeneration {
       reuse(socket, request)
     }
     return Object.assign(agent, { createConnection, keepSocketAlive, reuseSocket })
+  }
+
+  /**
+   * Counts the connection, and follows its progress. It is a method, because a function inside
+   * `createConnection` would keep that function's variables, and with them the first request, as
+   * long as the connection.
+   */
+  #follow(socket: Socket, connection: FollowedConnection): Socket {
+    this.#connections.follow(socket, connection)
+    this.#open.count++
+    socket.once('close', () => this.#open.count--)
+    return socket
   }
 }
 

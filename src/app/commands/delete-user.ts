@@ -163,13 +163,13 @@ async function printStatus(id: string, find: FindDeletion, options: Options, io:
     ...deletionLines(status),
     ...(status.partial
       ? [
-          `incomplete: the search of the results stopped after ${limit}, so more delete messages may have been delivered than shown`,
+          `the numbers are incomplete: the search for results stopped after ${limit}, so Hookline may have delivered more delete messages than shown`,
         ]
       : []),
   ])
   if (status.status === 'failed')
     throw new CommandFailed(
-      'some delete messages were not delivered; UNDELIVERED above shows to which destinations; list their dead letters with: hookline dead-letters --destination ID; replay them with: hookline replay --destination ID',
+      'some delete messages were not delivered; the column UNDELIVERED above counts them by destination; list their dead letters with: hookline dead-letters --destination <id>; replay them with: hookline replay --destination <id>',
     )
 }
 
@@ -186,6 +186,6 @@ function deletionLines({ sources }: DeletionStatus): readonly string[] {
     ]),
   )
   return rows.length === 0
-    ? ['no delete messages: no affected source has an enabled destination']
+    ? ['Hookline sends no delete messages, because no affected source has an enabled destination']
     : tableOf(titles, rows)
 }

@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
 import type { ShownTimeline } from '../../adapters/operator-client/message-and-dead-letter-client.ts'
-import type { Refused } from '../../adapters/operator-client/operator-request.ts'
 import { CommandFailed, type CommandIo, createCommand, printData, withExamples } from '../command.ts'
-import { type OperatorOptions, openLogClient, withOperatorOptions } from '../operator-options.ts'
+import { type OperatorOptions, openLogClient, refusalText, withOperatorOptions } from '../operator-options.ts'
 import { withJsonOption } from '../options.ts'
 import { printable, tableOf } from '../terminal.ts'
 
@@ -13,7 +12,7 @@ interface Options extends OperatorOptions {
 
 const description = [
   'Shows what happened to a message: its event, its state at each destination, and each recorded attempt. The operator service reads this from Kafka.',
-  'The states are delivered, waiting, dead_lettered, dropped and unknown. For the state unknown, the column REASON says which information is missing. The word "inferred" after a state means that no record contains the state: the committed offsets show that the dispatchers have processed the event, and Hookline concludes the state from the configuration (dropped), or because no failure is recorded (delivered).',
+  'The states are delivered, waiting, dead_lettered, dropped and unknown. For the state "unknown", the column REASON says which information is missing. The word "inferred" after a state means that Kafka has no record of it. The committed offsets then show that the dispatchers have processed the event. Hookline concludes "dropped" from the configuration, and "delivered" if no failure is recorded.',
   'By default it searches messages received in the last 24 hours. The search has a time limit, and the command prints on stderr how far back it reached. For a complete search, set --since and --until to times around that of the message.',
 ].join('\n\n')
 
@@ -59,16 +58,11 @@ async function run(id: string, options: Options, io: CommandIo): Promise<void> {
     )
 }
 
-const refusalText = ({ code, message, problems }: Refused): string =>
-  printable(
-    [`${message} (${code})`, ...problems.map(each => `--${each.path}: ${each.message} (${each.hint})`)].join('; '),
-  )
-
 function linesOf({ id, event, eventRemoved, destinations }: ShownTimeline): readonly string[] {
   const place = event && `${event.position.topic}/${event.position.partition}/${event.position.offset}`
   const about =
     event === undefined
-      ? `its event ${eventRemoved === true ? 'was deleted by Kafka after the retention of the topic' : 'was not found'}`
+      ? `its event ${eventRemoved === true ? 'was deleted by Kafka when the retention time of the topic ended' : 'was not found'}`
       : `${event.type}${event.event === undefined ? '' : ` "${event.event}"`} of source ${event.sourceId}, received ${event.receivedAt}, ${place}`
   const states = destinations.map(destination => [
     destination.id,
@@ -88,7 +82,7 @@ function linesOf({ id, event, eventRemoved, destinations }: ShownTimeline): read
     printable(`message ${id}: ${about}`),
     ...(states.length === 0
       ? []
-      : ['', ...tableOf(['DESTINATION', 'STATE', 'REASON', 'WAITING IN RETRY TIER', 'DEAD LETTER KEY'], states)]),
+      : ['', ...tableOf(['DESTINATION', 'STATE', 'REASON', 'WAITING IN RETRY TOPIC', 'DEAD LETTER KEY'], states)]),
     ...(attempts.length === 0 ? [] : ['', ...tableOf(attemptTitles, attempts)]),
   ]
 }

@@ -36,8 +36,8 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
 }
 
 const description = [
-  'Reads a message as JSON from stdin, as an SDK would send it, and shows each webhook request that Hookline would send for the message, with headers, signature and body. Sends nothing and uses no network, so it knows only the destinations and sources of the configuration file, not those that were created through the operator API.',
-  'The output is an .http file that editors can open. Header values and URLs that come from files are masked with *** unless --show-secrets is given. Values that the configuration file itself contains are always shown.',
+  'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing and uses no network. So it knows only the destinations and sources of the configuration file, not those that were created through the operator API.',
+  'The output is an .http file that editors can open. Without --show-secrets, header values and URLs that come from files are masked with ***. Values that the configuration file itself contains are always shown.',
   'If the message is invalid, or no destination would get it, the command prints the reason, and the exit code is 1.',
 ].join('\n\n')
 
@@ -56,7 +56,7 @@ export function previewCommand(io: CommandIo, clock: Clock = systemClock): Comma
   ).description(description)
   withJsonOption(withConfigOption(command))
     .option('--source <id>', 'source of the message; required unless the configuration file has exactly one source')
-    .option('--destination <id>', 'only requests to this destination (default: all destinations of the source)')
+    .option('--destination <id>', 'show only requests to this destination (default: all destinations of the source)')
     .option('--show-secrets', 'show header values and URLs that come from files')
     .action((options: Options) => run(options, io, clock))
   return withExamples(command, examples)
@@ -150,11 +150,11 @@ function refusalOf(destination: Destination, event: Event, settings: Settings): 
     case undefined:
       return undefined
     case 'disabled':
-      return `disabled: destination '${id}' has enabled: false and would not get the message`
+      return `disabled: destination '${id}' would not get the message, because its key 'enabled' is false`
     case 'not_selected':
-      return `not_selected: the integrations field of the message excludes destination '${id}'`
+      return `not_selected: the field 'integrations' of the message excludes destination '${id}'`
     case 'filtered':
-      return `filtered: ${ruleText(destination, drop?.rule ?? [])} excludes the message for destination '${id}'`
+      return `filtered: the rule ${ruleText(destination, drop?.rule ?? [])} of destination '${id}' excludes the message`
     case 'no_destination':
       return `no_destination: destination '${id}' is not connected to source '${event.sourceId}'`
     default:

@@ -39,9 +39,9 @@ export type ReplayAccess = Pick<CommandClients, 'reader' | 'producer' | 'clock' 
 
 const description = [
   'Replays the dead letters (see `hookline dead-letters`) that match all filters. Without filters the command replays all dead letters: on a terminal it asks for confirmation first, in a script it does not ask.',
-  'A delivery starts again after about 10 seconds, only for its destination, with the same message id and a new retry window. An event that was dead-lettered before it was assigned to a destination (for example with the reason unknown_source) is written to the events topic again, unchanged. For an audience change, the current value is sent unless the destination has it already.',
-  'You can stop the command and run it again: it skips dead letters that were already replayed. If the command was killed, the dead letters in progress may be replayed twice. Do not run two replays at the same time.',
-  'With --operator-url, the operator service replays as a job: it continues after Ctrl-C and after a restart of any process, and jobs of one destination run one after the other.',
+  'A delivery starts again after about 10 seconds, only for its destination, with the same message id and a new retry window. Some events are dead-lettered without a destination, for example with the reason "unknown_source"; the replay writes them to the events topic again, unchanged. For an audience change, Hookline sends the current value unless the destination has it already.',
+  'You can stop the command and run it again: it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time. Do not run two replays at the same time.',
+  'With --operator-url, the operator service replays the dead letters as a job. The job continues after Ctrl-C and after a restart of any process. Jobs of one destination run one after the other.',
   'A dead letter is not replayed if its destination is disabled, is missing from the configuration, or (without --even-disconnected) is no longer connected to the source. Records with invalid headers, and truncated records (the dead-letter topic has only their first 64 KiB), are not replayed either. If a selected dead letter is not replayed, the exit code is 1, except with --dry-run.',
 ].join('\n\n')
 
@@ -60,7 +60,11 @@ export function replayCommand(
 ): Command {
   const command = createCommand('replay', 'replay dead letters', io).description(description)
   withFilterOptions(withConfigOption(command), systemClock.now())
-    .option('--rate <number>', 'maximum dead letters per second (default: unlimited)', wholeNumber('--rate', 1))
+    .option(
+      '--rate <number>',
+      'replay at most this number of dead letters per second (default: unlimited)',
+      wholeNumber('--rate', 1),
+    )
     .option('--dry-run', 'show what would be replayed and to which topic, without writing')
     .option('--even-disconnected', 'also replay to destinations that are no longer connected to the source')
     .action(async (options: Options) => (isJob(options, io) ? replayAsJob(options, io) : run(options, io, open)))
@@ -125,7 +129,7 @@ async function run(
 }
 
 const barFormat = (dryRun: boolean): string =>
-  `{bar} {percentage}% {value}/{total} checked, ${dryRun ? '' : '{replayed} replayed, '}{eta_formatted} left`
+  `{bar} {percentage}% {value}/{total} dead letters checked, ${dryRun ? '' : '{replayed} replayed, '}{eta_formatted} left`
 
 const contextOf = (settings: Settings) => ({
   topics: topicNames(settings.topics.prefix),

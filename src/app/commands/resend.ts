@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
-import { defaultResendRate } from '../../core/jobs/job.ts'
+import { defaultResendRate } from '../../core/jobs/job-rates.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import type { EpochMs } from '../../core/time.ts'
 import { type CommandIo, createCommand, UsageError, withExamples } from '../command.ts'
@@ -19,8 +19,8 @@ interface Options extends JobOptions {
 }
 
 const description = [
-  'Sends events that Kafka still has to one destination again, with the same message ids. Use it for a new destination, after a receiver lost data, or after requests had a wrong signature. The operator service resends the events as a job, and the command shows its progress. After Ctrl-C the job continues.',
-  'The destination gets the events of its sources that were received between --since and --until and that pass its filter. Events of deleted and suppressed users, audience changes, notices and canary messages are not sent.',
+  'Sends events to one destination again, with the same message ids, if Kafka still has them. Use it for a new destination, after a receiver lost data, or after requests had a wrong signature. The operator service resends the events as a job, and the command shows its progress. After Ctrl-C the job continues.',
+  'The destination gets the events of its sources from the time between --since and --until, if they pass its filter. Events of deleted and suppressed users, audience changes, notices and canary messages are not sent.',
 ].join('\n\n')
 
 const examples = [
@@ -38,13 +38,21 @@ export function resendCommand(io: CommandIo): Command {
     .option('--destination <id>', 'destination that gets the events again')
     .option(
       '--since <time>',
-      'events received at or after this time: ISO 8601, or a duration before now, such as 2h',
+      'send events received at or after this time: ISO 8601, or a duration before now, such as 2h',
       timeOf('--since', now),
     )
-    .option('--until <time>', 'events received before this time, in the same form as --since', timeOf('--until', now))
-    .option('--types <list>', 'only messages of these types (comma-separated)', listOf)
-    .option('--user-ids <list>', 'only messages of these users (comma-separated)', listOf)
-    .option('--rate <number>', `maximum events per second (default: ${defaultResendRate})`, wholeNumber('--rate', 1))
+    .option(
+      '--until <time>',
+      'send events received before this time, in the same form as --since',
+      timeOf('--until', now),
+    )
+    .option('--types <list>', 'send only messages of these types (comma-separated)', listOf)
+    .option('--user-ids <list>', 'send only messages of these users (comma-separated)', listOf)
+    .option(
+      '--rate <number>',
+      `send at most this number of events per second (default: ${defaultResendRate})`,
+      wholeNumber('--rate', 1),
+    )
     .option('--dry-run', 'count the events, and send nothing')
     .action(async (options: Options) => runJob('resend', options, io, { body: () => bodyOf(options) }))
   return withExamples(withJsonOption(withOperatorOptions(withJobOptions(command, 'resend'))), examples)
@@ -55,7 +63,9 @@ const listOf = (text: string): readonly string[] => text.split(',').map(each => 
 /** @throws UsageError when an option is missing */
 function bodyOf({ destination, since, until, types, userIds, rate, dryRun }: Options): object {
   if (destination === undefined || since === undefined || until === undefined)
-    throw new UsageError('use --destination, --since and --until, or --follow <id>, or --cancel <id>')
+    throw new UsageError(
+      'missing option: use all of --destination, --since and --until, or only --follow <id> or --cancel <id>',
+    )
   if (since >= until) throw new UsageError('--since must be before --until')
   return { destination, since: toIsoTimestamp(since), until: toIsoTimestamp(until), types, userIds, rate, dryRun }
 }

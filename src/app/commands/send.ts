@@ -67,7 +67,12 @@ export function sendCommand(io: CommandIo): Command {
     .option('--source <id>', 'source whose write key is used (default: the first one in the configuration)')
     .option('--write-key <key>', 'write key; cannot be combined with --source')
     .option('--endpoint <url>', 'URL of the collector (default: collector.listen of the configuration)')
-    .option('--retries <number>', 'number of retries after a temporary failure', wholeNumber('--retries', 0), 0)
+    .option(
+      '--retries <number>',
+      'retry at most this number of times after a temporary failure',
+      wholeNumber('--retries', 0),
+      0,
+    )
     .action((type: string | undefined, options: Options) => send(type, options, io))
   return withExamples(withJsonOption(withConfigOption(command)), examples)
 }
@@ -141,7 +146,7 @@ function writeKeyOf(settings: Settings, typed: string | undefined): string {
   const ids = sources.map(({ id }) => id)
   const id = typed === undefined ? ids[0] : choice('--source', typed, ids, onlyFileNote(settings))
   const source = sources.find(each => each.id === id)
-  if (source === undefined) throw new UsageError('no source in the configuration: use --write-key')
+  if (source === undefined) throw new UsageError('the configuration file has no source: use --write-key')
   return source.writeKeys[0]!.reveal()
 }
 

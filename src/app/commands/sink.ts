@@ -61,7 +61,7 @@ export function sinkCommand(io: CommandIo): Command {
     .option('--latency <duration>', 'delay before each response, such as 20ms or 3s (default: none)', parseLatency)
     .option(
       '--statuses <list>',
-      'comma-separated responses to the attempts of one message, in order: HTTP statuses, reset (break the connection) or hang (send no response); the last one repeats (default: 200)',
+      'comma-separated responses to the attempts of one message, in order: HTTP statuses, "reset" (break the connection) or "hang" (send no response); the last one repeats (default: 200)',
       parseAnswers,
     )
     .option(

@@ -59,18 +59,22 @@ const description = [
 export function tailCommand(io: CommandIo, open: OpenFollower = openFollower): Command {
   const command = createCommand('tail', 'show delivery attempts as they happen', io).description(description)
   withConfigOption(command)
-    .option('--destination <id>', 'only attempts to this destination')
-    .option('--source <id>', 'only messages of this source')
-    .addOption(closedOption('--type', 'only messages of this type', messageTypes))
-    .addOption(closedOption('--outcome', 'only attempts in which a webhook had this outcome', outcomes))
-    .addOption(closedOption('--decision', 'only attempts with this decision', attemptDecisions))
-    .option('--message-id <id>', 'only attempts for this message')
+    .option('--destination <id>', 'show only attempts to this destination')
+    .option('--source <id>', 'show only attempts for messages of this source')
+    .addOption(closedOption('--type', 'show only attempts for messages of this type', messageTypes))
+    .addOption(closedOption('--outcome', 'show only attempts in which a webhook had this outcome', outcomes))
+    .addOption(closedOption('--decision', 'show only attempts with this decision', attemptDecisions))
+    .option('--message-id <id>', 'show only attempts for this message')
     .option(
       '--since <time>',
       'start at this time: ISO 8601, or a duration before now, such as 10m (default: now)',
       timeOf('--since', clock.now()),
     )
-    .option('--count <n>', 'stop after this number of attempts (default: until interrupted)', wholeNumber('--count', 1))
+    .option(
+      '--count <n>',
+      'stop after this number of attempts (default: run until interrupted)',
+      wholeNumber('--count', 1),
+    )
     .option('--json', 'print one JSON line for each attempt')
     .action((options: Options) => run(options, io, open))
   return withExamples(command, [

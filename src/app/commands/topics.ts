@@ -36,7 +36,7 @@ export function topicsCommand(io: CommandIo, open: OpenAdmin = openAdmin): Comma
   const apply = createCommand('apply', 'create missing topics; existing topics are not changed', io)
     .option(
       '--replication-factor <n>',
-      'replication factor of new topics (default: topics.replicationFactor)',
+      'replication factor of new topics (default: topics.replicationFactor of the configuration)',
       wholeNumber('--replication-factor', 1),
     )
     .action(withAdmin((admin, settings, options) => applyTopics(admin, settings, options, io)))

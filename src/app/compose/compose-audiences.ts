@@ -19,7 +19,7 @@ export async function startAudiences(shared: SharedDependencies): Promise<Starte
     topics: [topics.audienceInput],
     maxWait,
     onLoss:
-      'Kafka deleted audience syncs, resets, deletions or delivery results before Hookline read them; repeat the syncs, resets and deletions that were sent since Hookline last read this partition',
+      'Kafka deleted audience syncs, audience resets, user deletions or delivery results before Hookline read them; repeat the syncs, resets and deletions from the time since Hookline last read this partition',
   })
   // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
   for (const topic of [topics.events, topics.memberships, topics.deadLetter]) metrics.produceFailures.inc({ topic }, 0)

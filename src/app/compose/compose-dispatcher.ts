@@ -19,7 +19,7 @@ import { startTokenClient } from './start-token-client.ts'
 
 const { maxWait, maxWaitWhilePaused } = flowLimits.fetch
 const onLoss =
-  'Kafka deleted records before Hookline read them, so Hookline cannot deliver them: the retention of the topic is shorter than its lag, or a broker truncated the log; see the runbook HooklineRecordsLost'
+  'Kafka deleted records before Hookline read them, so Hookline cannot deliver them: the retention time of the topic is shorter than the consumer lag, or a broker truncated the log; see the runbook HooklineRecordsLost'
 
 /**
  * Starts the dispatcher, which sends events to webhooks. Resolves when its consumers have joined

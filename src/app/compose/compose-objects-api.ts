@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { library } from '../../../packages/client/src/version.ts'
-import { createLogPositions } from '../../adapters/kafka/log/admin.ts'
 import { createLogSessions } from '../../adapters/kafka/log/log-sessions.ts'
-import { createReader } from '../../adapters/kafka/log/topic-reader.ts'
 import { createChosenTransport } from '../../adapters/webhook/chosen-transport.ts'
+import type { WithLogSession } from '../../core/log-session.ts'
 import type { ObjectsApi } from '../../core/operator/objects-api.ts'
 import type { Destination } from '../../core/settings/settings.ts'
 import type { DurationMs } from '../../core/time.ts'
@@ -21,8 +20,11 @@ import { startTokenClient } from './start-token-client.ts'
  * Creates the operations behind the routes for destinations, sources, changes and status, and
  * starts the components that they need.
  */
-export async function startObjectsApi(shared: SharedDependencies, log: ReadLog): Promise<ObjectsApi> {
-  const { settings, lifecycle, kafka, topics, clock, logger } = shared
+export async function startObjectsApi(
+  shared: SharedDependencies,
+  { log, sessions }: { readonly log: ReadLog; readonly sessions: WithLogSession },
+): Promise<ObjectsApi> {
+  const { settings, lifecycle, topics, clock, logger } = shared
   const objects = await startConfigObjects(shared)
   const transport = await createChosenTransport(settings.delivery.transport, {
     network: () => shared.live().network,
@@ -47,10 +49,8 @@ export async function startObjectsApi(shared: SharedDependencies, log: ReadLog):
     }),
     ...createReadStatus({
       ...{ objects, topics, live, clock, logger },
-      positions: createLogPositions(kafka),
-      reader: createReader({ kafka, clock, logger }),
+      ...{ sessions, log },
       tiers: existingTiers(shared),
-      log,
       version: library.version,
     }),
   }
@@ -60,12 +60,18 @@ export async function startObjectsApi(shared: SharedDependencies, log: ReadLog):
 const existingTiers = ({ existingTopics, topics }: SharedDependencies): readonly DurationMs[] =>
   existingTopics.flatMap(topic => topics.tierOf(topic) ?? []).toSorted((a, b) => a - b)
 
+/** Creates the sessions in which the operator API reads from Kafka. */
+export async function startLogSessions({ kafka, clock, lifecycle }: SharedDependencies): Promise<WithLogSession> {
+  const sessions = createLogSessions({ kafka, clock })
+  await lifecycle.start({ name: 'reader of the operator API', stop: sessions.close })
+  return sessions.use
+}
+
 /** Creates the operations behind the routes for messages and dead letters. */
-export function createLogApi(shared: SharedDependencies): ReadLog {
-  const { settings, live, kafka, clock, topics, existingTopics } = shared
+export function createLogApi(shared: SharedDependencies, sessions: WithLogSession): ReadLog {
+  const { settings, live, topics, existingTopics } = shared
   return createReadLog({
-    ...shared,
-    sessions: createLogSessions({ kafka, clock }),
+    ...{ ...shared, sessions },
     tiers: existingTiers(shared),
     routing: () => live().routing,
     recorded: existingTopics.includes(topics.attempts) ? settings.delivery.attemptsTopic : 'off',

@@ -1,19 +1,25 @@
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
+import { createMembershipCodec } from '../../adapters/avro/audience-codecs.ts'
 import { systemTime } from '../../adapters/clock/system-clock.ts'
 import type { GuardedOperatorApi } from '../../adapters/http/deletion-and-audience-routes.ts'
 import { createOperatorAuthentication } from '../../adapters/http/operator-authentication.ts'
 import { createOperatorServer } from '../../adapters/http/operator-server.ts'
 import { createLogPositions } from '../../adapters/kafka/log/admin.ts'
 import { createReader } from '../../adapters/kafka/log/topic-reader.ts'
+import { changeExpiry } from '../../core/audience/sync-status.ts'
 import { type OperatorPhase, operatorHealth } from '../../core/health.ts'
+import type { ListAudiences } from '../../core/operator/audience-view.ts'
 import { createFindOperatorKey } from '../../core/operator/operator-keys.ts'
 import type { Secret } from '../../core/secret.ts'
 import { createBrokerTime } from '../../services/broker-time.ts'
+import { createLedgerWatch } from '../../services/operator/ledger-watch.ts'
+import { createListAudiences } from '../../services/operator/list-audiences.ts'
 import { createOperatorService, type OperatorService } from '../../services/operator/operator.ts'
 import { createPublishedKeys } from '../../services/operator/published-signing-keys.ts'
 import { startJobs } from './compose-jobs.ts'
-import { createLogApi, startObjectsApi } from './compose-objects-api.ts'
+import { composeReadLedger, ledgerRouteLimits, ledgerWatchLimits } from './compose-ledger.ts'
+import { createLogApi, startLogSessions, startObjectsApi } from './compose-objects-api.ts'
 import type { SharedDependencies, StartedService } from './shared-dependencies.ts'
 
 /** Creates the service behind the routes for deletions and audiences. */
@@ -47,14 +53,22 @@ export async function startOperator(
   // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
   for (const code of ['invalid_operator_key', 'rate_limited']) metrics.operatorAnswers.inc({ code }, 0)
   const api = createOperatorApi(shared)
-  const log = createLogApi(shared)
-  const objects = await startObjectsApi(shared, log)
+  const sessions = await startLogSessions(shared)
+  const log = createLogApi(shared, sessions)
+  const objects = await startObjectsApi(shared, { log, sessions })
   const jobs = await startJobs(shared)
   const publishedKeys = createPublishedKeys({ destinations: () => live().routing.destinations, clock: shared.clock })
+  const ledgerWatch = createLedgerWatch({
+    ...shared,
+    readLedger: composeReadLedger(shared, sessions, ledgerWatchLimits),
+  })
+  const listAudiences = await composeListAudiences(shared)
   const findKey = () => live().findOperatorKey
   const server = createOperatorServer({
     ...{ ...shared, listen, api, objects, log, jobs: jobs.api, findKey, publishedKeys },
     sessions: () => live().operatorSessions,
+    readLedger: composeReadLedger(shared, sessions, ledgerRouteLimits),
+    listAudiences,
     consoleDirectory: findConsole(),
   })
   phase = 'starting'
@@ -67,8 +81,28 @@ export async function startOperator(
       await server.stop()
     },
   })
+  await lifecycle.start({
+    name: 'ledger watch',
+    start: async () => ledgerWatch.start(),
+    stop: async () => ledgerWatch.stop(),
+  })
   phase = 'listening'
   return { ...service, refreshGauges: jobs.refreshGauges, url }
+}
+
+/** Creates the operation that lists audiences. The memberships topic exists only with audiences. */
+async function composeListAudiences(shared: SharedDependencies): Promise<ListAudiences> {
+  const { settings, live, kafka, topics, existingTopics, registry, clock, logger } = shared
+  const topic = topics.memberships
+  const source = existingTopics.includes(topic)
+    ? {
+        topic,
+        reader: createReader({ kafka, clock, logger }),
+        codec: await createMembershipCodec({ registry, topic, clock }),
+      }
+    : undefined
+  const directory = () => live().audiences
+  return createListAudiences({ source, directory, expiry: changeExpiry(settings.delivery.window), clock, logger })
 }
 
 /** The directory with the built console; `undefined` in a checkout where it was not built. */

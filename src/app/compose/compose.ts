@@ -10,10 +10,6 @@ import type { ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { createClockWatch } from '../../services/clock-watch.ts'
 import { Lifecycle } from '../lifecycle.ts'
-import { startAudiences } from './compose-audiences.ts'
-import { startCollector } from './compose-collector.ts'
-import { startDispatcher } from './compose-dispatcher.ts'
-import { startOperator } from './compose-operator.ts'
 import { holdLiveSettings } from './live-settings.ts'
 import { createMergedSettings } from './merged-settings.ts'
 import { countLogLines, showBuild, showChecks, showConfiguration, showObjects } from './process-gauges.ts'
@@ -56,6 +52,17 @@ export interface Composition {
   noteFile(file: ReloadState): void
 }
 
+/**
+ * Load the code of a service. Only the services of this process are loaded, because the code of all
+ * services takes about 12 MB more memory than that of one service.
+ */
+const load = {
+  dispatcher: () => import('./compose-dispatcher.ts'),
+  audiences: () => import('./compose-audiences.ts'),
+  collector: () => import('./compose-collector.ts'),
+  operator: () => import('./compose-operator.ts'),
+}
+
 export function compose(deps: Deps): Composition {
   const { settings, services, audit, onFatal, stopAsked } = deps
   const { metrics, ...exposition } = createMetrics()
@@ -95,16 +102,16 @@ export function compose(deps: Deps): Composition {
     const shared = await createSharedDependencies(context, services)
     const status = await startStatusWriter(shared, services)
     if (services.has('dispatcher')) {
-      const dispatcher = await startDispatcher(shared)
+      const dispatcher = await (await load.dispatcher()).startDispatcher(shared)
       status.include(dispatcher.activity)
       running.set('dispatcher', dispatcher)
     }
-    if (services.has('audiences')) running.set('audiences', await startAudiences(shared))
+    if (services.has('audiences')) running.set('audiences', await (await load.audiences()).startAudiences(shared))
     // The HTTP servers of the collector and the operator start last. Components stop in reverse
     // order, so no request arrives while the others stop.
-    const collector = services.has('collector') ? await startCollector(shared) : undefined
+    const collector = services.has('collector') ? await (await load.collector()).startCollector(shared) : undefined
     if (collector !== undefined) running.set('collector', collector)
-    const operator = services.has('operator') ? await startOperator(shared) : undefined
+    const operator = services.has('operator') ? await (await load.operator()).startOperator(shared) : undefined
     if (operator !== undefined) running.set('operator', operator)
     return { collector: collector?.url, operator: operator?.url, ops }
   }

@@ -16,9 +16,9 @@ import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 export const listOf = { destination: 'destinations', source: 'sources' } as const satisfies Record<ObjectKind, string>
 
 /**
- * The result of `checkObjects`, the first of two steps. It has checked objects from files against
- * the schema, and found the names of the other files to which the objects refer (for example
- * `sharedSecretFile`).
+ * The result of `checkObjectFiles`, the first of two steps. It has checked objects from files
+ * against the schema, and found the names of the other files to which the objects refer (for
+ * example `sharedSecretFile`).
  */
 export interface ObjectsDraft {
   readonly files: readonly NamedFile[]

@@ -142,7 +142,7 @@ export interface ConfigObjects {
   /**
    * Replaces, creates or deletes one object. Resolves with `changed` when all in-sync replicas have
    * the change, and this process has read it back from the topic as the current version
-   * (`fold.ts`). Never rejects.
+   * (`object-log.ts`). Never rejects.
    */
   change(request: ChangeRequest): Promise<ChangeOutcome>
   /**

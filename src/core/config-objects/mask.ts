@@ -78,7 +78,7 @@ export function unmask(kind: ObjectKind, next: ObjectDocument, current: ObjectDo
     problems.push({
       path: secret.path,
       message: 'is masked (***), but the stored object has no secret in this field',
-      hint: 'write the secret itself',
+      hint: 'write the secret instead of ***',
     })
     return secret.value
   })
@@ -91,8 +91,8 @@ export const isMasked = ({ holds, value }: Pick<SecretValue, 'holds' | 'value'>)
 
 const newHost = {
   message:
-    'is masked (***), but Hookline does not keep the stored secret when auth.oauth2.tokenUrl or a webhook has a new host, which could receive it',
-  hint: 'write the client secret again',
+    'is masked (***), but auth.oauth2.tokenUrl or a webhook has a new host: Hookline does not use a stored client secret with a new host',
+  hint: 'write the client secret instead of ***',
 }
 
 const isClientSecret = (path: Path): boolean => path.at(-1) === 'clientSecret'

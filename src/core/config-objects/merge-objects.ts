@@ -1,5 +1,6 @@
 import type { FailureState } from '../auto-disable/judge-failures.ts'
-import type { SettingsProblem } from '../settings/problem.ts'
+import { placeholderDestination } from '../delivery/route.ts'
+import { maxProblems, type SettingsProblem } from '../settings/problem.ts'
 import type { Destination, Settings, Source } from '../settings/settings.ts'
 import { disablingOf } from './failure-record.ts'
 import { type ObjectName, objectKeyOf } from './object-record.ts'
@@ -29,11 +30,12 @@ export interface Merged {
 
 /**
  * Adds the objects of the config topic to the settings of the file. The result does not depend on
- * the order of the changes, so that all processes have the same one:
+ * the order of `objects`, so that all processes have the same one:
  * - If the file has the same id, the object of the file is used.
  * - If two sources have the same write key, the source of the file keeps it, or otherwise the
- *   source with the lower id. The other source loses all its write keys.
- * - A destination with an unknown source gets the events of its other sources.
+ *   source that got the key first. The other source loses all its write keys.
+ * - A destination with an unknown source is excluded: its messages wait until the source exists, or
+ *   until the destination no longer names it.
  * - A destination that Hookline has disabled is disabled in the result.
  * The function reads each object once. It takes about 1 ms for 10,000 objects.
  */
@@ -46,8 +48,8 @@ export function mergeObjects(
     source: new Set<string>(file.sources.map(({ id }) => id)),
     destination: new Set<string>(file.destinations.map(({ id }) => id)),
   }
-  const destinations: Destination[] = [...file.destinations]
-  const sources: Source[] = []
+  const destinations: Destination[] = []
+  const sources: TopicSource[] = []
   const conflicts = new Set<string>()
   let excluded = 0
   let used = 0
@@ -60,15 +62,22 @@ export function mergeObjects(
     }
     if (object.problems.length > 0) excluded++
     else used++
-    if (object.parsed.kind === 'source') sources.push(object.parsed.source)
+    if (object.parsed.kind === 'source') sources.push({ ...object.parsed, keyOffsets: object.keyOffsets })
     else destinations.push(object.parsed.destination)
   }
-  const problems = duplicatedKeys(file.sources, sources)
-  const kept = sources.map(source =>
-    problems.has(objectKeyOf({ kind: 'source', id: source.id })) ? { ...source, writeKeys: [] } : source,
+  const known = new Set([...inFile.source, ...sources.map(({ source }) => source.id)])
+  const problems = new Map([...duplicatedKeys(file.sources, sources), ...unknownSources(destinations, known)])
+  const isExcluded = (kind: ObjectName['kind'], id: string): boolean => problems.has(objectKeyOf({ kind, id }))
+  const keptSources = sources.map(({ source }) =>
+    isExcluded('source', source.id) ? { ...source, writeKeys: [] } : source,
+  )
+  const keptDestinations = withDisablings([...file.destinations, ...destinations], failures).map(destination =>
+    !inFile.destination.has(destination.id) && isExcluded('destination', destination.id)
+      ? placeholderOf(destination)
+      : destination,
   )
   return {
-    settings: { ...file, sources: [...file.sources, ...kept], destinations: withDisablings(destinations, failures) },
+    settings: { ...file, sources: [...file.sources, ...keptSources], destinations: keptDestinations },
     counts: { used: used - problems.size, excluded: excluded + problems.size, conflict: conflicts.size },
     oldSeals,
     problems,
@@ -88,24 +97,68 @@ function withDisablings(
   })
 }
 
+/** A disabled destination stays disabled while it is excluded, so that no messages wait for it. */
+const placeholderOf = ({ id, sources, enabled, disabledAutomatically }: Destination): Destination => ({
+  ...placeholderDestination(id, sources),
+  enabled,
+  ...(disabledAutomatically !== undefined && { disabledAutomatically }),
+})
+
+/** A source of the config topic, and the offsets with which it got its write keys. */
+interface TopicSource extends Pick<ReadObject, 'keyOffsets'> {
+  readonly source: Source
+}
+
+interface KeyOwner {
+  readonly id: string
+  readonly offset: number
+}
+
 /**
  * Returns a problem for each source of the config topic with a write key that another source has
  * and keeps (see `mergeObjects`).
  */
-function duplicatedKeys(ofFile: readonly Source[], ofTopic: readonly Source[]): Merged['problems'] {
-  const winners = new Map<string, string>()
-  for (const { id, writeKeys } of ofTopic)
-    for (const key of writeKeys) {
-      const winner = winners.get(key.reveal())
-      if (winner === undefined || id < winner) winners.set(key.reveal(), id)
+export function duplicatedKeys(ofFile: readonly Source[], ofTopic: readonly TopicSource[]): Merged['problems'] {
+  const owners = new Map<string, KeyOwner>()
+  for (const { source, keyOffsets } of ofTopic)
+    for (const [index, key] of source.writeKeys.entries()) {
+      const own = { id: source.id, offset: keyOffsets[index] ?? Number.POSITIVE_INFINITY }
+      const owner = owners.get(key.reveal())
+      if (owner === undefined || isBefore(own, owner)) owners.set(key.reveal(), own)
     }
   const taken = new Set(ofFile.flatMap(({ writeKeys }) => writeKeys.map(key => key.reveal())))
   const problems = new Map<string, readonly SettingsProblem[]>()
-  for (const { id, writeKeys } of ofTopic)
-    if (writeKeys.some(key => taken.has(key.reveal()) || winners.get(key.reveal()) !== id))
+  for (const { source } of ofTopic) {
+    const { id, writeKeys } = source
+    if (writeKeys.some(key => taken.has(key.reveal()) || owners.get(key.reveal())?.id !== id))
       problems.set(objectKeyOf({ kind: 'source', id }), [duplicatedKey])
+  }
   return problems
 }
+
+/** Two offsets are equal only if they are unknown. The ids then decide. */
+const isBefore = (a: KeyOwner, b: KeyOwner): boolean => a.offset < b.offset || (a.offset === b.offset && a.id < b.id)
+
+/** Returns problems for each readable destination of the config topic with an unknown source. */
+function* unknownSources(
+  ofTopic: readonly Destination[],
+  known: ReadonlySet<string>,
+): Generator<readonly [string, readonly SettingsProblem[]]> {
+  for (const { id, sources, isHeld } of ofTopic) {
+    if (isHeld === true || sources.every(source => known.has(source))) continue
+    const unknown = [...sources.entries()].filter(([, source]) => !known.has(source)).slice(0, maxProblems)
+    yield [
+      objectKeyOf({ kind: 'destination', id }),
+      unknown.map(([index]) => ({ ...unknownSource(index), hint: unknownSourceHint })),
+    ]
+  }
+}
+
+/** The problem of an id in the sources of a destination that no source has, without its hint. */
+export const unknownSource = (index: number) => ({ path: ['sources', index], message: 'no source has this id' })
+
+const unknownSourceHint =
+  'create a source with this id, or remove the id from the destination: until then, messages for the destination wait'
 
 /** The problem of a write key that two sources have. */
 export const duplicatedKey: SettingsProblem = {

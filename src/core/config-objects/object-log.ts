@@ -44,6 +44,9 @@ export type FoldResult =
   /** Another record already has this version, or the record is based on an old version. */
   | 'ignored'
 
+/** The version of the next change of an object. `known` is its current version. */
+export const nextVersionOf = (known: Pick<KnownVersion, 'version'> | undefined): number => (known?.version ?? 0) + 1
+
 /** Decides whether a record counts for an object. `known` is the current version of the object. */
 function foldRecord(known: KnownVersion | undefined, record: ObjectRecord): FoldResult {
   if (known === undefined) return 'applied'

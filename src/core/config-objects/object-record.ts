@@ -43,11 +43,22 @@ export interface ObjectRecord extends RecordName {
   readonly writeId: string
   /**
    * 0 for a change. After a record that all processes ignore, the current version is written again
-   * as a copy (`fold.ts`). The copy has the number of the previous copy plus 1.
+   * as a copy (`object-log.ts`). The copy has the number of the previous copy plus 1.
    */
   readonly copy: number
   /** The JSON text of the value; `undefined` for a deletion. */
   readonly value: string | undefined
+  /**
+   * The offset of the record in the topic; for a copy, the offset of the record that it repeats.
+   * Absent until the record is read.
+   */
+  readonly offset?: number | undefined
+  /**
+   * For each write key of a source, in the order of the document: the offset of the record with
+   * which the source got the key. `null` and absent: the source got the key with this record. Of
+   * two sources with one write key, the source that got the key first keeps it.
+   */
+  readonly keyOffsets?: readonly (number | null)[] | undefined
 }
 
 /**
@@ -65,7 +76,7 @@ export const objectKeyOf = ({ kind, id }: RecordName): string => `${kind}/${id}`
 
 /** Encodes a record for the producer. */
 export function encodeRecord(record: ObjectRecord): OutgoingRecord & { readonly partition: number } {
-  const { version, action, by, at, fields, writeId, copy, value } = record
+  const { version, action, by, at, fields, writeId, copy, value, offset, keyOffsets } = record
   return {
     key: Buffer.from(objectKeyOf(record)),
     value: value === undefined ? null : Buffer.from(value),
@@ -78,14 +89,22 @@ export function encodeRecord(record: ObjectRecord): OutgoingRecord & { readonly 
       fields: JSON.stringify(fields),
       write: writeId,
       ...(copy > 0 && { copy: String(copy) }),
+      ...(copy > 0 && offset !== undefined && { offset: String(offset) }),
+      ...(keyOffsets !== undefined && { 'key-offsets': JSON.stringify(keyOffsets) }),
     },
   }
 }
 
 /**
- * Decodes the key and the headers of a record. The value stays encoded; `decodeValue` decodes it.
+ * Decodes the key and the headers of a record at an offset. The value stays encoded; `decodeValue`
+ * decodes it.
  */
-export function decodeRecord(key: Buffer | null, value: Buffer | null, headers: RecordHeaders): DecodedRecord {
+export function decodeRecord(
+  key: Buffer | null,
+  value: Buffer | null,
+  headers: RecordHeaders,
+  offset?: number,
+): DecodedRecord {
   const name = key === null ? undefined : nameOf(key.toString())
   if (name === undefined) return { kind: 'unknown' }
   const version = wholeNumber(headers['version'])
@@ -105,7 +124,7 @@ export function decodeRecord(key: Buffer | null, value: Buffer | null, headers: 
     return {
       kind: 'damaged',
       name,
-      detail: `the header "action" is "${action}", but the value ${value === null ? 'is' : 'is not'} null: it must be null for "deleted" and must not be null for other actions`,
+      detail: `the header "action" is "${action}", but the value ${value === null ? 'is' : 'is not'} null: the value must be null for "deleted" and must not be null for other actions`,
     }
   const record: ObjectRecord = {
     ...name,
@@ -117,6 +136,8 @@ export function decodeRecord(key: Buffer | null, value: Buffer | null, headers: 
     writeId,
     copy,
     value: value?.toString(),
+    offset: (copy > 0 ? wholeNumber(headers['offset']) : undefined) ?? offset,
+    keyOffsets: parseKeyOffsets(headers['key-offsets']),
   }
   return { kind: 'record', record }
 }
@@ -135,11 +156,21 @@ function nameOf(key: string): RecordName | undefined {
 const wholeNumber = (text = ''): number | undefined => (/^\d{1,15}$/.test(text) ? Number(text) : undefined)
 
 function parseFields(text = '[]'): readonly string[] {
+  const parsed = parsedJson(text)
+  return Array.isArray(parsed) ? parsed.filter(each => typeof each === 'string') : []
+}
+
+function parseKeyOffsets(text: string | undefined): ObjectRecord['keyOffsets'] {
+  const parsed = text === undefined ? undefined : parsedJson(text)
+  const isOffset = (each: unknown) => each === null || (Number.isSafeInteger(each) && (each as number) >= 0)
+  return Array.isArray(parsed) && parsed.every(isOffset) ? parsed : undefined
+}
+
+function parsedJson(text: string): unknown {
   try {
-    const parsed: unknown = JSON.parse(text)
-    return Array.isArray(parsed) ? parsed.filter(each => typeof each === 'string') : []
+    return JSON.parse(text)
   } catch {
-    return []
+    return undefined
   }
 }
 
@@ -152,12 +183,8 @@ export type DecodedDocument =
 
 /** Decodes the value of a record. */
 export function decodeValue(value: string): DecodedDocument {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(value)
-  } catch {
-    return { kind: 'unreadable', detail: 'has a stored value that is not JSON' }
-  }
+  const parsed = parsedJson(value)
+  if (parsed === undefined) return { kind: 'unreadable', detail: 'has a stored value that is not JSON' }
   if (!isObject(parsed)) return { kind: 'unreadable', detail: 'has a stored value that is not a JSON object' }
   const { format: found, document } = parsed
   if (found !== format) {
@@ -169,5 +196,5 @@ export function decodeValue(value: string): DecodedDocument {
   }
   return isObject(document)
     ? { kind: 'document', document }
-    : { kind: 'unreadable', detail: 'has a stored value without a document' }
+    : { kind: 'unreadable', detail: 'has a stored value without the key "document"' }
 }

@@ -1,15 +1,16 @@
 import type { EncryptionKey } from '../encryption-key.ts'
 import type { EntryContext } from '../settings/given-entries.ts'
 import type { SettingsProblem } from '../settings/problem.ts'
+import { isSendable, sendableHint } from '../settings/sendable-write-key.ts'
 import type { EpochMs } from '../time.ts'
 import { changedFields } from './changed-field-paths.ts'
 import type { ChangeOutcome, ChangeRequest, Expected, ObjectDocument } from './config-objects.ts'
 import { unmask } from './mask.ts'
 import { isInFile } from './merge-objects.ts'
-import type { KnownVersion } from './object-log.ts'
+import { type KnownVersion, nextVersionOf } from './object-log.ts'
 import { encodeValue, type ObjectName, type ObjectRecord } from './object-record.ts'
-import type { ReadObject } from './read-object.ts'
-import { type AllObjects, brokenReferences, usesOf } from './references.ts'
+import { type ReadObject, writeKeysIn } from './read-object.ts'
+import { type AllObjects, brokenReferences, type References, referencesOf, usesOf } from './references.ts'
 import type { NewNonce } from './seal.ts'
 import { sealDocument } from './sealed-document.ts'
 import { validateObject } from './validate-object.ts'
@@ -33,7 +34,16 @@ export interface ChangeBase {
 }
 
 export type ChangePlan =
-  | { readonly kind: 'write'; readonly record: ObjectRecord & ObjectName }
+  | {
+      readonly kind: 'write'
+      readonly record: ObjectRecord & ObjectName
+      readonly references: References
+      /**
+       * Returns the problems that other objects cause. Another writer may have changed them since
+       * the plan was made.
+       */
+      readonly problemsIn: (all: AllObjects) => readonly SettingsProblem[]
+    }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[]; readonly followsFromTopic?: true }
   | Extract<ChangeOutcome, { kind: 'conflict' | 'not_found' | 'defined_in_file' }>
@@ -79,11 +89,14 @@ function isExpected(expected: Expected, version: number | undefined): boolean {
 }
 
 function planDeletion({ kind, id, by }: ChangeRequest, base: ChangeBase): ChangePlan {
-  const uses = usesOf({ kind, id }, base.all)
+  const problemsIn = (all: AllObjects) => usesOf({ kind, id }, all)
+  const uses = problemsIn(base.all)
   if (uses.length > 0) return { kind: 'refused', problems: uses, followsFromTopic: true }
   return {
     kind: 'write',
     record: { ...recordOf({ kind, id, by }, base), action: 'deleted', fields: [], value: undefined },
+    references: referencesOf({ kind, id }, base.current?.document, undefined),
+    problemsIn,
   }
 }
 
@@ -91,10 +104,13 @@ function planDocument({ kind, id, by }: ChangeRequest, given: ObjectDocument, ba
   const { all, current, key, context, newNonce } = base
   const { document, problems: masked } = unmask(kind, { id, ...given }, current?.document)
   const validated = validateObject(kind, id, document, context)
-  const own = [...masked, ...(validated.kind === 'invalid' ? validated.problems : [])]
+  const unsendable = kind === 'source' ? unsendableKeys(document, current?.document) : []
+  const own = [...masked, ...unsendable, ...(validated.kind === 'invalid' ? validated.problems : [])]
   if (validated.kind === 'invalid' || own.length > 0)
     return { kind: 'refused', problems: own, ...(masked.length > 0 && { followsFromTopic: true }) }
-  const problems = brokenReferences(validated.object, document, all)
+  const { object } = validated
+  const problemsIn = (others: AllObjects) => brokenReferences(object, document, others, current?.document)
+  const problems = problemsIn(all)
   if (problems.length > 0) return { kind: 'refused', problems, followsFromTopic: true }
   const fields = changedFields(current?.document, document)
   // An unchanged document is written again if one of its secrets was encrypted with an old key. The
@@ -104,8 +120,41 @@ function planDocument({ kind, id, by }: ChangeRequest, given: ObjectDocument, ba
   const bytes = Buffer.byteLength(value)
   if (bytes > maxValueBytes) return { kind: 'refused', problems: [tooLarge(bytes)] }
   const action = current === undefined ? 'created' : 'updated'
-  return { kind: 'write', record: { ...recordOf({ kind, id, by }, base), action, fields, value } }
+  const record = { ...recordOf({ kind, id, by }, base), action, fields, value } as const
+  return {
+    kind: 'write',
+    record: kind === 'source' ? { ...record, keyOffsets: keyOffsetsOf(document, current) } : record,
+    references: referencesOf({ kind, id }, current?.document, document),
+    problemsIn,
+  }
 }
+
+/**
+ * Returns a problem for each new write key that not every client can send. A key that the source
+ * already has is accepted, so the source can be changed.
+ */
+function unsendableKeys(document: ObjectDocument, earlier: ObjectDocument = {}): readonly SettingsProblem[] {
+  const before = writeKeysIn(earlier)
+  const isList = Array.isArray(document['writeKey'])
+  return writeKeysIn(document).flatMap((key, index) =>
+    typeof key !== 'string' || key === '' || before.includes(key) || isSendable(key)
+      ? []
+      : [
+          {
+            path: ['writeKey', ...(isList ? [index] : [])],
+            message: 'has a colon or a character that a header cannot carry, so not every client can send it',
+            hint: sendableHint,
+          },
+        ],
+  )
+}
+
+/** A key that the source already has keeps its offset. */
+const keyOffsetsOf = (document: ObjectDocument, current: ReadObject | undefined): ObjectRecord['keyOffsets'] =>
+  writeKeysIn(document).map(key => {
+    const index = current === undefined ? -1 : writeKeysIn(current.document).indexOf(key)
+    return current?.keyOffsets[index] ?? null
+  })
 
 const recordOf = (
   { kind, id, by }: Pick<ChangeRequest, 'kind' | 'id' | 'by'>,
@@ -114,7 +163,7 @@ const recordOf = (
   kind,
   id,
   by,
-  version: (known?.version ?? 0) + 1,
+  version: nextVersionOf(known),
   at: now,
   writeId,
   copy: 0,

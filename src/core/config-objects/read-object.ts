@@ -4,7 +4,7 @@ import type { EntryContext } from '../settings/given-entries.ts'
 import type { SettingsProblem } from '../settings/problem.ts'
 import { id as idField } from '../settings/value-types.ts'
 import type { ObjectDocument } from './config-objects.ts'
-import { decodeValue, type ObjectName } from './object-record.ts'
+import { decodeValue, type ObjectName, type ObjectRecord } from './object-record.ts'
 import { openDocument } from './sealed-document.ts'
 import { type ParsedObject, validateObject } from './validate-object.ts'
 
@@ -21,6 +21,11 @@ export interface ReadObject extends ObjectName {
   readonly document: ObjectDocument
   /** Whether a secret was encrypted with another key than the first encryption key. */
   readonly hasOldSeal: boolean
+  /**
+   * For each write key of a source, in the order of the document: the offset in the config topic
+   * with which the source got the key. `undefined` when the object was not read from the topic.
+   */
+  readonly keyOffsets: readonly (number | undefined)[]
 }
 
 export interface ReadingContext {
@@ -31,22 +36,35 @@ export interface ReadingContext {
 /**
  * Decodes the value of a record, decrypts its secrets, and checks the document. Takes about 0.1 ms.
  */
-export function readObject({ kind, id }: ObjectName, value: string, { keys, context }: ReadingContext): ReadObject {
+export function readObject(
+  record: ObjectName & Pick<ObjectRecord, 'offset' | 'keyOffsets'>,
+  value: string,
+  { keys, context }: ReadingContext,
+): ReadObject {
+  const { kind, id } = record
   const name = { kind, id }
   const decoded = decodeValue(value)
   if (decoded.kind === 'unreadable') {
     const problem = { path: [], message: decoded.detail, hint: 'update this process to the newest version of Hookline' }
-    const nothing = { document: { id }, hasOldSeal: false }
+    const nothing = { document: { id }, hasOldSeal: false, keyOffsets: [] }
     return { ...name, ...nothing, parsed: placeholder(name, {}), problems: [problem] }
   }
   const { document, problems, keyIds } = openDocument(name, decoded.document, keys)
   const hasOldSeal = [...keyIds].some(keyId => keyId !== keys[0]?.id)
-  if (problems.length > 0) return { ...name, parsed: placeholder(name, document), problems, document, hasOldSeal }
+  const read = { ...name, document, hasOldSeal, keyOffsets: keyOffsetsOf(document, record) }
+  if (problems.length > 0) return { ...read, parsed: placeholder(name, document), problems }
   const validated = validateObject(kind, id, document, context)
   return validated.kind === 'valid'
-    ? { ...name, parsed: validated.object, problems, document, hasOldSeal }
-    : { ...name, parsed: placeholder(name, document), problems: validated.problems, document, hasOldSeal }
+    ? { ...read, parsed: validated.object, problems }
+    : { ...read, parsed: placeholder(name, document), problems: validated.problems }
 }
+
+/** The write keys of a source as its document has them: one value, or a list. */
+export const writeKeysIn = ({ writeKey }: ObjectDocument): readonly unknown[] =>
+  writeKey === undefined ? [] : [writeKey].flat()
+
+const keyOffsetsOf = (document: ObjectDocument, { offset, keyOffsets }: Pick<ObjectRecord, 'offset' | 'keyOffsets'>) =>
+  writeKeysIn(document).map((_, index) => keyOffsets?.[index] ?? offset)
 
 function placeholder({ kind, id }: ObjectName, document: ObjectDocument): ParsedObject {
   if (kind === 'source') return { kind, source: { id, writeKeys: [] } }

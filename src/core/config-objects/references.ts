@@ -3,9 +3,9 @@ import { adviceOnName } from '../settings/advice.ts'
 import { maxProblems, type SettingsProblem } from '../settings/problem.ts'
 import type { Destination, Settings, Source } from '../settings/settings.ts'
 import type { ObjectDocument } from './config-objects.ts'
-import { duplicatedKey } from './merge-objects.ts'
-import type { ObjectName } from './object-record.ts'
-import type { ReadObject } from './read-object.ts'
+import { duplicatedKey, duplicatedKeys, isInFile, unknownSource } from './merge-objects.ts'
+import { type ObjectName, objectKeyOf } from './object-record.ts'
+import { type ReadObject, writeKeysIn } from './read-object.ts'
 import type { ParsedObject } from './validate-object.ts'
 
 /** All sources and destinations, of the file and of the config topic. */
@@ -17,46 +17,116 @@ export interface AllObjects {
 
 /**
  * Returns the problems of a valid object that other objects cause: an unknown source, or a write
- * key that another source has.
+ * key that another source has. A source or a write key that the document `earlier` has too causes
+ * no problem, so that an excluded object can be changed.
  */
 export function brokenReferences(
   object: ParsedObject,
   document: ObjectDocument,
   all: AllObjects,
+  earlier: ObjectDocument = {},
 ): readonly SettingsProblem[] {
   return object.kind === 'destination'
-    ? unknownSources(object.destination.sources, all)
-    : duplicatedWriteKeys(object.source, document, all)
+    ? unknownSources(object.destination.sources, all, earlier)
+    : duplicatedWriteKeys(object.source, document, all, earlier)
 }
 
-function unknownSources(named: readonly string[], all: AllObjects): readonly SettingsProblem[] {
+function unknownSources(
+  named: readonly string[],
+  all: AllObjects,
+  earlier: ObjectDocument,
+): readonly SettingsProblem[] {
+  const before = new Set([earlier['sources']].flat())
   const isKnown = (id: string): boolean =>
     all.object({ kind: 'source', id }) !== undefined || all.file.sources.some(source => source.id === id)
-  const unknown = [...named.entries()].filter(([, id]) => !isKnown(id))
-  if (unknown.length === 0) return []
+  const added = [...named.entries()].filter(([, id]) => !before.has(id))
+  const unknown = added.filter(([, id]) => !isKnown(id))
+  if (unknown.length === 0) return excludedSources(added, all)
   const ids = [...sourcesOf(all)].map(({ id }) => id)
   // Only the first `maxProblems` problems are shown. Finding a similar id for each of thousands of
   // unknown ids would take minutes.
   return unknown.slice(0, maxProblems).map(([index, id]) => ({
-    path: ['sources', index],
-    message: 'no source has this id',
+    ...unknownSource(index),
     hint: adviceOnName(id, ids, 'use the id of a configured source'),
   }))
+}
+
+/**
+ * Returns a problem for each named source that is excluded, because another source has one of its
+ * write keys. The process that has just written this source may be about to take it back, so a
+ * destination must not begin to name it.
+ */
+function excludedSources(
+  named: readonly (readonly [number, string])[],
+  { file, object, objects }: AllObjects,
+): readonly SettingsProblem[] {
+  const ofTopic = (id: string) => !isInFile(file, { kind: 'source', id }) && object({ kind: 'source', id })
+  if (!named.some(([, id]) => ofTopic(id))) return []
+  const sources = [...objects()].flatMap(({ id, parsed, keyOffsets }) =>
+    parsed.kind === 'source' && ofTopic(id) ? [{ source: parsed.source, keyOffsets }] : [],
+  )
+  const problems = duplicatedKeys(file.sources, sources)
+  const message = 'the source with this id is excluded, because another source has its write key'
+  return named
+    .filter(([, id]) => problems.has(objectKeyOf({ kind: 'source', id })))
+    .map(([index]) => ({ path: ['sources', index], message, hint: 'give the source another write key first' }))
 }
 
 function duplicatedWriteKeys(
   { id, writeKeys }: Source,
   document: ObjectDocument,
   all: AllObjects,
+  earlier: ObjectDocument,
 ): readonly SettingsProblem[] {
+  const before = writeKeysIn(earlier)
+  if (writeKeys.every(key => before.includes(key.reveal()))) return []
   const others = new Set<string>()
   for (const source of sourcesOf(all))
     if (source.id !== id) for (const key of source.writeKeys) others.add(key.reveal())
   const isList = Array.isArray(document['writeKey'])
   return writeKeys.flatMap((key, index) =>
-    others.has(key.reveal()) ? [{ ...duplicatedKey, path: ['writeKey', ...(isList ? [index] : [])] }] : [],
+    others.has(key.reveal()) && !before.includes(key.reveal())
+      ? [{ ...duplicatedKey, path: ['writeKey', ...(isList ? [index] : [])] }]
+      : [],
   )
 }
+
+/** What a change of one object adds to the relations between objects, or takes away from them. */
+export interface References {
+  readonly name: ObjectName
+  readonly isDeletion: boolean
+  /** The sources that a destination names with the change, but not before it. */
+  readonly sources: readonly unknown[]
+  /** The write keys that a source gets or, if it is deleted, that it loses. */
+  readonly writeKeys: readonly unknown[]
+}
+
+/** Returns the references of a change from one document to another. `undefined`: no object. */
+export function referencesOf(
+  name: ObjectName,
+  before: ObjectDocument = {},
+  after: ObjectDocument | undefined,
+): References {
+  const added = (all: readonly unknown[], earlier: readonly unknown[]) => all.filter(each => !earlier.includes(each))
+  const sourcesIn = ({ sources }: ObjectDocument): readonly unknown[] => (Array.isArray(sources) ? sources : [])
+  return {
+    name,
+    isDeletion: after === undefined,
+    sources: name.kind === 'destination' ? added(sourcesIn(after ?? {}), sourcesIn(before)) : [],
+    writeKeys:
+      name.kind === 'source' ? (after ? added(writeKeysIn(after), writeKeysIn(before)) : writeKeysIn(before)) : [],
+  }
+}
+
+/**
+ * Whether two changes of different objects may each be possible, but not both. Then one of them
+ * must wait for the other, and be planned again.
+ */
+export const mayConflict = (a: References, b: References): boolean =>
+  isDeletionOfNamed(a, b) || isDeletionOfNamed(b, a) || a.writeKeys.some(key => b.writeKeys.includes(key))
+
+const isDeletionOfNamed = ({ name, isDeletion }: References, { sources }: References): boolean =>
+  isDeletion && name.kind === 'source' && sources.includes(name.id)
 
 /**
  * Returns a problem if an object cannot be deleted, because another object or a setting uses it.

@@ -32,7 +32,7 @@ export function openDocument(
       case 'key_missing':
         problems.push({
           path,
-          message: `is encrypted with the key ${opened.keyId}, which is not in operator.encryptionKeyFile of this process`,
+          message: `is encrypted with a key that is not in operator.encryptionKeyFile of this process (id of the key: ${opened.keyId})`,
           hint: missingHint,
         })
         return mask

@@ -29,6 +29,13 @@ export class LiveDeadLetters {
   get size(): number {
     return this.#offsets.size
   }
+
+  /** The number of live records before an offset of each partition. */
+  countBefore(ends: readonly number[]): number {
+    let count = 0
+    for (const [id, offset] of this.#offsets) if (offset < (ends[partitionOf(id)] ?? 0)) count++
+    return count
+  }
 }
 
 /**
@@ -38,3 +45,5 @@ export class LiveDeadLetters {
  */
 const idOf = ({ partition, key }: LogRecord): string | undefined =>
   key?.toString('latin1').concat('/', String(partition))
+
+const partitionOf = (id: string): number => Number(id.slice(id.lastIndexOf('/') + 1))

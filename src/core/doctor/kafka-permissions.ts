@@ -41,6 +41,7 @@ export function accessNeeded({ topics, tiers, services, ...has }: AccessNeeds): 
     suppressions,
     deletions,
     attempts,
+    ledger,
     status: statusTopic,
   } = topics
   const config = has.hasConfigTopic === true ? [topics.config] : []
@@ -51,12 +52,13 @@ export function accessNeeded({ topics, tiers, services, ...has }: AccessNeeds): 
     join: [],
   }
   /**
-   * Permissions of the operator service to show data of Kafka. For the status, it reads the
-   * committed offsets of all groups and the records in retry topics. For timelines and dead
-   * letters, it also reads the events, attempts and dead-letter topics.
+   * Permissions of the operator service to show data of Kafka. For the status and the ledger, it
+   * reads the committed offsets of all groups and the records in retry topics. For the ledger, it
+   * also reads the ledger topic. For timelines and dead letters, it also reads the events, attempts
+   * and dead-letter topics, and for the list of audiences the memberships topic.
    */
   const status: Pick<Needs, 'read' | 'join'> = {
-    read: [...retries, events, deadLetter, ...(has.hasAttempts ? [attempts] : [])],
+    read: [...retries, ledger, events, deadLetter, memberships, ...(has.hasAttempts ? [attempts] : [])],
     join: [topics.dispatcherGroup, topics.retriesGroup, topics.audiencesGroup],
   }
   /**
@@ -76,7 +78,7 @@ export function accessNeeded({ topics, tiers, services, ...has }: AccessNeeds): 
     dispatcher: {
       read: [events, ...retries, suppressions, ...config],
       write: [
-        ...[...retries, deadLetter, audienceInput, deletions, suppressions, statusTopic],
+        ...[...retries, deadLetter, audienceInput, deletions, suppressions, statusTopic, ledger],
         ...(has.hasAttempts ? [attempts] : []),
         ...(has.hasCanary || has.hasNotices === true ? [events] : []),
         // When `lifecycle` disables a destination, the dispatcher writes this to the config topic.

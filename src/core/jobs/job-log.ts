@@ -14,7 +14,7 @@ import { conflicts, hasEnded, type Job, jobKeyOf } from './job.ts'
  *
  * All other records are ignored. Compaction could keep an ignored record as the last one of its
  * key. So after an ignored record, a process writes a copy of the current version, which is the
- * last record that counts (`core/config-objects/fold.ts`).
+ * last record that counts (`core/config-objects/object-log.ts`).
  */
 
 export type JobFold =

@@ -5,12 +5,13 @@ import { deadLetterOutcomes } from '../delivery/dead-letter-filter.ts'
 import { noDestination } from '../delivery/parse-dead-letter.ts'
 import type { Routing } from '../delivery/route.ts'
 import { storedMessageId } from '../message/identifiers.ts'
-import type { JsonObject } from '../message/json.ts'
+import { isObject, type JsonObject } from '../message/json.ts'
 import { callTypes } from '../message/message.ts'
 import { parseTimestamp } from '../message/timestamp.ts'
 import type { ShownProblem } from '../operator/object-refusal.ts'
 import { type EpochMs, epochMs, parseDuration } from '../time.ts'
-import { type JobKind, maxJobRate, maxJobUserIdBytes, maxJobUserIds, type ReplayJob, type ResendJob } from './job.ts'
+import { type JobKind, maxJobUserIdBytes, maxJobUserIds, type ReplayJob, type ResendJob } from './job.ts'
+import { maxJobRate } from './job-rates.ts'
 
 /** The content of a request to create a job. */
 export type JobRequest =
@@ -168,7 +169,18 @@ function problemsOf(issue: z.core.$ZodIssue, body: JsonObject): readonly ShownPr
 
 /**
  * Returns the id of a job that is created with an idempotency key. Every process computes the same
- * id, so a repeated request creates no second job.
+ * id, so a repeated request creates no second job. A replay and a resend have different ids. The id
+ * of a replay does not contain the kind, as in earlier versions of Hookline.
  */
-export const jobIdOf = (by: string, idempotencyKey: string): string =>
-  hash('sha256', JSON.stringify([by, idempotencyKey])).slice(0, 32)
+export const jobIdOf = (kind: JobKind, by: string, idempotencyKey: string): string =>
+  hash('sha256', JSON.stringify([by, idempotencyKey, ...(kind === 'replay' ? [] : [kind])])).slice(0, 32)
+
+/** Returns a hash of the body of a request. The order of its fields does not matter. */
+export const requestHashOf = (body: JsonObject): string =>
+  hash(
+    'sha256',
+    JSON.stringify(body, (_, value: unknown) => (isObject(value) ? withSortedKeys(value) : value)),
+  )
+
+const withSortedKeys = (node: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(node).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -18,10 +18,6 @@ export type JobKind = (typeof jobKinds)[number]
  */
 export const jobStates = ['waiting', 'running', 'done', 'failed', 'cancelled'] as const
 
-/** Maximum rate of a job, in records per second. */
-export const maxJobRate = 10_000
-/** The rate of a resend without `rate`. */
-export const defaultResendRate = 500
 /** Maximum number of user ids of a resend. */
 export const maxJobUserIds = 1_000
 /** Maximum bytes of the user ids of a resend. Each record of the job contains all of them. */
@@ -81,6 +77,11 @@ const shared = z.object({
   createdBy: z.string(),
   startedAt: time.optional(),
   endedAt: time.optional(),
+  /**
+   * A hash of the body of the request. It is in jobs that a request with an `Idempotency-Key`
+   * created.
+   */
+  requestHash: z.string().optional(),
   /** The process that runs the job. Absent while no process runs it. */
   owner: z.string().optional(),
   isCancelRequested: z.literal(true).optional(),
@@ -105,6 +106,7 @@ const replayJob = shared.extend({
   progress: z.object({
     /** Number of dead letters visited so far, selected or not. */
     seen: count,
+    /** The maximum of `seen`: the dead letters when the job began that existed at its creation. */
     total: count.optional(),
     /**
      * Number of replayed dead letters. Up to 256 of them can be missing in this number for each

@@ -9,8 +9,8 @@ export interface NewJob {
   /** The name of the operator key with which the job is requested. */
   readonly by: string
   /**
-   * The header `Idempotency-Key`. Requests of one operator key with the same value create only one
-   * job.
+   * The header `Idempotency-Key`. Requests of one operator key with the same value and body create
+   * only one job of a kind. With another body, they are refused.
    */
   readonly idempotencyKey?: string | undefined
 }

@@ -39,6 +39,8 @@ const names = [
   // Counts and durations.
   ...[
     'perSecond',
+    'difference',
+    'hour',
     'records',
     'stale',
     'messages',
@@ -60,6 +62,8 @@ const names = [
     'retryInMs',
     'retryAfterMs',
     'perSecond',
+    'difference',
+    'hour',
     'tookMs',
     'ageMs',
     'failingSince',

@@ -28,8 +28,9 @@ export function forgedCanonicalFault(event: Event): string | undefined {
   if (!isMessageId(message.messageId))
     return 'its message id is missing, is too long or has a character outside 0x21-0x7e'
   if (!isTimestamp(message.timestamp))
-    return 'its timestamp is not a whole number of milliseconds in the years 0001 to 9999'
-  if (!isTimestamp(receivedAt)) return 'its receivedAt is not a whole number of milliseconds in the years 0001 to 9999'
+    return 'its timestamp is not a whole number of milliseconds since 1970, or is outside the years 0001 to 9999'
+  if (!isTimestamp(receivedAt))
+    return 'its receivedAt is not a whole number of milliseconds since 1970, or is outside the years 0001 to 9999'
   if (textLength(event) > maxTextLength) return `its text fields have more than ${maxTextLength} characters together`
   if (sourceId === '') return 'it has no source id'
   return originFault(event) ?? partFault(event)

@@ -43,6 +43,9 @@ export const isMessageId = (text: string): boolean => text.length <= maxMessageI
  */
 const reserved = /^(?:(?:audience|delete|notice)-[0-9a-f]{40}|canary-|[\w.-]+\.events\/\d+\/\d+$)/
 
+/** Matches the canary messages of Hookline: the prefix and a UUID. */
+const ownCanary = /^canary-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
 /**
  * Returns the sender's message id. An id that is too long, unsafe in a header or reserved is
  * replaced by its hash. A message without an id gets a new one.
@@ -55,10 +58,15 @@ export function messageIdOf(value: unknown, newId: () => string): string {
 }
 
 /**
- * The message id in Kafka for an id that its sender has chosen. An id in the form of Hookline's own
- * messages stays unchanged, because operators also search for these messages.
+ * The message id in Kafka for an id that an operator searches for. An id in the form of Hookline's
+ * own messages stays unchanged, because operators also search for these messages. A sender's message
+ * with an id of the same form is therefore found only by its hash. An id that only begins with
+ * `canary-` is the id of a sender's message.
  */
-export const storedMessageId = (id: string): string => (isMessageId(id) ? id : `sha256:${hash('sha256', id)}`)
+export function storedMessageId(id: string): string {
+  const isStored = isMessageId(id) && (!id.startsWith('canary-') || ownCanary.test(id))
+  return isStored ? id : `sha256:${hash('sha256', id)}`
+}
 
 /** The fields that identify the user or subject of a message. */
 export type Identifiers = Pick<Message, 'userId' | 'anonymousId' | 'groupId' | 'previousId' | 'event'>

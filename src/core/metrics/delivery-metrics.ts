@@ -53,6 +53,21 @@ export const deliveryMetrics = {
       labels: { destination, result: ['delivered', 'retried', 'deferred', 'dead_lettered', 'dropped'] },
     },
   ),
+  ledgerGaps: counter(
+    'hookline_ledger_gaps_total',
+    'Times when the dispatcher could not write the results of a partition to the ledger topic within 15 s, and discarded them. The ledger is then incomplete until the next hour.',
+    { unit: 'times', use: 'debug' },
+  ),
+  ledgerDifference: gauge(
+    'hookline_ledger_difference',
+    'Deliveries without a result in the complete hours of the last 24, as the operator service last read them in the ledger. 0 unless a delivery was lost, or Hookline has a bug.',
+    { unit: 'deliveries', use: 'alert' },
+  ),
+  ledgerReadAt: gauge(
+    'hookline_ledger_read_timestamp_seconds',
+    'Time at which the operator service last read the whole ledger of 24 hours; before the first time, when it started. It reads the ledger every five minutes.',
+    { unit: 'Unix time', use: 'alert' },
+  ),
   deadLetters: counter(
     'hookline_dead_letters_total',
     'Records written to the dead-letter topic. The destination is `-` when the record did not become a delivery, for example because it cannot be decoded or its destination is unknown.',

@@ -74,7 +74,8 @@ export class DeadLetterIndex {
     const known = this.#of(partition, to)
     if (to < known.from || from > known.to) return
     for (const { key, offset } of records) this.#set(known, hashOf(key), offset)
-    known.from = Math.min(known.from, from)
+    // A full index does not have all of these keys.
+    if (!this.isFull) known.from = Math.min(known.from, from)
     known.to = Math.max(known.to, to)
   }
 

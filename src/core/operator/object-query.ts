@@ -59,8 +59,8 @@ export function dryRunOf(given: Given, method: string): QueryRead<boolean> {
   if (typeof dryRun === 'string' && dryRun !== 'true' && dryRun !== 'false')
     problems.push({
       path: 'dryRun',
-      message: 'must be true or false',
-      hint: 'true: Hookline only checks the change; false, or no parameter: Hookline makes the change',
+      message: 'must be "true" or "false"',
+      hint: 'with "true", Hookline only checks the change; with "false" or without the parameter, it makes the change',
     })
   return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'query', query: dryRun === 'true' }
 }
@@ -97,7 +97,7 @@ export function timeIn(
  */
 export function* unknownParameters(given: Given, known: readonly string[]): Generator<ShownProblem> {
   const hint =
-    known.length === 0 ? 'leave it out; this path has no parameters' : `the parameters are ${known.join(', ')}`
+    known.length === 0 ? 'remove it; this path has no query parameters' : `the parameters are ${known.join(', ')}`
   for (const [path, value] of Object.entries(given)) {
     if (!known.includes(path))
       yield { path: path.slice(0, 60).toWellFormed(), message: 'is not a parameter of this path', hint }

@@ -16,6 +16,7 @@ export const objectRefusalStatus = {
   in_use: 409,
   precondition_failed: 412,
   invalid_object: 422,
+  idempotency_key_reused: 422,
   precondition_required: 428,
   unavailable: 503,
 } as const

@@ -1,6 +1,7 @@
 import type { ObjectDocument } from '../config-objects/config-objects.ts'
 import { parseTimestamp, toIsoTimestamp } from '../message/timestamp.ts'
 import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
+import { maxWriteKeys } from './write-key-limit.ts'
 
 export type SecretRotation =
   /**
@@ -35,9 +36,6 @@ export function rotateSecret(
     until,
   }
 }
-
-/** Maximum number of write keys of a source. */
-export const maxWriteKeys = 3
 
 export type KeyRotation =
   | { readonly kind: 'rotated'; readonly document: ObjectDocument; readonly keys: number }

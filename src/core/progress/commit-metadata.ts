@@ -1,15 +1,21 @@
-import { type PartlyDone, parsePartlyDone, partlyDoneText } from './partly-done.ts'
+import type { LedgerTail } from '../ledger/partition-ledger.ts'
+import {
+  emptyTailBytes,
+  ledgerTailBytes,
+  partlyDoneResults,
+  type ReadTail,
+  type ResultOf,
+  readLedgerTail,
+  resultBytes,
+} from './ledger-tail.ts'
+import { type PartlyDone, partlyDoneBytes, readerOf, readPartlyDone, toPartlyDoneText } from './partly-done.ts'
+import { spanLimit } from './span-limit.ts'
 
 /**
  * The prefix of the text that `doneAheadText` writes into the commit metadata. Texts of other tools
  * or versions have another prefix and are ignored.
  */
 const prefix = 'd1:'
-/**
- * Maximum distance between the committed offset and the offset of a done record in the bitmap. At
- * this distance the bitmap with its prefix takes 4,003 characters; the broker accepts 4,096.
- */
-const spanLimit = 24_000
 const wellFormed = /^d1:[A-Za-z0-9+/]+={0,2}$/
 const lengthLimit = prefix.length + spanLimit / 6
 
@@ -52,7 +58,7 @@ export function parseDoneAhead(committed: number, metadata: string): Set<number>
 }
 
 /** The broker's default for `offset.metadata.max.bytes`. */
-const metadataLimit = 4_096
+export const metadataLimit = 4_096
 const separator = ';'
 /**
  * Number of further offsets for which space in the bitmap is reserved. The caller first reads
@@ -70,6 +76,58 @@ export interface CommitState {
   readonly partlyDone: readonly PartlyDone[]
   /** The next offset that this process will read. */
   readonly received: number
+  /** Their results, for the ledger; `undefined` for a partition without a ledger. */
+  readonly resultOf?: ResultOf | undefined
+}
+
+/** A state that is encoded except for the ledger. */
+export interface EncodedState {
+  readonly committed: number
+  readonly done: string
+  /** The partly done records that have room, and their results. */
+  readonly partlyDone: readonly number[]
+  readonly results: readonly number[]
+  readonly covered: number
+  /** Offsets of the partly done records for which the metadata has no room. */
+  readonly uncovered: readonly number[]
+}
+
+/**
+ * Encodes the state of a partition for the metadata of a commit. The bitmap of done records has
+ * priority, so the function reserves the maximum length of the bitmap. A partly done record that
+ * fits now therefore still fits when more records are done.
+ */
+export function encodeState(committed: number, { done, partlyDone, received, resultOf }: CommitState): EncodedState {
+  const doneText = doneAheadText(committed, done)
+  const isEmpty = partlyDone.length === 0
+  const reserved = isEmpty ? 0 : Math.max(doneText.length, doneAheadLength(committed, received + spareOffsets))
+  const extraBytes = (records: readonly PartlyDone[]): number =>
+    resultOf === undefined ? 0 : emptyTailBytes + resultBytes(records)
+  const room = metadataLimit - reserved - separator.length
+  const { bytes, covered } = partlyDoneBytes(committed, partlyDone, room, extraBytes)
+  return {
+    committed,
+    done: doneText,
+    partlyDone: bytes,
+    results: resultOf === undefined ? [] : partlyDoneResults(partlyDone.slice(0, covered), resultOf),
+    covered,
+    uncovered: partlyDone.slice(covered).map(([offset]) => offset),
+  }
+}
+
+/**
+ * The metadata of a commit of this state; `undefined` when it has no room for the counts of the
+ * ledger. The ledger follows the partly done records, in the same part of the text, because earlier
+ * versions accept two parts and ignore the bytes after the records.
+ */
+export function metadataOf(
+  { done, partlyDone, results, covered }: EncodedState,
+  tail?: LedgerTail,
+): string | undefined {
+  if (tail === undefined) return covered === 0 ? done : done + separator + toPartlyDoneText(partlyDone)
+  if (tail.counts.roughBytes > metadataLimit) return undefined
+  const text = done + separator + toPartlyDoneText([...partlyDone, ...ledgerTailBytes(tail, results)])
+  return text.length > metadataLimit ? undefined : text
 }
 
 export interface StateText {
@@ -79,29 +137,31 @@ export interface StateText {
   readonly uncovered: readonly number[]
 }
 
-/**
- * Encodes the state of a partition as the metadata of a commit. The bitmap of done records has
- * priority, so the function reserves the maximum length of the bitmap. A partly done record that
- * fits now therefore still fits when more records are done.
- */
-export function commitText(committed: number, { done, partlyDone, received }: CommitState): StateText {
-  const doneText = doneAheadText(committed, done)
-  if (partlyDone.length === 0) return { text: doneText, uncovered: [] }
-  const reserved = Math.max(doneText.length, doneAheadLength(committed, received + spareOffsets))
-  const { text, covered } = partlyDoneText(committed, partlyDone, metadataLimit - reserved - separator.length)
-  const uncovered = partlyDone.slice(covered).map(([offset]) => offset)
-  return { text: text === '' ? doneText : doneText + separator + text, uncovered }
+/** Encodes the state of a partition without a ledger as metadata of a commit. */
+export function commitText(committed: number, state: CommitState): StateText {
+  const encoded = encodeState(committed, state)
+  return { text: metadataOf(encoded) as string, uncovered: encoded.uncovered }
+}
+
+export interface ParsedCommit {
+  readonly done: Set<number>
+  readonly partlyDone: Map<number, string[]>
+  /** `undefined` when a version without the ledger wrote the commit. */
+  readonly ledger?: ReadTail | undefined
 }
 
 /**
  * Parses the metadata that an earlier owner of the partition committed. Malformed text and other
  * formats are ignored.
  */
-export function parseCommit(
-  committed: number,
-  metadata: string,
-): { readonly done: Set<number>; readonly partlyDone: Map<number, string[]> } {
-  const [done = '', partlyDone = '', ...more] = metadata.split(separator)
+export function parseCommit(committed: number, metadata: string): ParsedCommit {
+  const [done = '', text = '', ...more] = metadata.split(separator)
   if (metadata.length > metadataLimit || more.length > 0) return { done: new Set(), partlyDone: new Map() }
-  return { done: parseDoneAhead(committed, done), partlyDone: parsePartlyDone(committed, partlyDone) }
+  const reader = readerOf(text)
+  const partlyDone = reader && readPartlyDone(committed, reader)
+  return {
+    done: parseDoneAhead(committed, done),
+    partlyDone: partlyDone ?? new Map(),
+    ledger: partlyDone && readLedgerTail(reader),
+  }
 }

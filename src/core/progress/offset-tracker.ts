@@ -1,6 +1,37 @@
 import { Fifo } from '../collections/fifo.ts'
-import { type CommitState, commitText, parseCommit, type StateText } from './commit-metadata.ts'
+import { LedgerCounts, type LedgerEntry, type LedgerResult } from '../ledger/ledger-counts.ts'
+import { PartitionLedger } from '../ledger/partition-ledger.ts'
+import type { PendingRecord } from '../ledger/record-chain.ts'
+import {
+  type CommitState,
+  type EncodedState,
+  encodeState,
+  metadataLimit,
+  metadataOf,
+  parseCommit,
+} from './commit-metadata.ts'
+import { parseResults } from './ledger-tail.ts'
 import type { PartlyDone } from './partly-done.ts'
+import { spanLimit } from './span-limit.ts'
+
+/** A ledger record has at least these rough bytes of results, unless a commit needs the room. */
+const minRecordBytes = 600
+
+/** What a commit stores for a partition. */
+export interface CommitPosition {
+  readonly offset: number
+  readonly metadata: string
+}
+
+/** `text`: the metadata; `undefined` when it has no room for the results of the ledger. */
+type MadeState = EncodedState & { readonly text: string | undefined }
+
+/** The ledger entries of a record that is done. */
+export interface RecordEntries {
+  /** The hour of the event, in hours since 1970. */
+  readonly hour: number
+  readonly entries: readonly LedgerEntry[]
+}
 
 /**
  * Tracks which records of one partition are done, for one assignment of the partition. A record is
@@ -29,20 +60,40 @@ export class OffsetTracker {
   readonly #partlyDone: Map<number, string[]>
   #received: number
   /**
-   * The metadata that was last computed, with `from`, the committed offset that it belongs to.
-   * `undefined` after a change of the state.
+   * The metadata that was last computed, with the committed offset that it belongs to. `undefined`
+   * after a change of the state.
    */
-  #made: (StateText & { readonly from: number }) | undefined
+  #made: MadeState | undefined
+  readonly #ledger: PartitionLedger | undefined
+  /** The results of partly done records, by destination. */
+  readonly #results = new Map<number, Map<string, LedgerResult>>()
+  /** Entries of done records that are too far ahead for the metadata, by offset. */
+  readonly #farAhead = new Map<number, RecordEntries>()
+  /**
+   * The state when the last ledger record was started. When the record is stored, `text` is the
+   * metadata of this state, which names the record. `position` then returns it once.
+   */
+  #sealed: (EncodedState & { text: string | undefined }) | undefined
+  #position: CommitPosition
 
   /**
    * @param position the first offset to read, which is the committed one.
    * @param metadata the metadata that was committed with it.
+   * @param exactSince the first hour for which the ledger is complete if it begins here; `undefined`
+   * for a partition without a ledger.
+   * @param maxRecordBytes the maximum size of a ledger record, about; the default suits a topic.
    */
-  constructor(position: number, metadata = '') {
+  constructor(position: number, metadata = '', exactSince?: number, maxRecordBytes?: number) {
     this.#received = position
-    const { done, partlyDone } = parseCommit(position, metadata)
+    this.#position = { offset: position, metadata }
+    const { done, partlyDone, ledger } = parseCommit(position, metadata)
     this.#doneBefore = done
     this.#partlyDone = partlyDone
+    if (exactSince === undefined) return
+    this.#ledger = new PartitionLedger(ledger, exactSince, maxRecordBytes)
+    if (ledger === undefined) return
+    for (const [offset, destination, result] of parseResults(partlyDone, ledger.results))
+      this.#noteResult(offset, destination, result)
   }
 
   /**
@@ -71,9 +122,84 @@ export class OffsetTracker {
     return this.#received - this.committable
   }
 
-  /** The metadata for a commit of `committable`. It is cached until the state changes. */
+  /** The metadata of `position`. It is cached until the state changes. */
   get metadata(): string {
-    return this.#make().text
+    return this.position.metadata
+  }
+
+  /**
+   * The offset to commit and its metadata. While the metadata has no room for the results of the
+   * ledger, it is an earlier position, until a ledger record is stored: see `hasRoom`.
+   */
+  get position(): CommitPosition {
+    const { committed, text } = this.#make()
+    if (text !== undefined) {
+      this.#sealed = undefined
+      this.#position = { offset: committed, metadata: text }
+    } else if (this.#sealed?.text !== undefined) {
+      this.#position = { offset: this.#sealed.committed, metadata: this.#sealed.text }
+      this.#sealed = undefined
+    }
+    return this.#position
+  }
+
+  /** Whether `position` is the present one. If not, results must move to a ledger record first. */
+  get hasRoom(): boolean {
+    return this.#make().text !== undefined
+  }
+
+  /**
+   * Whether the results in the metadata must move to a ledger record: it has no room for them, or
+   * results of the next 250 ms may have none.
+   */
+  get isLedgerDue(): boolean {
+    const { text } = this.#make()
+    if (text === undefined) return true
+    return text.length > metadataLimit / 2 && (this.#ledger?.tail.counts.roughBytes ?? 0) > minRecordBytes
+  }
+
+  /**
+   * Returns a ledger record with the results that the metadata has, as many as fit into a record;
+   * `undefined` when there are none, or while a record is being stored. Call `ledgerStored` or
+   * `ledgerFailed` later.
+   */
+  startLedgerRecord(): PendingRecord | undefined {
+    const ledger = this.#ledger
+    if (ledger === undefined || ledger.isStoring()) return undefined
+    this.#made = undefined
+    const state = this.#make()
+    if (ledger.tail.counts.isEmpty) return undefined
+    const record = ledger.start()
+    this.#sealed = ledger.storesAll ? { ...state, text: undefined } : undefined
+    return record
+  }
+
+  /** Whether this ledger record is being stored. False when its results were discarded. */
+  isStoring(record: PendingRecord): boolean {
+    return this.#ledger?.isStoring(record) === true
+  }
+
+  /** Notes the offset of the ledger record that was started. */
+  ledgerStored(record: PendingRecord, offset: number): void {
+    const ledger = this.#ledger
+    if (ledger?.stored(record, offset) !== true) return
+    if (this.#sealed !== undefined)
+      this.#sealed.text = metadataOf(this.#sealed, { ...ledger.tail, counts: new LedgerCounts() })
+    this.#made = undefined
+  }
+
+  ledgerFailed(record: PendingRecord): void {
+    if (this.#ledger?.failed(record) === true) this.#sealed = undefined
+  }
+
+  /**
+   * Discards the results that no ledger record has, so that the position can be committed. The
+   * ledger is complete only from `exactSince` on.
+   */
+  discardLedger(exactSince: number): void {
+    this.#ledger?.discard(exactSince)
+    this.#sealed = undefined
+    this.#made = undefined
   }
 
   /**
@@ -90,12 +216,18 @@ export class OffsetTracker {
     return this.#partlyDone.get(offset) ?? none
   }
 
+  /** The known results of the destinations that are done with a record in progress. */
+  resultsOf(offset: number): Iterable<readonly [destination: string, result: LedgerResult]> {
+    return this.#results.get(offset) ?? none
+  }
+
   /**
    * Notes that a record in progress is done for one destination, but not for all. It has no effect
    * when the record is not in progress.
    */
-  partlyDone(offset: number, destination: string): void {
+  partlyDone(offset: number, destination: string, result?: LedgerResult): void {
     if (!this.#open.has(offset)) return
+    if (this.#ledger !== undefined && result !== undefined) this.#noteResult(offset, destination, result)
     const destinations = this.#partlyDone.get(offset)
     if (destinations === undefined) this.#partlyDone.set(offset, [destination])
     else destinations.push(destination)
@@ -124,11 +256,15 @@ export class OffsetTracker {
   }
 
   /** @throws RangeError when the record is not in progress: a record can be done only once. */
-  done(offset: number): void {
+  done(offset: number, counted?: RecordEntries): void {
     if (!this.#open.delete(offset)) throw new RangeError(`offset ${offset} is done, but was not in progress`)
     this.#partlyDone.delete(offset)
+    this.#results.delete(offset)
     this.#made = undefined
     this.#passDone()
+    if (this.#ledger === undefined || counted === undefined) return
+    if (offset - this.committable < spanLimit) this.#ledger.add(counted.hour, counted.entries)
+    else this.#farAhead.set(offset, counted)
   }
 
   /**
@@ -147,12 +283,34 @@ export class OffsetTracker {
     }
   }
 
-  #make(): StateText {
+  #noteResult(offset: number, destination: string, result: LedgerResult): void {
+    const results = this.#results.get(offset)
+    if (results === undefined) this.#results.set(offset, new Map([[destination, result]]))
+    else results.set(destination, result)
+  }
+
+  #make(): MadeState {
     const from = this.committable
-    if (this.#made?.from === from) return this.#made
-    const state: CommitState = { done: this.#doneAhead(), partlyDone: this.#partly(from), received: this.#received }
-    this.#made = { from, ...commitText(from, state) }
+    if (this.#made?.committed === from) return this.#made
+    this.#addFarAhead(from)
+    const state: CommitState = {
+      done: this.#doneAhead(),
+      partlyDone: this.#partly(from),
+      received: this.#received,
+      resultOf: this.#ledger && ((offset, destination) => this.#results.get(offset)?.get(destination)),
+    }
+    const encoded = encodeState(from, state)
+    this.#made = { ...encoded, text: metadataOf(encoded, this.#ledger?.tail) }
     return this.#made
+  }
+
+  /** Counts the done records that the metadata can describe now. */
+  #addFarAhead(from: number): void {
+    for (const [offset, { hour, entries }] of this.#farAhead) {
+      if (offset - from >= spanLimit) continue
+      this.#ledger?.add(hour, entries)
+      this.#farAhead.delete(offset)
+    }
   }
 
   /**
@@ -162,7 +320,10 @@ export class OffsetTracker {
   #partly(from: number): readonly PartlyDone[] {
     if (this.#partlyDone.size === 0) return none
     for (const offset of this.#partlyDone.keys())
-      if (offset < from || (offset < this.#received && !this.#open.has(offset))) this.#partlyDone.delete(offset)
+      if (offset < from || (offset < this.#received && !this.#open.has(offset))) {
+        this.#partlyDone.delete(offset)
+        this.#results.delete(offset)
+      }
     return [...this.#partlyDone].sort(([one], [other]) => one - other)
   }
 

@@ -1,14 +1,12 @@
+import { type ByteReader, readVarint, writeVarint } from '../varint.ts'
+import { spanLimit } from './span-limit.ts'
+
 /**
  * The prefix of the text that `partlyDoneText` makes for the commit metadata, with the version of
  * its format.
  */
 const prefix = 'p1:'
 const wellFormed = /^p1:[A-Za-z0-9+/]+={0,2}$/
-/**
- * Maximum distance of a record from the committed offset, in offsets. It is the same as for the
- * bitmap of done records.
- */
-const spanLimit = 24_000
 /**
  * Maximum number of encoded destinations, summed over all records. Encoding this many takes about 1
  * ms.
@@ -36,11 +34,30 @@ export interface PartlyDoneText {
  * @param records in offset order.
  */
 export function partlyDoneText(committed: number, records: readonly PartlyDone[], room: number): PartlyDoneText {
+  const { bytes, covered } = partlyDoneBytes(committed, records, room, () => 0)
+  return { text: covered === 0 ? '' : toPartlyDoneText(bytes), covered }
+}
+
+/** The bytes of `partlyDoneText`. The text may be continued with further bytes: see `extraBytes`. */
+export const toPartlyDoneText = (bytes: readonly number[]): string => prefix + Buffer.from(bytes).toString('base64')
+
+/**
+ * Encodes the first records, as many as fit into a text of `room` characters together with
+ * `extraBytes` of them. Readers of this format ignore bytes after the last destination.
+ */
+export function partlyDoneBytes(
+  committed: number,
+  records: readonly PartlyDone[],
+  room: number,
+  extraBytes: (covered: readonly PartlyDone[]) => number,
+): { readonly bytes: readonly number[]; readonly covered: number } {
+  const maxBytes = Math.floor((room - prefix.length) / 4) * 3
   for (let covered = countWithinLimits(committed, records); covered > 0; covered = Math.floor(covered * 0.75)) {
-    const text = prefix + encode(committed, records.slice(0, covered))
-    if (text.length <= room) return { text, covered }
+    const kept = records.slice(0, covered)
+    const bytes = encode(committed, kept)
+    if (bytes.length + extraBytes(kept) <= maxBytes) return { bytes, covered }
   }
-  return { text: '', covered: 0 }
+  return { bytes: encode(committed, []), covered: 0 }
 }
 
 function countWithinLimits(committed: number, records: readonly PartlyDone[]): number {
@@ -52,7 +69,7 @@ function countWithinLimits(committed: number, records: readonly PartlyDone[]): n
   return beyond < 0 ? records.length : beyond
 }
 
-function encode(committed: number, records: readonly PartlyDone[]): string {
+function encode(committed: number, records: readonly PartlyDone[]): number[] {
   const byDestination = new Map<string, number[]>()
   for (const [row, [, destinations]] of records.entries())
     for (const destination of destinations) {
@@ -63,34 +80,42 @@ function encode(committed: number, records: readonly PartlyDone[]): string {
   const bytes: number[] = []
   const offsets = records.map(([offset]) => offset - committed)
   writeSet(bytes, offsets)
-  writeNumber(bytes, byDestination.size)
+  writeVarint(bytes, byDestination.size)
   for (const [destination, rows] of byDestination) {
     const id = Buffer.from(destination)
-    writeNumber(bytes, id.length)
+    writeVarint(bytes, id.length)
     bytes.push(...id)
     writeSet(bytes, rows)
   }
-  return Buffer.from(bytes).toString('base64')
+  return bytes
 }
+
+/** Reads the bytes of a text of `partlyDoneText`; `undefined` when the text is in another format. */
+export const readerOf = (text: string): ByteReader | undefined =>
+  wellFormed.test(text) ? { bytes: Buffer.from(text.slice(prefix.length), 'base64'), at: 0 } : undefined
 
 /**
  * Parses the text of `partlyDoneText`. The result is empty when the text is malformed or in another
  * format; these records are then delivered to all destinations again.
  */
 export function parsePartlyDone(committed: number, text: string): Map<number, string[]> {
+  const reader = readerOf(text)
+  return (reader && readPartlyDone(committed, reader)) ?? new Map()
+}
+
+/** Reads the records up to the last destination; `undefined` when they are malformed. */
+export function readPartlyDone(committed: number, reader: ByteReader): Map<number, string[]> | undefined {
   const parsed = new Map<number, string[]>()
-  if (!wellFormed.test(text)) return parsed
-  const reader = { bytes: Buffer.from(text.slice(prefix.length), 'base64'), at: 0 }
   const offsets = readSet(reader, spanLimit)
-  const count = readNumber(reader)
-  if (offsets === undefined || count === undefined) return parsed
+  const count = readVarint(reader)
+  if (offsets === undefined || count === undefined) return undefined
   for (let column = 0; column < count; column++) {
-    const length = readNumber(reader)
-    if (length === undefined || reader.at + length > reader.bytes.length) return new Map()
+    const length = readVarint(reader)
+    if (length === undefined || reader.at + length > reader.bytes.length) return undefined
     const destination = reader.bytes.toString('utf8', reader.at, reader.at + length)
     reader.at += length
     const rows = readSet(reader, offsets.length)
-    if (rows === undefined) return new Map()
+    if (rows === undefined) return undefined
     for (const row of rows) {
       const offset = committed + (offsets[row] as number)
       const destinations = parsed.get(offset)
@@ -109,15 +134,15 @@ function writeSet(bytes: number[], values: readonly number[]): void {
     const first = values[index] as number
     let length = 1
     while (values[index + length] === first + length) length++
-    writeNumber(asRuns, first - behind)
-    writeNumber(asRuns, length)
+    writeVarint(asRuns, first - behind)
+    writeVarint(asRuns, length)
     behind = first + length
     index += length
   }
   const bitmapLength = ((values.at(-1) ?? -1) >> 3) + 1
   const isBitmap = bitmapLength < asRuns.length
   const set = isBitmap ? bitmapOf(values, bitmapLength) : asRuns
-  writeNumber(bytes, set.length * 2 + (isBitmap ? 1 : 0))
+  writeVarint(bytes, set.length * 2 + (isBitmap ? 1 : 0))
   for (const byte of set) bytes.push(byte)
 }
 
@@ -127,22 +152,17 @@ function bitmapOf(values: readonly number[], length: number): readonly number[] 
   return bits
 }
 
-interface Reader {
-  readonly bytes: Buffer
-  at: number
-}
-
 /** Reads a set. `undefined` when it is malformed or contains a number of at least `limit`. */
-function readSet(reader: Reader, limit: number): readonly number[] | undefined {
-  const header = readNumber(reader)
+function readSet(reader: ByteReader, limit: number): readonly number[] | undefined {
+  const header = readVarint(reader)
   if (header === undefined) return undefined
-  const end = reader.at + (header >> 1)
+  const end = reader.at + Math.floor(header / 2)
   if (end > reader.bytes.length) return undefined
-  const values = (header & 1) === 1 ? readBitmap(reader, end) : readRuns(reader, end, limit)
+  const values = header % 2 === 1 ? readBitmap(reader, end) : readRuns(reader, end, limit)
   return values?.every(value => value < limit) === true ? values : undefined
 }
 
-function readBitmap(reader: Reader, end: number): readonly number[] {
+function readBitmap(reader: ByteReader, end: number): readonly number[] {
   const values: number[] = []
   for (let base = 0; reader.at < end; base += 8) {
     const byte = reader.bytes[reader.at++] as number
@@ -151,34 +171,15 @@ function readBitmap(reader: Reader, end: number): readonly number[] {
   return values
 }
 
-function readRuns(reader: Reader, end: number, limit: number): readonly number[] | undefined {
+function readRuns(reader: ByteReader, end: number, limit: number): readonly number[] | undefined {
   const values: number[] = []
   let behind = 0
   while (reader.at < end) {
-    const skip = readNumber(reader)
-    const length = readNumber(reader)
+    const skip = readVarint(reader)
+    const length = readVarint(reader)
     if (skip === undefined || length === undefined || behind + skip + length > limit) return undefined
     for (let value = behind + skip; value < behind + skip + length; value++) values.push(value)
     behind += skip + length
   }
   return values
-}
-
-/** Writes a number as a varint: seven bits per byte, the lowest first. */
-function writeNumber(bytes: number[], value: number): void {
-  let left = value
-  for (; left > 127; left >>= 7) bytes.push((left & 127) | 128)
-  bytes.push(left)
-}
-
-/** Reads a varint; `undefined` when it has more than 28 bits, or the bytes end. */
-function readNumber(reader: Reader): number | undefined {
-  let value = 0
-  for (let shift = 0; shift < 28; shift += 7) {
-    const byte = reader.bytes[reader.at++]
-    if (byte === undefined) return undefined
-    value |= (byte & 127) << shift
-    if (byte < 128) return value
-  }
-  return undefined
 }

@@ -47,12 +47,12 @@ export const signingHasKey: Rule = (config, files) =>
     const isOn = policy.standardWebhooks ?? valueAt(config, ['payload', 'standardWebhooks']) ?? false
     const off: SettingsProblem = {
       path: at,
-      message: 'has no effect without the Standard Webhooks headers',
+      message: '"ed25519" has no effect without the Standard Webhooks headers',
       hint: 'set policy.standardWebhooks: true',
     }
     const without: SettingsProblem = {
       path: at,
-      message: 'requires a private key',
+      message: '"ed25519" requires a private key',
       hint: 'set signingKey or signingKeyFile',
     }
     const hasKey = signingKey !== undefined || signingKeyFile !== undefined

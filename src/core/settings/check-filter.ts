@@ -49,7 +49,7 @@ function refuseValue(op: Op, value: unknown): Objection | undefined {
         ? undefined
         : {
             message: `must be a number for the operator "${op}"`,
-            hint: 'write a number without quotes, and not as an environment variable, because a variable is always text',
+            hint: 'write the number without quotes; an environment variable cannot be used here, because its value is always text',
           }
     case 'prefix':
       return typeof value === 'string' && value !== ''

@@ -37,7 +37,7 @@ export const distinctProperties: Rule = config => {
     const property = propertyOf(name)
     if (property === undefined) {
       const message = 'must contain a letter or digit, because Hookline derives the name of the trait from it'
-      return [{ path, message, hint: 'for example, First time buyers becomes the trait first_time_buyers' }]
+      return [{ path, message, hint: 'for example, "First time buyers" becomes the trait "first_time_buyers"' }]
     }
     const taken = first.get(property)
     if (taken === undefined) first.set(property, { name, path })

@@ -44,7 +44,7 @@ function objectionsTo(own: DestinationPolicy, global: DeliveryRules): readonly P
       {
         key: 'schedule',
         message,
-        hint: 'the window and the timeout are policy.window and policy.timeout, or, if these are absent, delivery.window and delivery.timeout',
+        hint: 'the retry window is policy.window, or else delivery.window; the timeout is policy.timeout, or else delivery.timeout',
       },
     ]
   return [

@@ -87,8 +87,8 @@ export function refuseSchedule(
   const needed = durationMs(waits + (schedule.length + 1) * timeout)
   if (needed <= window) return undefined
   return (
-    `schedule does not fit into the window of ${formatDuration(window)}: ${readableDuration(durationMs(waits))} of waits ` +
+    `schedule does not fit into the retry window of ${formatDuration(window)}: ${readableDuration(durationMs(waits))} of waits ` +
     `and ${schedule.length + 1} attempt${schedule.length === 0 ? '' : 's'} of up to ${formatDuration(timeout)} each take ${readableDuration(needed)} ` +
-    `together; remove or shorten waits${needed > longest.window ? '' : ', or raise window'}`
+    `together; remove or shorten waits${needed > longest.window ? '' : ', or raise "window"'}`
   )
 }

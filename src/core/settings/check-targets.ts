@@ -94,7 +94,7 @@ function headerProblems(
     'has the same name as another header of this webhook',
   )
   if (sameName.length > 0) {
-    const hint = 'remove one of the two headers: upper and lower case do not differ in names of headers'
+    const hint = 'remove one of the two headers: header names that differ only in case are the same name'
     return sameName.map((problem): SettingsProblem => ({ ...problem, at: 'key', hint }))
   }
   const together = refuseHeaders(Object.fromEntries(given))

@@ -39,7 +39,7 @@ const path = z
   .max(maxTextLength, tooLong)
   .regex(pathPattern, pathText)
   .describe(
-    `Path of a value in the request body: ${pathFields.map(field => `\`${field}\``).join(', ')}, or a path such as \`properties.total\` into \`properties\`, \`traits\` or \`context\`. A path cannot select an element of a list.`,
+    `Path of a value in the request body: ${pathFields.map(field => `\`${field}\``).join(', ')}, or a path that begins with \`properties.\`, \`traits.\` or \`context.\`, such as \`properties.total\`. A path cannot select an element of a list.`,
   )
 
 const scalar = z.union([z.string().max(maxTextLength, tooLong), z.number(), z.boolean()])
@@ -48,11 +48,13 @@ const valueText = `must be text, a number, true or false, or a list of 1 to ${ma
 const condition = z.strictObject({
   path,
   op: oneOf(conditionOps).describe(
-    '`eq`, `ne`: the value is equal, or is not equal. `in`: the value is one of a list. `exists`: the message has a value (`true`) or has none (`false`). `gt`, `gte`, `lt`, `lte`: compare numbers. `prefix`: text begins with the value.',
+    'How Hookline compares the value in the message with `value`. `eq`, `ne`: equal, not equal. `in`: equal to an entry of the list `value`. `exists`: the message has a value at the path (`true`) or has none (`false`). `gt`, `gte`, `lt`, `lte`: greater, greater or equal, less, less or equal (only numbers). `prefix`: text that begins with `value`.',
   ),
   value: z
     .union([scalar, z.array(scalar).min(1).max(maxValues)], withMessage(valueText))
-    .describe('Value to compare with. Texts, numbers and `true` or `false` are never converted to each other.'),
+    .describe(
+      'Value with which Hookline compares the value in the message. Types are not converted: the number 5 and the text "5" are different.',
+    ),
 })
 
 const percentText = 'must be a number greater than 0 and at most 100'
@@ -97,16 +99,16 @@ export const filter = z
           .gt(0, percentText)
           .max(100, percentText)
           .describe('Share of the users whose messages pass, in percent. Fractions such as 0.5 are allowed.'),
-        by: oneOf(['user']).default('user').describe('`user`: of each user, either all messages pass or none.'),
+        by: oneOf(['user']).default('user').describe('`user`: either all messages of a user pass, or none.'),
       })
       .optional()
       .describe(
-        'Passes only the messages of some users. They are the same users in every process and after a restart. Each destination has a different sample.',
+        'Only the messages of some users pass. Every process selects the same users, also after a restart. Each destination has a different sample.',
       ),
   })
   .optional()
   .describe(
-    'Rules for the events of this destination. The destination gets an event only if the event passes every rule; Hookline drops the other events (`filtered`). Delete messages, audience changes, canary messages and notices always pass.',
+    'Rules for the events of this destination. The destination gets an event only if the event passes every rule; Hookline drops the other events with the reason `filtered`. Delete messages, audience changes, canary messages and notices always pass.',
   )
 
 export type FilterSettings = NonNullable<z.output<typeof filter>>

@@ -9,7 +9,7 @@ export const lifecycle = z.strictObject({
   disableAfter: duration
     .optional()
     .describe(
-      'Hookline disables the destination when no attempt has succeeded for this time and at least 20 attempts have failed in it; for example `72h`. Requires `operator.encryptionKeyFile`. Absent: failures never disable the destination.',
+      'Hookline disables the destination after this time without a successful attempt, for example `72h`, if at least 20 attempts have failed in this time. Requires `operator.encryptionKeyFile`. Absent: failures never disable the destination.',
     ),
   onGone: oneOf(['notify', 'disable'])
     .default('notify')

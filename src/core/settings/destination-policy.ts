@@ -13,17 +13,17 @@ export const policy = z.strictObject({
     .array(duration)
     .optional()
     .describe(
-      'Waits before the second, third and further attempts, each at least 10s or the shortest wait of `delivery.schedule`. Absent: the value of `delivery.schedule`.',
+      'Waits before the second, third and further attempts, each at least 10s, or at least the shortest wait of `delivery.schedule` if that is less. Absent: the value of `delivery.schedule`.',
     ),
   window: duration
     .optional()
     .describe(
-      'Retry window, at most `delivery.window`. It applies to events that are read after the change. Absent: the value of `delivery.window`.',
+      'Retry window, at most `delivery.window`. A change applies to events that Hookline first reads after it. Absent: the value of `delivery.window`.',
     ),
   ordering: oneOf(['key', 'none'])
     .optional()
     .describe(
-      '`key`: first attempts for one user are made in order. `none`: in any order. Absent: the value of `delivery.ordering`.',
+      '`key`: Hookline makes the first attempts for one user in the order of the events in Kafka. `none`: in any order. Absent: the value of `delivery.ordering`.',
     ),
   ratePerSecond: z
     .int()
@@ -31,7 +31,7 @@ export const policy = z.strictObject({
     .max(100_000)
     .optional()
     .describe(
-      'Maximum number of attempts per second of the whole installation, spread evenly over the second. Each webhook of the destination gets one request per attempt. Absent: no limit.',
+      'Maximum number of attempts per second for the destination, of all processes together and spread evenly over the second. Each webhook gets one request per attempt. Absent: no limit.',
     ),
   maxConcurrency: z
     .int()
@@ -39,7 +39,7 @@ export const policy = z.strictObject({
     .max(100_000)
     .optional()
     .describe(
-      'Maximum number of concurrent requests of the whole installation to each webhook of the destination. The processes share this number. If it is less than `topics.partitions`, a process may get no part of it, and then leaves its attempts to other processes, which delays these attempts by at least 10s. Absent: only the limits of `delivery` apply.',
+      'Maximum number of concurrent requests that all processes together send to each webhook of the destination. It is divided among the partitions of the events topic, and a process may use the parts of the partitions that it owns. If it is less than `topics.partitions`, a process may have no part: it defers deliveries by at least 10s, and processes with a part make the attempts. Absent: only the limits of `delivery` apply.',
     ),
   standardWebhooks: z
     .boolean()
@@ -50,6 +50,6 @@ export const policy = z.strictObject({
   signing: oneOf(['hmac', 'ed25519'])
     .optional()
     .describe(
-      'How the Standard Webhooks headers are signed. `hmac`: with each shared secret. `ed25519`: with each private key of `signingKey`, and also with each shared secret if there is one. Absent: `hmac`.',
+      'How Hookline signs requests with the Standard Webhooks headers. `hmac`: with each shared secret. `ed25519`: with each private key of `signingKey`, and also with each shared secret if there is one. Absent: `hmac`.',
     ),
 })

@@ -65,7 +65,7 @@ export function configurationJsonSchema(): object {
     ...schema,
     $defs: {
       [environment]: {
-        description: `Text with \${VARIABLE} or \${VARIABLE:-default}, replaced from the environment.`,
+        description: `Text with \${VARIABLE} or \${VARIABLE:-default}, which Hookline replaces by the value of the environment variable.`,
         type: 'string',
         pattern: String.raw`\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}`,
       },

@@ -33,7 +33,9 @@ export const collector = z
       .describe('Maximum size of a request body in bytes, after decompression.'),
     ratePerSource: count
       .optional()
-      .describe('Maximum messages per second from one source, in one process. Absent: no limit.'),
+      .describe(
+        'Each process accepts at most this number of messages per second from one source, on average. Absent: no limit.',
+      ),
     clientAddressHeader: text
       .optional()
       .describe(
@@ -57,7 +59,7 @@ export const ops = z
   .strictObject({
     listen: listen
       .prefault(defaultListen.ops)
-      .describe('Address at which /metrics, /livez and /readyz listen, as `host:port`.'),
+      .describe('Address of the HTTP server for `/metrics`, `/livez` and `/readyz`, as `host:port`.'),
   })
   .prefault({})
   .describe('The HTTP server for metrics and health checks.')
@@ -68,10 +70,12 @@ export const operatorRoles = ['read', 'operate'] as const
 const key = z.strictObject({
   name: id.describe('Name of the key. The audit log shows it with each change that is made with the key.'),
   role: oneOf(operatorRoles).describe(
-    '`read`: the key may send only GET and HEAD requests. `operate`: it may send all requests.',
+    '`read`: the key permits only GET and HEAD requests. `operate`: it permits all requests.',
   ),
   key: oneOrTwo(secretText).optional().describe('The key, or a list of two during a rotation; both are accepted.'),
-  keyFile: oneOrTwo(fileName).optional().describe('File with the key, or a list of two files.'),
+  keyFile: oneOrTwo(fileName)
+    .optional()
+    .describe('File with the key, or a list of two files during a rotation; the keys of both are accepted.'),
 })
 
 export const operator = z
@@ -79,7 +83,7 @@ export const operator = z
     listen: listen
       .prefault(defaultListen.operator)
       .describe(
-        'Address of the operator API and the console, in processes that run the operator service. A change needs a restart.',
+        'Address of the operator API and the console, in processes that run the service `operator`. A change needs a restart.',
       ),
     keys: z
       .array(key)
@@ -90,7 +94,7 @@ export const operator = z
     encryptionKeyFile: oneOrTwo(fileName)
       .optional()
       .describe(
-        'File with 32 random bytes in base64 or hex, or a list of two files during a rotation. Hookline encrypts the secrets of destinations and sources that the operator API creates with the first key, and decrypts them with either key. Every process needs the file. Absent: the operator API cannot create or change destinations and sources. Adding or removing the key needs a restart.',
+        'File with 32 random bytes in base64 or hex, or a list of two files during a rotation. With this key, Hookline encrypts the secrets of the destinations and sources that the operator API manages. The first key encrypts; both keys decrypt. Every service needs the file. Absent: the operator API cannot create or change destinations and sources. Adding or removing the key needs a restart.',
       ),
   })
   .prefault({})

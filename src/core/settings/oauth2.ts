@@ -12,7 +12,7 @@ export const auth = z
     oauth2: z
       .strictObject({
         tokenUrl: httpUrl.describe(
-          'URL of the token endpoint. The addresses, ports, CAs and proxy of `network` apply to it as to webhooks.',
+          'URL of the token endpoint. The settings of `network` (addresses, ports, CAs and proxy) also apply to it.',
         ),
         clientId: text.describe('Client id that a token request sends to the authorization server.'),
         clientSecret: secretText

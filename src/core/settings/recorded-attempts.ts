@@ -1,3 +1,16 @@
+import { z } from 'zod'
+import { oneOf } from './value-types.ts'
+
+/** The key `delivery.attemptsTopic` of the configuration. */
+export const attemptsTopic = z
+  .union([oneOf(['failures', 'all', 'off']), z.boolean()], {
+    error: ({ input }) => (input === undefined || input === null ? undefined : 'must be "failures", "all" or "off"'),
+  })
+  .prefault('failures')
+  .transform(value => (typeof value === 'string' ? value : value ? 'all' : 'off'))
+  .describe(
+    'Which attempts are recorded in the topic `<prefix>.attempts`, from which `hookline message`, the operator API and `hookline tail` read. `failures`: failed attempts, and successes after a failure. `all`: all attempts. `off`: the topic does not exist. Deprecated: `true` for `all`, `false` for `off`. Under load, some of these records may be missing.',
+  )
+
 /** Which attempts are recorded in the attempts topic: see `isRecorded`. */
-export const recordedAttempts = ['failures', 'all', 'off'] as const
-export type RecordedAttempts = (typeof recordedAttempts)[number]
+export type RecordedAttempts = z.output<typeof attemptsTopic>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { collector, operator, ops } from './listeners.ts'
-import { recordedAttempts } from './recorded-attempts.ts'
+import { attemptsTopic } from './recorded-attempts.ts'
 import { destination, destinationsDirectory, source } from './source-and-destination.ts'
 import { proxy } from './tls-and-proxy.ts'
 import {
@@ -117,7 +117,7 @@ const topics = z
     partitions: count
       .max(10_000)
       .default(12)
-      .describe('Number of partitions of each topic that Hookline creates, except the status topic, which has one.'),
+      .describe('Number of partitions of each topic that Hookline creates, except `<prefix>.status`, which has one.'),
     replicationFactor: count.max(32_767).default(3).describe('Replication factor of each topic that Hookline creates.'),
   })
   .prefault({})
@@ -182,34 +182,33 @@ export const delivery = z
     window: duration
       .prefault('4h')
       .describe(
-        'Retry window: retries may start within this time after Hookline first read the event. Only a delayed first attempt may start later. At most 4h.',
+        'Retry window: retries may start within this time after Hookline first read the event. A first attempt that was deferred until then, for example because the circuit breaker was open, may start later. At most 4h.',
       ),
     ordering: oneOf(['key', 'none'])
       .default('key')
-      .describe('`key`: first attempts for one user and destination are made in order. `none`: in any order.'),
+      .describe(
+        '`key`: Hookline makes the first attempts for one user and destination in the order of the events in Kafka. `none`: in any order.',
+      ),
     transport: oneOf(['got', 'undici'])
       .default('got')
       .describe(
-        'HTTP client. `undici` takes about a third of the CPU time of `got`, but sends some header names in lower case. Retries, time limits, signatures, and the checks of addresses and certificates are the same.',
+        'HTTP client. A delivery with `undici` takes about a third of the CPU time of one with `got`, but `undici` sends some header names in lower case. Retries, time limits, signatures, and the checks of addresses and certificates are the same.',
       ),
-    maxInFlight: count.max(100_000).default(512).describe('Maximum concurrent requests in one process.'),
-    perWebhook: count.max(100_000).default(64).describe('Maximum concurrent requests to one webhook in one process.'),
+    maxInFlight: count
+      .max(100_000)
+      .default(512)
+      .describe('Maximum number of concurrent requests that one process sends.'),
+    perWebhook: count
+      .max(100_000)
+      .default(64)
+      .describe('Maximum number of concurrent requests that one process sends to one webhook.'),
     perHost: count
       .max(100_000)
       .default(128)
       .describe(
-        'Maximum concurrent requests to one host in one process, shared fairly among the destinations on this host.',
+        'Maximum number of concurrent requests that one process sends to one host. The destinations on this host share it fairly.',
       ),
-    attemptsTopic: z
-      .union([oneOf(recordedAttempts), z.boolean()], {
-        error: ({ input }) =>
-          input === undefined || input === null ? undefined : 'must be "failures", "all" or "off"',
-      })
-      .prefault('failures')
-      .transform(value => (typeof value === 'string' ? value : value ? 'all' : 'off'))
-      .describe(
-        'Which attempts are recorded in the topic `<prefix>.attempts`, from which `hookline message`, the operator API and `hookline tail` read. `failures`: failed attempts, and successes after a failure. `off`: the topic does not exist. Deprecated: `true` for `all`, `false` for `off`. Under load, some of these records may be missing.',
-      ),
+    attemptsTopic,
   })
   .prefault({})
   .describe('Attempts, retries and limits.')
@@ -232,17 +231,17 @@ const payload = z
       .boolean()
       .default(false)
       .describe(
-        '`true`: requests to destinations with a shared secret or `policy.signing: ed25519` also have the Standard Webhooks headers.',
+        '`true`: requests to destinations with a shared secret or `policy.signing: ed25519` also have the Standard Webhooks headers (`webhook-id`, `webhook-timestamp` and `webhook-signature`).',
       ),
   })
   .prefault({})
-  .describe('Body and headers of requests.')
+  .describe('Body and headers of the requests that Hookline sends to webhooks.')
 
 const audiences = z
   .strictObject({
     emitPerSecond: count
       .default(500)
-      .describe('Maximum number of identify messages per second that one process writes for audience syncs.'),
+      .describe('Maximum number of identify messages per second that one process writes for syncs.'),
     list: z
       .array(
         z.strictObject({
@@ -259,7 +258,9 @@ const audiences = z
       .describe('Audiences and their destinations. A sync of an audience that is not in this list is rejected.'),
   })
   .prefault({})
-  .describe('Audiences and computed traits.')
+  .describe(
+    'Audiences (lists of users that destinations should know) and computed traits (audiences with a value for each user). A sync compares a list that you upload with what the destinations have, and sends them the differences as identify messages.',
+  )
 
 export const configuration = z
   .strictObject({
@@ -283,7 +284,7 @@ export const configuration = z
       )
       .optional()
       .describe(
-        'Directory with further destinations, one in each file (.yaml, .yml or .json), or a list of directories. The files cannot use environment variables, and can refer only to files below their directory.',
+        'Directory with further destinations, one in each file (.yaml, .yml or .json), or a list of mappings with a `directory`. The files cannot use environment variables, and can refer only to files below their directory.',
       ),
     audiences,
     canary,

@@ -53,7 +53,7 @@ export const destination = z.strictObject({
   sharedSecret: oneOrTwo(secretText)
     .optional()
     .describe(
-      'Secret that signs every request, or a list of two during a rotation. X-Signature uses only the first; the Standard Webhooks headers use both.',
+      'Secret with which Hookline signs every request, or a list of two during a rotation. The header X-Signature uses only the first; the Standard Webhooks headers use both.',
     ),
   sharedSecretFile: oneOrTwo(fileName).optional().describe('File with the shared secret, or a list of two files.'),
   secretRotatesAt: time

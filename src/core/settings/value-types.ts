@@ -52,7 +52,7 @@ export const textOrFile = z.union([z.string(), z.strictObject({ file: fileName }
     if (input === undefined || input === null) return undefined
     if (typeof input === 'number') return 'must be text, not a number'
     if (typeof input === 'boolean') return 'must be text, not true or false'
-    return 'must be text, or a mapping with file: NAME and no other key'
+    return 'must be text, or a mapping { file: NAME } without other keys'
   },
 })
 

@@ -1,5 +1,6 @@
 import { revealed, type Secret } from '../secret.ts'
 import { unreadSecret } from './resolve-settings.ts'
+import { isSendable, sendableHint } from './sendable-write-key.ts'
 import type { Destination, Settings, Webhook } from './settings.ts'
 
 /** Minimum length of a secret in characters. A shorter one is easy to guess. */
@@ -12,6 +13,7 @@ export function warningsOf(settings: Settings): readonly string[] {
   return [
     ...deprecations(settings),
     ...shortSecrets(settings),
+    ...unsendableKeys(settings),
     ...(kafka.sasl !== undefined && kafka.tls === undefined
       ? ['kafka: the login to the brokers is not encrypted, which can reveal the password; set kafka.tls']
       : []),
@@ -67,7 +69,7 @@ function destinationWarnings(
       : []),
     ...((policy?.maxConcurrency ?? topics.partitions) < topics.partitions
       ? [
-          `destination ${id}: policy.maxConcurrency is ${policy?.maxConcurrency}, less than the number of partitions (topics.partitions: ${topics.partitions}); with several processes, some may get no part of this limit and leave their deliveries to the others, which delays these deliveries by at least 10 s; use at least ${topics.partitions}, or accept the delay`,
+          `destination ${id}: policy.maxConcurrency is ${policy?.maxConcurrency}, less than the number of partitions (topics.partitions: ${topics.partitions}); with several processes, a process may get no part of this limit, and other processes then make its deliveries at least 10 s later; use at least ${topics.partitions}, or accept the delay`,
         ]
       : []),
     ...(unusedTls.length > 0
@@ -80,7 +82,7 @@ function destinationWarnings(
       : []),
     ...(traced.length > 0 && traces === undefined
       ? [
-          `destination ${id}: has traceHeaders (webhook ${traced.join(', ')}), but traces is not set, so Hookline sends no trace headers; set traces, or remove traceHeaders`,
+          `destination ${id}: has traceHeaders (webhook ${traced.join(', ')}), but "traces" is not set, so Hookline sends no trace headers; set "traces", or remove traceHeaders`,
         ]
       : []),
     ...(padded
@@ -115,7 +117,7 @@ const sharedSecretsOf = (destinations: readonly Destination[]): readonly string[
   ),
   ...sharing(destinations, ({ signingKeys }) => signingKeys ?? []).map(
     ({ id, other }) =>
-      `destination ${id}: has the same signing key as destination ${other}, so each receiver can send the requests that it gets to the other one, which accepts them as genuine; use different keys`,
+      `destination ${id}: has the same signing key as destination ${other}, so each receiver can forward its own requests to the other one, and the other one accepts them as genuine; use different keys`,
   ),
 ]
 
@@ -143,6 +145,14 @@ const deprecations = ({ collector }: Settings): readonly string[] =>
     : [
         "collector.operatorKey: the operator API on the collector's listener is deprecated, the next minor version removes it; use operator.keys and operator.listen",
       ]
+
+const unsendableKeys = ({ sources }: Settings): readonly string[] =>
+  sources
+    .filter(({ writeKeys }) => known(writeKeys).some(key => !isSendable(key.reveal())))
+    .map(
+      ({ id }) =>
+        `source ${id}: a write key has a colon or a character that a header cannot carry, so not every client can send it; ${sendableHint}`,
+    )
 
 function shortSecrets({ sources, destinations, operator, collector }: Settings): readonly string[] {
   const { operatorKey } = collector

@@ -19,8 +19,8 @@ export interface MembershipsReader {
   readonly topic: string
   /**
    * Passes the records from an offset to the current end to `onRecord`, except those that cannot be
-   * decoded. Resolves with the offset after the last record that it passed, and the number of
-   * records that it read. Rejects when Kafka or the schema registry cannot be reached, and when
+   * read or decoded. Resolves with the offset after the last record that it passed, and the number
+   * of records that it read. Rejects when Kafka or the schema registry cannot be reached, and when
    * `onRecord` throws.
    */
   read(
@@ -48,6 +48,12 @@ export function createMembershipsReader({ reader, codec, topic, logger }: Deps):
     return undefined
   }
 
+  const logUnreadBatch = (partition: number, offset: number, detail: string): void =>
+    logger.error(
+      { topic, partition, offset, detail },
+      'membership records cannot be read; hookline ignores them, so destinations may keep wrong values: run `hookline audience reset` for each audience, then sync it again',
+    )
+
   return {
     topic,
     async read(partition, from, onRecord) {
@@ -57,6 +63,7 @@ export function createMembershipsReader({ reader, codec, topic, logger }: Deps):
         onRecord(readRecord(record, value), record.offset)
       }
       const onLogRecord = (record: LogRecord): void | Promise<void> => {
+        if (record.unreadBatch !== undefined) return logUnreadBatch(partition, record.offset, record.unreadBatch.why)
         if (record.value === null) return take(record, undefined)
         const now = codec.decode(record.value)
         if (now.kind === 'value') return take(record, now.value)

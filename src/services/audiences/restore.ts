@@ -64,7 +64,7 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
     metrics.audienceRestoreSeconds.observe({}, seconds)
     logger.info(
       { partition, records, ...state.size(), stale: stale.length, seconds },
-      'audience members of this partition of the audience input topic were restored from Kafka',
+      'hookline has read the audience members of this partition of the audience input topic from Kafka, and now processes the inputs of the partition',
     )
     return { state, next, stale }
   }

@@ -50,7 +50,7 @@ export function createKeepRejected(deps: Deps): KeepRejected {
 
   function append(record: OutgoingRecord): void {
     const bytes = heldBytes(record)
-    if (!held.take(bytes)) return lost(1, 'the memory for records is full')
+    if (!held.take(bytes)) return lost(1, 'the memory for records that wait for Kafka is full')
     producer.append(topic, record, error => {
       held.giveBack(bytes)
       if (error !== undefined) lost(1, error.message)

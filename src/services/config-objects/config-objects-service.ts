@@ -4,14 +4,17 @@ import type { Merged } from '../../core/config-objects/merge-objects.ts'
 import { type ObjectName, type ObjectRecord, objectKeyOf } from '../../core/config-objects/object-record.ts'
 import { type ChangePlan, mayBeOutdated, planChange } from '../../core/config-objects/plan-change.ts'
 import { readObject } from '../../core/config-objects/read-object.ts'
+import { type AllObjects, brokenReferences } from '../../core/config-objects/references.ts'
 import type { NewNonce } from '../../core/config-objects/seal.ts'
 import type { EncryptionKey } from '../../core/encryption-key.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
+import { ChangesInProgress } from './changes-in-progress.ts'
 import { createEnableAgain } from './enable-again.ts'
 import { ObjectList } from './object-list.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { ObjectWriter } from './object-writer.ts'
+import { writeChange } from './write-change.ts'
 
 /**
  * Maximum number of tries of a change with `expected: any`. A try fails when another process writes
@@ -44,6 +47,8 @@ export function createConfigObjects({ topic, file, merged, clock, newNonce }: De
    * The last change in progress of each object, by key. The next change of the object waits for it.
    */
   const queues = new Map<string, Promise<unknown>>()
+  const inProgress = new ChangesInProgress()
+  const allIn = ({ object, objects }: ObjectStore): AllObjects => ({ file: file(), object, objects })
 
   async function change(request: ChangeRequest, { store, writer }: ConfigTopic): Promise<ChangeOutcome> {
     let isCaughtUp = false
@@ -62,21 +67,28 @@ export function createConfigObjects({ topic, file, merged, clock, newNonce }: De
       if (plan.kind === 'refused') return { kind: 'refused', problems: plan.problems }
       if (plan.kind !== 'write') return plan
       if (request.dryRun === true) return possibleWith(plan.record)
-      const result = await writer.write(plan.record)
-      if (result.kind === 'applied') return outcomeOf(plan.record, store)
+      const conflicting = inProgress.conflicting(plan.references)
+      if (conflicting !== undefined) {
+        await conflicting
+        continue
+      }
+      const all = () => allIn(store)
+      const result = await inProgress.during(plan.references, () => writeChange({ store, writer, all, clock }, plan))
+      if (result.kind === 'applied') return outcomeOf(plan.record, store, all())
+      if (result.kind === 'refused') return result
       if (result.kind === 'failed') return { kind: 'unavailable', detail: result.detail }
       // This process has read its own record back. So it has also read all records that were
       // acknowledged before that record.
       isCaughtUp = true
       if (request.expected.kind !== 'any') return { kind: 'conflict', version: versionOf(request, store) }
-      if (tries === maxTries)
+      if (tries >= maxTries)
         return { kind: 'unavailable', detail: 'in each of 100 tries, another process changed the object first' }
     }
   }
 
   const plannedFrom = (request: ChangeRequest, store: ObjectStore, key: EncryptionKey): ChangePlan =>
     planChange(request, {
-      all: { file: file(), object: store.object, objects: store.objects },
+      all: allIn(store),
       known: store.known(request),
       current: store.object(request),
       now: clock.now(),
@@ -119,12 +131,11 @@ const possibleWith = ({ action, fields }: ObjectRecord): ChangeOutcome => ({
  * Converts a record in force to the outcome of the change that wrote it. Later changes of the
  * object do not affect this outcome.
  */
-function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore): ChangeOutcome {
+function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore, all: AllObjects): ChangeOutcome {
   const { value, action, fields } = record
   const { failures } = store
-  const object =
-    value === undefined
-      ? undefined
-      : describeTopicObject(record, readObject(record, value, store.reading), { failures })
+  const read = value === undefined ? undefined : readObject(record, value, store.reading)
+  const others = read?.problems.length === 0 ? brokenReferences(read.parsed, read.document, all) : []
+  const object = read && describeTopicObject(record, read, { others, failures })
   return { kind: 'changed', object, created: action === 'created', changedFields: fields }
 }

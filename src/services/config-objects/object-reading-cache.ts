@@ -5,7 +5,7 @@ import type { Logger } from '../../core/ports.ts'
 import { formatPath } from '../../core/settings/problem.ts'
 
 const excluded =
-  'a configuration object cannot be used, so hookline excludes it (see the field "problems"): messages for an excluded destination wait, and an excluded source gets no new messages; all other objects stay in use; to use this object again, correct these problems'
+  'a configuration object cannot be used, so hookline excludes it (see the field "problems"): messages for an excluded destination wait, and hookline rejects new messages of an excluded source; all other objects stay in use; to use this object again, correct these problems'
 
 /** Reads the values of objects, each version once, and logs the objects that cannot be used. */
 export class ObjectReadingCache {

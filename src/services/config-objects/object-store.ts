@@ -71,7 +71,7 @@ export interface ObjectStore {
 }
 
 const damaged =
-  'a record of the config topic is damaged (see detail); hookline ignores it: find the program that wrote it and stop it, because only hookline may write to this topic'
+  'a record of the config topic is damaged (see detail); hookline ignores it; only hookline may write to this topic: find the program that wrote this record, and stop the program'
 
 /** The state that is computed from the records of the topic. */
 class View {
@@ -109,7 +109,7 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
     lastOffset = offset
     const target = rebuilt ?? view
     const { log, changes } = target
-    const decoded = decodeRecord(key, value, headers)
+    const decoded = decodeRecord(key, value, headers, offset)
     if (decoded.kind !== 'record') {
       const detail = decoded.kind === 'damaged' ? decoded.detail : 'the key is not that of a configuration object'
       logger.error({ topic, partition, offset, detail }, damaged)

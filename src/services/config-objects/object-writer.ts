@@ -1,6 +1,7 @@
 import { copyOf, type FoldResult } from '../../core/config-objects/object-log.ts'
 import { encodeRecord, type ObjectRecord } from '../../core/config-objects/object-record.ts'
 import type { Cancel, Clock, Logger, LogProducer } from '../../core/ports.ts'
+import type { SettingsProblem } from '../../core/settings/problem.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
 import type { ObjectStore } from './object-store.ts'
 
@@ -22,7 +23,8 @@ const copyOwnAfter = durationMs(1_000)
 const copyOthersAfter = durationMs(30_000)
 
 export type WriteResult =
-  | { readonly kind: 'applied' }
+  /** The record is in force. `problems` is the result of `check`. */
+  | { readonly kind: 'applied'; readonly problems: readonly SettingsProblem[] }
   /** The record has no effect, because another process wrote the same version first. */
   | { readonly kind: 'ignored' }
   /** The write failed or was not confirmed. The record may be in force nevertheless. */
@@ -42,7 +44,7 @@ interface Deps {
  */
 export class ObjectWriter {
   readonly #deps: Deps
-  readonly #inProgress = new Map<string, (result: WriteResult) => void>()
+  readonly #inProgress = new Map<string, (isApplied: boolean) => void>()
   #copyTimer: { readonly cancel: Cancel; readonly at: number } | undefined
   #isStopped = false
 
@@ -52,13 +54,19 @@ export class ObjectWriter {
     if (deps.store.allToCopy().length > 0) this.#copyAfter(copyOthersAfter)
   }
 
-  /** Resolves when this process has read the record back, or after 10 s. Never rejects. */
-  async write(record: ObjectRecord): Promise<WriteResult> {
+  /**
+   * Resolves when this process has read the record back, or after 10 s. Never rejects. `check` is
+   * called when the record is in force, before a later record is read. So it sees the objects as
+   * they are at the offset of the record.
+   */
+  async write(record: ObjectRecord, check: () => readonly SettingsProblem[] = () => []): Promise<WriteResult> {
     const { producer, topic, clock } = this.#deps
     const { promise, resolve } = Promise.withResolvers<WriteResult>()
     const late = `${topic}: Hookline could not read the written record back within ${readBackLimit} ms`
     const cancel = clock.after(readBackLimit, () => resolve({ kind: 'failed', detail: late }))
-    this.#inProgress.set(record.writeId, resolve)
+    this.#inProgress.set(record.writeId, isApplied =>
+      resolve(isApplied ? { kind: 'applied', problems: check() } : { kind: 'ignored' }),
+    )
     producer.append(topic, encodeRecord(record), error => {
       if (error !== undefined) resolve({ kind: 'failed', detail: error.message })
     })
@@ -76,7 +84,7 @@ export class ObjectWriter {
 
   #onRecord({ writeId, copy }: ObjectRecord, result: FoldResult): void {
     const end = copy === 0 ? this.#inProgress.get(writeId) : undefined
-    if (end !== undefined && result !== 'restored') end({ kind: result === 'ignored' ? 'ignored' : 'applied' })
+    if (end !== undefined && result !== 'restored') end(result !== 'ignored')
     if (result === 'ignored') this.#copyAfter(end === undefined ? copyOthersAfter : copyOwnAfter)
   }
 
@@ -103,7 +111,7 @@ export class ObjectWriter {
         if (error === undefined) return
         logger.warn(
           { topic, ...name, error: error.message },
-          'hookline could not write a copy of a configuration object to the config topic (see error); without the copy, compaction may remove the last change of the object; hookline tries again',
+          'hookline could not write the current version of a configuration object to the config topic again (see error); hookline tries again, because the last record of the object there is a change that came too late, and compaction keeps only the last record',
         )
         this.#copyAfter(copyOthersAfter)
       })

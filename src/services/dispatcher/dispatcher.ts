@@ -24,7 +24,7 @@ import { createSuppressionCompaction } from '../deletion/suppression-compaction.
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { DispatcherActivity } from '../live-status/status-writer.ts'
 import { createNotices, type Notices } from '../notices/notices.ts'
-import { createPartitions, type Partitions } from '../partitions/partitions.ts'
+import { createPartitions, type LedgerWriter, type Partitions } from '../partitions/partitions.ts'
 import type { PeriodicTask } from '../periodic-task.ts'
 import { createAttemptRecords } from './attempt-records.ts'
 import { AttemptStarter } from './attempt-starter.ts'
@@ -34,6 +34,7 @@ import { drain } from './drain-before-stop.ts'
 import { followAssignment } from './follow-assignment.ts'
 import { createGauges } from './gauges.ts'
 import { Intake } from './intake.ts'
+import { createLedgerWriter } from './ledger-writer.ts'
 import { createActivity } from './live-status-activity.ts'
 import { createMakeAttempt } from './make-attempt.ts'
 import { createOriginReportRecord } from './origin-report-record.ts'
@@ -143,11 +144,12 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const { starter, intake } = createFlow(deps, { limiter, share, settle, results, oldestOpenMs, onCallEnd, notices })
   const admission = new DispatcherPartitionCallbacks(intake, starter, notices)
   const dueAt = (record: LogRecord): EpochMs => epochMs(record.timestamp + (topics.tierOf(record.topic) ?? 0))
-  const { maxInFlight } = delivery
-  const livePartitions = createPartitions({ consumer: live, clock, maxInFlight, dueAt: undefined, admission })
-  const retryPartitions = createPartitions({ consumer: retries, clock, maxInFlight, dueAt, admission })
+  const ledger = createLedgerWriter({ ...deps, topics, clock, metrics, logger })
+  const shared = { clock, maxInFlight: delivery.maxInFlight, admission, ledger }
+  const livePartitions = createPartitions({ ...shared, consumer: live, dueAt: undefined })
+  const retryPartitions = createPartitions({ ...shared, consumer: retries, dueAt })
   const onChange = (): void => starter.release()
-  const following = followAssignment({ ...deps, share, handlers: livePartitions.handlers, onChange })
+  const following = followAssignment({ ...deps, ...livePartitions, share, onChange })
   const groups = {
     dispatcher: { partitions: livePartitions, consumer: live },
     retries: { partitions: retryPartitions, consumer: retries },
@@ -193,6 +195,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
       following.stop()
       if (!(await drain({ clock, isBusy, handOver }))) logger.warn({ waitedMs: flowLimits.drain.timeout }, notDrained)
       notices.stop()
+      await Promise.all([livePartitions, retryPartitions].map(each => untilRoom(ledger, each)))
       await Promise.all([live.stop(), retries.stop()])
     },
     health: () => vitals.health(phase),
@@ -205,6 +208,10 @@ const createTasks = (deps: DispatcherDeps, isOurs: () => boolean): readonly Peri
   [createSuppressionCompaction({ ...deps, isOurs }), createCanary({ ...deps, isOurs }), deps.failures].filter(
     task => task !== undefined,
   )
+
+/** Resolves when the commits have room for all results. */
+const untilRoom = (ledger: LedgerWriter, { processors }: Partitions): Promise<unknown> =>
+  Promise.all([...processors()].map(each => ledger.untilRoom(each, Number.POSITIVE_INFINITY)))
 
 const notDrained =
   'shutdown timed out before all deliveries in progress ended; the offsets of unfinished records are not committed, so the next owner of their partitions processes them again, and receivers may get some events twice'

@@ -50,10 +50,10 @@ export function followAssignment(deps: Deps): AssignmentFollower {
         for (const partition of numbers(partitions)) share.revoked(partition, clock.monotonic())
         handlers.onRevoked(partitions)
       },
-      onRevoking(partitions) {
+      onRevoking(partitions, deadline) {
         share.joined(new Set(numbers(partitions)), clock.monotonic())
         counts.read()
-        return handlers.onRevoking(partitions)
+        return handlers.onRevoking(partitions, deadline)
       },
     },
     start: counts.read,

@@ -23,6 +23,7 @@ import { AdmittedRecord } from './admitted-record.ts'
 import type { AttemptStarter } from './attempt-starter.ts'
 import { carriedIn } from './delivery-state-of-record.ts'
 import { DeletionCheck } from './forged-delete-check.ts'
+import { countEarlierResults, identify } from './ledger-entries.ts'
 import type { Settle } from './settle.ts'
 
 type UnroutedReason = Extract<Route, { kind: 'dead_lettered' }>['reason']
@@ -112,7 +113,9 @@ export class Intake {
   /** Called when all deliveries of a record are done. */
   done(open: AdmittedRecord): void {
     this.#remove(open)
-    open.processor.done(open.record)
+    const { record, hour, entries } = open
+    // Not `open`: the tracker may keep them after the record, whose value takes much memory.
+    open.processor.done(record, { hour, entries })
   }
 
   /** Removes a record only once: a record that `forget` has removed may still be done later. */
@@ -124,8 +127,9 @@ export class Intake {
   #decode(open: AdmittedRecord): void {
     const { codec, topics } = this.#deps
     const { record } = open
-    if (record.unreadBatch !== undefined) return this.#refuseBytes(open, record.unreadBatch.why)
     const carried = carriedIn(record, topics)
+    identify(open, carried, topics)
+    if (record.unreadBatch !== undefined) return this.#refuseBytes(open, record.unreadBatch.why)
     if (carried === undefined && topics.tierOf(record.topic) !== undefined)
       return this.#refuseBytes(open, 'the headers with the delivery state are missing or malformed')
     if (record.value === null) return this.#refuseBytes(open, 'the value of the record is null', carried)
@@ -236,11 +240,17 @@ export class Intake {
     const { settle } = this.#deps
     const first = carried ?? this.#firstOf(open.record, event)
     if (routed.kind === 'dead_lettered') return this.#holdUnrouted(open, event, first, routed.reason)
+    open.countRouted()
+    countEarlierResults(open)
     // Leaves out destinations that an earlier owner of the partition has finished.
     const done = open.processor.tracker.doneFor(open.record.offset)
     const isLeft = (destination: string | undefined): boolean =>
       destination === undefined || !done.includes(destination)
-    for (const drop of routed.drops) if (isLeft(drop.destination)) settle.dropped(open, event, drop)
+    for (const drop of routed.drops) {
+      if (!isLeft(drop.destination)) continue
+      open.countAdmitted(drop.destination ?? noDestination)
+      settle.dropped(open, event, drop)
+    }
     const orderKey = keyOf(event.message)
     for (const destination of routed.destinations)
       if (isLeft(destination.id)) this.#deliverFirst(open, plan, orderKey, first, destination)
@@ -258,6 +268,7 @@ export class Intake {
     { id, policy }: Destination,
   ): void {
     this.#deps.results.totals.admitted++
+    of.countAdmitted(id)
     const { ordering, window } = effectivePolicy(policy, this.#deps.delivery)
     const deadline = epochMs(Math.min(first.deadline, first.startedAt + window))
     const carried = { ...first, destination: id, deferrals: 0, deadline, reason: '' }

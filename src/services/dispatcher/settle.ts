@@ -2,7 +2,9 @@ import { assertNever } from '../../core/assert-never.ts'
 import type { DeadLetterReason } from '../../core/delivery/classify-outcome.ts'
 import type { Decision, Deferral } from '../../core/delivery/decide.ts'
 import { type DeliveryState, retryRecord } from '../../core/delivery/delivery-state.ts'
+import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import { type Drop, reportedDestinations } from '../../core/delivery/route.ts'
+import type { LedgerResult } from '../../core/ledger/ledger-counts.ts'
 import type { ResultCounts } from '../../core/live-status/result-counts.ts'
 import type { Event, EventHead } from '../../core/message/event.ts'
 import type { RejectionCode } from '../../core/message/message.ts'
@@ -28,7 +30,7 @@ interface Deps extends Omit<AppendDeps, 'permit'> {
  * offset can be committed. It does so when the delivery has succeeded or is dropped, or when all
  * in-sync replicas have the event in a retry topic or the dead-letter topic.
  *
- * The final result of a membership update or delete message is also reported (`result-report.ts`).
+ * The final result of a membership update or delete message is also reported (`origin-report.ts`).
  * The record is then released only when Kafka has stored the report. A crash before that repeats
  * the delivery and the report.
  */
@@ -53,11 +55,7 @@ export function createSettle(deps: Deps): Settle {
   const { reportRecord, topics, producer, clock, metrics, logger, observer, results } = deps
   const count = createCountResults({ metrics, clock, observer, results })
   const { append, unwritableTopics, unacknowledged } = createAppends({
-    producer,
-    clock,
-    metrics,
-    logger,
-    permit: undefined,
+    ...{ producer, clock, metrics, logger, permit: undefined },
   })
   const writeDeadLetter = createWriteDeadLetter({ append, topics, metrics, logger })
 
@@ -69,7 +67,7 @@ export function createSettle(deps: Deps): Settle {
     const end = (settled: boolean): void => {
       if (settled) {
         count.delivery(delivery, decision)
-        of.doneFor(destination)
+        of.doneFor(destination, resultOf(decision))
       }
       of.release()
       ended()
@@ -97,12 +95,18 @@ export function createSettle(deps: Deps): Settle {
     const { reason, destination } = drop
     count.dropped(event, drop)
     open.retain()
-    report(open, event, destination, reason, () => open.release())
+    report(open, event, destination, reason, settled => {
+      if (settled) open.count(destination ?? noDestination, 'dropped')
+      open.release()
+    })
   }
 
   function unrouted(open: AdmittedRecord, decision: Deferral): void {
     const end = (written: boolean): void => {
-      if (written) count.unrouted(decision)
+      if (written) {
+        count.unrouted(decision)
+        open.unroutedResult('moved')
+      }
       open.release()
     }
     const tooLarge = (): void => refused(open, 'record_too_large', { carried: { origin: decision.carried.origin } })
@@ -112,7 +116,10 @@ export function createSettle(deps: Deps): Settle {
   function refused(open: AdmittedRecord, reason: DeadLetterReason, known: Parameters<Settle['refused']>[2] = {}): void {
     writeDeadLetter(open.record, { ...known, reason }, open.processor, written => {
       const { event } = known
-      if (written) count.refused(event, reason)
+      if (written) {
+        count.refused(event, reason)
+        open.unroutedResult('dead_lettered')
+      }
       for (const destination of written && event !== undefined ? reportedDestinations(event) : []) {
         open.retain()
         report(open, event as Event, destination, reason, () => open.release())
@@ -123,6 +130,9 @@ export function createSettle(deps: Deps): Settle {
 
   return { delivery: settle, dropped, unrouted, refused, unwritableTopics, unacknowledged }
 }
+
+/** A copy in a retry topic moves the delivery there, whether it was attempted or not. */
+const resultOf = ({ kind }: Decision): LedgerResult => (kind === 'deferred' || kind === 'retried' ? 'moved' : kind)
 
 type Report = (
   of: AdmittedRecord,

@@ -191,7 +191,7 @@ function createCopies({ copies, producer, topic, clock, logger }: CopyDeps) {
         if (error === undefined) return
         logger.warn(
           { topic, error: error.message },
-          'hookline could not write a copy of a job to the jobs topic (see error); without the copy, compaction may remove the last state of the job; hookline tries again',
+          'hookline could not write the current state of a job to the jobs topic again (see error); hookline tries again, because the last record of the job there is a change that came too late, and compaction keeps only the last record',
         )
         soon()
       })

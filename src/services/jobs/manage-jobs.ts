@@ -1,6 +1,6 @@
 import type { Routing } from '../../core/delivery/route.ts'
 import { type Job, type JobKind, jobKeyOf } from '../../core/jobs/job.ts'
-import { type JobRequest, jobIdOf, readJobRequest } from '../../core/jobs/job-request.ts'
+import { type JobRequest, jobIdOf, readJobRequest, requestHashOf } from '../../core/jobs/job-request.ts'
 import { cancelOf } from '../../core/jobs/job-steps.ts'
 import type { JobsApi, NewJob } from '../../core/jobs/jobs-api.ts'
 import type { OffsetsByTime } from '../../core/offsets-by-time.ts'
@@ -26,9 +26,9 @@ interface Deps {
 /** The operations on the jobs of the installation, in each operator process. */
 export function createManageJobs({ store, offsets, topics, routing, clock }: Deps): JobsApi {
   /** The first record of a new job, with the offsets at which the job will end. */
-  async function jobOf(request: JobRequest, { by }: NewJob, id: string): Promise<Job> {
+  async function jobOf(request: JobRequest, asked: NewJob, id: string): Promise<Job> {
     const first = { format: 1, id, version: 1, writeId: clock.id(), copy: 0, state: 'waiting' } as const
-    const shared = { ...first, createdBy: by }
+    const shared = { ...first, createdBy: asked.by, requestHash: hashOf(asked) }
     if (request.kind === 'replay') {
       const spans = await offsets.spans(topics.deadLetter)
       const ends = spans.map(({ to }) => to)
@@ -49,9 +49,9 @@ export function createManageJobs({ store, offsets, topics, routing, clock }: Dep
 
   async function create(asked: NewJob): Promise<Job | ObjectRefusal> {
     const { kind, body, by, idempotencyKey } = asked
-    const id = idempotencyKey === undefined ? clock.id() : jobIdOf(by, idempotencyKey)
+    const id = idempotencyKey === undefined ? clock.id() : jobIdOf(kind, by, idempotencyKey)
     const earlier = store.get(jobKeyOf({ kind, id }))
-    if (earlier !== undefined) return earlier
+    if (earlier !== undefined) return sameRequest(earlier, asked)
     const read = readJobRequest(kind, body, routing(), clock.now())
     if (read.kind === 'invalid')
       return objectRefusal('invalid_body', 'The body is not valid: see "problems".', { problems: read.problems })
@@ -67,9 +67,7 @@ export function createManageJobs({ store, offsets, topics, routing, clock }: Dep
       return objectRefusal(
         'unavailable',
         `Kafka did not report the offsets, so no job was created (${(error as Error).message}): send the request again after the time in Retry-After.`,
-        {
-          retryAfter,
-        },
+        { retryAfter },
       )
     }
     const result = await store.create(job)
@@ -77,7 +75,8 @@ export function createManageJobs({ store, offsets, topics, routing, clock }: Dep
     // Two requests with the same Idempotency-Key create the same job. Another process may have
     // created it for the other request.
     const other = store.get(jobKeyOf({ kind, id }))
-    return other ?? unconfirmed(result.kind === 'failed' ? result.detail : 'another process changed the job first')
+    if (other !== undefined) return sameRequest(other, asked)
+    return unconfirmed(result.kind === 'failed' ? result.detail : 'another process changed the job first')
   }
 
   async function cancel(kind: JobKind, id: string): Promise<Job | ObjectRefusal> {
@@ -105,6 +104,30 @@ export function createManageJobs({ store, offsets, topics, routing, clock }: Dep
     get: async (kind, id) => (await store.find(jobKeyOf({ kind, id }))) ?? notFound,
   }
 }
+
+const hashOf = ({ idempotencyKey, body }: NewJob): string | undefined =>
+  idempotencyKey === undefined ? undefined : requestHashOf(body)
+
+/**
+ * Returns the job that an earlier request with the same idempotency key created, if that request
+ * had the same body. The body of a job of an earlier version of Hookline is unknown.
+ */
+const sameRequest = (job: Job, asked: NewJob): Job | ObjectRefusal =>
+  job.requestHash === undefined || job.requestHash === hashOf(asked) ? job : keyReused
+
+const keyReused = objectRefusal(
+  'idempotency_key_reused',
+  'An earlier request with this Idempotency-Key had another body, so no job was created: see "problems".',
+  {
+    problems: [
+      {
+        path: 'Idempotency-Key',
+        message: 'belongs to a request with another body',
+        hint: 'send a new value for a new job, or the body of the earlier request to get its job',
+      },
+    ],
+  },
+)
 
 const notFound = objectRefusal(
   'not_found',

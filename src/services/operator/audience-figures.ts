@@ -2,24 +2,9 @@ import type { Membership } from '../../core/audience/membership.ts'
 import { type SyncId, syncId } from '../../core/audience/sync-id.ts'
 import { type SyncStatus, syncStatuses, syncStatusOf } from '../../core/audience/sync-status.ts'
 import type { JsonText } from '../../core/message/json-text.ts'
+import type { AudienceFigures } from '../../core/operator/audience-view.ts'
 import type { DurationMs, EpochMs } from '../../core/time.ts'
 import { type MembershipSource, visitMemberships } from './read-memberships.ts'
-
-/** The members and sync statuses of one audience at one destination. */
-export interface DestinationFigures {
-  readonly destination: string
-  /** Number of users who should be in the audience or, for a trait, should have a value. */
-  readonly members: number
-  readonly syncStatuses: Readonly<Record<SyncStatus, number>>
-}
-
-/** The figures of one audience, from the memberships topic. */
-export interface AudienceFigures {
-  readonly audience: string
-  /** The id of the newest known sync; `undefined` when there is none. */
-  readonly newest: SyncId | undefined
-  readonly destinations: readonly DestinationFigures[]
-}
 
 interface Deps extends MembershipSource {
   readonly now: EpochMs

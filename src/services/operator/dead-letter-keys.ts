@@ -60,24 +60,30 @@ export function createDeadLetterKeys({ topic, index }: Deps): DeadLetterKeys {
   return {
     async follow(session, budget) {
       const ranges = await session.ranges(topic)
-      for (const [partition, { end }] of ranges.entries()) {
-        const { to } = index.start(partition, end)
-        for (let from = to; from < end; from += chunkOffsets) {
-          if (budget.isSpent) return { ranges, isComplete: false }
-          await readKeys(session, { partition, from, to: Math.min(end, from + chunkOffsets) }, budget)
-        }
-      }
-      return { ranges, isComplete: true }
+      const isComplete = await allComplete(
+        ranges.map(async ({ end }, partition) => {
+          const { to } = index.start(partition, end)
+          for (let from = to; from < end; from += chunkOffsets) {
+            if (budget.isSpent) return false
+            await readKeys(session, { partition, from, to: Math.min(end, from + chunkOffsets) }, budget)
+          }
+          return true
+        }),
+      )
+      return { ranges, isComplete }
     },
     async reach(session, parts, budget) {
-      for (const { partition, from, to } of parts) {
-        if (to <= from) continue
-        for (let known = index.knownFrom(partition); known > to && !index.isFull; known = index.knownFrom(partition)) {
-          if (budget.isSpent) return false
-          await readKeys(session, { partition, from: Math.max(to, known - chunkOffsets), to: known }, budget)
-        }
-      }
-      return true
+      return allComplete(
+        parts.map(async ({ partition, from, to }) => {
+          if (to <= from) return true
+          const knownFrom = (): number => index.knownFrom(partition)
+          for (let known = knownFrom(); known > to && !index.isFull; known = knownFrom()) {
+            if (budget.isSpent) return false
+            await readKeys(session, { partition, from: Math.max(to, known - chunkOffsets), to: known }, budget)
+          }
+          return true
+        }),
+      )
     },
     noting() {
       const keys = new Map<number, KeyAt[]>()
@@ -97,4 +103,13 @@ export function createDeadLetterKeys({ topic, index }: Deps): DeadLetterKeys {
       }
     },
   }
+}
+
+/**
+ * Whether all reads returned true. It waits for all of them even if one fails, because a session
+ * must not be closed while a request is in progress.
+ */
+async function allComplete(reads: readonly Promise<boolean>[]): Promise<boolean> {
+  await Promise.allSettled(reads)
+  return (await Promise.all(reads)).every(isComplete => isComplete)
 }

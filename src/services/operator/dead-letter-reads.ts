@@ -9,7 +9,7 @@ import type { DeadLetterPage } from '../../core/operator/message-and-dead-letter
 import type { ReadBudget } from '../../core/operator/read-budget.ts'
 import type { EventCodec, LogRecord } from '../../core/ports.ts'
 import { durationMs, type EpochMs, epochMs } from '../../core/time.ts'
-import { createDeadLetterKeys } from './dead-letter-keys.ts'
+import { createDeadLetterKeys, type DeadLetterKeys } from './dead-letter-keys.ts'
 import { type NewestFirst, type Part, readNewestFirst } from './read-newest-first.ts'
 
 /** A dead letter that a search has found. It is live: its record is the last one of its key. */
@@ -108,7 +108,7 @@ export function createDeadLetterReads({ topic, codec, index = new DeadLetterInde
     async find(session, key, budget) {
       const { ranges, isComplete } = await keys.follow(session, budget)
       if (!isComplete) return { record: undefined, isComplete }
-      return findKey(session, { topic, index, ranges, key }, budget)
+      return findKey(session, { topic, index, keys, ranges, key }, budget)
     },
   }
 }
@@ -134,35 +134,60 @@ async function partsOf(
   }))
 }
 
-/** Finds the last record of a key. It reads only the part of the topic that can have it. */
+/**
+ * Finds the last record of a key. It reads only the parts of the topic that can have it, and notes
+ * the keys that it reads. So a repeated request continues the search.
+ */
 async function findKey(
   session: LogSession,
   wanted: {
     readonly topic: string
     readonly index: DeadLetterIndex
+    readonly keys: Pick<DeadLetterKeys, 'noting'>
     readonly ranges: readonly OffsetRange[]
     readonly key: string
   },
   budget: ReadBudget,
 ): Promise<FoundKey> {
-  const { topic, index, ranges } = wanted
+  const { topic, index, keys, ranges } = wanted
   const key = Buffer.from(wanted.key)
-  // If the key was listed before, the index knows its partition. Otherwise the partition is
-  // computed from the key. The result is wrong if partitions were added after the record was
-  // written.
-  const listed = [...ranges.keys()].find(each => index.offsetOf(each, key) !== undefined)
-  const partition = listed ?? partitionFor(key, ranges.length)
-  const known = index.offsetOf(partition, key)
   const parts = await partsOf(session, topic, { ranges, filter: { since: appendedAfter(wanted.key) } })
-  const { from, to } = parts[partition] as Part
-  const { found, isComplete } = await readNewestFirst(session, {
-    ...{ topic, budget, limit: 1 },
-    parts: [known === undefined ? { partition, from, to } : { partition, from: known, to: known + 1 }],
-    select: record =>
-      record.key?.equals(key) ? { ...record, key, value: record.value && Buffer.from(record.value) } : undefined,
+  // If the key was listed before, the index knows its offset. Otherwise the partition is computed
+  // from the key. If partitions were added after the record was written, it is in another one.
+  const known = parts.flatMap(part => {
+    const offset = index.offsetOf(part.partition, key)
+    return offset === undefined ? [] : [{ ...part, from: offset, to: offset + 1 }]
   })
-  const record = found[0]?.item
-  return { record: record?.value === null ? undefined : record, isComplete: isComplete || record !== undefined }
+  const computed = partitionFor(key, ranges.length)
+  // The index has all keys from this offset on, unless it is full.
+  const unknown = parts.map(part => ({
+    ...part,
+    to: index.isFull ? part.to : Math.min(part.to, index.knownFrom(part.partition)),
+  }))
+  const searches =
+    known.length > 0
+      ? [known.slice(0, 1)]
+      : [
+          unknown.filter(({ partition }) => partition === computed),
+          unknown.filter(({ partition }) => partition !== computed),
+        ]
+  for (const search of searches) {
+    const noted = keys.noting()
+    const { found, isComplete } = await readNewestFirst(session, {
+      ...{ topic, budget, limit: 1, parts: search },
+      select(record) {
+        noted.add(record)
+        return record.key?.equals(key)
+          ? { ...record, key, value: record.value && Buffer.from(record.value) }
+          : undefined
+      },
+      onChunk: noted.end,
+    })
+    const record = found[0]?.item
+    if (record !== undefined) return { record: record.value === null ? undefined : record, isComplete: true }
+    if (!isComplete) return { record: undefined, isComplete }
+  }
+  return { record: undefined, isComplete: true }
 }
 
 /**

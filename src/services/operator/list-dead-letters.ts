@@ -9,20 +9,25 @@ import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
  * Visits every dead letter, in no particular order, and awaits `visit`. It reads the topic twice:
  * only the last record of a key can be a dead letter, and the end of the topic shows which record
  * is the last. After the first read, `begin` gets the number of dead letters. If it returns false,
- * no dead letter is visited. Resolves with that number.
+ * no dead letter is visited. Resolves with that number. With `ends`, only the dead letters before
+ * this offset of each partition are counted and visited.
  */
 export async function visitDeadLetters(
   reader: TopicReader,
   topic: string,
   visit: (deadLetter: DeadLetter, record: LogRecord) => void | Promise<void>,
   begin: (total: number) => boolean | Promise<boolean> = () => true,
+  ends?: readonly number[],
 ): Promise<number> {
   const live = new LiveDeadLetters()
   await reader.readToEnd(topic, record => live.note(record))
-  if ((await begin(live.size)) && live.size > 0) {
-    await reader.readToEnd(topic, record => (live.has(record) ? visit(parseDeadLetter(record), record) : undefined))
+  const total = ends === undefined ? live.size : live.countBefore(ends)
+  const isSelected = (record: LogRecord): boolean =>
+    live.has(record) && (ends === undefined || record.offset < (ends[record.partition] ?? 0))
+  if ((await begin(total)) && total > 0) {
+    await reader.readToEnd(topic, record => (isSelected(record) ? visit(parseDeadLetter(record), record) : undefined))
   }
-  return live.size
+  return total
 }
 
 /** A dead letter with its event. `event` is `undefined` when it cannot be decoded. */

@@ -13,13 +13,8 @@ import {
 import { pageOf } from '../../core/operator/object-query.ts'
 import { invalidObject, type ObjectRefusal, objectRefusal } from '../../core/operator/object-refusal.ts'
 import type { ObjectChanged, ObjectsApi, ObjectTarget, Rotated } from '../../core/operator/objects-api.ts'
-import {
-  type KeyRotation,
-  maxWriteKeys,
-  rotateKey,
-  rotateSecret,
-  type SecretRotation,
-} from '../../core/operator/rotation.ts'
+import { type KeyRotation, rotateKey, rotateSecret, type SecretRotation } from '../../core/operator/rotation.ts'
+import { maxWriteKeys } from '../../core/operator/write-key-limit.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { DurationMs } from '../../core/time.ts'
 import { absentIsNotFound, createSwitchObject } from './switch-object.ts'
@@ -159,7 +154,7 @@ const rotationInProgress = (rotation: Extract<SecretRotation, { kind: 'in_progre
   const state =
     until === undefined
       ? 'already has two shared secrets: '
-      : `rotates its secret until ${toIsoTimestamp(until)}: wait until then, `
+      : `is rotating its secret until ${toIsoTimestamp(until)}: wait until then, `
   return objectRefusal(
     'rotation_in_progress',
     `The destination ${state}remove one secret, or send "overlap": "0s" to replace both now.`,

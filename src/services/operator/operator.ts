@@ -138,7 +138,7 @@ async function orUnavailable<T>(
 }
 
 const incompleteSync =
-  'audience sync incomplete: the lines received so far are applied, and no other member is removed; correct the cause (see the fields "end" and "why"; the response also names it), then send the whole list again'
+  'audience sync incomplete: hookline applies the lines received so far, but does not remove the users who are missing from the list; correct the cause (see the fields "end" and "why"; the response also names it), then send the whole list again'
 
 function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
   switch (end.kind) {
@@ -147,7 +147,7 @@ function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
     case 'refused':
       return refusal(
         'invalid_body',
-        `L${end.message.slice(1)}. The lines before it are applied, and no other member is removed: correct the line and send the whole list again.`,
+        `L${end.message.slice(1)}. Hookline applies the lines before it, but does not remove the users who are missing from the list: correct the line and send the whole list again.`,
       )
     case 'empty':
       return refusal(
@@ -163,6 +163,6 @@ function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
 
 const notReached = refusal(
   'not_found',
-  `The search for this id stopped after ${readLimits.records} records or ${readLimits.time / 1_000} s, so it is not known whether the deletion exists: check the id, or, if Kafka responded slowly, try again later.`,
+  `Hookline did not find this id within the limits of the search (${readLimits.records} records, ${readLimits.time / 1_000} s), but the deletion may exist: check the id. If Kafka is slow, send the request again later.`,
 )
 const noDeletion = refusal('not_found', 'There is no deletion with this id: check the id.')

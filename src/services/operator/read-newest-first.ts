@@ -46,16 +46,21 @@ interface Wanted<T> {
 }
 
 /**
- * Number of offsets in the first and in the largest chunk of a partition. Each chunk has twice the
- * offsets of the previous one. So a read of few records stays short, and a long read needs few
- * requests.
+ * Number of offsets in the first and in the largest chunk of a partition. Each chunk has
+ * `growth` times the offsets of the previous one. So a read of few records stays short, and a long
+ * read needs few requests.
  */
-const chunkOffsets = { first: 250, max: 8_000 }
+const chunkOffsets = { first: 250, growth: 4, max: 2_000 }
+/**
+ * Maximum number of partitions that are read concurrently after the first chunk. With one, the read
+ * would mostly wait for the broker.
+ */
+const maxConcurrentChunks = 4
 /**
  * Approximate maximum bytes of each chunk after the first one. The limit exists because the budget
  * is checked only between chunks.
  */
-const maxChunkBytes = 8 * 1024 * 1024
+const maxChunkBytes = 2 * 1024 * 1024
 
 /** The progress in one partition. `found` has selected records that were not returned yet. */
 interface Reading<T> {
@@ -70,7 +75,7 @@ interface Reading<T> {
 
 /**
  * Reads records of several partitions from the end backwards, and returns the selected ones newest
- * first. It reads next in the partition whose unread records can be the newest. A chunk is always
+ * first. It reads next in the partitions whose unread records can be the newest. A chunk is always
  * read completely, so every call with time left makes progress.
  */
 export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>): Promise<NewestFirst<T>> {
@@ -94,9 +99,10 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
   }
 
   while (found.length < limit && !budget.isSpent) {
-    const waiting = unread()
-    const floor = Math.max(Number.NEGATIVE_INFINITY, ...waiting.map(each => each.floor))
-    const next = waiting.filter(each => each.floor === floor)
+    const newestFirst = unread().toSorted((a, b) => b.floor - a.floor || 0)
+    const next = newestFirst.filter(
+      ({ floor }, index) => index < maxConcurrentChunks || floor === newestFirst[0]?.floor,
+    )
     if (next.length === 0) break
     const chunks = next.map(reading => readChunk(session, wanted, reading))
     // All requests are awaited even if one fails, because a session must not be closed while a
@@ -105,7 +111,6 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
     await Promise.all(chunks)
     emit()
   }
-  emit()
   const isEmpty = readings.every(reading => reading.found.length === 0)
   const floor = Math.max(Number.NEGATIVE_INFINITY, ...unread().map(each => each.floor))
   return {
@@ -141,7 +146,11 @@ async function readChunk<T>(session: LogSession, wanted: Wanted<T>, reading: Rea
   reading.found = [...chunk, ...reading.found]
   reading.to = from
   reading.floor = Math.min(reading.floor, oldest ?? reading.floor)
-  reading.span = Math.min(reading.span * 2, chunkOffsets.max, Math.ceil((maxChunkBytes * records) / Math.max(bytes, 1)))
+  reading.span = Math.min(
+    reading.span * chunkOffsets.growth,
+    chunkOffsets.max,
+    Math.ceil((maxChunkBytes * records) / Math.max(bytes, 1)),
+  )
 }
 
 /**

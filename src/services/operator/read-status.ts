@@ -1,21 +1,22 @@
 import type { ConfigObject, ConfigObjects } from '../../core/config-objects/config-objects.ts'
-import { parseDeliveryState } from '../../core/delivery/delivery-state.ts'
+import type { LogSession, WithLogSession } from '../../core/log-session.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import { notFound } from '../../core/operator/object-change-response.ts'
 import { type ObjectRefusal, shownProblems } from '../../core/operator/object-refusal.ts'
 import { type DestinationState, destinationStates, disablingViewOf, stateOf } from '../../core/operator/object-view.ts'
-import type { DestinationStatus, DestinationWaiting, GroupLag, InstallationStatus } from '../../core/operator/status.ts'
-import type { Clock, Logger, LogPositions, LogRecord, TopicReader } from '../../core/ports.ts'
-import { type DurationMs, durationMs, epochMs, formatDuration } from '../../core/time.ts'
+import { ReadBudget, type ReadLimits } from '../../core/operator/read-budget.ts'
+import type { DestinationStatus, GroupLag, InstallationStatus } from '../../core/operator/status.ts'
+import type { Clock, Logger } from '../../core/ports.ts'
+import { type DurationMs, durationMs, formatDuration } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { StatusView } from '../live-status/status-view.ts'
 import { liveDestination, liveInstallation } from './live-status-fields.ts'
 import type { ReadLog } from './read-log.ts'
+import { readWaitingDeliveries } from './waiting-deliveries.ts'
 
 export interface ReadStatusDeps {
   readonly objects: Pick<ConfigObjects, 'list' | 'get'>
-  readonly positions: LogPositions
-  readonly reader: TopicReader
+  readonly sessions: WithLogSession
   readonly topics: TopicNames
   /** The waits of the existing retry topics, shortest first. */
   readonly tiers: readonly DurationMs[]
@@ -28,8 +29,10 @@ export interface ReadStatusDeps {
   readonly logger: Logger
 }
 
-/** Limits of one status: some seconds, and as many records as can be read in that time. */
-export const statusLimits = { records: 50_000, time: durationMs(5_000) }
+/** Limits of the records that one status reads. An idle core reads 50,000 records in this time. */
+export const statusLimits: ReadLimits = { records: 50_000, time: 600 }
+/** Maximum time that a status waits for Kafka. */
+export const maxStatusWait = durationMs(1_500)
 /** Maximum number of objects with problems in a status. */
 const maxObjects = 100
 
@@ -64,14 +67,6 @@ export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
     return result
   }
 
-  async function lagOf(groupId: string, topic: string): Promise<number | undefined> {
-    const offsets = await withinTime(async () => ({
-      ends: await deps.positions.ends(topic),
-      committed: await deps.positions.committed(groupId, topic),
-    }))
-    return offsets?.ends.reduce((sum, end, partition) => sum + lagBetween(offsets.committed[partition], end), 0)
-  }
-
   async function status(): Promise<InstallationStatus> {
     const { dispatcherGroup, retriesGroup, audiencesGroup } = topics
     const asked = [
@@ -79,10 +74,10 @@ export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
       ...tiers.map(tier => ({ group: retriesGroup, topic: topics.retry(tier) })),
       { group: audiencesGroup, topic: topics.audienceInput },
     ]
-    const lags = await Promise.all(
-      asked.map(async ({ group, topic }) => ({ group, topic, lag: await lagOf(group, topic) })),
-    )
-    const known = lags.flatMap(({ lag, ...of }) => (lag === undefined ? [] : [{ ...of, lag }]))
+    const lags: Lag[] = []
+    await withinTime(session => readLags(session, asked, lags))
+    // The list has holes where Kafka did not report the offsets.
+    const known = lags.filter(lag => lag !== undefined)
     const groups = [...Map.groupBy(known, ({ group }) => group)].map(
       ([group, of]): GroupLag => ({ group, topics: of.map(({ topic, lag }) => ({ topic, lag })) }),
     )
@@ -93,7 +88,7 @@ export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
     return {
       at: toIsoTimestamp(clock.now()),
       version: deps.version,
-      ...((known.length < lags.length || !live.isCurrent()) && { partial: true }),
+      ...((known.length < asked.length || !live.isCurrent()) && { partial: true }),
       groups,
       waiting,
       ...configurationOf(objects),
@@ -118,13 +113,15 @@ const stateIn = (object: ConfigObject) => ({
   disabledAutomatically: disablingViewOf(object.disabledAutomatically),
 })
 
+type WithinTime = <T>(use: (session: LogSession) => Promise<T>) => Promise<T | undefined>
+
 /** Returns a function that resolves with `undefined` when Kafka does not answer in time. */
 const createWithinTime =
-  ({ clock, logger }: Pick<ReadStatusDeps, 'clock' | 'logger'>) =>
-  async <T>(ask: () => Promise<T>): Promise<T | undefined> => {
+  ({ sessions, clock, logger }: Pick<ReadStatusDeps, 'sessions' | 'clock' | 'logger'>): WithinTime =>
+  async use => {
     const expired = Promise.withResolvers<undefined>()
-    const cancel = clock.after(statusLimits.time, () => expired.resolve(undefined))
-    const asked = ask().catch((error: unknown) => {
+    const cancel = clock.after(maxStatusWait, () => expired.resolve(undefined))
+    const asked = sessions(use).catch((error: unknown) => {
       logger.warn(
         { error: (error as Error).message },
         'Kafka did not report offsets for a status request to the operator API (see error); the response is marked partial: true, and counts that need these offsets are missing or incomplete',
@@ -138,18 +135,40 @@ const createWithinTime =
     }
   }
 
+interface Lag {
+  readonly group: string
+  readonly topic: string
+  readonly lag: number
+}
+
+/**
+ * Reads the lag of each topic, and writes it to `lags` at the index of the topic. Rejects after all
+ * requests when one of them failed.
+ */
+async function readLags(session: LogSession, asked: readonly Omit<Lag, 'lag'>[], lags: Lag[]): Promise<void> {
+  const reads = asked.map(async ({ group, topic }, index) => {
+    const [ranges, commits] = [await session.ranges(topic), await session.commits(group, topic)]
+    const lag = ranges.reduce((sum, { end }, partition) => sum + lagBetween(commits[partition]?.offset, end), 0)
+    lags[index] = { group, topic, lag }
+  })
+  await Promise.allSettled(reads)
+  await Promise.all(reads)
+}
+
 async function statusOf(
   deps: ReadStatusDeps,
-  withinTime: <T>(ask: () => Promise<T>) => Promise<T | undefined>,
+  withinTime: WithinTime,
   object: ConfigObject,
 ): Promise<DestinationStatus> {
   const { live, clock } = deps
   const { id } = object
+  const budget = new ReadBudget(statusLimits, () => clock.monotonic())
   // Read both concurrently: while Kafka does not respond, each one waits until its time limit.
-  const [{ waiting, isPartial }, failures] = await Promise.all([
-    waitingOf(deps, withinTime, id),
+  const [read, failures] = await Promise.all([
+    withinTime(session => readWaitingDeliveries(session, deps, id, budget)),
     deps.log.lastFailures(id),
   ])
+  const { waiting, isPartial } = read ?? { waiting: [], isPartial: true }
   return {
     kind: 'status',
     ...{ id, ...stateIn(object) },
@@ -166,45 +185,6 @@ async function statusOf(
  */
 const lagBetween = (committed: number | undefined, end: number): number =>
   Math.max(0, end - Math.max(0, committed ?? 0))
-
-/**
- * Counts the deliveries of a destination that wait in retry topics. They are between the committed
- * offsets and the ends of the partitions.
- */
-async function waitingOf(
-  { positions, reader, topics, tiers, clock }: ReadStatusDeps,
-  withinTime: <T>(ask: () => Promise<T>) => Promise<T | undefined>,
-  id: string,
-): Promise<{ readonly waiting: readonly DestinationWaiting[]; readonly isPartial: boolean }> {
-  const until = clock.monotonic() + statusLimits.time
-  let records = 0
-  const isEnough = (): boolean => records >= statusLimits.records || clock.monotonic() >= until
-  const waiting: DestinationWaiting[] = []
-  let isPartial = false
-  for (const tier of tiers) {
-    if (isEnough()) {
-      isPartial = true
-      break
-    }
-    const topic = topics.retry(tier)
-    const found = { records: 0, oldest: Number.POSITIVE_INFINITY }
-    const onRecord = ({ headers, timestamp }: LogRecord): void => {
-      records++
-      if (parseDeliveryState(headers)?.destination !== id) return
-      found.records++
-      found.oldest = Math.min(found.oldest, timestamp)
-    }
-    const read = await withinTime(async () => {
-      const from = await positions.committed(topics.retriesGroup, topic)
-      return reader.readToEnd(topic, onRecord, { from: from.map(offset => Math.max(0, offset)), isEnough })
-    })
-    isPartial ||= read === undefined || isEnough()
-    if (found.records === 0) continue
-    const oldestAt = toIsoTimestamp(epochMs(found.oldest))
-    waiting.push({ tier: formatDuration(tier), records: found.records, oldestAt })
-  }
-  return { waiting, isPartial }
-}
 
 function configurationOf(
   objects: ReadStatusDeps['objects'],

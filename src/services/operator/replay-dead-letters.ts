@@ -29,8 +29,8 @@ export interface ReplayOptions {
   /** When aborted, no further dead letter is replayed; those in progress are finished. */
   readonly signal: AbortSignal
   /**
-   * Called once with the number of dead letters in the topic, before the first one is replayed.
-   * When it returns false, none is replayed.
+   * Called once with the number of dead letters in the topic (with `ends`: before these offsets),
+   * before the first one is replayed. When it returns false, none is replayed.
    */
   readonly begin?: ((total: number) => boolean | Promise<boolean>) | undefined
   readonly onProgress?: ((progress: ReplayProgress) => void) | undefined
@@ -110,7 +110,6 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
   const writing = new Writing(deps, reportProgress, error => failing.abort(error))
 
   async function visit(deadLetter: DeadLetter, record: LogRecord): Promise<void> {
-    if (ends !== undefined && record.offset >= (ends[record.partition] ?? 0)) return
     seen++
     reportProgress()
     if (deadLetter.destination !== undefined) destinations.add(deadLetter.destination)
@@ -137,7 +136,7 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
     return { kind: isDeclined ? 'declined' : 'done' }
   }
 
-  const reading = visitDeadLetters(stoppable(deps.reader, stop), context.topics.deadLetter, visit, counted)
+  const reading = visitDeadLetters(stoppable(deps.reader, stop), context.topics.deadLetter, visit, counted, ends)
   const thrown = await reading.then(
     () => undefined,
     (error: unknown) => error,

@@ -1,8 +1,9 @@
 import { LastOffsetOfOthers } from '../../core/flow/last-offset-of-others.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
 import { heldBytes, type PrefetchLimits } from '../../core/flow/prefetch-limits.ts'
+import type { LedgerResult } from '../../core/ledger/ledger-counts.ts'
 import type { LogConsumer, LogRecord, Position, TopicPartition } from '../../core/ports.ts'
-import { OffsetTracker } from '../../core/progress/offset-tracker.ts'
+import { OffsetTracker, type RecordEntries } from '../../core/progress/offset-tracker.ts'
 import { FetchBuffer } from './fetch-buffer.ts'
 
 const { resumeBelow } = flowLimits.prefetch
@@ -15,6 +16,8 @@ interface Deps {
   readonly limits: () => PrefetchLimits
   /** Called when the last reason for a pause is removed. */
   readonly onResumed: (processor: PartitionProcessor) => void
+  /** The first complete hour of a new ledger; `undefined` for a partition without a ledger. */
+  readonly exactSince: number | undefined
 }
 
 /**
@@ -55,7 +58,7 @@ export class PartitionProcessor implements TopicPartition {
   constructor(position: Position, deps: Deps) {
     this.topic = position.topic
     this.partition = position.partition
-    this.tracker = new OffsetTracker(position.offset, position.metadata)
+    this.tracker = new OffsetTracker(position.offset, position.metadata, deps.exactSince)
     this.highWatermark = position.offset
     this.#deps = deps
   }
@@ -115,9 +118,9 @@ export class PartitionProcessor implements TopicPartition {
     return true
   }
 
-  done(record: LogRecord): void {
+  done(record: LogRecord, counted?: RecordEntries): void {
     if (this.revoked) return
-    this.tracker.done(record.offset)
+    this.tracker.done(record.offset, counted)
     this.#openBytes -= heldBytes(record)
     if (this.#pauses.has('backlog') && !this.#reaches(resumeBelow)) this.resume('backlog')
   }
@@ -128,8 +131,8 @@ export class PartitionProcessor implements TopicPartition {
   }
 
   /** Notes that one destination is done with a record that other destinations still need. */
-  partlyDone(record: LogRecord, destination: string): void {
-    if (!this.revoked) this.tracker.partlyDone(record.offset, destination)
+  partlyDone(record: LogRecord, destination: string, result: LedgerResult): void {
+    if (!this.revoked) this.tracker.partlyDone(record.offset, destination, result)
   }
 
   routed(record: LogRecord, destination: string): void {

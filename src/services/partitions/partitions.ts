@@ -1,5 +1,6 @@
 import { flowLimits } from '../../core/flow/limits.ts'
 import { type PrefetchLimits, prefetchLimits } from '../../core/flow/prefetch-limits.ts'
+import { partitionKey } from '../../core/partition-key.ts'
 import type {
   Clock,
   LogConsumer,
@@ -9,6 +10,7 @@ import type {
   RecordBatch,
   TopicPartition,
 } from '../../core/ports.ts'
+import { sleep } from '../../core/sleep.ts'
 import { durationMs, type EpochMs } from '../../core/time.ts'
 import { PartitionProcessor } from './partition-processor.ts'
 import { RecordCounter, type RecordCounts } from './record-counts.ts'
@@ -21,6 +23,21 @@ interface Deps {
   /** Returns when a record may be admitted. `undefined` when all records are due immediately. */
   readonly dueAt: ((record: LogRecord) => EpochMs) | undefined
   readonly admission: Admission
+  /** Stores the results of the partitions; `undefined` when they have no ledger. */
+  readonly ledger?: LedgerWriter
+}
+
+/** Stores the results of a partition when its commits have no room for them. */
+export interface LedgerWriter {
+  /** The first complete hour of a ledger that begins at this position, in hours since 1970. */
+  exactSince(position: Position): number
+  /** Called each time after the position to commit was read. */
+  check(processor: PartitionProcessor): void
+  /**
+   * Resolves when the present position can be committed: after at most 5 s, and before `deadline`,
+   * in monotonic milliseconds.
+   */
+  untilRoom(processor: PartitionProcessor, deadline: number): Promise<void>
 }
 
 /** The callbacks with which a service handles its partitions and their records. */
@@ -59,7 +76,11 @@ export interface Partitions {
 
 const { dueSoonMs, maxTimerMs } = flowLimits.notDue
 
-const keyOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`
+/**
+ * Time for the ledger at the end of a revocation. A request takes up to 5 s of the 8 s, so usually
+ * the ledger has more time.
+ */
+const ledgerTime = durationMs(2_000)
 
 export function createPartitions(deps: Deps): Partitions {
   const { consumer, clock, maxInFlight, dueAt, admission } = deps
@@ -69,33 +90,33 @@ export function createPartitions(deps: Deps): Partitions {
   const counter = new RecordCounter()
 
   function revoke(partition: TopicPartition): void {
-    const processor = processors.get(keyOf(partition))
+    const processor = processors.get(partitionKey(partition))
     if (processor === undefined) return
     processor.revoked = true
     counter.left(processor)
-    processors.delete(keyOf(partition))
+    processors.delete(partitionKey(partition))
     limits = prefetchLimits(processors.size, maxInFlight)
     admission.revoked(processor)
   }
 
-  async function revoking(partitions: readonly TopicPartition[]): Promise<void> {
+  async function revoking(partitions: readonly TopicPartition[], deadline: number): Promise<void> {
     counter.joined()
-    const leaving = new Set(partitions.map(keyOf))
+    const leaving = new Set(partitions.map(partitionKey))
     for (const [key, processor] of processors) processor.isLeaving = leaving.has(key)
     admission.released()
-    await Promise.all([...processors.values()].filter(({ isLeaving }) => isLeaving).map(each => handOver(deps, each)))
+    await Promise.all([...processors.values()].filter(isBeingRevoked).map(each => handOver(deps, each, deadline)))
   }
 
   function assign(position: Position): void {
     revoke(position)
-    const processor = new PartitionProcessor(position, { consumer, limits: limitsNow, onResumed: admit })
-    processors.set(keyOf(position), processor)
+    const processor = createProcessor(deps, position, limitsNow, admit)
+    processors.set(partitionKey(position), processor)
     limits = prefetchLimits(processors.size, maxInFlight)
     admission.assigned(processor)
   }
 
   function onRecords(batch: RecordBatch): void {
-    const processor = processors.get(keyOf(batch))
+    const processor = processors.get(partitionKey(batch))
     // While the partition waits for a due time, batches are ignored. They were fetched before
     // `waitUntilDue` moved the position of the consumer back, and are fetched again.
     if (processor === undefined || processor.isPausedFor('not_due')) return
@@ -143,16 +164,46 @@ export function createPartitions(deps: Deps): Partitions {
       onRevoking: revoking,
       onLeaseRegained: () => admission.released(),
       onRecords,
-      positions: () => [...processors.values()].map(positionOf),
+      positions: () => [...processors.values()].map(processor => positionOf(deps, processor)),
     },
     processors: () => processors.values(),
     takeCounts: () => counter.take(processors.values()),
   }
 }
 
-async function handOver({ admission }: Deps, processor: PartitionProcessor): Promise<void> {
+function createProcessor(
+  { consumer, ledger }: Deps,
+  position: Position,
+  limits: () => PrefetchLimits,
+  onResumed: (processor: PartitionProcessor) => void,
+): PartitionProcessor {
+  return new PartitionProcessor(position, { consumer, limits, onResumed, exactSince: ledger?.exactSince(position) })
+}
+
+const isBeingRevoked = ({ isLeaving, revoked }: PartitionProcessor): boolean => isLeaving && !revoked
+
+/**
+ * Waits for the work in progress, and then until the commit has room for its results. If the work
+ * does not end in time, the results of all other records are stored before the deadline, so that
+ * the next owner repeats only the work in progress.
+ */
+async function handOver(
+  { admission, ledger, clock }: Deps,
+  processor: PartitionProcessor,
+  deadline: number,
+): Promise<void> {
+  const isDrained = drain(admission, processor)
+  const stopWait = new AbortController()
+  const ledgerDue = sleep(clock, durationMs(Math.max(0, deadline - ledgerTime - clock.monotonic())), stopWait.signal)
+  await Promise.race([isDrained, ledgerDue])
+  stopWait.abort()
+  if (isBeingRevoked(processor)) await ledger?.untilRoom(processor, deadline)
+  await isDrained
+}
+
+async function drain(admission: Admission, processor: PartitionProcessor): Promise<void> {
   await processor.idle()
-  if (processor.isLeaving && !processor.revoked) admission.handOver(processor)
+  if (isBeingRevoked(processor)) admission.handOver(processor)
   await processor.idle()
 }
 
@@ -177,6 +228,9 @@ function waitUntilDue(
   check()
 }
 
-function positionOf({ topic, partition, tracker }: PartitionProcessor): Position {
-  return { topic, partition, offset: tracker.committable, metadata: tracker.metadata }
+function positionOf({ ledger }: Deps, processor: PartitionProcessor): Position {
+  const { topic, partition, tracker } = processor
+  const { position } = tracker
+  ledger?.check(processor)
+  return { topic, partition, ...position }
 }

@@ -7,9 +7,15 @@ import { mergeObjects } from '../../../src/core/config-objects/merge-objects.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
 import { topicConfig, topicSpecs } from '../../../src/core/topics.ts'
 import { createConfigObjects } from '../../../src/services/config-objects/config-objects-service.ts'
-import { createObjectStore } from '../../../src/services/config-objects/object-store.ts'
+import { createObjectStore, type ObjectStore } from '../../../src/services/config-objects/object-store.ts'
 import { ObjectWriter } from '../../../src/services/config-objects/object-writer.ts'
-import { destinationDocument, fileSettings, firstKey, newNonce } from '../../support/config-objects/objects.ts'
+import {
+  destinationDocument,
+  fileSettings,
+  firstKey,
+  newNonce,
+  sourceDocument,
+} from '../../support/config-objects/objects.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import { afterwards, kafka, newTopic, producer } from './support.ts'
 
@@ -21,12 +27,21 @@ function newConfigTopic(): Promise<string> {
   return newTopic({ partitions: 3, config: { ...topicConfig(specs.at(-1)!) } })
 }
 
-/** The configuration objects of an operator process, which follows the topic and writes to it. */
-async function operator(topic: string): Promise<ConfigObjects> {
+/** Starts to follow the topic. Resolves when it has been read to its end. */
+async function follow(topic: string): Promise<ObjectStore> {
   const follower = createFollower({ kafka: kafka(), topic, clock: systemClock, logger: silent })
   const store = createObjectStore({ follower, topic, logger: silent, reading, clock: systemClock })
   await store.start()
   afterwards(() => store.stop())
+  return store
+}
+
+/** The settings of a process that reads the topic now. */
+const mergedFrom = async (topic: string) => mergeObjects(file, (await follow(topic)).objects())
+
+/** The configuration objects of an operator process, which follows the topic and writes to it. */
+async function operator(topic: string): Promise<ConfigObjects> {
+  const store = await follow(topic)
   const writer = new ObjectWriter({ store, producer: producer(), topic, clock: systemClock, logger: silent })
   afterwards(async () => writer.stop())
   const merged = () => mergeObjects(file, store.objects())
@@ -112,4 +127,59 @@ it('an operator process takes a change of a version that another one has just an
     })
     expect(outcome).toMatchObject({ kind: 'changed', object: { version: version + 1 } })
   }
+})
+
+describe('concurrent changes of two objects that together would break a reference', () => {
+  const rounds = Array.from({ length: 6 }, (_, index) => index)
+  const given = { expected: { kind: 'any' }, by: 'ada' } as const
+  const putSource = (id: string, writeKey: string) =>
+    ({ ...given, kind: 'source', id, next: () => sourceDocument({ writeKey }) }) as const
+
+  it.each([
+    ['one process', 1],
+    ['two processes', 2],
+  ])('never delete a source that a destination names, in %s', async (_name, count) => {
+    const topic = await newConfigTopic()
+    const operators = [await operator(topic), await operator(topic)]
+    for (const round of rounds) {
+      const source = `source-${round}`
+      await operators[0]!.change(putSource(source, `write-key-${round}`))
+      // The second process has read the source when this change, which changes nothing, has ended.
+      await operators[1]!.change(putSource(source, `write-key-${round}`))
+      const deletion = { ...given, kind: 'source', id: source, next: () => undefined } as const
+      const creation = {
+        kind: 'destination',
+        id: `crm-${round}`,
+        next: () => destinationDocument({ sources: [source] }),
+      }
+      const writes = [
+        () => operators[0]!.change(deletion),
+        () => operators[count - 1]!.change({ ...given, ...creation } as Parameters<ConfigObjects['change']>[0]),
+      ]
+      const outcomes = await Promise.all((round % 2 === 0 ? writes : writes.reverse()).map(write => write()))
+      expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['changed', 'refused'])
+    }
+    const { problems, settings } = await mergedFrom(topic)
+    expect([...problems]).toEqual([])
+    const known = new Set(settings.sources.map(({ id }) => id))
+    for (const { sources } of settings.destinations) expect(sources.filter(id => !known.has(id))).toEqual([])
+  })
+
+  it.each([
+    ['one process', 1],
+    ['two processes', 2],
+  ])('never give one write key to two sources, in %s', async (_name, count) => {
+    const topic = await newConfigTopic()
+    const operators = [await operator(topic), await operator(topic)]
+    for (const round of rounds) {
+      const ids = [`a-${round}`, `b-${round}`].toSorted(() => (round % 2 === 0 ? 1 : -1))
+      const outcomes = await Promise.all(
+        ids.map((id, index) => operators[Math.min(index, count - 1)]!.change(putSource(id, `write-key-${round}`))),
+      )
+      expect(outcomes.map(({ kind }) => kind).sort()).toEqual(['changed', 'refused'])
+    }
+    const { problems, settings } = await mergedFrom(topic)
+    expect([...problems]).toEqual([])
+    expect(settings.sources).toHaveLength(1 + rounds.length)
+  })
 })

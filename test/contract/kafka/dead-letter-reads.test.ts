@@ -6,22 +6,23 @@ import type { DeadLetterPage } from '../../../src/core/operator/message-and-dead
 import { ReadBudget } from '../../../src/core/operator/read-budget.ts'
 import { createDeadLetterReads } from '../../../src/services/operator/dead-letter-reads.ts'
 import { tombstoneOf, writtenDeadLetter } from '../../support/operator/dead-letter-topic.ts'
-import { appendAll, kafka, newTopic, producer } from './support.ts'
+import { afterwards, appendAll, kafka, newTopic, producer } from './support.ts'
 
 const partitions = 6
 const codec = { decode: () => ({ kind: 'undecodable', detail: '' }) as const, learn: async () => false }
 
 function pagesOf(topic: string, { records = 300_000 } = {}) {
   const sessions = createLogSessions({ kafka: kafka(), clock: systemClock })
+  afterwards(() => sessions.close())
   const reads = createDeadLetterReads({ topic, codec })
   const budget = () => new ReadBudget({ records, time: 60_000 }, () => systemClock.monotonic())
   return {
     page(query: Readonly<Record<string, string>>): Promise<DeadLetterPage> {
       const read = deadLetterQueryOf(query, systemClock.now())
       if (read.kind === 'invalid') throw new Error(JSON.stringify(read.problems))
-      return sessions(session => reads.page(session, read.query, budget()))
+      return sessions.use(session => reads.page(session, read.query, budget()))
     },
-    find: (key: string) => sessions(session => reads.find(session, key, budget())),
+    find: (key: string) => sessions.use(session => reads.find(session, key, budget())),
   }
 }
 

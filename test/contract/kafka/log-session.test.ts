@@ -3,10 +3,18 @@ import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createLogSessions } from '../../../src/adapters/kafka/log/log-sessions.ts'
 import type { LogSession } from '../../../src/core/log-session.ts'
 import { epochMs } from '../../../src/core/time.ts'
-import { appendAll, kafka, newTopic, numbered, plainAdmin, producer, uniqueName } from './support.ts'
+import { afterwards, appendAll, kafka, newTopic, numbered, plainAdmin, producer, uniqueName } from './support.ts'
 
-const session = <T>(use: (session: LogSession) => Promise<T>): Promise<T> =>
-  createLogSessions({ kafka: kafka(), clock: systemClock })(use)
+/** Sessions whose connection is closed after the test, and the number of opened connections. */
+function newSessions() {
+  const client = kafka()
+  const count = { opened: 0 }
+  const consumer: typeof client.consumer = config => client.consumer(config, () => count.opened++)
+  const sessions = createLogSessions({ kafka: { ...client, consumer }, clock: systemClock })
+  afterwards(() => sessions.close())
+  return { ...sessions, count }
+}
+const session = <T>(use: (session: LogSession) => Promise<T>): Promise<T> => newSessions().use(use)
 
 async function topicWith(...counts: readonly number[]): Promise<string> {
   const topic = await newTopic({ partitions: counts.length })
@@ -74,5 +82,57 @@ describe('a session', () => {
 
   it('fails with TOPIC_MISSING when the topic does not exist', async () => {
     await expect(session(opened => opened.ranges(uniqueName()))).rejects.toMatchObject({ code: 'TOPIC_MISSING' })
+  })
+})
+
+describe('consecutive sessions', () => {
+  it('use the same connection, until it is closed', async () => {
+    const topic = await topicWith(1)
+    const { use, close, count } = newSessions()
+    for (let times = 0; times < 3; times++) await use(opened => opened.ranges(topic))
+    await Promise.all([use(opened => opened.ranges(topic)), use(opened => opened.ranges(topic))])
+    expect(count.opened).toBe(1)
+    await close()
+    expect(await use(opened => opened.ranges(topic))).toEqual([{ beginning: 0, end: 1 }])
+    expect(count.opened).toBe(2)
+  })
+
+  it('read again over a new connection when the kept one fails', async () => {
+    const topic = await topicWith(1)
+    const { use, count } = newSessions()
+    await use(opened => opened.ranges(topic))
+    let isBroken = true
+    const read = use(opened => opened.ranges(isBroken ? uniqueName() : topic))
+    isBroken = false
+    expect(await read).toEqual([{ beginning: 0, end: 1 }])
+    expect(count.opened).toBe(2)
+  })
+
+  it('fail when a new connection fails too, and the next session opens another one', async () => {
+    const topic = await topicWith(1)
+    const { use, count } = newSessions()
+    const missing = uniqueName()
+    for (let times = 0; times < 2; times++)
+      await expect(use(opened => opened.ranges(missing))).rejects.toMatchObject({ code: 'TOPIC_MISSING' })
+    expect(count.opened).toBe(2)
+    expect(await use(opened => opened.ranges(topic))).toEqual([{ beginning: 0, end: 1 }])
+    expect(count.opened).toBe(3)
+  })
+
+  // kafkajs has one connection for fetches, and one for other requests.
+  it('open two connections, although their first requests are concurrent', async () => {
+    const counts = Array.from({ length: 12 }, () => 5)
+    const topic = await topicWith(...counts)
+    const { use, count } = newSessions()
+    const groupId = uniqueName()
+    const read = (): Promise<unknown> =>
+      use(opened =>
+        Promise.all([
+          ...counts.map((to, partition) => opened.read({ topic, partition }, 0, to, () => undefined)),
+          ...counts.map(() => opened.commits(groupId, topic)),
+        ]),
+      )
+    await Promise.all([read(), read()])
+    expect(count.opened).toBe(2)
   })
 })

@@ -186,6 +186,6 @@ it('the operator listener has no tracking API, and the collector no operator API
   expect(response.status).toBe(404)
   expect(await response.json()).toMatchObject({
     code: 'not_found',
-    message: expect.stringMatching(/operator\.listen\. The operator API listens there if operator\.keys has a key\.$/),
+    message: expect.stringMatching(/operator\.listen\. Hookline serves the API there if operator\.keys has a key\.$/),
   })
 })

@@ -153,6 +153,41 @@ it('requests with the same Idempotency-Key create one job', async () => {
   expect(await post('two words')).toMatchObject({ status: 400, code: 'invalid_precondition' })
 })
 
+describe('a repeated Idempotency-Key', () => {
+  const post = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${operatorKey}`, 'idempotency-key': 'k-1' }
+    const response = await fetch(server.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    return { status: response.status, body: (await response.json()) as { id?: string; code?: string } }
+  }
+
+  it('is refused with another body', async () => {
+    await post('/v1/resends', span)
+    const refused = { status: 422, body: { code: 'idempotency_key_reused', problems: [{ path: 'Idempotency-Key' }] } }
+    expect(await post('/v1/resends', { ...span, rate: 10 })).toMatchObject(refused)
+    expect(await post('/v1/resends', { ...span, types: ['track'] })).toMatchObject(refused)
+    expect((await ask('GET /v1/resends')).body.resends).toHaveLength(1)
+  })
+
+  it('returns the job for the same body with its fields in another order', async () => {
+    const { body: job } = await post('/v1/resends', { ...span, since: '2h', until: '1h' })
+    await clock.advance(60_000)
+    const { destination } = span
+    const repeated = await post('/v1/resends', { until: '1h', since: '2h', destination })
+    expect(repeated).toMatchObject({ status: 202, body: { id: job.id } })
+  })
+
+  it('is refused when a concurrent request with another body creates the job', async () => {
+    const answers = await Promise.all([post('/v1/resends', span), post('/v1/resends', { ...span, rate: 10 })])
+    expect(answers.map(({ status }) => status).sort()).toEqual([202, 422])
+  })
+
+  it('creates jobs with different ids as a resend and as a replay', async () => {
+    const [resend, replay] = [await post('/v1/resends', span), await post('/v1/replays', { filters: {} })]
+    expect([resend.status, replay.status]).toEqual([202, 202])
+    expect(resend.body.id).not.toBe(replay.body.id)
+  })
+})
+
 it('a job that Kafka does not confirm may exist', async () => {
   jobs.log.unwritable.add('hookline.jobs')
   expect(await ask('POST /v1/resends', span)).toMatchObject({ status: 503, body: { code: 'unavailable' } })

@@ -184,7 +184,7 @@ describe('the document of a destination', () => {
   ])('keeps the client secret only for the same hosts: a new %s needs it again', async (_, patch) => {
     const { body: created } = await ask('PUT /v1/destinations/crm', document())
     const refused = await ask('PATCH /v1/destinations/crm', patch, { ifMatch: 1 })
-    const problem = { path: 'auth.oauth2.clientSecret', hint: 'write the client secret again' }
+    const problem = { path: 'auth.oauth2.clientSecret', hint: 'write the client secret instead of ***' }
     expect([refused.status, refused.body.problems]).toEqual([422, [expect.objectContaining(problem)]])
     const merged = { ...created.document.auth.oauth2, ...(patch as { auth?: { oauth2: object } }).auth?.oauth2 }
     const whole = { ...created.document, ...patch, auth: { oauth2: merged } }
@@ -202,7 +202,7 @@ describe('the document of a destination', () => {
     ],
     ['a certificate without a key', { tls: { clientKey: null } }, 'tls.clientKey', 'is missing'],
     ['a name of a file', { tls: { caFile: 'ca.pem' } }, 'tls.caFile', 'names a file'],
-    ['no signing key', { signingKey: null }, 'policy.signing', 'requires a private key'],
+    ['no signing key', { signingKey: null }, 'policy.signing', '"ed25519" requires a private key'],
     ['another kind of key', { signingKey: client.key }, 'signingKey', 'contains no Ed25519 private key'],
     ['no client secret', { auth: { oauth2: { clientSecret: null } } }, 'auth.oauth2.clientSecret', 'is missing'],
   ])('is refused with %s', async (_, patch, path, message) => {

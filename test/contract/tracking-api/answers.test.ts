@@ -139,7 +139,7 @@ describe('errors and disconnections', () => {
     expect(errors).toEqual([
       [
         expect.objectContaining({ route: '/v1/batch', error: 'a bug' }),
-        'hookline could not respond to an HTTP request because of a bug in hookline (report this line)',
+        'hookline could not process an HTTP request because of a bug in hookline, and responds with 500 (report this line)',
       ],
     ])
     expect(JSON.stringify(errors)).not.toContain('s3cret')

@@ -5,7 +5,8 @@ import { expect, it } from '@jest/globals'
 import { answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
 import { receiver } from './adapters.ts'
 
-const program = join(import.meta.dirname, 'collecting-process.ts')
+const programIn = (file: string): string => join(import.meta.dirname, file)
+const run = promisify(execFile)
 
 // The numbers are the maximum bytes that a request may leave. Streams of got leave about 13,000
 // bytes, because Hookline does not change their private fields
@@ -15,7 +16,15 @@ it.each([
   ['undici', 1_000],
 ])('%s: a request leaves at most %i bytes in the old generation', async (name, most) => {
   const target = await receiver(answering(answer(200)))
+  const program = programIn('collecting-process.ts')
   const args = ['--expose-gc', '--no-allocation-site-pretenuring', program, name, target.url()]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 })
+  const { stdout } = await run(process.execPath, args, { timeout: 60_000 })
   expect(Number(stdout)).toBeLessThan(most)
+})
+
+it.each(['got', 'undici'])('%s: a kept connection does not hold the request that opened it', async name => {
+  const target = await receiver(answering(answer(200)))
+  const args = ['--expose-gc', programIn('retaining-process.ts'), name, target.url()]
+  const { stdout } = await run(process.execPath, args, { timeout: 60_000 })
+  expect(Number(stdout)).toBe(0)
 })

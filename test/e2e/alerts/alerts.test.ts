@@ -7,10 +7,11 @@ import { crowded } from './crowded.ts'
 import { endpoints } from './endpoints.ts'
 import { Outcomes, playOf } from './fault.ts'
 import { fleet } from './fleet.ts'
+import { ledger } from './ledger.ts'
 import { outage } from './outage.ts'
 
 const first = playOf(outage)
-const others = [playOf(endpoints), playOf(backlog), playOf(fleet), playOf(crowded)]
+const others = [playOf(endpoints), playOf(backlog), playOf(fleet), playOf(crowded), playOf(ledger)]
 const faults = [first, ...others].flatMap(play => play.faults)
 const scripted = faults.flatMap(fault => Object.keys(fault.alerts))
 const outcomes = new Outcomes(scripted)

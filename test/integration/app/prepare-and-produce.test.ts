@@ -60,10 +60,10 @@ describe('a first deployment', () => {
   it('creates topics once', async () => {
     expect(await hookline('topics apply')).toMatchObject({ code: 0, err: '' })
     const { out } = await hookline('topics apply --json')
-    expect(JSON.parse(out).topics.map(({ result }: { result: string }) => result)).toEqual(Array(13).fill('exists'))
+    expect(JSON.parse(out).topics.map(({ result }: { result: string }) => result)).toEqual(Array(14).fill('exists'))
     const { code, out: checked } = await hookline('topics check')
     expect(code).toBe(0)
-    expect(checked).toMatch(/^note \* topics\.replicationFactor is 1.*\n13 topics are ready\n$/)
+    expect(checked).toMatch(/^note \* topics\.replicationFactor is 1.*\n14 topics are ready\n$/)
   })
 
   it('creates topics as specified', async () => {

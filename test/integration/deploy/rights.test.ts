@@ -175,6 +175,10 @@ it('each service works with only its own rights and secret files', async () => {
     await post(`${collector?.collector}/v1/track`, '{"userId":"u","event":"E"}', basic)
     return endpoints.taken.includes('/added track u') ? true : undefined
   })
+  expect(await (await ask('/v1/ledger')).json()).toMatchObject({ totals: { difference: 0 } })
+  expect(await (await ask('/v1/audiences')).json()).toMatchObject({
+    audiences: [{ name: 'Shoppers', configured: true }],
+  })
   expect(await (await ask('/v1/status')).json()).not.toHaveProperty('partial')
   expect(await (await ask('/v1/destinations/late/status')).json()).not.toHaveProperty('partial')
   for (const topic of ['rejected', 'deletions', 'attempts', 'memberships'] as const)

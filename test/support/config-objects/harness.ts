@@ -85,6 +85,18 @@ export class ConfigTopicHarness {
     })
   }
 
+  /** A harness whose topic has only the last record of each key, with the same offsets. */
+  compacted(): ConfigTopicHarness {
+    const other = new ConfigTopicHarness()
+    const records = this.log.records(configTopic)
+    const last = new Map(records.map(record => [String(record.key), record]))
+    for (const record of records)
+      if (last.get(String(record.key)) === record)
+        other.log.write(configTopic, record.value, String(record.key), record.headers)
+      else other.log.write(configTopic, null, 'removed')
+    return other
+  }
+
   /**
    * The version and the action of each record of the topic, for example `1 created`. The word
    * `copy` follows if the record has the header `copy`.

@@ -192,6 +192,25 @@ export const changes: readonly ObjectChange[] = [
   },
 ]
 
+export const audiences = [
+  {
+    ...{ name: 'Shoppers', kind: 'audience', property: 'is_shopper', configured: true },
+    lastSync: { syncId: 1_835_000_000_000_000, beganAt: minutesAgo(600) },
+    destinations: [
+      { id: 'billing', members: 120_411, acknowledged: 120_400, inFlight: 8, unknown: 1, different: 2 },
+      { id: failingId, members: 120_411, acknowledged: 100_000, inFlight: 20_411, unknown: 0, different: 0 },
+    ],
+  },
+  {
+    name: 'Lifetime value',
+    kind: 'trait',
+    property: 'ltv',
+    configured: true,
+    lastSync: null,
+    destinations: [],
+  },
+]
+
 export const earlierJobs = (): (Replay | Resend)[] => [
   {
     ...{ id: 'r-20261125-1', kind: 'replay', state: 'done', createdAt: minutesAgo(900), createdBy: 'ada' },

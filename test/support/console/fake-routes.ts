@@ -1,6 +1,8 @@
 import type { ConfigObject, DeadLetterDetail, Role } from '../../../packages/console/src/api/types.ts'
 import * as fixtures from './fake-installation.ts'
 import { createFakeJobs } from './fake-jobs.ts'
+import { deleted, notFound, ok, refusal, replaced } from './fake-objects.ts'
+import { createFakeSources } from './fake-sources.ts'
 
 export interface Call {
   readonly method: string
@@ -22,6 +24,7 @@ export interface Answer {
 export interface FakeRoutes {
   readonly answer: (call: Call) => Answer
   readonly destinations: Map<string, ConfigObject>
+  readonly sources: Map<string, ConfigObject>
   readonly deadLetters: DeadLetterDetail[]
   /** Makes a destination report its first delivery. */
   readonly deliverTo: (id: string) => void
@@ -29,16 +32,10 @@ export interface FakeRoutes {
   readonly remove: (path: string) => void
 }
 
-const ok = (body: unknown): Answer => ({ status: 200, body })
-const refusal = (status: number, code: string, message: string, problems: readonly object[] = []): Answer => ({
-  status,
-  body: { code, message, problems },
-})
-const notFound = refusal(404, 'not_found', 'There is no object with this id: check the id.')
-
 /** The routes of the fake operator API and their state, with `count` destinations. */
 export function createFakeRoutes(count: number): FakeRoutes {
   const destinations = fixtures.manyDestinations(count)
+  const sources = createFakeSources(destinations)
   const deadLetters = fixtures.deadLetters()
   const jobs = createFakeJobs(deadLetters)
   const delivered = new Set<string>()
@@ -48,9 +45,10 @@ export function createFakeRoutes(count: number): FakeRoutes {
     const [, id, action] = call.path
     if (id === undefined) return ok(pageOf([...destinations.values()], call.query))
     const object = destinations.get(id)
-    if (call.method === 'PUT') return replaced(call, id, object)
+    if (call.method === 'PUT')
+      return replaced(call, { kind: 'destination', id }, { objects: destinations, problems: problemsOf(call.body) })
     if (object === undefined) return notFound
-    if (call.method === 'DELETE') return destinations.delete(id) ? ok({ ...object, changedFields: [] }) : notFound
+    if (call.method === 'DELETE') return deleted(call, object, destinations)
     switch (action) {
       case undefined:
         return ok(object)
@@ -85,21 +83,6 @@ export function createFakeRoutes(count: number): FakeRoutes {
     return changed
   }
 
-  function replaced({ body, query, expects }: Call, id: string, object: ConfigObject | undefined): Answer {
-    const problems = problemsOf(body)
-    if (problems.length > 0)
-      return refusal(422, 'invalid_object', 'The document is not valid: see "problems".', problems)
-    if (object !== undefined && expects !== object.version)
-      return refusal(412, 'precondition_failed', `The object has version ${object.version}: read it first.`)
-    const changedFields = Object.keys(body).filter(
-      key => JSON.stringify(body[key]) !== JSON.stringify(object?.document[key]),
-    )
-    if (query.get('dryRun') === 'true') return ok({ dryRun: true, created: object === undefined, changedFields })
-    const changed = fixtures.objectOf(id, { document: { id, ...body }, version: (object?.version ?? 0) + 1 })
-    destinations.set(id, changed)
-    return ok({ ...changed, changedFields })
-  }
-
   function answer(call: Call): Answer {
     const [list = '', id] = call.path
     if (removed.has(list)) return refusal(404, 'not_found', 'This path does not exist.')
@@ -109,11 +92,11 @@ export function createFakeRoutes(count: number): FakeRoutes {
       case 'destinations':
         return destinationAnswer(call)
       case 'sources':
-        return call.method === 'POST'
-          ? ok({ ...fixtures.sources[0], writeKey: 'wk_new', keys: 2 })
-          : ok({ sources: fixtures.sources })
+        return sources.answer(call)
       case 'changes':
         return ok({ changes: fixtures.changes })
+      case 'audiences':
+        return ok({ audiences: fixtures.audiences })
       case 'messages':
         return id === fixtures.failedMessage || id === fixtures.oddMessage
           ? ok({ ...fixtures.timeline, id })
@@ -125,7 +108,7 @@ export function createFakeRoutes(count: number): FakeRoutes {
     }
   }
   return {
-    ...{ answer, destinations, deadLetters },
+    ...{ answer, destinations, deadLetters, sources: sources.sources },
     deliverTo: id => void delivered.add(id),
     remove: path => void removed.add(path),
   }

@@ -18,6 +18,8 @@ export interface AdminClient {
   deleteTopic(topic: string): Promise<void>
   /** Deletes all records of these partitions, as retention does. */
   deleteRecords(topic: string, partitions: readonly number[]): Promise<void>
+  /** Deletes groups without members, with their committed offsets. */
+  deleteGroups(groupIds: readonly string[]): Promise<void>
   close(): Promise<void>
 }
 
@@ -67,6 +69,9 @@ export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?
       // leaders.
       await admin.fetchTopicOffsets(topic)
       await admin.deleteTopicRecords({ topic, partitions: partitions.map(partition => ({ partition, offset: '-1' })) })
+    },
+    async deleteGroups(groupIds) {
+      await admin.deleteGroups([...groupIds])
     },
     close: () => admin.disconnect(),
   }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import type { ObjectsApi } from '../../../src/core/operator/objects-api.ts'
-import type { Clock, LogPositions, TopicReader } from '../../../src/core/ports.ts'
+import type { Clock } from '../../../src/core/ports.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import { topicNames } from '../../../src/core/topics.ts'
 import type { WebhookTransport } from '../../../src/core/webhook-ports.ts'
@@ -12,6 +12,7 @@ import { createManageObjects } from '../../../src/services/operator/manage-objec
 import { createReadStatus } from '../../../src/services/operator/read-status.ts'
 import { createSendTest } from '../../../src/services/operator/send-test.ts'
 import { defaultPayload } from '../builders.ts'
+import { MemorySession } from '../kafka/memory-session.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 import { type MemoryObjects, memoryObjects } from './memory-objects.ts'
 import { noStatusView } from './no-status-view.ts'
@@ -20,8 +21,6 @@ const noTransport: WebhookTransport = {
   post: (_call, onEnd) => void setImmediate(() => onEnd({ kind: 'answered', status: 204, retryAfter: undefined })),
   close: async () => {},
 }
-const noPositions: LogPositions = { ends: async () => [0], committed: async () => [0] }
-const noReader: TopicReader = { readToEnd: async () => 0 }
 
 interface Options {
   readonly clock?: Clock
@@ -29,14 +28,12 @@ interface Options {
   readonly transport?: WebhookTransport
   /** Absent in tests without `auth.oauth2`. */
   readonly authorize?: Authorize
-  readonly positions?: LogPositions
-  readonly reader?: TopicReader
   readonly failures?: LastFailures
 }
 
 /** The operations behind the routes for destinations and sources. The objects are in memory. */
 export async function objectsApi(options: Options = {}): Promise<ObjectsApi> {
-  const { clock = systemClock, transport = noTransport, positions = noPositions, reader = noReader } = options
+  const { clock = systemClock, transport = noTransport } = options
   const { objects, merged } = options.memory ?? (await memoryObjects(clock))
   const test = createSendTest({
     transport,
@@ -50,7 +47,8 @@ export async function objectsApi(options: Options = {}): Promise<ObjectsApi> {
     ...createManageObjects({ objects, clock, randomBytes }),
     test,
     ...createReadStatus({
-      ...{ objects, positions, reader, clock, logger: silent, version: '1.2.3' },
+      ...{ objects, clock, logger: silent, version: '1.2.3' },
+      sessions: use => use(new MemorySession()),
       live: noStatusView,
       log: { lastFailures: async () => options.failures ?? { lastFailures: [], isPartial: false } },
       ...{ topics: topicNames('hookline'), tiers: [durationMs(10_000), durationMs(30_000)] },

@@ -5,7 +5,9 @@ import { createMetrics } from '../../../src/adapters/metrics/metrics.ts'
 import type { TrackingApi } from '../../../src/core/collector/tracking-api.ts'
 import type { JobsApi } from '../../../src/core/jobs/jobs-api.ts'
 import { toIsoTimestamp } from '../../../src/core/message/timestamp.ts'
+import type { ListAudiences } from '../../../src/core/operator/audience-view.ts'
 import type { DeletionAndAudienceApi } from '../../../src/core/operator/deletion-and-audience-api.ts'
+import type { ReadLedger } from '../../../src/core/operator/ledger-query.ts'
 import type { MessageAndDeadLetterApi } from '../../../src/core/operator/message-and-dead-letter-api.ts'
 import { objectRefusal } from '../../../src/core/operator/object-refusal.ts'
 import type { ObjectsApi } from '../../../src/core/operator/objects-api.ts'
@@ -27,6 +29,8 @@ interface Options {
   readonly sessions?: () => OperatorSessions
   readonly publishedKeys?: PublishedKeys
   readonly consoleDirectory?: string
+  readonly readLedger?: ReadLedger
+  readonly listAudiences?: ListAudiences
   readonly limits?: Partial<HttpLimits>
   readonly maxBodyBytes?: number
   readonly memory?: Pick<TrackingApi, 'reserve' | 'release'>
@@ -58,6 +62,8 @@ export async function startOperator(api: DeletionAndAudienceApi, options: Option
     publishedKeys: async () => ({ keys: [] }),
     consoleDirectory: undefined,
     sessions: () => operatorSessions,
+    listAudiences: async () => ({ audiences: [] }),
+    readLedger: async () => Promise.reject(new Error('no ledger')),
     audit: line => void audited.push(line),
     ...options,
   })

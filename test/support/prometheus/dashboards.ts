@@ -20,6 +20,7 @@ export interface DashboardJson {
   readonly editable: boolean
   readonly schemaVersion: number
   readonly templating: { readonly list: readonly { readonly name: string; readonly definition?: string }[] }
+  readonly links: readonly { readonly url: string }[]
   readonly annotations: { readonly list: readonly { readonly expr: string }[] }
   readonly panels: readonly PanelJson[]
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { selfSigned } from '../network/certificates.ts'
 import { startInstallation, trackEvents, webKey } from '../process/test-installation.ts'
+import { testSecret } from '../secret-scan/find-secret.ts'
 import { RecordingReceiver } from '../webhook/recording-receiver.ts'
 
 /** A service with endpoints of every kind, and a small load that changes every metric. */
@@ -50,6 +51,7 @@ export async function startObserved(): Promise<ObservedService> {
       destination('paused', 'well', { paused: true }),
       destination('off', 'well', { enabled: false }),
     ],
+    operator: { listen: '127.0.0.1:0', keys: [{ name: 'ada', role: 'read', key: testSecret('observed-key') }] },
     audiences: { list: [{ name: 'Shoppers', kind: 'audience', destinations: ['well'] }] },
   }
   const installation = await startInstallation(configuration).catch(async error => {

@@ -7,6 +7,11 @@ export interface Bar {
   readonly must?: Bound
   /** Goal for a future version. Missing it does not fail the run. */
   readonly aim?: Bound
+  /**
+   * Name of these limits in `bounds`, for example `liveP99` or `peakMemory.512`. Absent: they
+   * depend on the run.
+   */
+  readonly judgedBy?: string
 }
 
 /** One measured value with its limits. */
@@ -43,7 +48,7 @@ const keepsTo = (measured: number, bound: Bound): boolean =>
 const none: Bound = { atMost: 0 }
 
 /** The limits of all rows. A row is one experiment of the bench, such as `delivery`. */
-export const bounds = {
+const limits = {
   lost: { must: none },
   /** Limit of duplicates for experiments in which no process is killed. */
   duplicates: { must: none },
@@ -94,6 +99,17 @@ export const bounds = {
   changeInForce: { must: { atMost: 1 } },
   /** p99 latency while the configuration changes, relative to the same load without changes. */
   besideChanges: { must: { atMost: 1.1 } },
+  /**
+   * p95 in ms of the answers of the operator API that are not marked partial, with 10,000
+   * destinations and a million dead letters.
+   */
+  operatorAnswer: { must: { atMost: 2_000 } },
+  /** Number of answers of the operator API that took longer and are not marked partial. */
+  lateAnswers: { must: none },
+  /** p95 in ms of the time to load a page of the console, with the same objects. */
+  consolePage: { must: { atMost: 1_000 } },
+  /** p99 latency of live events while others are resent, relative to the same load without. */
+  besideResend: { must: { atMost: 1.1 } },
   /** Difference between the mean rate and `ratePerSecond: 50`, in deliveries per second. */
   rateDeviation: { must: { atMost: 2 } },
   /** Deliveries of a destination with `ratePerSecond: 50` in its busiest second. */
@@ -166,3 +182,23 @@ export const bounds = {
    */
   outageMemory: { must: { atMost: 400 }, aim: { atMost: 250 } },
 } as const satisfies Record<string, Bar | Readonly<Record<string, Bar>>>
+
+type Limits = Bar | Readonly<Record<string, Bar>>
+
+const isBar = (limits: Limits): limits is Bar => 'must' in limits || 'aim' in limits
+
+function named(name: string, limits: Limits): Limits {
+  if (isBar(limits)) return { ...limits, judgedBy: name }
+  return Object.fromEntries(Object.entries(limits).map(([of, bar]) => [of, { ...bar, judgedBy: `${name}.${of}` }]))
+}
+
+/** The limits of all rows, with their names. */
+export const bounds = Object.fromEntries(
+  Object.entries<Limits>(limits).map(([name, each]) => [name, named(name, each)]),
+) as typeof limits
+
+/** Finds the current limits of a name; `undefined` when there are none of this name. */
+export const limitsNamed = (name: string): Bar | undefined =>
+  Object.values<Limits>(bounds)
+    .flatMap(each => (isBar(each) ? [each] : Object.values(each)))
+    .find(({ judgedBy }) => judgedBy === name)

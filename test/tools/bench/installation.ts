@@ -9,6 +9,7 @@ import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts'
 import type { LogRecord, OutgoingRecord } from '../../../src/core/ports.ts'
+import type { RecordedAttempts } from '../../../src/core/settings/recorded-attempts.ts'
 import { durationMs, parseDuration } from '../../../src/core/time.ts'
 import { type TopicNames, topicNames, topicSpecs } from '../../../src/core/topics.ts'
 import { paced } from '../../../src/services/pacer.ts'
@@ -33,10 +34,13 @@ export interface Installation {
    * next event.
    */
   appended(): number
-  /** Appends `count` events as fast as possible. Resolves when all are acknowledged. */
-  fill(count: number): Promise<void>
-  /** Appends `count` events at an even rate. Resolves when all are acknowledged. */
-  feed(count: number, perSecond: number): Promise<void>
+  /**
+   * Appends `count` events as fast as possible, of all sources in turn or of one source. Resolves
+   * when all are acknowledged.
+   */
+  fill(count: number, source?: string): Promise<void>
+  /** Like `fill`, at an even rate. */
+  feed(count: number, perSecond: number, source?: string): Promise<void>
   /**
    * Append time of each event by the event's number, in whole milliseconds since 1970, rounded
    * down.
@@ -46,6 +50,11 @@ export interface Installation {
   eventPartitions(): Promise<ReadonlyMap<number, number>>
   /** Appends records to a topic. Resolves when all are acknowledged. */
   write(topic: string, records: Iterable<OutgoingRecord>): Promise<void>
+  /**
+   * Appends one record to a topic for each event of the events topic. Resolves when all are
+   * acknowledged.
+   */
+  writeOfEvents(topic: string, recordOf: (event: LogRecord) => OutgoingRecord): Promise<void>
   /**
    * The first match of `pattern` in the bytes of each event. Events without a match are left out.
    */
@@ -77,6 +86,10 @@ export interface InstallationOptions {
   readonly partitions?: number
   /** Content of `operator.encryptionKeyFile`. Absent: there is no config topic. */
   readonly encryptionKey?: string
+  /** An operator key with the role `operate`. Absent: there is no jobs topic. */
+  readonly operatorKey?: string
+  /** Value of `delivery.attemptsTopic`. Absent: its default, `failures`. */
+  readonly attemptsTopic?: RecordedAttempts
 }
 
 export async function createInstallation(stage: Stage, options: InstallationOptions = {}): Promise<Installation> {
@@ -84,7 +97,7 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
   const topics = topicNames(prefix)
   const directory = join(stage.directory, prefix)
   const sourceIds = Array.from({ length: options.sources ?? 1 }, (_, index) => `s${index}`)
-  const { partitions = 12, encryptionKey } = options
+  const { partitions = 12, encryptionKey, operatorKey, attemptsTopic = 'failures' } = options
   const keyFile = join(directory, 'encryption.key')
   const schedule = options.schedule ?? ['10s', '30s', '1m', '5m']
   const kafkaSettings = { brokers: stage.brokers, clientId: 'bench', tls: undefined, sasl: undefined }
@@ -94,8 +107,13 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
     registry: { url: stage.registryUrl },
     ops: { listen: '127.0.0.1:0' },
     network: { allow: ['127.0.0.0/8'] },
-    delivery: { schedule },
-    ...(encryptionKey !== undefined && { operator: { encryptionKeyFile: keyFile } }),
+    delivery: { schedule, attemptsTopic },
+    ...((encryptionKey ?? operatorKey) !== undefined && {
+      operator: {
+        ...(encryptionKey !== undefined && { encryptionKeyFile: keyFile }),
+        ...(operatorKey !== undefined && { keys: [{ name: 'bench', role: 'operate', key: operatorKey }] }),
+      },
+    }),
     sources: sourceIds.map(id => ({ id, writeKey: `key-of-${id}` })),
   }
   await mkdir(directory)
@@ -112,7 +130,9 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
   const admin = kafka.admin()
   await admin.connect()
   const specs = topicSpecs({ prefix, partitions, replicationFactor: 1 }, schedule.map(durationOf), {
+    attemptsTopic,
     configTopic: encryptionKey !== undefined,
+    jobsTopic: operatorKey !== undefined,
   })
   const { events, tierOf } = topics
   await useTopics(
@@ -129,13 +149,13 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
     directory,
     base,
     appended: () => next,
-    async fill(count) {
-      for (let left = count; left > 0; left--) await append.one(record(next++))
+    async fill(count, source) {
+      for (let left = count; left > 0; left--) await append.one(record(next++, source))
       await append.all()
     },
-    async feed(count, perSecond) {
+    async feed(count, perSecond, source) {
       for await (const _ of paced({ count, perSecond }, clock, new AbortController().signal))
-        await append.one(record(next++))
+        await append.one(record(next++, source))
       await append.all()
     },
     async appendTimes() {
@@ -157,6 +177,13 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
     async write(topic, records) {
       const appendTo = createAppend(producer, topic)
       for (const each of records) await appendTo.one(each)
+      await appendTo.all()
+    },
+    async writeOfEvents(topic, recordOf) {
+      const appendTo = createAppend(producer, topic)
+      await createReader({ kafka, clock, logger: silent }).readToEnd(topics.events, event =>
+        appendTo.one(recordOf(event)),
+      )
       await appendTo.all()
     },
     async eventTexts(pattern) {

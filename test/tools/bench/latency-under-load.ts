@@ -10,6 +10,8 @@ export interface LivePlan {
   readonly perSecond: number
   readonly seconds: number
   readonly delayMs: number
+  /** The source of all events. Default: all sources in turn. */
+  readonly source?: string
   /** Number of events for the endpoint that stops responding when the load begins. */
   readonly eventsForFailing?: number
   /** Called when the load begins. */
@@ -59,7 +61,7 @@ export async function warm(
  * forwarder already delivers.
  */
 export async function live(stage: Stage, installation: Installation, plan: LivePlan): Promise<Live> {
-  const { perSecond, seconds, delayMs, eventsForFailing = 0 } = plan
+  const { perSecond, seconds, delayMs, source, eventsForFailing = 0 } = plan
   const [first, count] = [installation.appended(), perSecond * seconds]
   const deliverable = count - eventsForFailing
   const marks = [deliverable]
@@ -72,7 +74,7 @@ export async function live(stage: Stage, installation: Installation, plan: LiveP
     marks,
     keepsLog: true,
   })
-  await Promise.all([installation.feed(count, perSecond), plan.duringLoad?.()])
+  await Promise.all([installation.feed(count, perSecond, source), plan.duringLoad?.()])
   await stage.receiver.reached(deliverable).catch(error => {
     if (!(error instanceof Stalled)) throw error
   })

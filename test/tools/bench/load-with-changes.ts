@@ -1,11 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { askObjects } from '../../support/operator/object-requests.ts'
-import { operatorKey } from '../../support/operator/scripted-operator-api.ts'
 import { bounds } from './bounds.ts'
 import { type Change, msUntilInForce } from './changes-in-force.ts'
 import { unpinned } from './cpu-pinning.ts'
-import { startReady } from './forwarders/ready-process.ts'
+import { startOperator } from './forwarders/operator-process.ts'
 import { live, quantile, warm } from './latency-under-load.ts'
 import type { Running } from './rows/many-destinations.ts'
 import { type Bench, type Outcome, scaledSeconds } from './rows/row.ts'
@@ -37,7 +35,9 @@ interface LoadResult {
 export async function changesOutcome(bench: Bench, running: Running): Promise<Outcome> {
   const { installation, processes, subject, transport } = running
   const { stage, say } = bench
-  const operator = await startOperator(bench, running)
+  // The operator shares the core of the broker, so that the dispatchers keep their own core.
+  const job = { stage: { ...stage, pinning: unpinned('the operator is not measured') }, installation, inFlight: 1 }
+  const operator = await startOperator(job, transport)
   try {
     await warm(stage, installation, processes, load.delayMs)
     let changed = 0
@@ -111,20 +111,6 @@ function outcomeOf(
       'in force ms, max': Math.max(...each.beside.inForceMs),
     })),
   }
-}
-
-/**
- * Starts an operator process on the core of the broker, so that the dispatchers keep their own
- * core.
- */
-async function startOperator({ stage }: Bench, { installation, transport }: Running) {
-  const listen = `127.0.0.1:${await freePorts(1)}`
-  const { operator } = installation.base as { readonly operator: object }
-  const keys = [{ name: 'bench', role: 'operate', key: operatorKey }]
-  const job = { stage: { ...stage, pinning: unpinned('the operator is not measured') }, installation, inFlight: 1 }
-  const own = { destinations: [], operator: { ...operator, keys, listen } }
-  const process = await startReady(job, transport, 'operator', own)
-  return { url: `http://${listen}`, stop: process.stop }
 }
 
 /**

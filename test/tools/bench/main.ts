@@ -20,10 +20,12 @@ import { limitsRow } from './rows/limits.ts'
 import { liveRow } from './rows/live.ts'
 import { hundredThousandRow, tenThousandRow } from './rows/many-destinations.ts'
 import { memoryRow } from './rows/memory.ts'
+import { operatorRow } from './rows/operator.ts'
 import { outageRow } from './rows/outage.ts'
 import { partitionsRow } from './rows/partitions.ts'
 import { peersRow } from './rows/peers.ts'
 import { processesRow } from './rows/processes.ts'
+import { resendRow } from './rows/resend.ts'
 import { retriesRow } from './rows/retries.ts'
 import type { Bench, Row } from './rows/row.ts'
 import { startRow } from './rows/start.ts'
@@ -50,6 +52,8 @@ const rows: Readonly<Record<RowName, Row>> = {
   destinations: destinationsRow,
   'destinations-10000': tenThousandRow,
   'destinations-100000': hundredThousandRow,
+  operator: operatorRow,
+  resend: resendRow,
   limits: limitsRow,
   backlog: backlogRow,
   partitions: partitionsRow,

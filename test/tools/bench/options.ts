@@ -2,8 +2,8 @@ import { parsePeer } from './forwarders/peer.ts'
 
 export const rowNames = [
   ...['delivery', 'peers', 'memory', 'live', 'isolation', 'start', 'crash', 'retries', 'outage', 'idle', 'client'],
-  ...['collector', 'audiences', 'destinations', 'destinations-10000', 'destinations-100000', 'limits'],
-  ...['backlog', 'partitions', 'processes'],
+  ...['collector', 'audiences', 'destinations', 'destinations-10000', 'destinations-100000', 'operator'],
+  ...['resend', 'limits', 'backlog', 'partitions', 'processes'],
 ] as const
 export type RowName = (typeof rowNames)[number]
 

@@ -38,13 +38,16 @@ export function numberIn(bytes: Buffer): number | undefined {
 
 /**
  * Returns a function that makes the record of the n-th event: a shop order of constant size.
- * Consecutive events come from different sources, in turn. @throws RangeError when an event is
- * larger than `eventBytes`
+ * Consecutive events come from different sources, in turn, unless a source is given. @throws
+ * RangeError when an event is larger than `eventBytes`
  */
-export function createEvents(codec: EventCodec, sourceIds: readonly string[]): (number: number) => OutgoingRecord {
-  const record = (number: number, filler: string): OutgoingRecord => {
+export function createEvents(
+  codec: EventCodec,
+  sourceIds: readonly string[],
+): (number: number, source?: string) => OutgoingRecord {
+  const record = (number: number, filler: string, source?: string): OutgoingRecord => {
     const userId = `user-${String(mixed(number) % users).padStart(6, '0')}`
-    const event = eventOf(number, userId, sourceIds[number % sourceIds.length] ?? '', filler)
+    const event = eventOf(number, userId, source ?? sourceIds[number % sourceIds.length] ?? '', filler)
     return { key: Buffer.from(userId), value: codec.encode(event), headers: {} }
   }
   let filler = ''
@@ -54,7 +57,7 @@ export function createEvents(codec: EventCodec, sourceIds: readonly string[]): (
     if (missing < 0 && filler === '') throw new RangeError(`an event is ${-missing} bytes larger than ${eventBytes}`)
     filler = 'x'.repeat(filler.length + missing)
   }
-  return number => record(number, filler)
+  return (number, source) => record(number, filler, source)
 }
 
 function eventOf(number: number, userId: string, sourceId: string, filler: string): Event {

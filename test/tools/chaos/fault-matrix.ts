@@ -14,6 +14,12 @@ export const matrix: readonly MatrixRow[] = [
     scenarios: ['rolling-restart', 'killed', 'killed-50', 'join', 'collector-restarted', 'collector-killed'],
   },
   {
+    fault: 'processes of all services killed (SIGKILL) while replays and resends run',
+    holds:
+      'nothing lost; each job ends, with at most 256 copies written twice per killed process; the ledger has no difference',
+    scenarios: ['jobs-killed'],
+  },
+  {
     fault: 'a process frozen (SIGSTOP) for longer than its session or half of it, then continued',
     holds: 'nothing lost; no commit overwrites that of the next owner',
     scenarios: ['zombie', 'suspended'],

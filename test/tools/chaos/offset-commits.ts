@@ -47,12 +47,12 @@ export function isWhole(commits: readonly Commit[], committed: ReadonlyMap<numbe
  */
 export function stepsBack(commits: readonly Commit[]): readonly string[] {
   if (commits.length === 0) return ['nothing was ever committed']
-  const highest = new Map<number, number>()
+  const previous = new Map<number, number>()
   const steps: string[] = []
   for (const { partition, offset } of commits) {
-    const before = highest.get(partition) ?? 0
+    const before = previous.get(partition) ?? 0
     if (offset < before) steps.push(`the commit of partition ${partition} went back from ${before} to ${offset}`)
-    highest.set(partition, offset)
+    previous.set(partition, offset)
   }
   return steps
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Member } from './fleet.ts'
 import type { Delivery } from './ledger.ts'
-import { onPartitions, ownedBy } from './recovery.ts'
+import { allPartitions, onPartitions, ownedBy } from './recovery.ts'
 import type { Fault, Hit } from './scenario.ts'
 
 /** Time limit for a continued process to get partitions and deliver again, in ms. */
@@ -131,6 +131,27 @@ export const killCollector: Fault = {
     const next = await collectors.start()
     return { what: member.name, at, victims: [member.name], recovery: takes(next, at) }
   },
+}
+
+/**
+ * Kills a random process of the operator API with SIGKILL and starts another one immediately. The
+ * recovery ends when every partition has delivered an event that was sent after that.
+ */
+export const killOperator: Fault = {
+  name: 'SIGKILL',
+  async inject({ operators, chance }) {
+    const member = chance.pick(operators.members())
+    const at = now()
+    await operators.kill(member)
+    await operators.start()
+    return { what: member.name, at, victims: [member.name], recovery: onPartitions(allPartitions, at) }
+  },
+}
+
+/** Kills a random process of any service with SIGKILL and starts another one immediately. */
+export const killAnyService: Fault = {
+  name: 'SIGKILL',
+  inject: world => world.chance.pick([killProcess, killCollector, killOperator]).inject(world),
 }
 
 /** Sends SIGTERM to the oldest collector, then starts another one. */

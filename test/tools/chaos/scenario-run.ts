@@ -143,7 +143,7 @@ export const stopAll = (fleet: Fleet): Promise<(readonly [name: string, code: nu
   Promise.all(fleet.members().map(async member => [member.name, await fleet.stop(member)] as const))
 
 /** Injects one fault after another. Stops after the first fault without a recovery. */
-async function underLoad(
+export async function underLoad(
   world: World,
   scenario: Scenario,
   load: Load,
@@ -172,7 +172,7 @@ async function underLoad(
   return injected
 }
 
-function loadOf({ cluster, installation, ledger }: World, scenario: Scenario, watch: CollectorWatch): Load {
+export function loadOf({ cluster, installation, ledger }: World, scenario: Scenario, watch: CollectorWatch): Load {
   const { load, intake, writeLoad = startLoad } = scenario
   const { perSecond, fillerBytes = 0 } = load
   if (intake !== undefined)

@@ -89,6 +89,21 @@ export interface SoakScenario extends Omit<Scenario, 'faults' | 'load'> {
   }
 }
 
+/** A scenario in which replays and resends run again and again during its faults. */
+export interface JobsScenario extends Scenario {
+  readonly intake: NonNullable<Scenario['intake']>
+  readonly jobs: {
+    /** Number of processes with the operator service. */
+    readonly operators: number
+    /** Destination whose dead letters are replayed. It accepts every request after the load. */
+    readonly replayed: string
+    /** Destination to which all events are resent once, one time span after another. */
+    readonly resent: string
+    /** Maximum number of records per second of each job. */
+    readonly rate: number
+  }
+}
+
 /**
  * A scenario that syncs an audience instead of sending messages. It has one broker, and faults
  * during the syncs.

@@ -4,16 +4,17 @@ import { clockScenarios } from './clock-scenarios.ts'
 import { collectorScenarios } from './collector-scenarios.ts'
 import { configurationScenarios } from './configuration-scenarios.ts'
 import { endpointScenarios } from './endpoint-scenarios.ts'
+import { jobsScenarios } from './jobs-scenarios.ts'
 import { answerScenarios, linkScenarios } from './link-scenarios.ts'
 import { mixedScenarios } from './mixed-scenarios.ts'
 import { processScenarios } from './process-scenarios.ts'
 import { retentionScenarios } from './retention-scenarios.ts'
-import type { AudienceScenario, Scenario, SoakScenario } from './scenario.ts'
+import type { AudienceScenario, JobsScenario, Scenario, SoakScenario } from './scenario.ts'
 import { soakScenarios } from './soak-scenarios.ts'
 import { topicScenarios } from './topic-scenarios.ts'
 import { unusualLoadScenarios } from './unusual-load-scenarios.ts'
 
-export type AnyScenario = Scenario | AudienceScenario | SoakScenario
+export type AnyScenario = Scenario | AudienceScenario | JobsScenario | SoakScenario
 
 /**
  * All scenarios, in the order of the results table (docs/reliability/README.md). The environment
@@ -33,5 +34,6 @@ export const scenarios: readonly AnyScenario[] = [
   ...configurationScenarios,
   ...collectorScenarios,
   ...audienceScenarios,
+  ...jobsScenarios,
   ...soakScenarios,
 ]

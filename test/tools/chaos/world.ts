@@ -29,6 +29,8 @@ export interface World {
   readonly fleet: Fleet
   /** Processes that accept messages. Empty if the load is written to Kafka. */
   readonly collectors: Fleet
+  /** Processes of the operator API. Empty if the scenario has no jobs. */
+  readonly operators: Fleet
   readonly receiver: Receiver
   readonly ledger: Ledger
   readonly view: KafkaView
@@ -95,9 +97,23 @@ export async function openWorld(scenario: SetUp, chance: Chance, patience: numbe
     const service = intake === undefined ? undefined : 'dispatcher'
     const fleet = opened(createFleet({ ...ofAll, prefix: 'p', service }))
     const collectors = opened(createFleet({ ...ofAll, prefix: 'c', service: 'collector' }))
+    const operators = opened(createFleet({ ...ofAll, prefix: 'o', service: 'operator' }))
     const view = opened(await createKafkaView(cluster.brokers))
     return {
-      ...{ chance, cluster, proxies, installation, fleet, collectors, receiver, ledger, view, patience, close },
+      ...{
+        chance,
+        cluster,
+        proxies,
+        installation,
+        fleet,
+        collectors,
+        operators,
+        receiver,
+        ledger,
+        view,
+        patience,
+        close,
+      },
       ...{ directory, configuration, disks },
     }
   } catch (error) {

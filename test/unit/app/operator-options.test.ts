@@ -18,7 +18,11 @@ it.each<[string, number, string]>([
   ['--operator-key-file empty', 2, 'empty must contain one operator key and nothing else'],
   ['--operator-key-file two', 2, 'two must contain one operator key and nothing else'],
   ['--operator-url localhost', 2, '--operator-url: '],
-  ['--operator-key-file wrong', 1, 'does not accept the operator key of this command; use a file that'],
+  [
+    '--operator-key-file wrong',
+    1,
+    'does not accept the operator key of this command; use a file with a key of operator.keys',
+  ],
   ['--operator-key-file read', 1, 'the operator key has the role "read"; use a key with the role "operate"'],
 ])('hookline destinations pause crm %s', async (options, code, message) => {
   const [name = '', value = ''] = options.split(' ')

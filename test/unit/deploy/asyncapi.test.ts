@@ -178,7 +178,8 @@ describe('headers in schemas/asyncapi.yaml', () => {
   })
 
   it('describe a configuration object', () => {
-    const records = [objectRecord(), objectRecord({ action: 'deleted', version: 2, copy: 1 })]
+    const keyOffsets = [17, null]
+    const records = [objectRecord({ keyOffsets }), objectRecord({ action: 'deleted', version: 2, copy: 1, offset: 18 })]
     expectHeaders('configObject', records.map(encodeRecord))
   })
 

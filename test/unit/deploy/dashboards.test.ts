@@ -30,8 +30,12 @@ describe('dashboards', () => {
     const names = dashboard.templating.list.map(({ name }) => name)
     expect(names.slice(0, 3)).toEqual(['datasource', 'namespace', 'job'])
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length)
-    const texts = [...dashboard.panels.flatMap(exprsOf), ...dashboard.annotations.list.map(({ expr }) => expr)]
-    const used = new Set(texts.flatMap(text => [...text.matchAll(/\$([a-z]\w*)/g)].map(([, name]) => name)))
+    const texts = [
+      ...dashboard.panels.flatMap(exprsOf),
+      ...dashboard.annotations.list.map(({ expr }) => expr),
+      ...dashboard.links.map(({ url }) => url),
+    ]
+    const used = new Set(texts.flatMap(text => [...text.matchAll(/\$\{?([a-z]\w*)/g)].map(([, name]) => name)))
     expect([...used].toSorted()).toEqual(names.slice(1).toSorted())
     for (const { definition } of dashboard.templating.list)
       if (definition !== undefined) {

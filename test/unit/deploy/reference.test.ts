@@ -22,11 +22,13 @@ const sectionsOf = (text: string): readonly (readonly [string, string])[] =>
 interface Node {
   readonly properties?: Readonly<Record<string, Node>>
   readonly items?: Node
+  readonly anyOf?: readonly Node[]
 }
 
-function pathsOf({ properties = {}, items }: Node, path: string): readonly string[] {
+function pathsOf({ properties = {}, items, anyOf = [] }: Node, path: string): readonly string[] {
   const own = Object.entries(properties).flatMap(([key, node]) => [`${path}${key}`, ...pathsOf(node, `${path}${key}.`)])
-  return [...own, ...(items === undefined ? [] : pathsOf(items, path.replace(/\.$/, '[].')))]
+  const listed = items === undefined ? [] : pathsOf(items, path.replace(/\.$/, '[].'))
+  return [...own, ...listed, ...anyOf.flatMap(each => pathsOf(each, path))]
 }
 
 describe('configuration.md', () => {

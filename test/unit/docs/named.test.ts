@@ -140,6 +140,7 @@ describe('make', () => {
 interface Node {
   readonly properties?: Readonly<Record<string, Node>>
   readonly items?: Node
+  readonly anyOf?: readonly Node[]
 }
 const schema = configurationJsonSchema() as Node
 
@@ -147,11 +148,19 @@ const schema = configurationJsonSchema() as Node
  * Whether a key exists, for example `destinations[].webhooks[].url`. The brackets of a list can be
  * left out.
  */
+/** The schemas of a value: its own one, those of its entries when it is a list, and its alternatives. */
+const schemasOf = (node: Node): readonly Node[] => [
+  node,
+  ...[node.items ?? [], node.anyOf ?? []].flat().flatMap(schemasOf),
+]
 const isKey = (path: string): boolean =>
   path
     .split('.')
     .map(name => name.replace(/\[\d*\]$/, ''))
-    .reduce<Node | undefined>((node, name) => (node?.items ?? node)?.properties?.[name], schema) !== undefined
+    .reduce<readonly Node[]>(
+      (nodes, name) => nodes.flatMap(schemasOf).flatMap(node => node.properties?.[name] ?? []),
+      [schema],
+    ).length > 0
 
 describe('configuration keys', () => {
   const roots = Object.keys(schema.properties ?? {}).join('|')

@@ -24,7 +24,7 @@ export const audiences: Row = {
     {
       title: 'Waiting updates and inputs',
       description:
-        'Audience membership updates that wait because of audiences.emitPerSecond, and records of the audience input topic that Hookline has not processed yet.',
+        'Audience membership updates that wait because of the limit audiences.emitPerSecond, and records of the audience input topic that Hookline has not processed yet.',
       unit: 'short',
       as: 'lines',
       width: 8,

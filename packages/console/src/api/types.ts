@@ -52,13 +52,13 @@ export interface AutomaticDisabling {
   readonly failingSince: string
 }
 
-export interface DestinationPage {
+export interface PageOfDestinations {
   readonly destinations: readonly ConfigObject[]
   /** The value of `after` for the next page; absent on the last page. */
   readonly next?: string
 }
 
-export interface SourcePage {
+export interface PageOfSources {
   readonly sources: readonly ConfigObject[]
   readonly next?: string
 }
@@ -247,7 +247,7 @@ export interface DeadLetter {
   readonly position?: unknown
 }
 
-export interface DeadLetterPage {
+export interface PageOfDeadLetters {
   readonly deadLetters: readonly DeadLetter[]
   readonly next?: string
   readonly partial?: boolean
@@ -268,6 +268,30 @@ export interface DeadLetterFilters {
   readonly since?: string
   readonly until?: string
   readonly message?: string
+}
+
+export interface Audience {
+  readonly name: string
+  readonly kind?: string | null
+  readonly property?: string | null
+  readonly configured?: boolean
+  readonly lastSync?: { readonly syncId: number; readonly beganAt?: string } | null
+  readonly destinations?: readonly {
+    readonly id: string
+    readonly connected?: boolean
+    readonly disabled?: boolean
+    readonly members?: number
+    readonly acknowledged?: number
+    readonly inFlight?: number
+    readonly unknown?: number
+    readonly different?: number
+  }[]
+}
+
+export interface AudienceList {
+  /** Present when the memberships have not been read yet: the audiences then have no figures. */
+  readonly partial?: true
+  readonly audiences: readonly Audience[]
 }
 
 export interface ObjectChange {

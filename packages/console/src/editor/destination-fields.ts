@@ -25,19 +25,19 @@ export const secretField: FormField = {
   label: 'Shared secret',
   path: ['sharedSecret'],
   type: 'password',
-  hint: 'Signs every request. Empty: no shared secret, so no HMAC signature. To let Hookline make one later, use Rotate secret.',
+  hint: 'Hookline signs every request with it. Empty: requests have no HMAC signature. The button "Rotate secret" of the destination can make a secret later.',
 }
 
-const fileValue = (key: string): string => `Empty: the value of ${key} in the configuration file.`
+const fileValue = (key: string): string => `Empty: the value of ${key} in the configuration file applies.`
 
 export const policyFields: readonly FormField[] = [
   {
     ...{ label: 'Maximum attempts per second', path: ['policy', 'ratePerSecond'], type: 'number' },
-    hint: 'The limit of all processes together. Empty: no limit.',
+    hint: 'The limit applies to all Hookline processes together. Empty: no limit.',
   },
   {
     ...{ label: 'Maximum concurrent requests', path: ['policy', 'maxConcurrency'], type: 'number' },
-    hint: 'The limit of all processes together, for each webhook. Empty: only the limits in the configuration file apply.',
+    hint: 'The limit applies to each webhook, for all Hookline processes together. Empty: only the limits of the section "delivery" of the configuration file apply.',
   },
   {
     ...{ label: 'Timeout', path: ['policy', 'timeout'] },
@@ -45,7 +45,7 @@ export const policyFields: readonly FormField[] = [
   },
   {
     ...{ label: 'Retry window', path: ['policy', 'window'] },
-    hint: `Retries may begin within this time after Hookline first read the event, for example 2h; at most delivery.window. ${fileValue('delivery.window')}`,
+    hint: `Retries may begin within this time after Hookline first read the event, for example 2h. Maximum: the value of delivery.window. ${fileValue('delivery.window')}`,
   },
   {
     ...{ label: 'Schedule', path: ['policy', 'schedule'], isList: true },

@@ -1,16 +1,14 @@
 import { formatPath, valueAt } from '../../../../src/core/settings/problem.ts'
-import type { JsonDocument, Problem } from '../api/types.ts'
 import { Button } from '../components/button.tsx'
 import { ProblemList } from '../components/problem-list.tsx'
 import { TextField } from '../components/text-field.tsx'
 import { type FormField, fieldText, fieldValue, policyFields, secretField, sourcesField } from './destination-fields.ts'
+import type { DocumentFormProps } from './document-editor.tsx'
 import { withValueAt } from './document-text.ts'
 import { otherProblems, problemsAt } from './problem-places.ts'
 
-export interface DestinationFormProps {
-  readonly document: JsonDocument
-  readonly onDocument: (document: JsonDocument) => void
-  readonly problems: readonly Problem[]
+export interface DestinationFormProps extends DocumentFormProps {
+  /** Whether the form asks for the shared secret. */
   readonly hasSecret: boolean
 }
 
@@ -65,7 +63,7 @@ export function DestinationForm({ document, onDocument, problems, hasSecret }: D
 
 const webhookField: FormField = { label: 'Webhooks', path: ['webhooks'] }
 
-interface WebhookFieldProps extends Omit<DestinationFormProps, 'hasSecret'> {
+interface WebhookFieldProps extends DocumentFormProps {
   readonly index: number
   readonly canRemove: boolean
 }

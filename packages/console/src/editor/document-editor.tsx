@@ -1,6 +1,6 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Problem } from '../api/types.ts'
-import { DestinationForm } from './destination-form.tsx'
+import type { JsonDocument, Problem } from '../api/types.ts'
 import { parseText, textOf } from './document-text.ts'
 import { JsonForm } from './json-form.tsx'
 import type { Check } from './use-document-check.ts'
@@ -9,14 +9,20 @@ export interface DocumentEditorProps {
   readonly text: string
   readonly onText: (text: string) => void
   readonly check: Check
-  /** Whether the form asks for the shared secret. */
-  readonly hasSecret: boolean
+  /** The form with the most used fields of the document. */
+  readonly form: (props: DocumentFormProps) => ComponentChildren
+}
+
+export interface DocumentFormProps {
+  readonly document: JsonDocument
+  readonly onDocument: (document: JsonDocument) => void
+  readonly problems: readonly Problem[]
 }
 
 const noProblems: readonly Problem[] = []
 
-/** Edits the document of a destination, as a form with the most used fields or as JSON. */
-export function DocumentEditor({ text, onText, check, hasSecret }: DocumentEditorProps) {
+/** Edits a document, as a form with the most used fields or as JSON. */
+export function DocumentEditor({ text, onText, check, form }: DocumentEditorProps) {
   const [isJson, setJson] = useState(false)
   const parsed = parseText(text)
   const problems = check.kind === 'invalid' ? check.problems : noProblems
@@ -34,12 +40,7 @@ export function DocumentEditor({ text, onText, check, hasSecret }: DocumentEdito
       {isJson || parsed.kind === 'wrong' ? (
         <JsonForm text={text} onText={onText} problems={problems} />
       ) : (
-        <DestinationForm
-          document={parsed.document}
-          onDocument={document => onText(textOf(document))}
-          problems={problems}
-          hasSecret={hasSecret}
-        />
+        form({ document: parsed.document, onDocument: document => onText(textOf(document)), problems })
       )}
       <CheckResult check={check} />
     </>

@@ -8,6 +8,7 @@ const pages: readonly (readonly [string, string])[] = [
   ['/dead-letters', 'Dead letters'],
   ['/jobs', 'Jobs'],
   ['/sources', 'Sources'],
+  ['/audiences', 'Audiences'],
   ['/changes', 'Changes'],
 ]
 

@@ -16,7 +16,7 @@ export const SessionOfPage = createContext<SessionContext | undefined>(undefined
 /** The session of the user who is signed in. Pages are rendered only while there is a session. */
 export function useSession(): SessionContext {
   const context = useContext(SessionOfPage)
-  if (context === undefined) throw new Error('There is no session.')
+  if (context === undefined) throw new Error('useSession was called outside of SessionGate.')
   return context
 }
 

@@ -1,3 +1,4 @@
+import { partitionKey } from '../../../core/partition-key.ts'
 import type { TopicPartition } from '../../../core/ports.ts'
 
 /** One member of the group, as the group leader sees it in its JoinGroup response. */
@@ -37,8 +38,8 @@ export function assignPartitions(
     .map(subscriber => new MemberTally(subscriber))
   const ownerOf = owners(members)
   const partitions = [...all].sort(inOrder)
-  const free = partitions.filter(partition => !ownerOf.has(keyOf(partition)))
-  for (const partition of partitions) ownerOf.get(keyOf(partition))?.keep(partition)
+  const free = partitions.filter(partition => !ownerOf.has(partitionKey(partition)))
+  for (const partition of partitions) ownerOf.get(partitionKey(partition))?.keep(partition)
   // Partitions whose topics have the fewest subscribers are assigned first. The remaining ones have
   // more possible owners, so they can balance the counts.
   const choices = ({ topic }: TopicPartition): number => members.filter(({ topics }) => topics.has(topic)).length
@@ -113,7 +114,7 @@ function owners(members: readonly MemberTally[]): Map<string, MemberTally> {
   const contested = new Set<string>()
   for (const member of members)
     for (const partition of member.owned) {
-      const key = keyOf(partition)
+      const key = partitionKey(partition)
       if (!member.topics.has(partition.topic)) continue
       if (ownerOf.has(key) && ownerOf.get(key) !== member) contested.add(key)
       ownerOf.set(key, member)
@@ -169,5 +170,3 @@ const gain = ({ partition: { topic }, from, to }: Move): number => from.totalOf(
 
 const inOrder = (a: TopicPartition, b: TopicPartition): number =>
   a.partition - b.partition || (a.topic < b.topic ? -1 : 1)
-
-const keyOf = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`

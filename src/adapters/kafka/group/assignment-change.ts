@@ -99,7 +99,10 @@ export async function assignmentChangeWithRetries(
     try {
       return await assignmentChange(group, owned.all(), last)
     } catch (error) {
-      logger.debug({ group: group.groupId, code: errorCodeOf(error) }, 'cannot fetch the committed offsets')
+      logger.debug(
+        { group: group.groupId, code: errorCodeOf(error) },
+        'cannot fetch the committed offsets of the group; hookline retries, and joins the group again after 5 failures',
+      )
       if (attempt === maxOffsetFetches || isEnded()) throw rejoinError()
       await refreshMetadataAfter(clock, group.cluster, offsetFetchRetryAfter)
     }

@@ -75,7 +75,7 @@ export class BrokerFailover {
     const { clock, logger } = this.#deps
     logger.debug(
       { group: group.groupId, code: errorCodeOf(reason) },
-      'hookline looks up the group coordinator, because a request to it failed',
+      'a request to the group coordinator failed; hookline looks up which broker is the coordinator now',
     )
     await updateCoordinator(group).catch((error: unknown) => {
       logger.debug(

@@ -262,7 +262,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     owned.add(partition)
     group.resume([{ topic: partition.topic, partitions: [partition.partition] }])
     handlers.onRevoked([toTopicPartition(partition)])
-    handlers.onAssigned([toPosition(partition)])
+    handlers.onAssigned([{ ...toPosition(partition), isTruncated: true }])
   }
 
   async #rejoin(group: ConsumerGroup, join: () => Promise<void>): Promise<void> {

@@ -1,3 +1,4 @@
+import { partitionKey } from '../../../core/partition-key.ts'
 import type { Position, TopicPartition } from '../../../core/ports.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 
@@ -28,16 +29,16 @@ export interface OwnedPartition extends TopicPartition {
 export class OwnedPartitions {
   readonly #byKey = new Map<string, OwnedPartition>()
 
-  get({ topic, partition }: TopicPartition): OwnedPartition | undefined {
-    return this.#byKey.get(keyOf(topic, partition))
+  get(partition: TopicPartition): OwnedPartition | undefined {
+    return this.#byKey.get(partitionKey(partition))
   }
 
   add(owned: OwnedPartition): void {
-    this.#byKey.set(keyOf(owned.topic, owned.partition), owned)
+    this.#byKey.set(partitionKey(owned), owned)
   }
 
-  delete({ topic, partition }: TopicPartition): void {
-    this.#byKey.delete(keyOf(topic, partition))
+  delete(partition: TopicPartition): void {
+    this.#byKey.delete(partitionKey(partition))
   }
 
   /** Whether the next fetch includes all owned partitions: none is paused or being revoked. */
@@ -49,8 +50,6 @@ export class OwnedPartitions {
     return [...this.#byKey.values()]
   }
 }
-
-const keyOf = (topic: string, partition: number): string => `${topic}/${partition}`
 
 export const toTopicPartition = ({ topic, partition }: TopicPartition): TopicPartition => ({ topic, partition })
 

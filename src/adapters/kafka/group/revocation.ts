@@ -63,9 +63,9 @@ export class IncrementalRevocation {
     const revoking = excess.map(each => owned.get(each)).filter(each => each !== undefined)
     for (const partition of revoking) partition.isRevoking = true
     if (revoking.length > 0) group.pause(groupByTopic(revoking, ({ partition }) => partition))
-    const idle = handlers.onRevoking(revoking.map(toTopicPartition))
-    if (revoking.length === 0) return
     const deadline = clock.monotonic() + drainLimit
+    const idle = handlers.onRevoking(revoking.map(toTopicPartition), deadline)
+    if (revoking.length === 0) return
     await this.#untilIdle(idle)
     while (!isCancelled() && !(await this.#deps.flush(group, commitLimit)) && clock.monotonic() < deadline)
       await sleep(clock, commitRetryAfter)

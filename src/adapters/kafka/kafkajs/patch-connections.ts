@@ -4,6 +4,7 @@ import { internal, replaceInternal } from './private-api.ts'
 /** Patches kafkajs's connections and their request queues. */
 export function patchConnections(): void {
   patchJoinConnection()
+  patchConcurrentConnects()
   patchIdleTimer()
   patchRequestTimeout()
   patchReconnect()
@@ -41,8 +42,8 @@ interface Connection {
 }
 
 interface ConnectionPool {
-  readonly pool: unknown[]
-  getConnection(index: number): Promise<unknown>
+  readonly pool: { isConnected(): boolean }[]
+  getConnection(index?: number): Promise<unknown>
   getConnectionByRequest(request: { readonly request: { readonly apiKey: number } }): Promise<unknown>
 }
 
@@ -63,7 +64,7 @@ const joinConnection = 2
  */
 function patchJoinConnection(): void {
   const Original = internal<new (options: object) => ConnectionPool>(poolFile)
-  const Connection = internal<new (options: object) => unknown>('network/connection')
+  const Connection = internal<new (options: object) => { isConnected(): boolean }>('network/connection')
   const { JoinGroup } = internal<{ readonly JoinGroup: number }>('protocol/requests/apiKeys')
 
   replaceInternal(
@@ -83,6 +84,25 @@ function patchJoinConnection(): void {
       }
     },
   )
+}
+
+/**
+ * Defect: concurrent requests on a connection that is not open open a connection each
+ * (network/connectionPool.js:51). kafkajs uses only the last one, and never closes the others.
+ * Patch: the requests wait for the same connection.
+ * Remove when: kafkajs opens one connection for concurrent requests.
+ */
+function patchConcurrentConnects(): void {
+  const { prototype } = internal<{ prototype: ConnectionPool }>(poolFile)
+  const original = prototype.getConnection
+  const connecting = new WeakMap<object, Promise<unknown>>()
+  prototype.getConnection = function (this: ConnectionPool, index = 0): Promise<unknown> {
+    const connection = this.pool[index]
+    if (connection === undefined || connection.isConnected()) return original.call(this, index)
+    const opened = connecting.get(connection) ?? original.call(this, index).finally(() => connecting.delete(connection))
+    connecting.set(connection, opened)
+    return opened
+  }
 }
 
 /**

@@ -71,6 +71,8 @@ export interface Cluster {
   disconnect(): Promise<void>
   addTargetTopic(topic: string): Promise<void>
   refreshMetadata(): Promise<void>
+  /** Refreshes the metadata when it is older than `metadataMaxAge`. */
+  refreshMetadataIfNecessary(): Promise<void>
   /** Returns the coordinator of the group. The connection to it is open. */
   findGroupCoordinator(group: { readonly groupId: string }): Promise<Broker>
   findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number | null }[]

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Admin } from 'kafkajs'
-import type { LogPositions, TopicAdmin, TopicDescription } from '../../../core/ports.ts'
+import type { LogPositions, Position, TopicAdmin, TopicDescription } from '../../../core/ports.ts'
 import type { KafkaClient } from '../kafkajs/client.ts'
 import { errorCodeOf, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
 import { loadKafkajs } from '../kafkajs/load-kafkajs.ts'
@@ -137,6 +137,27 @@ export function createLogPositions(kafka: KafkaClient): LogPositions {
         const [answer] = await admin.fetchOffsets({ groupId, topics: [topic] })
         return byPartition(answer?.partitions ?? [])
       }),
+  }
+}
+
+/**
+ * Reads every commit of a group, with its metadata.
+ * @throws KafkaError
+ */
+export async function readCommits(kafka: KafkaClient, groupId: string): Promise<readonly Position[]> {
+  const admin = kafka.admin()
+  try {
+    await admin.connect()
+    const topics = await admin.fetchOffsets({ groupId })
+    return topics.flatMap(({ topic, partitions }) =>
+      partitions.map(({ partition, offset, metadata }) => ({
+        ...{ topic, partition, offset: Number(offset), metadata: metadata ?? '' },
+      })),
+    )
+  } catch (error) {
+    throw toKafkaError(`cannot read the commits of group ${groupId}`, error)
+  } finally {
+    await admin.disconnect()
   }
 }
 

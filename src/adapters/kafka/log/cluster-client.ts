@@ -1,7 +1,7 @@
 import type { Clock } from '../../../core/ports.ts'
 import { sleep } from '../../../core/sleep.ts'
 import type { DurationMs } from '../../../core/time.ts'
-import type { KafkaClient } from '../kafkajs/client.ts'
+import { type KafkaClient, metadataMaxAgeMs } from '../kafkajs/client.ts'
 import { errorCodeOf, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
 import { loadKafkajs } from '../kafkajs/load-kafkajs.ts'
 import type { Cluster } from '../kafkajs/private-api.ts'
@@ -17,6 +17,7 @@ export function createClusterClient(kafka: KafkaClient): Cluster {
   kafka.consumer({
     groupId: 'none',
     allowAutoTopicCreation: false,
+    metadataMaxAge: metadataMaxAgeMs,
     partitionAssigners: [
       config => {
         cluster = config.cluster
@@ -28,7 +29,7 @@ export function createClusterClient(kafka: KafkaClient): Cluster {
 }
 
 /**
- * Connects to the cluster and lists the partitions of a topic.
+ * Connects to the cluster, if it is not connected, and lists the partitions of a topic.
  * @throws KafkaError, for example `TOPIC_MISSING`
  */
 export async function connectAndListPartitions(cluster: Cluster, topic: string): Promise<readonly number[]> {

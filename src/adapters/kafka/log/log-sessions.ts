@@ -2,7 +2,7 @@ import type { LogSession, WithLogSession } from '../../../core/log-session.ts'
 import type { Clock, TopicPartition } from '../../../core/ports.ts'
 import { durationMs, type EpochMs } from '../../../core/time.ts'
 import type { KafkaClient } from '../kafkajs/client.ts'
-import { toKafkaError } from '../kafkajs/errors.ts'
+import { KafkaError, toKafkaError } from '../kafkajs/errors.ts'
 import type { Cluster } from '../kafkajs/private-api.ts'
 import {
   connectAndListPartitions,
@@ -34,15 +34,57 @@ const fetchBytes = { min: 64 * 1024, max: 4 * 1024 * 1024 }
 const maxEmptyFetches = 3
 const retryDelay = durationMs(100)
 
-/** Creates sessions that read parts of topics without a consumer group. */
-export function createLogSessions(deps: Deps): WithLogSession {
-  return async use => {
-    const cluster = createClusterClient(deps.kafka)
+interface LogSessions {
+  readonly use: WithLogSession
+  /** Closes the connection, after the sessions in progress. A later session opens a new one. */
+  close(): Promise<void>
+}
+
+interface Connection {
+  readonly cluster: Cluster
+  /** Number of sessions in progress. */
+  sessions: number
+}
+
+/**
+ * Creates sessions that read parts of topics without a consumer group. The sessions share one
+ * connection, which stays open: to connect and to read the metadata takes longer than most reads.
+ * After an error, the next session opens a new connection.
+ */
+export function createLogSessions(deps: Deps): LogSessions {
+  let kept: Connection | undefined
+
+  async function useKept<T>(use: (session: LogSession) => Promise<T>): Promise<T> {
+    kept ??= { cluster: createClusterClient(deps.kafka), sessions: 0 }
+    const connection = kept
+    connection.sessions++
     try {
-      return await use(sessionOf(deps, cluster))
+      return await use(sessionOf(deps, connection.cluster))
+    } catch (error) {
+      if (kept === connection) kept = undefined
+      throw error
     } finally {
-      await cluster.disconnect()
+      connection.sessions--
+      if (connection !== kept && connection.sessions === 0) await connection.cluster.disconnect()
     }
+  }
+
+  return {
+    async use(use) {
+      const isNew = kept === undefined
+      try {
+        return await useKept(use)
+      } catch (error) {
+        // A kept connection can be broken, and its metadata can be out of date.
+        if (isNew || !(error instanceof KafkaError)) throw error
+        return useKept(use)
+      }
+    },
+    async close() {
+      const connection = kept
+      kept = undefined
+      if (connection?.sessions === 0) await connection.cluster.disconnect()
+    },
   }
 }
 
@@ -51,7 +93,7 @@ type AtTime = { readonly fromBeginning: boolean; readonly fromTimestamp?: number
 function sessionOf({ clock }: Deps, cluster: Cluster): LogSession {
   const known = new Map<string, Promise<readonly number[]>>()
   const partitionsOf = (topic: string): Promise<readonly number[]> => {
-    const partitions = known.get(topic) ?? connectAndListPartitions(cluster, topic).then(all => all.toSorted(ascending))
+    const partitions = known.get(topic) ?? currentPartitions(cluster, topic)
     known.set(topic, partitions)
     return partitions
   }
@@ -129,6 +171,13 @@ function sessionOf({ clock }: Deps, cluster: Cluster): LogSession {
       })
     },
   }
+}
+
+/** The partitions of a topic, ascending. Finds new partitions and leaders after half a minute. */
+async function currentPartitions(cluster: Cluster, topic: string): Promise<readonly number[]> {
+  await connectAndListPartitions(cluster, topic)
+  await asked(`cannot read topic ${topic}`, () => cluster.refreshMetadataIfNecessary())
+  return (await connectAndListPartitions(cluster, topic)).toSorted(ascending)
 }
 
 const ascending = (a: number, b: number): number => a - b

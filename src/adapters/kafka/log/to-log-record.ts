@@ -27,7 +27,7 @@ export function toLogRecord(topic: string, partition: number, message: FetchedMe
 export function toLogRecordView(
   topic: string,
   partition: number,
-  { offset, timestamp, key, value, headers }: FetchedMessage,
+  { offset, timestamp, key, value, headers, unreadBatch }: FetchedMessage,
 ): LogRecord {
   return {
     topic,
@@ -37,6 +37,7 @@ export function toLogRecordView(
     key,
     value,
     headers: toHeaderTexts(headers),
+    ...(unreadBatch !== undefined && { unreadBatch }),
   }
 }
 

@@ -230,7 +230,7 @@ class Follower implements TopicFollower {
       const { partition, position } = followed
       logger.warn(
         { topic, partition, position, beginning, end },
-        'the position of this process is not in the partition (Kafka deleted records, or the log was truncated); the process reads the partition from its first record',
+        'the partition does not have the next offset that this process reads (see position), because Kafka deleted records or truncated the log; the process reads the partition from its first record',
       )
       followed.moveTo(beginning)
     }

@@ -119,7 +119,10 @@ async function rangeFound(
     return { ...range, beginning: Math.max(range.beginning, from) }
   } catch (error) {
     if (!(error instanceof KafkaError && error.retriable) || attempt >= maxRetries) throw error
-    deps.logger.debug({ ...of, code: error.code }, 'cannot read the offsets of the partition; hookline retries')
+    deps.logger.debug(
+      { ...of, code: error.code },
+      'cannot read the first and the last offset of the partition; hookline retries',
+    )
     await refreshMetadataAfter(deps.clock, cluster, retryDelay(attempt))
     return rangeFound(deps, cluster, of, since, attempt + 1)
   }

@@ -15,7 +15,7 @@ const nameOption = [
 const syncDescription = [
   'Uploads a list: the members of an audience, or the users of a computed trait with their values. Without --partial, Hookline removes the users who are not in the list. With --partial, Hookline changes only the users in the list. The value false (for a computed trait: null) removes a user.',
   'Each destination of the audience then gets only the values that it has not acknowledged yet. Each line of the list is a user id, a JSON object {"userId", "value"}, or a JSON string or number with the id. If the first line has a column "userId", the list is CSV; the values are then in a column "value". A line without a value adds the user to an audience. For a computed trait, each line needs a value, and a CSV list needs the column "value". The value null (in CSV: an empty field) removes the user. The list may be compressed with gzip. Memory use does not depend on the length of the list.',
-  'If the upload is interrupted or a line is invalid, Hookline applies the lines before that point and does not remove the users who are missing from the list: sync the whole list again. If a program pipes the list to stdin and fails, Hookline cannot detect that the list is incomplete; write the list to a file first. With --wait the command waits until each change is delivered or has failed, which may take several hours because of the retries. Its exit code is 1 if a change was not delivered.',
+  'If the upload is interrupted or a line is invalid, Hookline applies the lines before that point and does not remove the users who are missing from the list: sync the whole list again. If a program pipes the list to stdin and fails, Hookline cannot detect that the list is incomplete; write the list to a file first. With --wait the command waits until each change is delivered or has failed. Because of retries, this may take several hours. The exit code is 1 if a change was not delivered.',
 ].join('\n\n')
 
 /** `hookline audience sync|list|show|drift|reset` */
@@ -43,16 +43,16 @@ export function audienceCommand(io: CommandIo, open: OpenCommandClients = openCo
     .action(doing(showAudience))
   const drift = subcommand('drift', 'find users whose value at a destination may not be the current one')
     .description(
-      'For each destination and status, counts the users whose current value the destination has not acknowledged. The status "in flight" means that Hookline is delivering a change, which is normal. "unknown" means that a delivery failed or the audience was reset, so Hookline does not know the value at the destination; the next sync sends the value again. "different" means that the destination has another value, because it is or was disabled, or not connected to the audience; connect and enable the destination, then sync again. With --json each user and destination is one JSON line, whose field "standing" has the status: in_flight, unknown or different. Exit code 1 if any status is "unknown" or "different".',
+      'Finds the users whose current value a destination has not acknowledged, and counts them by destination and status. The status "in flight" is normal: Hookline is delivering a change. With "unknown", Hookline does not know the value at the destination, because a delivery failed or had no result, or the audience was reset; the next sync sends the value again. With "different", the destination has an older value, because it was disabled or not connected to the audience; connect and enable it, then sync again. With --json the command prints one JSON line for each of these users and destinations; the field "standing" has the status: in_flight, unknown or different. Exit code 1 if a user has the status "unknown" or "different".',
     )
     .requiredOption(...nameOption)
     .action(doing(showDrift))
   const reset = subcommand('reset', 'make the next full sync send all members, not only changes')
     .description(
-      'Makes Hookline treat the values at the destinations as unknown. Use it, for example, when a destination has lost its data. The command itself sends nothing to the destinations. The next sync sends every user in its list, and every user that the sync removes, to these destinations.',
+      'After a reset, Hookline no longer assumes that it knows the values of this audience at the destinations. Use it, for example, when a destination has lost its data. The command itself sends nothing to the destinations. The next sync sends every user in its list, and every user that the sync removes, to these destinations.',
     )
     .requiredOption(...nameOption)
-    .option('--destination <id>', 'reset only this destination (default: all destinations of the audience)')
+    .option('--destination <id>', 'reset only the values at this destination (default: at all destinations)')
     .action(doing(resetAudience))
 
   const command = createCommand('audience', 'sync audiences and computed traits, and show their status', io)

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { type SyncStatus, syncStatusOf } from '../../../core/audience/sync-status.ts'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
+import { audienceDocument, audienceViews } from '../../../core/operator/audience-view.ts'
 import { audienceFigures, visitDrift } from '../../../services/operator/audience-figures.ts'
 import { visitMemberships } from '../../../services/operator/read-memberships.ts'
 import { CommandFailed, type CommandIo, printData } from '../../command.ts'
 import { printable } from '../../terminal.ts'
-import { audienceDocument, audienceLines, driftLines, memberLines, membershipDocument } from './output.ts'
+import { audienceLines, driftLines, memberLines, membershipDocument } from './output.ts'
 import {
   type AudienceOptions,
   type AudienceTask,
@@ -18,12 +19,8 @@ import {
 export async function listAudiences(task: AudienceTask, options: AudienceOptions): Promise<void> {
   const { directory, io } = task
   const figures = await audienceFigures(await figuresDeps(task))
-  const views = [...new Set([...directory.keys(), ...figures.keys()])].map(name => ({
-    name,
-    configured: directory.get(name),
-    figures: figures.get(name),
-  }))
-  printData(io, options, { audiences: views.map(audienceDocument) }, audienceLines(views))
+  const views = audienceViews(directory, figures)
+  printData(io, options, { audiences: views.map(view => audienceDocument(view)) }, audienceLines(views))
 }
 
 interface ShowOptions extends AudienceOptions {
@@ -79,7 +76,7 @@ export async function showDrift(task: AudienceTask, options: DriftOptions): Prom
   const drifted = [...counts.values()].reduce((sum, { unknown, different }) => sum + unknown + different, 0)
   if (drifted > 0)
     throw new CommandFailed(
-      `${countWithNoun(drifted, 'user value')} with the status "unknown" or "different", counted once for each destination; check that these destinations are enabled and connected to the audience, then sync the audience again`,
+      `${countWithNoun(drifted, 'user value')} with the status "unknown" or "different", counted once for each destination; check that the destinations listed above are enabled and connected to the audience, then sync the audience again`,
     )
 }
 

@@ -1,63 +1,15 @@
-import type { Audience } from '../../../core/audience/audience-directory.ts'
 import type { Membership } from '../../../core/audience/membership.ts'
-import { type SyncId, syncBegan } from '../../../core/audience/sync-id.ts'
+import { syncBegan } from '../../../core/audience/sync-id.ts'
 import { type SyncStatus, syncStatuses } from '../../../core/audience/sync-status.ts'
+import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { isoOf } from '../../../core/message/timestamp.ts'
-import type { AudienceFigures, DestinationFigures } from '../../../services/operator/audience-figures.ts'
+import {
+  type AudienceView,
+  audienceDestinations,
+  connectionOf,
+  syncDocument,
+} from '../../../core/operator/audience-view.ts'
 import { tableOf } from '../../terminal.ts'
-
-/** An audience from the configuration, from the memberships topic, or from both. */
-export interface AudienceView {
-  readonly name: string
-  readonly configured: Audience | undefined
-  readonly figures: AudienceFigures | undefined
-}
-
-const none: DestinationFigures = {
-  destination: '',
-  members: 0,
-  syncStatuses: { acknowledged: 0, in_flight: 0, unknown: 0, different: 0 },
-}
-
-/**
- * The figures of the enabled destinations, followed by those of other destinations that have
- * memberships of the audience.
- */
-function destinationsOf({ configured, figures }: AudienceView): readonly DestinationFigures[] {
-  const known = figures?.destinations ?? []
-  const enabled = [...(configured?.destinations ?? [])].map(
-    id => known.find(({ destination }) => destination === id) ?? { ...none, destination: id },
-  )
-  return [...enabled, ...known.filter(({ destination }) => configured?.destinations.has(destination) !== true)]
-}
-
-/** How a destination is connected to the audience: `enabled` means that it gets changes. */
-function connectionOf(id: string, configured: Audience | undefined): 'enabled' | 'disabled' | 'not connected' {
-  if (configured?.destinations.has(id) === true) return 'enabled'
-  return configured?.disabled.has(id) === true ? 'disabled' : 'not connected'
-}
-
-/** The JSON document of an audience. Times are in ISO 8601; unknown values are null. */
-export function audienceDocument(view: AudienceView): object {
-  const { name, configured, figures } = view
-  return {
-    name,
-    kind: configured?.kind ?? null,
-    property: configured?.property ?? null,
-    configured: configured !== undefined,
-    lastSync: figures?.newest === undefined ? null : syncDocument(figures.newest),
-    destinations: destinationsOf(view).map(({ destination, members, syncStatuses: counts }) => ({
-      id: destination,
-      connected: connectionOf(destination, configured) !== 'not connected',
-      disabled: connectionOf(destination, configured) === 'disabled',
-      members,
-      ...Object.fromEntries(syncStatuses.map(standing => [camelOf(standing), counts[standing]])),
-    })),
-  }
-}
-
-const syncDocument = (id: SyncId): object => ({ syncId: id, beganAt: isoOf(syncBegan(id)) })
-const camelOf = (standing: SyncStatus): string => (standing === 'in_flight' ? 'inFlight' : standing)
 
 const listTitles = ['NAME', 'KIND', 'PROPERTY', 'LAST SYNC', 'DESTINATION', 'MEMBERS', ...syncStatuses.map(titleOf)]
 
@@ -79,7 +31,7 @@ function rowsOf(view: AudienceView): readonly (readonly string[])[] {
     configured?.property ?? '-',
     figures?.newest === undefined ? 'never' : isoOf(syncBegan(figures.newest)),
   ]
-  const rows = destinationsOf(view).map(({ destination, members, syncStatuses: counts }) => {
+  const rows = audienceDestinations(view).map(({ destination, members, syncStatuses: counts }) => {
     const connection = connectionOf(destination, configured)
     return [
       ...about,
@@ -126,11 +78,13 @@ export const memberLines = (
     ]),
   )
 
-/** One line for each destination: `crm: 3 in flight, 1 unknown` */
+/** One line for each destination, such as `crm: 1 user with status "unknown"`. */
 export const driftLines = (counts: ReadonlyMap<string, Readonly<Record<SyncStatus, number>>>): readonly string[] =>
   [...counts].map(([destination, count]) => {
     const parts = syncStatuses.flatMap(standing =>
-      standing === 'acknowledged' || count[standing] === 0 ? [] : [`${count[standing]} ${standing.replace('_', ' ')}`],
+      standing === 'acknowledged' || count[standing] === 0
+        ? []
+        : [`${countWithNoun(count[standing], 'user')} with status "${standing.replace('_', ' ')}"`],
     )
     return `${destination}: ${parts.join(', ')}`
   })

@@ -61,7 +61,9 @@ async function upload({ task, options, audience, mode, list, signal }: Run): Pro
   const inputs = await inputsOf(task)
   const syncId = newSyncId(await access.brokerTime(), access.clock.id())
   const isSized = list.size !== undefined
-  const format = isSized ? '{bar} {percentage}% {members} members, {eta_formatted} left' : '{members} members'
+  const format = isSized
+    ? '{bar} {percentage}% {members} members uploaded, {eta_formatted} left'
+    : '{members} members uploaded'
   const bar = createProgressBar(io, options, format)
   bar?.start(list.size ?? 0, { members: 0 })
   let received = 0
@@ -155,7 +157,7 @@ function printResult(
         throw new CommandFailed('interrupted; the upload is complete, and Hookline continues to deliver the changes')
       if (delivery?.ahead !== undefined)
         throw new CommandFailed(
-          `this sync had no effect: Hookline has already applied a sync with a later time, ${toIsoTimestamp(syncBegan(delivery.ahead))}, because the clock that gave this time was ahead; run hookline audience reset --name ${JSON.stringify(audience.name)}, then sync again`,
+          `this sync had no effect, because Hookline has already applied a sync with a later time, ${toIsoTimestamp(syncBegan(delivery.ahead))}: the clock of the machine that started that sync was ahead; run hookline audience reset --name ${JSON.stringify(audience.name)}, then sync again`,
         )
       if (delivery !== undefined && delivery.undelivered > 0)
         throw new CommandFailed(

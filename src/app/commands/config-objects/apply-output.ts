@@ -27,7 +27,8 @@ export function applyLines(kind: ObjectKind, outcome: Applied): readonly string[
     return count === 0 ? [] : [`${count} ${(isDryRun ? planned : done)[action]}`]
   })
   const sum = counts.join(', ') || 'no changes'
-  return [...steps.flatMap(step => linesOf(kind, step)), isDryRun ? `dry run: ${sum}; nothing was applied` : sum]
+  const note = isDryRun ? ' (dry run: nothing was applied)' : ''
+  return [...steps.flatMap(step => linesOf(kind, step)), `${kind}s: ${sum}${note}`]
 }
 
 function linesOf(kind: ObjectKind, step: Step): readonly string[] {

@@ -85,7 +85,7 @@ function interruption({ kind }: ObjectTask, { done, failed, left, why }: Interru
   const reason =
     why.kind === 'refused' ? refusalText(why, kind, failed.id) : `${kind} ${failed.id}: ${textOf(why.error)}`
   const counts = `${done.length} of ${done.length + 1 + left.length} changes were made`
-  const advice = 'correct this, then run the command again; changes already made are kept'
+  const advice = 'correct this problem, then run the command again; changes already made are kept'
   return new CommandFailed(`${reason}; ${counts}; ${advice}`, {
     cause: why.kind === 'thrown' ? why.error : undefined,
   })

@@ -10,8 +10,8 @@ import { objectAction, objectSubcommand } from './subcommand.ts'
 import { testDestination } from './test-destination.ts'
 
 const applyDescription = [
-  'Creates and changes destinations so that they are as the files say. A file has one destination, a list of destinations, or several YAML documents separated by ---; each is written as in `destinations` of the configuration file. The command replaces references to environment variables and to files with secrets (sharedSecretFile, file: NAME) by their values before it sends the destinations to the operator service. Apply only files that you trust: they can name any variable and file of your user.',
-  'Prints what changes, without secrets; a changed secret is shown with its fingerprint, the first 8 hex digits of its SHA-256. Applying the same files again changes nothing. If a file does not have `enabled`, `paused` or a shared secret, the destination keeps its current value of this key. If a secret in the file has the value ***, the destination keeps its current secret.',
+  'Creates and changes destinations so that they match the files. A file has one destination, a list of destinations, or several YAML documents separated by ---; each is written as in `destinations` of the configuration file. Before the command sends the destinations to the operator service, it replaces references to environment variables and secret files (sharedSecretFile, file: NAME) with the values. Apply only files that you trust: they can name any variable and file of your user.',
+  'Prints what changes, without secrets; a changed secret is shown as its fingerprint, the first 8 hex digits of its SHA-256. Applying the same files again changes nothing. If a file does not have `enabled`, `paused` or a shared secret, the destination keeps its current value of this key. If a secret in the file has the value ***, the destination keeps its current secret.',
   'The operator service checks all changes before the first one is made. If it refuses a change, the command prints each problem with its place in the file and changes nothing; the exit code is then 2. If another client of the operator API, or Hookline itself, changes one of the destinations while the command runs, the command does not overwrite that change, but stops; the exit code is then 1.',
 ].join('\n\n')
 
@@ -22,25 +22,23 @@ export function destinationsCommand(io: CommandIo): Command {
 
   const commands = [
     subcommand('list', 'list the destinations of the configuration file and of the operator API')
-      .addOption(closedOption('--state', 'only destinations in this state', destinationStates))
-      .option('--source <id>', 'only destinations of this source')
-      .option('--search <text>', 'only destinations whose id or URL contains this text')
+      .addOption(closedOption('--state', 'list only destinations in this state', destinationStates))
+      .option('--source <id>', 'list only destinations of this source')
+      .option('--search <text>', 'list only destinations whose id or URL contains this text')
       .action(doing(listObjects)),
     ofOne('show', 'show one destination as YAML, with its secrets masked').action(doing(showObject)),
-    ofOne('status', 'show the circuit breaker, the queues and the results of a destination')
+    ofOne('status', 'show the circuit breaker, the waiting deliveries and the results of a destination')
       .description(
         'Prints what the dispatchers know about the destination: the circuit breaker, requests in progress, deliveries that wait in memory and in retry topics, and the results of the last hour and day. The values are up to 10 seconds old.',
       )
       .action(doing(showStatus)),
-    subcommand('apply', 'create and change destinations as files describe them')
+    subcommand('apply', 'create and change destinations from files')
       .description(applyDescription)
       .requiredOption('-f, --file <path>', 'file or directory with destinations; - means stdin')
-      .option('--prune', 'also delete the destinations of the operator API that are not in the files')
+      .option('--prune', 'also delete destinations created through the operator API, if they are not in the files')
       .option('--dry-run', 'show what would change, and change nothing')
       .action(doing(applyFiles)),
-    ofOne('delete', 'delete a destination; deliveries that still wait for it are dead-lettered').action(
-      doing(deleteObject),
-    ),
+    ofOne('delete', 'delete a destination; its waiting deliveries are dead-lettered').action(doing(deleteObject)),
     ofOne('pause', 'pause a destination; its deliveries wait in retry topics until you resume it').action(
       doing(switchDestination('pause')),
     ),
@@ -50,11 +48,11 @@ export function destinationsCommand(io: CommandIo): Command {
       doing(switchDestination('disable')),
     ),
     ofOne('rotate-secret', 'give a destination a new shared secret, and print it once')
-      .option('--overlap <duration>', 'time until the new secret replaces the old one (default: 24h)')
+      .option('--overlap <duration>', 'replace the old secret after this time (default: 24h)')
       .action(doing(rotateSecret)),
     ofOne('test', 'send a signed test message to each webhook of a destination now')
       .description(
-        'The operator service sends one signed test message to each webhook of the destination, without the queues and without retries, also while the destination is paused or disabled. Prints each request, with its secrets masked, and the outcome. Exit code 1 if no webhook accepted the message.',
+        'The operator service sends one signed test message to each webhook of the destination, immediately and without retries, even if the destination is paused or disabled. Prints each request, with its secrets masked, and its outcome. Exit code 1 if no webhook accepted the message.',
       )
       .action(doing(testDestination)),
   ]

@@ -35,7 +35,7 @@ function linesOf({ id, state, circuitBreaker, requestsInProgress, inMemory, pace
       : [`attempts are limited to ${pace} per second now, because the endpoint responded with 429`]),
     ...waiting.map(
       ({ tier, records, oldestAt }) =>
-        `deliveries that wait in retry tier ${tier}: ${records}, the oldest since ${oldestAt}`,
+        `deliveries that wait in the ${tier} retry topic: ${records}, the oldest since ${oldestAt}`,
     ),
     ...tableOf(
       ['RESULTS', 'DELIVERED', 'FAILED ATTEMPTS', 'DEAD-LETTERED', 'DROPPED', 'SINCE'],

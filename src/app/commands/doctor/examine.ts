@@ -88,8 +88,8 @@ class Examination {
   async part(of: CheckKind, check: () => Promise<readonly Judgement[]>, which?: string): Promise<readonly Finding[]> {
     const failed = (detail: string): readonly Judgement[] => [{ level: 'fail', detail, ...(which && { which }) }]
     const judgements = await Promise.race([check(), this.#over]).catch((error: Error) => failed(error.message))
-    const results =
-      judgements === 'over' ? failed(`the check did not finish within ${formatDuration(this.#limit)}`) : judgements
+    const late = `the check did not finish within ${formatDuration(this.#limit)}; check the network, then run the command again`
+    const results = judgements === 'over' ? failed(late) : judgements
     return results.map(judgement => ({ of, ...judgement }))
   }
 }

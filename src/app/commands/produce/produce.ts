@@ -76,11 +76,19 @@ export function produceCommand(io: CommandIo, open: OpenOutlet = openOutlet): Co
     .description(description)
     .option(
       '-n, --count <number>',
-      'number of messages (default: 100, or unlimited with --rate)',
+      'write this number of messages (default: 100, or unlimited with --rate)',
       wholeNumber('--count', 1),
     )
-    .option('--rate <number>', 'maximum messages per second (default: unlimited)', wholeNumber('--rate', 1))
-    .option('--type <list>', `comma-separated list of message types (default: ${callTypes.join(',')})`, parseTypes)
+    .option(
+      '--rate <number>',
+      'write at most this number of messages per second (default: unlimited)',
+      wholeNumber('--rate', 1),
+    )
+    .option(
+      '--type <list>',
+      `write messages of these types (comma-separated, default: ${callTypes.join(',')})`,
+      parseTypes,
+    )
     .option('--source <id>', 'source of the messages (default: the first one in the configuration)')
     .option('--users <number>', 'number of different users in the messages', wholeNumber('--users', 1), 1_000)
     .option(

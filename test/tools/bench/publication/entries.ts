@@ -1,4 +1,4 @@
-import { type Bar, type Finding, type Verdict, verdictOf } from '../bounds.ts'
+import { type Bar, type Finding, limitsNamed, type Verdict, verdictOf } from '../bounds.ts'
 import type { NamedOutcome } from '../report.ts'
 
 export interface Circumstances {
@@ -47,12 +47,22 @@ function toValue(finding: Finding): Value {
   return { ...rest, measured: Number.isFinite(measured) ? measured : null, verdict: verdictOf(finding) }
 }
 
-/** Computes each verdict again from the published figure and its published limits. */
+/**
+ * Computes each verdict again, from the published figure and the current limits. Limits without a
+ * name depend on the run, so the published ones count.
+ */
 export const judged = (entries: readonly Entry[]): readonly Entry[] =>
-  entries.map(entry => ({ ...entry, values: entry.values.map(value => ({ ...value, verdict: verdictNow(value) })) }))
+  entries.map(entry => ({ ...entry, values: entry.values.map(judgedNow) }))
 
-const verdictNow = (value: Value): Verdict =>
-  verdictOf({ ...value, subject: '', measured: value.measured ?? Number.NaN } satisfies Finding & Bar)
+function judgedNow(value: Value): Value {
+  const limited = value.judgedBy === undefined ? value : withLimits(value, limitsNamed(value.judgedBy))
+  const verdict = verdictOf({ ...limited, subject: '', measured: value.measured ?? Number.NaN } satisfies Finding & Bar)
+  return { ...limited, verdict }
+}
+
+function withLimits({ must: _, aim: __, ...value }: Value, limits: Bar = {}): Value {
+  return { ...value, ...limits }
+}
 
 /**
  * Replaces published entries with new ones, in the order of the rows. With `isWhole`, the new

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { keyFile } from '../../../support/config-objects/objects.ts'
+import { operatorKey } from '../../../support/operator/scripted-operator-api.ts'
 import { bounds, type Finding } from '../bounds.ts'
 import { cheapestOf } from '../cost-by-case.ts'
 import type { ForwarderProcess, Job } from '../forwarders/forwarder.ts'
@@ -41,7 +42,11 @@ type Measure = (bench: Bench, running: Running) => Promise<Outcome>
 async function withDestinations(bench: Bench, count: number, measure: Measure): Promise<Outcome> {
   const { stage, say } = bench
   const transport = cheapestOf(bench)
-  const installation = await createInstallation(stage, { sources: sourcesOf.all, encryptionKey: keyFile('first') })
+  const installation = await createInstallation(stage, {
+    sources: sourcesOf.all,
+    encryptionKey: keyFile('first'),
+    operatorKey,
+  })
   const job = { stage, installation, inFlight, profile: bench.profile }
   try {
     const empty = await start(job, transport)

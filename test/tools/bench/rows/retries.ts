@@ -1,3 +1,4 @@
+import type { RecordedAttempts } from '../../../../src/core/settings/recorded-attempts.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import { bounds, type Finding } from '../bounds.ts'
 import { type Contender, drainInTurns } from '../drain-in-turns.ts'
@@ -32,8 +33,9 @@ const schedule = ['1s', '5s']
 
 /**
  * Measures the CPU time to write a failed delivery to a retry topic and read it again. The CPU time
- * of the attempts is subtracted. Runs with and without failures alternate, so that they can be
- * compared.
+ * of the attempts is subtracted. Also measures the CPU time of the two records that a failed
+ * attempt and the later success write to the attempts topic. Runs with and without failures, and
+ * with and without these records, alternate, so that they can be compared.
  */
 export async function retriesRow(bench: Bench): Promise<Outcome> {
   const figures: Figures[] = []
@@ -42,33 +44,35 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
   for (const transport of bench.transports) {
     const runs: Figures[] = []
     for (let run = 1; run <= bench.runs; run++) {
-      const { bare, plain, failing, parkedBytes, eventBytes } = await runOf(
+      const { bare, plain, failing, recorded, parkedBytes, eventBytes } = await runOf(
         bench,
         transport,
         countsOf(bench, transport),
       )
-      const { attempt, parkAndRelease } = costsOf(plain, failing)
+      const { attempt, parkAndRelease, attemptRecords } = costsOf({ plain, failing, recorded })
       const bareDelivery = 1e6 / bare.perCpuSecond
-      const { refused, lost, duplicates } = failing
       runs.push({
         transport,
         run,
-        parked: refused,
+        parked: failing.refused,
         'bare delivery µs': bareDelivery,
         'attempt µs': attempt,
         'park and release µs': parkAndRelease,
         'of a bare delivery': parkAndRelease / bareDelivery,
+        'attempt records µs': attemptRecords,
+        'attempt records, of a bare delivery': attemptRecords / bareDelivery,
         'bytes a parked record': parkedBytes,
         'bytes an event': eventBytes,
-        lost,
-        duplicates,
+        lost: Math.max(failing.lost, recorded.lost),
+        duplicates: Math.max(failing.duplicates, recorded.duplicates),
       })
       bench.say(
-        `hookline ${transport}: attempt ${attempt.toFixed(0)} µs, scheduling and reading a retry ${parkAndRelease.toFixed(0)} µs`,
+        `hookline ${transport}: attempt ${attempt.toFixed(0)} µs, scheduling and reading a retry ${parkAndRelease.toFixed(0)} µs, attempt records ${attemptRecords.toFixed(0)} µs`,
       )
       profiles.push(
         ...(await profileOf(`hookline ${transport}, none retried`, plain)),
         ...(await profileOf(`hookline ${transport}`, failing)),
+        ...(await profileOf(`hookline ${transport}, attempts recorded`, recorded)),
       )
     }
     const all = (what: string): readonly number[] => runs.map(run => Number(run[what]))
@@ -83,6 +87,13 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
       {
         ...{ subject, what: 'park and release, of a bare delivery', measured: median(all('of a bare delivery')) },
         ...bounds.parkAndRelease,
+      },
+      {
+        ...{ subject, what: 'attempt records', unit: 'µs', measured: median(all('attempt records µs')) },
+      },
+      {
+        ...{ subject, what: 'attempt records, of a bare delivery' },
+        measured: median(all('attempt records, of a bare delivery')),
       },
       {
         ...{ subject, what: 'parked record', unit: 'bytes', measured: median(all('bytes a parked record')) },
@@ -106,29 +117,33 @@ interface Counts {
  * reference loop gets the number with which it takes about as long as Hookline.
  */
 function countsOf(bench: Bench, transport: string): Counts {
-  const hookline = Math.max(fewest, scaled(bench, transport === 'got' ? 160_000 : 600_000))
+  const hookline = Math.max(fewest, scaled(bench, transport === 'got' ? 60_000 : 240_000))
   return { bare: hookline * (transport === 'got' ? 4 : 1), hookline }
 }
 
 interface Runs {
   readonly bare: Drain
   readonly plain: Drain
+  /** Failures without records in the attempts topic. */
   readonly failing: Drain
+  /** Failures with these records, as by default. */
+  readonly recorded: Drain
   /** Average size of a retry record in bytes. */
   readonly parkedBytes: number
   readonly eventBytes: number
 }
 
 /**
- * Runs three forwarders in turns, each with its own topics: the reference loop, Hookline without
- * failures, and Hookline with failures.
+ * Runs four forwarders in turns, each with its own topics: the reference loop, Hookline without
+ * failures, and Hookline with failures, without and with records of the attempts.
  */
 async function runOf({ stage, profile }: Bench, transport: string, counts: Counts): Promise<Runs> {
   const contender = async (
     forwarder: Forwarder,
     plan: Pick<DrainPlan, 'count' | 'passesOneIn'>,
+    attemptsTopic: RecordedAttempts = 'off',
   ): Promise<Contender> => {
-    const installation = await createInstallation(stage, { schedule })
+    const installation = await createInstallation(stage, { schedule, attemptsTopic })
     await installation.fill(plan.count)
     return {
       forwarder,
@@ -141,6 +156,7 @@ async function runOf({ stage, profile }: Bench, transport: string, counts: Count
     bare: await contender(referenceLoop('undici'), { count: counts.bare }),
     plain: await contender(hookline, { count: counts.hookline }),
     failing: await contender(hookline, { count: counts.hookline, passesOneIn }),
+    recorded: await contender(hookline, { count: counts.hookline, passesOneIn }, 'failures'),
   }
   const drains = await drainInTurns(stage, contenders)
   const { topics, recordBytes } = contenders.failing.job.installation
@@ -151,16 +167,28 @@ async function runOf({ stage, profile }: Bench, transport: string, counts: Count
 }
 
 /**
- * Computes the CPU time of one attempt, and the CPU time to schedule a retry and read it again,
- * both in microseconds.
+ * Computes the CPU time of one attempt, of scheduling a retry and reading it again, and of the
+ * records of one retried delivery in the attempts topic. All are in microseconds. A negative cost
+ * becomes `NaN`, because it means that the runs cannot be compared.
  */
-export function costsOf(
-  plain: Pick<Drain, 'perCpuSecond' | 'cpuToTheEnd'>,
-  failing: Pick<Drain, 'cpuToTheEnd' | 'refused'>,
-): { readonly attempt: number; readonly parkAndRelease: number } {
+export function costsOf({
+  plain,
+  failing,
+  recorded,
+}: {
+  readonly plain: Pick<Drain, 'perCpuSecond' | 'cpuToTheEnd'>
+  readonly failing: Pick<Drain, 'cpuToTheEnd' | 'refused'>
+  readonly recorded: Pick<Drain, 'cpuToTheEnd' | 'refused'>
+}): { readonly attempt: number; readonly parkAndRelease: number; readonly attemptRecords: number } {
   const attempt = 1e6 / plain.perCpuSecond
+  const extra = ({ cpuToTheEnd, refused }: typeof failing): number =>
+    ((cpuToTheEnd - plain.cpuToTheEnd) * 1e6) / refused
   // Each failed event needs one more attempt.
-  const parkAndRelease = ((failing.cpuToTheEnd - plain.cpuToTheEnd) * 1e6) / failing.refused - attempt
-  // A negative value means that the two runs cannot be compared.
-  return { attempt, parkAndRelease: parkAndRelease > 0 ? parkAndRelease : Number.NaN }
+  return {
+    attempt,
+    parkAndRelease: positive(extra(failing) - attempt),
+    attemptRecords: positive(extra(recorded) - extra(failing)),
+  }
 }
+
+const positive = (cost: number): number => (cost > 0 ? cost : Number.NaN)

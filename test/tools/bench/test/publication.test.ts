@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { withBlock } from '../../../../deploy/tools/reference/markdown.ts'
+import { type Bar, bounds } from '../bounds.ts'
 import {
   type Circumstances,
   type Entry,
@@ -20,6 +21,8 @@ const entry = (
   values: readonly Value[] = [],
   more: Partial<Circumstances> = {},
 ): Entry => ({ ...{ row, variant, values, ...circumstances }, ...more })
+
+const limitsOf = ({ must, aim }: Bar = {}): Bar => ({ ...(must && { must }), ...(aim && { aim }) })
 
 describe('published bench entries', () => {
   it('makes an entry of each variant with a verdict on each figure, and null for an infinite figure', () => {
@@ -42,6 +45,39 @@ describe('published bench entries', () => {
     ['a missing number meets no limit', { what: 'x', measured: null, must: { atMost: 1 }, verdict: '' }, 'FAILS'],
   ])('judges a published figure again: %s', (_, value, verdict) =>
     expect(judged([entry('live', 'got', [value])])).toEqual([entry('live', 'got', [{ ...value, verdict }])]),
+  )
+
+  it.each<[string, Value, Value]>([
+    [
+      'by the current bound of its name',
+      {
+        what: 'p99',
+        measured: 40,
+        judgedBy: 'liveP99',
+        must: { atMost: 50 },
+        aim: { atMost: 45 },
+        verdict: 'aim reached',
+      },
+      { what: 'p99', measured: 40, judgedBy: 'liveP99', ...limitsOf(bounds.liveP99), verdict: 'FAILS' },
+    ],
+    [
+      'by the current bound of a case',
+      { what: 'peak memory', measured: 250, judgedBy: 'peakMemory.512', must: { atMost: 1 }, verdict: 'FAILS' },
+      {
+        what: 'peak memory',
+        measured: 250,
+        judgedBy: 'peakMemory.512',
+        ...limitsOf(bounds.peakMemory[512]),
+        verdict: 'holds',
+      },
+    ],
+    [
+      'by no bound, when its bound is gone',
+      { what: 'x', measured: 40, judgedBy: 'peakMemory.1', must: { atMost: 1 }, verdict: 'FAILS' },
+      { what: 'x', measured: 40, judgedBy: 'peakMemory.1', verdict: '' },
+    ],
+  ])('judges a published figure %s', (_, value, expected) =>
+    expect(judged([entry('live', 'got', [value])])).toEqual([entry('live', 'got', [expected])]),
   )
 
   it('finds a figure by row, variant and name', () => {

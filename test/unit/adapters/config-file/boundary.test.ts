@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
@@ -66,7 +67,7 @@ describe('a file of destinationsFrom', () => {
   it.each(['clientCertFile', 'clientKeyFile', 'caFile'])('reads no %s outside of its directory', async key => {
     const { load } = await place({ 'more/a.yaml': destination('a', `tls: { ${key}: ../secrets/operator }\n`) })
     expect(problemsOf(await load())).toContainEqual(
-      `tls.${key}: names a file that is outside the directory that destinationsFrom names`,
+      `tls.${key}: names a file that is outside the "destinationsFrom" directory of this destination`,
     )
   })
 
@@ -89,7 +90,9 @@ describe('a file of destinationsFrom', () => {
   it('must be below its directory itself', async () => {
     const { folder, load } = await place({ 'other/a.yaml': destination('a'), 'more/README': '' })
     await symlink('../other/a.yaml', join(folder, 'more/a.yaml'))
-    expect(problemsOf(await load())).toEqual(['the file: is outside the directory that destinationsFrom names'])
+    expect(problemsOf(await load())).toEqual([
+      'the file: is outside the "destinationsFrom" directory of this destination',
+    ])
   })
 
   it('may be a link within its directory, as Kubernetes mounts them', async () => {
@@ -109,8 +112,8 @@ describe('a file of destinationsFrom', () => {
     ['an id', destination('a').replace('id: a', `id: "\${TOKEN}"`), 'id'],
   ])('cannot use environment variables in %s', async (_, text, path) => {
     const loaded = await (await place({ 'more/a.yaml': text })).load()
-    const message = 'a file of destinationsFrom cannot use environment variables'
-    expect(problemsOf(loaded)).toEqual([expect.stringContaining(`${path}: contains \${…}; ${message}`)])
+    const message = 'a file of "destinationsFrom" cannot use environment variables'
+    expect(problemsOf(loaded)).toEqual([expect.stringContaining(`${path}: contains \${…}, but ${message}`)])
   })
 
   it('may contain a literal ${', async () => {
@@ -131,7 +134,7 @@ describe('several directories', () => {
       'two/c.yaml': destination('c', '', 'app'),
     }
     const loaded = await (await place(files, two)).load()
-    expect(problemsOf(loaded)).toEqual(['sources[1]: is not a source that this directory may use'])
+    expect(problemsOf(loaded)).toEqual(['sources[1]: destinations of this directory must not use this source'])
     expect(destinationsOf(loaded)).toEqual(['a https://a.example', 'c https://c.example', 'b held for web'])
   })
 
@@ -257,6 +260,16 @@ describe('an unusable file', () => {
     const loaded = await load()
     expect(destinationsOf(loaded)).toEqual(['bad held for nothing', 'gone held for nothing'])
     expect(loaded.settings.excluded).toEqual({ files: 2, unnamed: 0 })
+  })
+
+  it('does not replace a destination of the config topic that the configuration names', async () => {
+    const { load } = await place(
+      { 'more/bad.yaml': 'id: bad\nsources: [', key: randomBytes(32).toString('hex') },
+      'more\noperator: { encryptionKeyFile: key }\ncanary: { destination: stored-in-kafka }',
+    )
+    const loaded = await load()
+    expect(destinationsOf(loaded)).toEqual(['bad held for nothing'])
+    expect(loaded.settings.excluded).toEqual({ files: 1, unnamed: 0 })
   })
 
   it('does not hide other mistakes in the configuration file', async () => {

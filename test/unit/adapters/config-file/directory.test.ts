@@ -36,7 +36,9 @@ it.each<[string, Record<string, string>, string[]]>([
   [
     'a device, which never ends',
     { 'hookline.yaml': main.replace('more/', 'more\nnetwork: { caFile: /dev/zero }'), 'more/README': '' },
-    ['hookline.yaml:6:20: network.caFile: names a file that is not a regular file (use a regular file)'],
+    [
+      'hookline.yaml:6:20: network.caFile: names a file that is not a regular file (use a regular file, not a pipe, socket or device)',
+    ],
   ],
   [
     'a missing directory',
@@ -82,9 +84,9 @@ it.each<[string, Record<string, string>, string[]]>([
       'hookline.yaml:4:37: destinations[0].sources[0]: no source has this id (did you mean web?)',
       'more/a.yaml:3:19: webhooks[0].url: must begin with http:// or https:// (URL that begins with http:// or https:// and contains no credentials. Alternatively, set `urlFile`)',
       `more/a.yaml:4:1: headers: unknown key (possible: ${keys})`,
-      'more/b.json:1:54: sharedSecretFile: names a file that does not exist (create it, or correct its name: names are relative to the directory of the file that names it)',
+      'more/b.json:1:54: sharedSecretFile: names a file that does not exist (create it, or correct its name: names are relative to the directory of the file that contains the name)',
       'more/b.json:1:77: webhooks: must have at least one entry (one to five webhooks. A delivery succeeds when at least one of them accepts the event)',
-      'more/c.yml:1:6: id: is not valid YAML: flow sequence in block collection must be sufficiently indented and end with a ] (start all entries of one mapping or list at the same column)',
+      'more/c.yml:1:6: id: is not valid YAML: flow sequence in block collection must be sufficiently indented and end with a ] (start all entries of one mapping or list at the same column, and close each bracket)',
     ],
   ],
   [
@@ -104,7 +106,7 @@ it.each<[string, Record<string, string>, string[]]>([
     'an environment variable in it',
     { 'hookline.yaml': main, 'more/a.yaml': `id: a\nsources: [web]\nenabled: \${MISSING}\n${webhooks}` },
     [
-      `more/a.yaml:3:10: enabled: contains \${…}; a file of destinationsFrom cannot use environment variables (write the value itself; a URL, header value or secret can also be in a file below this directory (urlFile, file: NAME, sharedSecretFile, signingKeyFile, clientSecretFile or clientKeyFile); for a literal \${ write $\${)`,
+      `more/a.yaml:3:10: enabled: contains \${…}, but a file of "destinationsFrom" cannot use environment variables (write the value itself; or write a URL, header value or secret to another file in this directory, and set urlFile, file: NAME, sharedSecretFile, signingKeyFile, clientSecretFile or clientKeyFile to its name; for a literal \${ write $\${)`,
     ],
   ],
 ])('%s', async (_, files, refused) => {
@@ -118,7 +120,9 @@ describe.each(['linux'])('on %s', platform => {
   onIt.each(['/proc/self/status', '/proc/kmsg'])('refuses %s as a file, without waiting', async name => {
     const files = { 'hookline.yaml': `${main}collector: { operatorKeyFile: ${name} }\n`, 'more/README': '' }
     expect(await refusalOf(files)).toEqual([
-      expect.stringMatching(/collector\.operatorKeyFile: names a file that (has more|is not a regular|cannot be read)/),
+      expect.stringMatching(
+        /collector\.operatorKeyFile: names a file that (contains more|is not a regular|cannot be read)/,
+      ),
     ])
   })
 })

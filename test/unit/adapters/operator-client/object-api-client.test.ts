@@ -135,7 +135,7 @@ describe('failures', () => {
       'a wrong key',
       json(401, problemWith('invalid_operator_key')),
       'invalid_operator_key',
-      'the operator API at URL does not accept the operator key of this command; use a file that contains a key of operator.keys',
+      'the operator API at URL does not accept the operator key of this command; use a file with a key of operator.keys (--operator-key-file or HOOKLINE_OPERATOR_KEY_FILE)',
     ],
     [
       'a key with the role read',
@@ -199,7 +199,7 @@ describe('failures', () => {
   })
 
   it.each([
-    ['a read', (client: ObjectApiClient) => client.get('source', 'a'), /within 0\.05 s$/],
+    ['a read', (client: ObjectApiClient) => client.get('source', 'a'), /within 0\.05 s; run the command again$/],
     [
       'a change',
       (client: ObjectApiClient) => client.switch('a', 'pause'),

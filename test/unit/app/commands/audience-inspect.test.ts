@@ -113,7 +113,11 @@ describe('audience drift', () => {
 
   it('exits with 0 while all changes are in flight', async () => {
     harness.keepShopper('ada', { inFlight: harness.inFlight() })
-    expect(await harness.run(['drift', ...shoppers])).toEqual({ code: 0, out: 'crm: 1 in flight\n', err: '' })
+    expect(await harness.run(['drift', ...shoppers])).toEqual({
+      code: 0,
+      out: 'crm: 1 user with status "in flight"\n',
+      err: '',
+    })
   })
 
   it('counts members by destination and exits with 1 when some are not in flight', async () => {
@@ -122,9 +126,13 @@ describe('audience drift', () => {
     harness.keepShopper('bob', { acknowledged: 'false' as JsonText }, 'erp')
     const { code, out, err } = await harness.run(['drift', ...shoppers])
     expect(code).toBe(1)
-    expect(out.split('\n').toSorted()).toEqual(['', 'crm: 1 in flight, 1 unknown', 'erp: 1 different'])
+    expect(out.split('\n').toSorted()).toEqual([
+      '',
+      'crm: 1 user with status "in flight", 1 user with status "unknown"',
+      'erp: 1 user with status "different"',
+    ])
     expect(err).toBe(
-      'hookline: 2 user values with the status "unknown" or "different", counted once for each destination; check that these destinations are enabled and connected to the audience, then sync the audience again\n',
+      'hookline: 2 user values with the status "unknown" or "different", counted once for each destination; check that the destinations listed above are enabled and connected to the audience, then sync the audience again\n',
     )
   })
 
@@ -139,7 +147,7 @@ describe('audience drift', () => {
     ).toMatchObject([
       { userId: 'bob', destination: 'erp', standing: 'different', desired: true, acknowledged: { value: false } },
     ])
-    expect(err).toContain('erp: 1 different\n')
+    expect(err).toContain('erp: 1 user with status "different"\n')
   })
 })
 
@@ -148,7 +156,7 @@ describe('audience reset', () => {
     const { code, out } = await harness.run(['reset', ...shoppers])
     expect({ code, out }).toEqual({
       code: 0,
-      out: 'the next full sync of First time shopper sends all members to crm, erp\n',
+      out: 'the next full sync of audience First time shopper sends all members to crm, erp\n',
     })
     expect(harness.inputs()).toEqual(Array(2).fill({ kind: 'reset', audience: 'First time shopper' }))
     expect(new Set(harness.log.records(topics.audienceInput).map(({ partition }) => partition)).size).toBe(2)

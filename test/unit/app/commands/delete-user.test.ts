@@ -71,7 +71,7 @@ describe('delete-user', () => {
     const { code, out } = await deleteUser('--user', 'ada', '--source', 'idle', '--id', 'd-1')
     expect({ code, lines: out.split('\n')[1] }).toEqual({
       code: 0,
-      lines: 'no delete messages: no affected source has an enabled destination',
+      lines: 'Hookline sends no delete messages, because no affected source has an enabled destination',
     })
     expect(harness.events()).toEqual([])
   })
@@ -144,7 +144,7 @@ describe('delete-user --status', () => {
     expect(result.err).toBe(
       code === 0
         ? ''
-        : 'hookline: some delete messages were not delivered; UNDELIVERED above shows to which destinations; list their dead letters with: hookline dead-letters --destination ID; replay them with: hookline replay --destination ID\n',
+        : 'hookline: some delete messages were not delivered; the column UNDELIVERED above counts them by destination; list their dead letters with: hookline dead-letters --destination <id>; replay them with: hookline replay --destination <id>\n',
     )
     expect(JSON.parse((await deleteUser('--status', 'd-1', '--json')).out)).toMatchObject({ id: 'd-1', status })
   })
@@ -154,7 +154,9 @@ describe('delete-user --status', () => {
     for (let written = 0; written < readLimits.records; written++)
       harness.log.writeTo(1, topics.deletions, Buffer.from(encodeDeletionOutcome({ ...other, result: 'delivered' })))
     const result = await deleteUser('--status', 'd-1')
-    expect(result.out).toMatch(/\nincomplete: the search of the results stopped after 300000 records or 5 s, so .*\n$/)
+    expect(result.out).toMatch(
+      /\nthe numbers are incomplete: the search for results stopped after 300000 records or 5 s, so .*\n$/,
+    )
     expect(JSON.parse((await deleteUser('--status', 'd-1', '--json')).out)).toMatchObject({ partial: true })
     const strange = await deleteUser('--status', 'd-9')
     expect(strange).toMatchObject({

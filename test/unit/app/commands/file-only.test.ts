@@ -15,7 +15,7 @@ destinations: [{ id: crm, sources: [web], webhooks: [{ url: "https://crm.example
 `,
 })
 const message = '{"type":"track","userId":"u-1","event":"Signed up"}'
-const note = 'this command does not know the destinations and sources of the operator API'
+const note = 'this command does not know destinations and sources that were created through the operator API'
 
 it.each([
   ['preview', '--destination', 'erp', 'crm'],

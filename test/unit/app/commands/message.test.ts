@@ -57,7 +57,7 @@ describe('hookline message', () => {
     expect(out.split('\n').map(line => line.trimEnd())).toEqual([
       'message m-1: track "Order\u{fffd}[2J" of source web, received 2026-03-01T00:00:00.000Z, hookline.events/0/7',
       '',
-      'DESTINATION  STATE                 REASON    WAITING IN RETRY TIER              DEAD LETTER KEY',
+      'DESTINATION  STATE                 REASON    WAITING IN RETRY TOPIC             DEAD LETTER KEY',
       'ads          delivered (inferred)  -         -                                  -',
       'crm          waiting               http_5xx  10s, due 2026-03-01T00:00:10.000Z  -',
       '',

@@ -39,7 +39,7 @@ describe('the output', () => {
     const { code, out, err } = await preview(['--source', 'web'])
     expect({ code, err }).toEqual({
       code: 0,
-      err: "hookline: destination 'shop' is paused: these requests would wait in a retry topic until you resume it\nhookline: disabled: destination 'old' has enabled: false and would not get the message\n",
+      err: "hookline: destination 'shop' is paused: these requests would wait in a retry topic until you resume it\nhookline: disabled: destination 'old' would not get the message, because its key 'enabled' is false\n",
     })
     const common = [
       'User-Agent: Hookline/1.0',
@@ -108,19 +108,19 @@ describe('a message without recipients exits with 1 and the reason', () => {
       'excluded by the message',
       ['--source', 'app'],
       not('{"Webhooks":false}'),
-      "not_selected: the integrations field of the message excludes destination 'shop'",
+      "not_selected: the field 'integrations' of the message excludes destination 'shop'",
     ],
     [
       'excluded for different reasons',
       ['--source', 'web'],
       not('{"All":false}'),
-      "not_selected: the integrations field of the message excludes destination 'crm'; not_selected: the integrations field of the message excludes destination 'shop'; disabled: destination 'old' has enabled: false and would not get the message",
+      "not_selected: the field 'integrations' of the message excludes destination 'crm'; not_selected: the field 'integrations' of the message excludes destination 'shop'; disabled: destination 'old' would not get the message, because its key 'enabled' is false",
     ],
     [
       'a disabled destination',
       ['--source', 'web', '--destination', 'old'],
       track,
-      "disabled: destination 'old' has enabled: false and would not get the message",
+      "disabled: destination 'old' would not get the message, because its key 'enabled' is false",
     ],
     [
       'a destination that is connected to another source',
@@ -174,7 +174,7 @@ destinations:
       'filter.where[1] = {"path":"userId","op":"prefix","value":"u-"}',
     ],
   ])('names the rule that excludes a message: %s', async (_, change, rule) => {
-    const err = `hookline: filtered: ${rule} excludes the message for destination 'crm'\n`
+    const err = `hookline: filtered: the rule ${rule} of destination 'crm' excludes the message\n`
     expect(await shownFor(change)).toEqual({ code: 0, to: ['### all'], err })
   })
 })
@@ -302,7 +302,7 @@ destinations:
 
   it('names the rule of the filter that excludes a message', async () => {
     const { code, err } = await run(['preview'], track.replace('Größe', 'Other'))
-    expect([code, err]).toEqual([1, expect.stringMatching(/filtered: filter\.events\.include .* excludes the message/)])
+    expect([code, err]).toEqual([1, expect.stringMatching(/rule filter\.events\.include .* excludes the message/)])
   })
 })
 

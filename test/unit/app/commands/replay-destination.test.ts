@@ -19,7 +19,9 @@ describe('an unconfigured --destination', () => {
   it('with dead letters exits with 1', async () => {
     const { code, err, producer } = await run(some, ['--destination', 'gone'])
     expect({ code, written: producer.written }).toEqual({ code: 1, written: 0 })
-    expect(err).toContain('hookline: 1 not replayed, because the destination is not in the configuration: gone;')
+    expect(err).toContain(
+      'hookline: 1 dead letter not replayed, because the destination is not in the configuration: gone;',
+    )
   })
 
   it('with dead letters outside the other filters exits with 1', async () => {

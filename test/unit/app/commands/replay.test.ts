@@ -43,8 +43,8 @@ describe('the report', () => {
       '',
     ])
     expect(err.split('\n')).toEqual([
-      'hookline: 1 not replayed, because the destination is not in the configuration: gone; add it again, then run the replay again',
-      'hookline: 1 not replayed, because the destination is disabled: off; enable it, then run the replay again',
+      'hookline: 1 dead letter not replayed, because the destination is not in the configuration: gone; add it again, then run the replay again',
+      'hookline: 1 dead letter not replayed, because the destination is disabled: off; enable it, then run the replay again',
       'hookline: 2 of 4 selected dead letters were not replayed; see the reasons above',
       '',
     ])
@@ -57,7 +57,7 @@ describe('the report', () => {
     expect(code).toBe(1)
     expect(out).toContain('1      -            no\u{fffd}sense\u{fffd}[2J  not replayed: unreadable\n')
     expect(err).toContain(
-      '1 not replayed, because the records have invalid headers; to see them, run: hookline dead-letters --json',
+      '1 dead letter not replayed, because the records have invalid headers; to see them, run: hookline dead-letters --json',
     )
   })
 
@@ -76,7 +76,9 @@ describe('--dry-run', () => {
     expect(out).toMatch(/\n5 dead letters, 5 selected, 3 would be replayed\n$/)
     expect(out).toContain('2      crm          retries_exhausted  hookline.retry.10s\n')
     expect(out).toContain('1      -            undecodable        hookline.events\n')
-    expect(err).toContain('hookline: 1 not replayed, because the destination is not in the configuration: gone;')
+    expect(err).toContain(
+      'hookline: 1 dead letter not replayed, because the destination is not in the configuration: gone;',
+    )
     expect(producer.written).toBe(0)
     expect(harness.standing).toHaveLength(5)
   })
@@ -125,7 +127,7 @@ describe('without a filter', () => {
 })
 
 describe('progress', () => {
-  const bar = /\d+% \d+\/2 checked, \d+ replayed/
+  const bar = /\d+% \d+\/2 dead letters checked, \d+ replayed/
   it.each([
     ['on a terminal', { isTTY: true }, [], true],
     ['not elsewhere', {}, [], false],
@@ -137,7 +139,7 @@ describe('progress', () => {
 
   it('does not count replayed dead letters in a dry run', async () => {
     const { err } = await run(some.slice(0, 2), ['--destination', 'crm', '--dry-run'], { isTTY: true })
-    expect(err).toMatch(/\d+% \d+\/2 checked, /)
+    expect(err).toMatch(/\d+% \d+\/2 dead letters checked, /)
     expect(err).not.toMatch(/\d+ replayed, /)
   })
 })

@@ -94,7 +94,7 @@ it('topics apply warns of a too small max.message.bytes', async () => {
 
 describe('topics check', () => {
   it('reports that all topics are ready', async () => {
-    expect(await run(new MemoryAdmin(asSpecified), 'check')).toEqual({ code: 0, out: '13 topics are ready\n', err: '' })
+    expect(await run(new MemoryAdmin(asSpecified), 'check')).toEqual({ code: 0, out: '14 topics are ready\n', err: '' })
   })
 
   it('exits with 0 for notes', async () => {
@@ -105,7 +105,7 @@ describe('topics check', () => {
     ])
     const { code, out } = await run(admin, 'check')
     expect(code).toBe(0)
-    expect(out).toMatch(/^note acme\.events has min\.insync\.replicas 1.*\n13 topics are ready\n$/)
+    expect(out).toMatch(/^note acme\.events has min\.insync\.replicas 1.*\n14 topics are ready\n$/)
   })
 
   it('prints every error and a remedy', async () => {
@@ -113,7 +113,7 @@ describe('topics check', () => {
     expect({ code, out, err }).toEqual({
       code: 1,
       out: 'error acme.events does not exist\nerror acme.retry.10s does not exist\n',
-      err: 'hookline: missing or misconfigured topics: 2 of 13; create missing topics with: hookline topics apply\n',
+      err: 'hookline: missing or misconfigured topics: 2 of 14; create missing topics with: hookline topics apply\n',
     })
   })
 
@@ -122,7 +122,7 @@ describe('topics check', () => {
     const compacted = { ...events!, config: { ...events!.config, 'cleanup.policy': 'compact' } }
     expect(await run(new MemoryAdmin([compacted, ...others]), 'check')).toMatchObject({
       code: 1,
-      err: "hookline: missing or misconfigured topics: 1 of 13; correct misconfigured topics with Kafka's own tools, such as kafka-configs.sh\n",
+      err: "hookline: missing or misconfigured topics: 1 of 14; correct misconfigured topics with Kafka's own tools, such as kafka-configs.sh\n",
     })
   })
 
@@ -131,7 +131,7 @@ describe('topics check', () => {
     const { code, err } = await run(new MemoryAdmin([events!, { ...retry!, partitions: 6 }, ...others]), 'check')
     expect({ code, err }).toEqual({
       code: 1,
-      err: 'hookline: missing or misconfigured topics: 1 of 13; correct the numbers of partitions as docs/how-to/scale.md says\n',
+      err: 'hookline: missing or misconfigured topics: 1 of 14; correct the numbers of partitions as docs/how-to/scale.md says\n',
     })
   })
 
@@ -140,7 +140,7 @@ describe('topics check', () => {
     expect(code).toBe(1)
     expect(JSON.parse(out)).toEqual({
       fit: false,
-      topics: 13,
+      topics: 14,
       drift: [{ topic: 'acme.events', kind: 'missing', severity: 'error', detail: 'does not exist' }],
     })
   })

@@ -1,8 +1,14 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Replay, Resend } from '../../../../packages/console/src/api/job-types.ts'
 import type { DeadLetter } from '../../../../packages/console/src/api/types.ts'
+import { audienceRows } from '../../../../packages/console/src/pages/audiences/audience-rows.ts'
 import { bodyText } from '../../../../packages/console/src/pages/dead-letters/body-text.ts'
-import { filtersOf, filterText } from '../../../../packages/console/src/pages/dead-letters/dead-letter-filters.ts'
+import {
+  emptyTitle,
+  filtersOf,
+  filterText,
+  partialText,
+} from '../../../../packages/console/src/pages/dead-letters/dead-letter-filters.ts'
 import { dryRunText } from '../../../../packages/console/src/pages/dead-letters/dry-run-text.ts'
 import { firstDeliveryOf } from '../../../../packages/console/src/pages/destination/first-delivery.ts'
 import { sourcesOf, urlsOf } from '../../../../packages/console/src/pages/destinations/destination-document.ts'
@@ -19,7 +25,7 @@ import { reasonText } from '../../../../packages/console/src/pages/messages/reas
 import { failingDestinations } from '../../../../packages/console/src/pages/overview/failing-destinations.ts'
 import { noRates, timesShown, withRates } from '../../../../packages/console/src/pages/overview/rate-history.ts'
 import { resendRequest } from '../../../../packages/console/src/pages/resend/resend-request.ts'
-import { defaultResendRate } from '../../../../src/core/jobs/job.ts'
+import { defaultResendRate } from '../../../../src/core/jobs/job-rates.ts'
 
 /* Tests of the values that the pages compute from responses of the operator API. */
 
@@ -87,6 +93,14 @@ describe('the filters of dead letters', () => {
     expect(filters).toEqual({ destination: 'crm', since: '2026-01-01T00:00:00Z' })
     expect(filterText(filters)).toBe('destination crm, since 2026-01-01T00:00:00Z')
     expect(filterText({})).toBe('all dead letters')
+  })
+
+  it('a list from a search that has not ended does not say that there are no dead letters', () => {
+    expect(emptyTitle(true, true)).toBe('No dead letter was found yet.')
+    expect(emptyTitle(true, false)).toBe('No dead letter matches the filters.')
+    expect(emptyTitle(false, false)).toBe('There are no dead letters.')
+    expect(partialText(true)).toContain('Choose "Next page"')
+    expect(partialText(false)).toContain('replayed')
   })
 
   it.each([
@@ -231,4 +245,15 @@ describe('the chart of rates', () => {
       [100, 200],
     ],
   ])('of the times %j spans %j', (times, span) => expect(timesShown(times)).toEqual(span))
+})
+
+describe('the rows of audiences', () => {
+  it('are one for each destination, and one for an audience without any', () => {
+    const rows = audienceRows([{ name: 'A', destinations: [{ id: 'x' }, { id: 'y' }] }, { name: 'B' }])
+    expect(rows.map(({ audience, destination }) => [audience.name, destination?.id])).toEqual([
+      ['A', 'x'],
+      ['A', 'y'],
+      ['B', undefined],
+    ])
+  })
 })

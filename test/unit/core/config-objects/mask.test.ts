@@ -102,7 +102,7 @@ describe('unmask', () => {
       {
         path: expect.any(Array),
         message: 'is masked (***), but the stored object has no secret in this field',
-        hint: 'write the secret itself',
+        hint: 'write the secret instead of ***',
       },
     ])
     expect(JSON.stringify(document)).toContain('***')

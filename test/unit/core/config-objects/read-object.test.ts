@@ -46,7 +46,7 @@ describe('an object that cannot be used', () => {
     [
       'a missing key',
       sealedValue(crm, destinationDocument({ webhooks: [{ url: 'https://a.example.com/' }] }), secondKey),
-      `sharedSecret: is encrypted with the key ${secondKey.id}, which is not in operator.encryptionKeyFile of this process`,
+      `sharedSecret: is encrypted with a key that is not in operator.encryptionKeyFile of this process (id of the key: ${secondKey.id})`,
     ],
     [
       'a seal of another object',

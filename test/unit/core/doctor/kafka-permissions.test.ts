@@ -39,7 +39,7 @@ describe('the required rights', () => {
       asked(['dispatcher']),
       [
         ...['events', 'retry.10s', 'suppressions'].map(name => `read h.${name}`),
-        ...['retry.10s', 'dead-letter', 'audience-input', 'deletions', 'suppressions', 'status'].map(
+        ...['retry.10s', 'dead-letter', 'audience-input', 'deletions', 'suppressions', 'status', 'ledger'].map(
           name => `write h.${name}`,
         ),
         ...['join h.dispatcher', 'join h.retries'],
@@ -58,9 +58,17 @@ describe('the required rights', () => {
       'operator',
       asked(['operator']),
       [
-        ...['suppressions', 'audience-input', 'deletions', 'retry.10s', 'events', 'dead-letter', 'status'].map(
-          name => `read h.${name}`,
-        ),
+        ...[
+          'suppressions',
+          'audience-input',
+          'deletions',
+          'retry.10s',
+          'ledger',
+          'events',
+          'dead-letter',
+          'audience-memberships',
+          'status',
+        ].map(name => `read h.${name}`),
         ...['events', 'audience-input', 'suppressions', 'deletions', 'status'].map(name => `write h.${name}`),
         ...['join h.dispatcher', 'join h.retries', 'join h.audiences'],
       ],

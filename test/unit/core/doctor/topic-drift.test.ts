@@ -29,7 +29,7 @@ describe('the required topics', () => {
       ...['acme.events delete', 'acme.retry.10s delete', 'acme.retry.30s delete', 'acme.retry.1m delete'],
       ...['acme.retry.5m delete', 'acme.dead-letter compact,delete', 'acme.rejected delete'],
       ...['acme.audience-input delete', 'acme.audience-memberships compact', 'acme.suppressions compact'],
-      ...['acme.deletions compact,delete', 'acme.status compact,delete', 'acme.attempts delete'],
+      ...['acme.ledger delete', 'acme.deletions compact,delete', 'acme.status compact,delete', 'acme.attempts delete'],
     ])
   })
 

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
-import { messageIdOf } from '../../../../src/core/message/identifiers.ts'
+import { messageIdOf, storedMessageId } from '../../../../src/core/message/identifiers.ts'
+
+const hashed = (id: string): string => `sha256:${createHash('sha256').update(id).digest('hex')}`
+const ownCanary = 'canary-4f1c6e0a-52b2-4c3e-9d4e-7a1f0b6c2d11'
 
 describe('messageIdOf', () => {
-  const hashed = (id: string): string => `sha256:${createHash('sha256').update(id).digest('hex')}`
   it.each([
     ['absent: assigned', undefined, 'new-id'],
     ['null: assigned', null, 'new-id'],
@@ -35,4 +37,15 @@ describe('messageIdOf', () => {
   ])('%s', (_, messageId, expected) => {
     expect(messageIdOf(messageId, () => 'new-id')).toBe(expected)
   })
+})
+
+describe('a message id that an operator searches for', () => {
+  it.each<[name: string, id: string, stored: string]>([
+    ['of a sender', 'order-17', 'order-17'],
+    ['over 100 characters', 'a'.repeat(101), hashed('a'.repeat(101))],
+    ['reserved, but not of the form of a canary message', 'canary-x', hashed('canary-x')],
+    ['of a canary message', ownCanary, ownCanary],
+    ['of a membership update', `audience-${'0a'.repeat(20)}`, `audience-${'0a'.repeat(20)}`],
+    ['of an event without an id', 'hookline.events/0/5', 'hookline.events/0/5'],
+  ])('%s', (_, id, stored) => expect(storedMessageId(id)).toBe(stored))
 })

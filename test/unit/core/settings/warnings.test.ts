@@ -21,6 +21,13 @@ const deprecated =
 
 it.each<[string, object, string[]]>([
   ['no warning', {}, []],
+  ...['a-long-write:key', 'a-long-write\nkey', 'a-long-write-key-é'].map((writeKey): [string, object, string[]] => [
+    'a write key that not every client can send',
+    { sources: [{ id: 'web', writeKey }] },
+    [
+      'source web: a write key has a colon or a character that a header cannot carry, so not every client can send it; use printable ASCII characters without a colon, for example the output of openssl rand -hex 32',
+    ],
+  ]),
   ['unsigned over http', { destinations: [{ ...crm, webhooks: plain }] }, [unsigned]],
   ['signed over http', { destinations: [{ ...crm, webhooks: plain, sharedSecret: 'a-long-shared-secret' }] }, []],
   [
@@ -61,7 +68,7 @@ it.each<[string, object, string[]]>([
     'fewer permits than partitions',
     { destinations: [{ ...crm, policy: { maxConcurrency: 11 } }] },
     [
-      'destination crm: policy.maxConcurrency is 11, less than the number of partitions (topics.partitions: 12); with several processes, some may get no part of this limit and leave their deliveries to the others, which delays these deliveries by at least 10 s; use at least 12, or accept the delay',
+      'destination crm: policy.maxConcurrency is 11, less than the number of partitions (topics.partitions: 12); with several processes, a process may get no part of this limit, and other processes then make its deliveries at least 10 s later; use at least 12, or accept the delay',
     ],
   ],
   [
@@ -80,7 +87,7 @@ it.each<[string, object, string[]]>([
     'a webhook with traceHeaders, but no traces',
     { destinations: [{ ...crm, webhooks: [{ ...crm.webhooks[0], id: 'a', traceHeaders: true }] }] },
     [
-      'destination crm: has traceHeaders (webhook a), but traces is not set, so Hookline sends no trace headers; set traces, or remove traceHeaders',
+      'destination crm: has traceHeaders (webhook a), but "traces" is not set, so Hookline sends no trace headers; set "traces", or remove traceHeaders',
     ],
   ],
   [
@@ -177,7 +184,7 @@ it.each<[string, object, string[]]>([
       ],
     },
     [
-      'destination erp: has the same signing key as destination crm, so each receiver can send the requests that it gets to the other one, which accepts them as genuine; use different keys',
+      'destination erp: has the same signing key as destination crm, so each receiver can forward its own requests to the other one, and the other one accepts them as genuine; use different keys',
     ],
   ],
   [

@@ -13,7 +13,9 @@ describe('alerts', () => {
     expect(name).toMatch(/^Hookline[A-Z]\w+$/)
     expect(labels).toEqual({ severity: group.replace('hookline-', '') })
     expect(['page', 'ticket']).toContain(labels?.['severity'])
-    expect(Object.keys(annotations ?? {}).toSorted()).toEqual(['description', 'runbook_url', 'summary'])
+    const { console_url: page, ...others } = annotations ?? {}
+    expect(Object.keys(others).toSorted()).toEqual(['description', 'runbook_url', 'summary'])
+    if (page !== undefined) expect(page).toMatch(/^console\/(destinations\/|dead-letters\?)/)
     for (const text of [annotations?.['summary'], annotations?.['description']]) expect(text).toMatch(/[.?]$/)
     expect(annotations?.['runbook_url']).toBe(`docs/runbooks/${name}.md`)
     expect(breachesIn(expr)).toEqual([])

@@ -34,7 +34,7 @@ describe("the group's metrics", () => {
     expect(shown(harness)).toMatchObject({ recordsConsumed: 1, 'recordsFinished done': 0 })
     const { audienceInput } = harness.topics
     const partitions = [0, 1].map(partition => ({ topic: audienceInput, partition }))
-    void harness.consumer.handlers?.onRevoking(partitions)
+    void harness.consumer.handlers?.onRevoking(partitions, Number.POSITIVE_INFINITY)
     harness.consumer.handlers?.onRevoked(partitions)
     expect(shown(harness)).toMatchObject({
       'recordsFinished done': 0,

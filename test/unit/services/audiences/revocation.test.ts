@@ -153,7 +153,7 @@ describe('a revoked partition', () => {
     const harness = await AudiencesHarness.started({ emitPerSecond: 10, fate: () => 'silent' })
     harness.write(...Array.from({ length: 8 }, (_, index) => observed(`user-${index}`, 1)))
     await harness.advance(300)
-    const giving = harness.consumer.handlers?.onRevoking([own])
+    const giving = harness.consumer.handlers?.onRevoking([own], Number.POSITIVE_INFINITY)
     await harness.advance(0)
     await giving
     const { events, memberships } = harness.topics
@@ -162,7 +162,7 @@ describe('a revoked partition', () => {
     expect(harness.written.filter(topic => topic === memberships)).toHaveLength(before + 1)
     await harness.advance(5_000)
     expect(harness.written.filter(topic => topic === events)).toHaveLength(before)
-    await harness.consumer.handlers?.onRevoking([])
+    await harness.consumer.handlers?.onRevoking([], Number.POSITIVE_INFINITY)
     await harness.advance(5_000)
     expect(harness.sent()).toHaveLength(8)
   })

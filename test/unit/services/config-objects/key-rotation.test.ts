@@ -46,7 +46,7 @@ describe('the keys', () => {
     const lost = process.objects.get('destination', 'crm')!
     expect(lost).toMatchObject({ state: 'excluded', document: { sources: ['web'], sharedSecret: '***' } })
     expect(lost.problems[0]?.message).toBe(
-      `is encrypted with the key ${firstKey.id}, which is not in operator.encryptionKeyFile of this process`,
+      `is encrypted with a key that is not in operator.encryptionKeyFile of this process (id of the key: ${firstKey.id})`,
     )
     expect(await later(current => ({ ...current, paused: true }))).toMatchObject({ kind: 'refused' })
     expect(await later(destinationDocument())).toMatchObject({ kind: 'changed', object: { version: 2, state: 'used' } })

@@ -164,7 +164,7 @@ describe('maxConcurrency with several processes', () => {
     // partitions. This process owns the partition with the permit of `crm`, but not the one with
     // the permit of `erp`.
     harness.partitions = 4
-    await harness.live.handlers?.onRevoking([])
+    await harness.live.handlers?.onRevoking([], Number.POSITIVE_INFINITY)
     await harness.advance(6 * second)
     send(harness, 20)
     await harness.advance(second)

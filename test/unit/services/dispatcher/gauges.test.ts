@@ -79,9 +79,9 @@ describe('a revoked partition', () => {
 describe('joins', () => {
   it('are counted by group, also without revoked partitions', async () => {
     const harness = await DispatcherHarness.started()
-    await harness.live.handlers?.onRevoking([])
-    await harness.live.handlers?.onRevoking([{ topic: harness.topics.events, partition: 0 }])
-    await harness.retries.handlers?.onRevoking([])
+    await harness.live.handlers?.onRevoking([], Number.POSITIVE_INFINITY)
+    await harness.live.handlers?.onRevoking([{ topic: harness.topics.events, partition: 0 }], Number.POSITIVE_INFINITY)
+    await harness.retries.handlers?.onRevoking([], Number.POSITIVE_INFINITY)
     expect(shown(harness, 'groupJoins')).toEqual({ dispatcher: 2, retries: 1 })
   })
 })

@@ -56,7 +56,7 @@ describe('a record with one destination done when its partition is handed over',
   it('revocation: the last commit says which destinations are done', async () => {
     const { harness, ids, nextOwner } = await setUp(['fast', 'other'], 20)
     const partition = { topic: harness.topics.events, partition: 0 }
-    void harness.live.handlers?.onRevoking([partition])
+    void harness.live.handlers?.onRevoking([partition], Number.POSITIVE_INFINITY)
     await harness.advance(8_000)
     harness.live.handlers?.onRevoked([partition])
     await nextOwner()
@@ -102,9 +102,9 @@ describe('more destinations than the commit metadata has room for', () => {
 
   it('continues when the revocation is cancelled', async () => {
     const { harness, ids } = await setUp(names, 5)
-    void harness.live.handlers?.onRevoking([{ topic: harness.topics.events, partition: 0 }])
+    void harness.live.handlers?.onRevoking([{ topic: harness.topics.events, partition: 0 }], Number.POSITIVE_INFINITY)
     await harness.advance(1)
-    void harness.live.handlers?.onRevoking([])
+    void harness.live.handlers?.onRevoking([], Number.POSITIVE_INFINITY)
     await harness.advance(60_000)
     for (const name of names) expect(sent(harness)[name]).toEqual(ids)
   })

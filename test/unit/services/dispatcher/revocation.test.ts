@@ -16,7 +16,7 @@ async function setUp(answer: () => typeof ok | 'never' = () => ok) {
   const partition = { topic: harness.topics.events, partition: 0 }
   const revoke = async (): Promise<string[]> => {
     const events: string[] = []
-    void harness.live.handlers?.onRevoking([partition]).then(() => events.push('idle'))
+    void harness.live.handlers?.onRevoking([partition], Number.POSITIVE_INFINITY).then(() => events.push('idle'))
     await harness.advance(1)
     return events
   }
@@ -53,7 +53,7 @@ describe('a partition that is being revoked', () => {
     write(harness, 'a', 'b', 'c')
     await harness.advance(1)
     expect(ids(harness)).toEqual([])
-    void harness.live.handlers?.onRevoking([])
+    void harness.live.handlers?.onRevoking([], Number.POSITIVE_INFINITY)
     await harness.advance(1)
     expect(ids(harness)).toEqual(['a', 'b', 'c'])
   })

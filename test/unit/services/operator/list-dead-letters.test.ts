@@ -69,6 +69,22 @@ describe('visitDeadLetters', () => {
     ])
   })
 
+  it('counts and visits only the dead letters before the given offsets', async () => {
+    const records = [deadLetter(1), deadLetter(2), deadLetter(3), deadLetter(4), tombstone(deadLetter(2), 9)]
+    const again = { ...deadLetter(1), offset: 8 }
+    const other = { ...deadLetter(5), partition: 1 }
+    const totals: number[] = []
+    const seen: unknown[] = []
+    const total = await visitDeadLetters(
+      readerOf([...records, again, other]),
+      topic,
+      ({ messageId }) => void seen.push(messageId),
+      found => totals.push(found) > 0,
+      [4, 3],
+    )
+    expect([total, totals, seen]).toEqual([1, [1], ['m-3']])
+  })
+
   it('visits one dead letter at a time', async () => {
     const order: string[] = []
     await visitDeadLetters(readerOf([deadLetter(1), deadLetter(2)]), topic, async ({ messageId }) => {

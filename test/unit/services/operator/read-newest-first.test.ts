@@ -45,3 +45,24 @@ it('the keys of many new records are read in parts, each within the budget', asy
   while (complete.at(-1) !== true) complete.push((await keys.follow(many.session, budgetOf(2_000))).isComplete)
   expect(complete).toEqual([false, false, true])
 })
+
+it('reads several partitions concurrently, so that the read does not wait for each response', async () => {
+  const session = new MemorySession(6)
+  for (let partition = 0; partition < 6; partition++)
+    for (let n = 0; n < 2_000; n++)
+      session.append(topic, partition, n * 6 + partition, { key: null, value: Buffer.alloc(1), headers: {} })
+  const concurrent: number[] = []
+  let reading = 0
+  const counted: LogSession = Object.assign(Object.create(session), {
+    async read(...given: Parameters<LogSession['read']>) {
+      concurrent.push(++reading)
+      await new Promise(setImmediate)
+      reading--
+      return session.read(...given)
+    },
+  })
+  const parts = Array.from({ length: 6 }, (_, partition) => ({ partition, from: 0, to: 2_000 }))
+  const wanted = { topic, parts, budget: budgetOf(20_000), limit: 1, select: () => undefined }
+  expect((await readNewestFirst(counted, wanted)).isComplete).toBe(true)
+  expect(Math.max(...concurrent.slice(6))).toBe(4)
+})

@@ -2,43 +2,66 @@ import { beforeEach, describe, expect, it } from '@jest/globals'
 import { initialState, toHeaders } from '../../../../src/core/delivery/delivery-state.ts'
 import { LiveSums } from '../../../../src/core/live-status/live-sums.ts'
 import { shardOf } from '../../../../src/core/live-status/result-counts.ts'
-import type { LogPositions } from '../../../../src/core/ports.ts'
+import type { LogSession, WithLogSession } from '../../../../src/core/log-session.ts'
+import type { DestinationStatus } from '../../../../src/core/operator/status.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
+import { topicNames } from '../../../../src/core/topics.ts'
 import type { StatusView } from '../../../../src/services/live-status/status-view.ts'
 import type { ReadLog } from '../../../../src/services/operator/read-log.ts'
-import { createReadStatus, statusLimits } from '../../../../src/services/operator/read-status.ts'
+import { createReadStatus, maxStatusWait, statusLimits } from '../../../../src/services/operator/read-status.ts'
 import { duration } from '../../../support/builders.ts'
-import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
+import { MemorySession } from '../../../support/kafka/memory-session.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
 import { type MemoryObjects, memoryObjects } from '../../../support/operator/memory-objects.ts'
 import { noStatusView } from '../../../support/operator/no-status-view.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
 
 const noResults = { delivered: 0, failed: 0, deadLettered: 0, dropped: 0 }
 const tiers = ['10s', '30s'].map(duration)
-let harness: OperatorHarness
+const topics = topicNames('hookline')
+let clock: ManualClock
+let log: MemorySession
 let memory: MemoryObjects
 
 beforeEach(async () => {
-  harness = new OperatorHarness()
-  memory = await memoryObjects(harness.clock)
+  clock = new ManualClock()
+  log = new MemorySession(2)
+  memory = await memoryObjects(clock)
 })
 
-const statusWith = (
-  positions: LogPositions,
-  reader = harness.reader(),
-  live: StatusView = noStatusView,
-  lastFailures: ReadLog['lastFailures'] = async () => ({ lastFailures: [], isPartial: false }),
-) =>
+interface Given {
+  readonly session?: LogSession
+  readonly sessions?: WithLogSession
+  readonly live?: StatusView
+  readonly lastFailures?: ReadLog['lastFailures']
+}
+
+const statusWith = ({
+  session = log,
+  sessions = use => use(session),
+  live = noStatusView,
+  lastFailures = async () => ({ lastFailures: [], isPartial: false }),
+}: Given = {}) =>
   createReadStatus({
-    ...{ objects: memory.objects, positions, reader, topics, tiers, version: '1.2.3' },
+    ...{ objects: memory.objects, sessions, topics, tiers, version: '1.2.3' },
     log: { lastFailures },
-    ...{ live, clock: harness.clock, logger: silent },
+    ...{ live, clock, logger: silent },
   })
-/** End offsets and committed offsets by topic. Other topics are empty. */
-const offsets = (known: Readonly<Record<string, readonly [ends: number[], committed: number[]]>>): LogPositions => ({
-  ends: async topic => known[topic]?.[0] ?? [0, 0],
-  committed: async (_group, topic) => known[topic]?.[1] ?? [0, 0],
+/** The session of the test, with other methods. */
+const sessionWith = (methods: Partial<LogSession>): LogSession => ({
+  ranges: topic => log.ranges(topic),
+  offsetsSince: (topic, at) => log.offsetsSince(topic, at),
+  read: (...given) => log.read(...given),
+  commits: (...given) => log.commits(...given),
+  ...methods,
 })
+/** A session with these end offsets and committed offsets by topic. Other topics are empty. */
+const offsets = (known: Readonly<Record<string, readonly [ends: number[], committed: number[]]>>): LogSession =>
+  sessionWith({
+    ranges: async topic => (known[topic]?.[0] ?? [0, 0]).map(end => ({ beginning: 0, end })),
+    commits: async (_group, topic) => (known[topic]?.[1] ?? [0, 0]).map(offset => ({ offset, metadata: '' })),
+  })
+const never = new Promise<never>(() => {})
 
 describe('the status of the installation', () => {
   it('has the lag of each group, waiting records by tier, and the objects by state', async () => {
@@ -56,7 +79,7 @@ describe('the status of the installation', () => {
         [4, 0],
       ],
     })
-    expect(await statusWith(known).status()).toEqual({
+    expect(await statusWith({ session: known }).status()).toEqual({
       at: '2026-03-01T00:00:00.000Z',
       version: '1.2.3',
       groups: [
@@ -90,9 +113,9 @@ describe('the status of the installation', () => {
         [7, 20],
       ],
     })
-    const ends = async (topic: string) =>
-      topic === topics.audienceInput ? Promise.reject(new Error('no broker')) : known.ends(topic)
-    const status = await statusWith({ ...known, ends }).status()
+    const ranges = async (topic: string) =>
+      topic === topics.audienceInput ? Promise.reject(new Error('no broker')) : known.ranges(topic)
+    const status = await statusWith({ session: { ...known, ranges } }).status()
     expect(status).toMatchObject({
       partial: true,
       groups: [{ group: topics.dispatcherGroup }, { group: topics.retriesGroup }],
@@ -100,20 +123,19 @@ describe('the status of the installation', () => {
   })
 
   it('is partial when Kafka does not answer within the limit', async () => {
-    const asked = statusWith({ ends: () => new Promise(() => {}), committed: async () => [] }).status()
+    const asked = statusWith({ session: sessionWith({ ranges: () => never }) }).status()
     await new Promise(resolve => setImmediate(resolve))
-    await harness.clock.advance(statusLimits.time)
+    await clock.advance(maxStatusWait)
     expect(await asked).toMatchObject({ partial: true, groups: [], waiting: [], sources: { enabled: 2 } })
   })
 
   it('is read once for requests that wait together', async () => {
     let reads = 0
-    const known = offsets({})
-    const count = async (topic: string) => {
+    const ranges = async (topic: string) => {
       if (topic === topics.events) reads++
-      return known.ends(topic)
+      return log.ranges(topic)
     }
-    const reader = statusWith({ ...known, ends: count })
+    const reader = statusWith({ session: sessionWith({ ranges }) })
     await Promise.all([reader.status(), reader.status(), reader.status()])
     expect(reads).toBe(1)
     await reader.status()
@@ -125,7 +147,7 @@ describe('what the processes report', () => {
   const view = (isCurrent = true): StatusView => {
     const sums = new LiveSums()
     const say = (key: string, value: object): void => sums.apply(key, Buffer.from(JSON.stringify(value)), now)
-    const now = harness.clock.now()
+    const now = clock.now()
     const facts = { services: ['dispatcher'], version: '1.2.3', startedAt: now - 60_000, partitions: 6 }
     const rates = { admitted: 1.5, delivered: 1.1, failed: 0.2 }
     say('process/pod-2', { ...facts, version: '1.3.0', rates: { ...rates, failed: 0.1 } })
@@ -139,7 +161,7 @@ describe('what the processes report', () => {
   }
 
   it('is in the status of the installation, for destinations that exist', async () => {
-    const status = await statusWith(offsets({}), harness.reader(), view()).status()
+    const status = await statusWith({ live: view() }).status()
     const process = { services: ['dispatcher'], startedAt: '2026-02-28T23:59:00.000Z', partitions: 6 }
     expect(status).toMatchObject({
       rates: { admittedPerSecond: 3, deliveredPerSecond: 2.2, failedPerSecond: 0.3 },
@@ -153,7 +175,7 @@ describe('what the processes report', () => {
   })
 
   it('is in the status of a destination', async () => {
-    const status = await statusWith(offsets({}), harness.reader(), view()).destinationStatus('filed')
+    const status = await statusWith({ live: view() }).destinationStatus('filed')
     const results = { delivered: 8, failed: 6, deadLettered: 4, dropped: 2 }
     expect(status).toMatchObject({
       circuitBreaker: { state: 'open', nextProbeAt: '2026-03-01T00:00:30.000Z' },
@@ -163,7 +185,7 @@ describe('what the processes report', () => {
   })
 
   it('makes a status partial until the topic is read', async () => {
-    const status = statusWith(offsets({}), harness.reader(), view(false))
+    const status = statusWith({ live: view(false) })
     expect(await status.status()).toMatchObject({ partial: true })
     expect(await status.destinationStatus('filed')).toMatchObject({ partial: true })
   })
@@ -171,28 +193,27 @@ describe('what the processes report', () => {
 
 describe('the status of a destination', () => {
   const at = epochMs(0)
-  function write(destination: string, tier: string, partition = 0): void {
+  const [first, second] = tiers.map(topics.retry) as [string, string]
+  function write(destination: string, topic: string, partition = 0): void {
     const origin = { topic: topics.events, partition: 0, offset: 1, timestamp: at }
-    const state = initialState(origin, destination, 'm-1', at, durationMs(1))
-    harness.log.writeTo(partition, topics.retry(duration(tier)), Buffer.from('e'), toHeaders(state))
+    const headers = toHeaders(initialState(origin, destination, 'm-1', at, durationMs(1)))
+    log.append(topic, partition, clock.now(), { key: null, value: Buffer.from('e'), headers })
   }
 
   it('counts its deliveries that wait, by tier with the oldest', async () => {
-    write('filed', '30s')
-    write('other', '30s')
-    await harness.clock.advance(1_000)
-    write('filed', '30s', 1)
-    write('filed', '30s', 1)
-    harness.log.writeTo(1, topics.retry(duration('10s')), Buffer.from('no state'))
-    const positions = offsets({
-      [topics.retry(duration('30s'))]: [
-        [2, 2],
-        [0, 1],
-      ],
-    })
-    expect(await statusWith(positions).destinationStatus('filed')).toEqual({
+    write('filed', second)
+    write('other', second)
+    await clock.advance(1_000)
+    for (let count = 0; count < 3; count++) write('filed', second, 1)
+    log.append(first, 1, clock.now(), { key: null, value: Buffer.from('no state'), headers: {} })
+    log.commit(
+      topics.retriesGroup,
+      second,
+      [0, 1].map(offset => ({ offset, metadata: '' })),
+    )
+    expect(await statusWith().destinationStatus('filed')).toEqual({
       ...{ kind: 'status', id: 'filed', state: 'enabled', version: 0, problems: [] },
-      waiting: [{ tier: '30s', records: 2, oldestAt: '2026-03-01T00:00:00.000Z' }],
+      waiting: [{ tier: '30s', records: 3, oldestAt: '2026-03-01T00:00:00.000Z' }],
       ...{ circuitBreaker: { state: 'closed' }, requestsInProgress: 0, inMemory: 0 },
       results: {
         lastHour: { since: '2026-02-28T23:00:00.000Z', ...noResults },
@@ -202,44 +223,58 @@ describe('the status of a destination', () => {
     })
   })
 
-  it('is partial when the records exceed the limit', async () => {
-    for (let count = 0; count <= 3; count++) write('filed', '10s')
-    const status = statusWith(offsets({}), {
-      async readToEnd(topic, onRecord, { isEnough = () => false } = {}) {
-        const [record] = harness.log.records(topic)
-        while (record !== undefined && !isEnough()) await onRecord(record)
-        return 0
+  it('is partial when the records exceed the limit, with the records that were read', async () => {
+    const more = 1_500
+    for (let count = 0; count < statusLimits.records + more; count++) write('filed', first)
+    const { waiting, partial } = (await statusWith().destinationStatus('filed')) as DestinationStatus
+    expect(partial).toBe(true)
+    expect(waiting).toMatchObject([{ tier: '10s', records: statusLimits.records }])
+  })
+
+  it('reads the tiers concurrently, and is partial when the time limit is reached', async () => {
+    for (const topic of [first, second]) for (let count = 0; count < 5_000; count++) write('filed', topic)
+    const slow = sessionWith({
+      async read(...given) {
+        if (given[0].topic === first) await clock.advance(statusLimits.time)
+        return log.read(...given)
       },
     })
-    expect(await status.destinationStatus('filed')).toMatchObject({
+    const status = await statusWith({ session: slow }).destinationStatus('filed')
+    expect(status).toMatchObject({
       partial: true,
-      waiting: [{ tier: '10s', records: statusLimits.records }],
+      waiting: [
+        { tier: '10s', records: 2_000 },
+        { tier: '30s', records: 2_000 },
+      ],
     })
+  })
+
+  it('reads all tiers in one session', async () => {
+    let opened = 0
+    const sessions: WithLogSession = use => {
+      opened++
+      return use(log)
+    }
+    expect(await statusWith({ sessions }).destinationStatus('filed')).toMatchObject({ kind: 'status', waiting: [] })
+    expect(opened).toBe(1)
   })
 
   it('waits for the offsets and the last failures at the same time when Kafka does not answer', async () => {
-    const never = new Promise<never>(() => {})
-    const failures = () => new Promise<undefined>(resolve => harness.clock.after(6_400, () => resolve(undefined)))
-    const positions = { ends: () => never, committed: () => never }
-    const status = statusWith(positions, harness.reader(), noStatusView, failures).destinationStatus('filed')
-    await harness.clock.advance(6_400, () => new Promise(setImmediate))
+    const failures = () => new Promise<undefined>(resolve => clock.after(2_000, () => resolve(undefined)))
+    const status = statusWith({ sessions: () => never, lastFailures: failures }).destinationStatus('filed')
+    await clock.advance(2_000, () => new Promise(setImmediate))
     expect(await status).toMatchObject({ partial: true, waiting: [] })
   })
 
-  it('is partial, and asks for no further tier, when Kafka does not answer within the limit', async () => {
-    let asked = 0
-    const committed = () => {
-      asked++
-      return new Promise<readonly number[]>(() => {})
-    }
-    const status = statusWith({ ...offsets({}), committed }).destinationStatus('filed')
+  it('is partial when Kafka does not answer within the limit', async () => {
+    const status = statusWith({ session: sessionWith({ commits: () => never }) })
+    const asked = status.destinationStatus('filed')
     await new Promise(resolve => setImmediate(resolve))
-    await harness.clock.advance(statusLimits.time)
-    expect(await status).toMatchObject({ partial: true, waiting: [] })
-    expect(asked).toBe(1)
+    await clock.advance(maxStatusWait)
+    expect(await asked).toMatchObject({ partial: true, waiting: [] })
   })
 
   it('of a destination that does not exist is a refusal', async () => {
-    expect(await statusWith(offsets({})).destinationStatus('nobody')).toMatchObject({ code: 'not_found' })
+    expect(await statusWith().destinationStatus('nobody')).toMatchObject({ code: 'not_found' })
   })
 })

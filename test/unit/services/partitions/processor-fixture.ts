@@ -1,7 +1,7 @@
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import { type EpochMs, epochMs } from '../../../../src/core/time.ts'
 import type { PartitionProcessor } from '../../../../src/services/partitions/partition-processor.ts'
-import { createPartitions } from '../../../../src/services/partitions/partitions.ts'
+import { createPartitions, type LedgerWriter } from '../../../../src/services/partitions/partitions.ts'
 import { recordOf } from '../../../support/builders.ts'
 import { noAdmission, partition, ScriptedConsumer } from '../../../support/kafka/scripted-consumer.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
@@ -24,10 +24,11 @@ export interface Given {
   readonly dueAfter?: Readonly<Record<number, number>>
   /** Called when a record is admitted. */
   readonly onRecord?: (record: LogRecord, processor: PartitionProcessor) => void
+  readonly ledger?: LedgerWriter
 }
 
 /** A partition that is assigned from offset 0. */
-export function setUp({ offsets, end = (offsets.at(-1) ?? -1) + 1, value, dueAfter = {}, onRecord }: Given) {
+export function setUp({ offsets, end = (offsets.at(-1) ?? -1) + 1, value, dueAfter = {}, onRecord, ledger }: Given) {
   const clock = new ManualClock()
   const startedAt = clock.now()
   const records = offsets.map(offset =>
@@ -40,6 +41,7 @@ export function setUp({ offsets, end = (offsets.at(-1) ?? -1) + 1, value, dueAft
     consumer,
     clock,
     maxInFlight: 100,
+    ...(ledger !== undefined && { ledger }),
     dueAt: ({ offset }): EpochMs => epochMs(startedAt + (dueAfter[offset] ?? 0) * 1_000),
     admission: {
       ...noAdmission,

@@ -21,3 +21,15 @@ export function filterText(filters: DeadLetterFilters): string {
   const parts = filterNames.flatMap(name => (filters[name] === undefined ? [] : [`${name} ${filters[name]}`]))
   return parts.length === 0 ? 'all dead letters' : parts.join(', ')
 }
+
+/** The title of a list without dead letters. A search that has not ended may still find some. */
+export function emptyTitle(isFiltered: boolean, isPartial: boolean): string {
+  if (isPartial) return 'No dead letter was found yet.'
+  return isFiltered ? 'No dead letter matches the filters.' : 'There are no dead letters.'
+}
+
+/** Why a list is not complete. `hasMore` says whether the next page continues the search. */
+export const partialText = (hasMore: boolean): string =>
+  hasMore
+    ? 'The search ended at its limit of records or time. Choose "Next page" to search older dead letters.'
+    : 'There are too many dead letters to know all that were replayed, so the list may have some of them.'

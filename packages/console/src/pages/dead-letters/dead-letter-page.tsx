@@ -78,7 +78,10 @@ function DeadLetterFacts({ letter }: { readonly letter: DeadLetterDetail }) {
           ['Source', sourceId && <span class="id">{sourceId}</span>],
           ['Message type', type],
           ['Key of the dead letter', <span class="id">{key}</span>],
-          ['Position of the event', position === undefined ? undefined : <span class="id">{bodyText(position)}</span>],
+          [
+            'Position of the event in Kafka',
+            position === undefined ? undefined : <span class="id">{bodyText(position)}</span>,
+          ],
         ]}
       />
     </Panel>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { useSearch } from 'wouter-preact'
 import type { Replay } from '../../api/job-types.ts'
 import { pathWith } from '../../api/query.ts'
-import type { DeadLetterPage as Answer } from '../../api/types.ts'
+import type { PageOfDeadLetters as Answer } from '../../api/types.ts'
 import { useData } from '../../api/use-data.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
@@ -12,10 +12,13 @@ import { Pager } from '../../components/pager.tsx'
 import { PartialNotice } from '../../components/partial-notice.tsx'
 import { useCanOperate } from '../../session/session-context.ts'
 import { DeadLetterFilterForm } from './dead-letter-filter-form.tsx'
-import { filtersOf } from './dead-letter-filters.ts'
+import { emptyTitle, filtersOf, partialText } from './dead-letter-filters.ts'
 import { DeadLetterTable } from './dead-letter-table.tsx'
 import { ReplayDialog } from './replay-dialog.tsx'
 import { ReplayProgressPanel } from './replay-progress-panel.tsx'
+
+/** Number of dead letters on a page. */
+const limit = 100
 
 /** The dead letters of the installation, newest first, and their replay. */
 export function DeadLettersPage() {
@@ -23,7 +26,7 @@ export function DeadLettersPage() {
   const query = useSearch()
   const filters = filtersOf(query)
   const after = new URLSearchParams(query).get('after') ?? undefined
-  const loaded = useData<Answer>(pathWith('/v1/dead-letters', { limit: 100, ...filters, after }), 10_000)
+  const loaded = useData<Answer>(pathWith('/v1/dead-letters', { limit, ...filters, after }), 10_000)
   const [isAsking, setAsking] = useState(false)
   const [replay, setReplay] = useState<string>()
   const start = (job: Replay): void => {
@@ -51,15 +54,12 @@ export function DeadLettersPage() {
           {({ deadLetters, next, partial }) => (
             <>
               {partial === true && (
-                <PartialNotice>
-                  The search ended at its limit of records or time. Older dead letters may exist: to search for them,
-                  set "Until" to an earlier time.
-                </PartialNotice>
+                <PartialNotice>{partialText(next !== undefined && deadLetters.length < limit)}</PartialNotice>
               )}
               {deadLetters.length > 0 ? (
                 <DeadLetterTable letters={deadLetters} />
               ) : (
-                <EmptyState title={isFiltered ? 'No dead letter matches the filters.' : 'There are no dead letters.'} />
+                <EmptyState title={emptyTitle(isFiltered, partial === true)} />
               )}
               <Pager path="/dead-letters" query={{ ...filters, after }} next={next} what="dead letters" />
             </>

@@ -3,7 +3,7 @@ import { Link } from 'wouter-preact'
 import type { ConfigObject } from '../../api/types.ts'
 import { Button } from '../../components/button.tsx'
 import { useCanOperate } from '../../session/session-context.ts'
-import { DeleteDialog } from './delete-dialog.tsx'
+import { DeleteDialog } from '../objects/delete-dialog.tsx'
 import { RotateSecretDialog } from './rotate-secret-dialog.tsx'
 import { StateDialog, type StateSwitch } from './state-dialog.tsx'
 import { TestDialog } from './test-dialog.tsx'
@@ -53,7 +53,12 @@ export function DestinationActions({ object, onChanged }: DestinationActionsProp
       )}
       {open === 'test' && <TestDialog id={id} onClose={close} />}
       {open === 'rotate' && <RotateSecretDialog object={object} onChanged={onChanged} onClose={close} />}
-      {open === 'delete' && <DeleteDialog object={object} onClose={close} />}
+      {open === 'delete' && (
+        <DeleteDialog object={object} onClose={close}>
+          Hookline deletes the destination with its secrets. Its waiting deliveries are dead-lettered. This cannot be
+          undone.
+        </DeleteDialog>
+      )}
       {(open === 'pause' || open === 'resume' || open === 'enable' || open === 'disable') && (
         <StateDialog id={id} to={open} onChanged={onChanged} onClose={close} />
       )}

@@ -1,18 +1,18 @@
 import { useSearch } from 'wouter-preact'
+import { destinationPath } from '../../api/object-path.ts'
 import type { ConfigObject, DestinationStatus } from '../../api/types.ts'
 import { useData } from '../../api/use-data.ts'
 import { Badge } from '../../components/badge.tsx'
 import { LoadedData } from '../../components/loaded-data.tsx'
 import { Page } from '../../components/page.tsx'
-import { ProblemList } from '../../components/problem-list.tsx'
-import { Time } from '../../components/time.tsx'
+import { ObjectSummary } from '../objects/object-summary.tsx'
+import { ProblemsNotice } from '../objects/problems-notice.tsx'
+import { SettingsPanel } from '../objects/settings-panel.tsx'
 import { DestinationActions } from './destination-actions.tsx'
-import { destinationPath } from './destination-path.ts'
 import { DisabledNotice } from './disabled-notice.tsx'
 import { FailuresPanel } from './failures-panel.tsx'
 import { FirstDeliveryPanel } from './first-delivery-panel.tsx'
 import { ResultsPanel } from './results-panel.tsx'
-import { SettingsPanel } from './settings-panel.tsx'
 import { StatusPanel } from './status-panel.tsx'
 
 /** One destination: its status, its results and failures, and its settings. */
@@ -34,12 +34,7 @@ export function DestinationPage({ id }: { readonly id: string }) {
       <LoadedData loaded={loaded} what="the destination">
         {found => (
           <div class="panels">
-            {found.problems.length > 0 && (
-              <div class="error panel-wide">
-                <p>Hookline does not use this destination until these problems are corrected:</p>
-                <ProblemList problems={found.problems} />
-              </div>
-            )}
+            <ProblemsNotice object={found} />
             {found.disabledAutomatically && <DisabledNotice disabling={found.disabledAutomatically} />}
             {isNew && <FirstDeliveryPanel object={found} status={status.data} />}
             <LoadedData loaded={status} what="the status of the destination">
@@ -65,26 +60,10 @@ interface SummaryProps {
 }
 
 function Summary({ object, status }: SummaryProps) {
-  const { state, origin, version, changedBy, changedAt } = object
   const breaker = status?.circuitBreaker?.state
   return (
-    <>
-      <Badge state={state} />
+    <ObjectSummary object={object}>
       {breaker !== undefined && breaker !== 'closed' && <Badge of="circuit breaker" state={breaker} />}
-      {origin === 'file' ? (
-        <span>Defined in the configuration file, so it is read-only here.</span>
-      ) : (
-        <span>
-          Version {version}
-          {changedBy !== undefined && `, changed by ${changedBy}`}
-          {changedAt !== undefined && (
-            <>
-              {' '}
-              at <Time at={changedAt} />
-            </>
-          )}
-        </span>
-      )}
-    </>
+    </ObjectSummary>
   )
 }

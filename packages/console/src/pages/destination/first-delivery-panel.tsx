@@ -30,13 +30,13 @@ export function FirstDeliveryPanel({ object, status }: FirstDeliveryPanelProps) 
         )}
         {kind === 'waiting' && (
           <p>
-            <strong>Waiting for the first event.</strong> Hookline delivers the next event of {sources} to this
-            destination. To check the endpoint now, send a test message.
+            <strong>Waiting for the first event.</strong> Hookline delivers the next event of its sources ({sources}) to
+            this destination. To check the endpoint now, send a test message.
           </p>
         )}
         {kind === 'unknown' && (
           <p>
-            <strong>The destination is created.</strong> The operator service does not report results: send a test
+            <strong>The destination was created.</strong> The operator service does not report results: send a test
             message to check the endpoint.
           </p>
         )}

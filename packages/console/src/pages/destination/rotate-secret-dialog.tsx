@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
+import { destinationPath } from '../../api/object-path.ts'
 import type { ConfigObject, RotatedSecret } from '../../api/types.ts'
 import { useChange } from '../../api/use-change.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { SecretDialog } from '../../components/secret-dialog.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { Time } from '../../components/time.tsx'
-import { destinationPath } from './destination-path.ts'
 
 export interface RotateSecretDialogProps {
   readonly object: ConfigObject

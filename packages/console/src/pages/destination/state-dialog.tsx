@@ -1,6 +1,6 @@
+import { destinationPath } from '../../api/object-path.ts'
 import { useChange } from '../../api/use-change.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { destinationPath } from './destination-path.ts'
 
 export type StateSwitch = 'pause' | 'resume' | 'enable' | 'disable'
 

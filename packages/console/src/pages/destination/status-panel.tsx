@@ -31,13 +31,13 @@ export function StatusPanel({ status }: { readonly status: DestinationStatus }) 
             ? []
             : ([['Next probe', <Time key="probe" at={breaker.nextProbeAt} />]] as const)),
           ['Requests in progress', requestsInProgress === undefined ? undefined : countText(requestsInProgress)],
-          ['Waiting in memory', inMemory === undefined ? undefined : countText(inMemory)],
+          ['Deliveries waiting in memory', inMemory === undefined ? undefined : countText(inMemory)],
           ...(pace === undefined
             ? []
-            : ([['Current rate limit (because of 429)', `${rateText(pace)} attempts per second`]] as const)),
+            : ([['Rate limit, because of 429', `at most ${rateText(pace)} attempts per second`]] as const)),
         ]}
       />
-      <h3>Waiting in retry topics</h3>
+      <h3>Deliveries waiting in retry topics</h3>
       {waiting.length === 0 ? (
         <p class="muted">No deliveries wait in retry topics.</p>
       ) : (
@@ -46,9 +46,9 @@ export function StatusPanel({ status }: { readonly status: DestinationStatus }) 
           rows={waiting}
           keyOf={({ tier }) => tier}
           columns={[
-            { title: 'Retry tier', cell: ({ tier }) => <code>{tier}</code> },
+            { title: 'Wait of the retry topic', cell: ({ tier }) => <code>{tier}</code> },
             { title: 'Deliveries', isNumber: true, cell: ({ records }) => countText(records) },
-            { title: 'Oldest', cell: ({ oldestAt }) => oldestAt && <Time at={oldestAt} /> },
+            { title: 'Oldest delivery', cell: ({ oldestAt }) => oldestAt && <Time at={oldestAt} /> },
           ]}
         />
       )}

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
+import { destinationPath } from '../../api/object-path.ts'
 import type { TestResult } from '../../api/types.ts'
 import { useChange } from '../../api/use-change.ts'
 import { Button } from '../../components/button.tsx'
 import { Dialog } from '../../components/dialog.tsx'
 import { ErrorMessage } from '../../components/error-message.tsx'
 import { Loading } from '../../components/loading.tsx'
-import { destinationPath } from './destination-path.ts'
 import { TestAnswers } from './test-answers.tsx'
 
 /** Sends a test message, and shows the response of each webhook. */

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { pathWith } from '../../api/query.ts'
-import { objectStates, type SourcePage } from '../../api/types.ts'
+import { objectStates, type PageOfSources } from '../../api/types.ts'
 import { useData } from '../../api/use-data.ts'
 import { SelectField } from '../../components/select-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
@@ -18,7 +18,7 @@ const stateOptions = [['', 'All states'], ...objectStates.map(state => [state, s
  */
 export function DestinationFilterForm({ filters }: { readonly filters: DestinationFilters }) {
   const [, navigate] = useLocation()
-  const sources = useData<SourcePage>('/v1/sources?limit=500')
+  const sources = useData<PageOfSources>('/v1/sources?limit=500')
   const [text, setText] = useState({ q: filters.q, source: filters.source })
   const timer = useRef<ReturnType<typeof setTimeout>>()
   useEffect(() => setText({ q: filters.q, source: filters.source }), [filters.q, filters.source])

@@ -1,6 +1,6 @@
 import { Link, useSearch } from 'wouter-preact'
 import { pathWith } from '../../api/query.ts'
-import type { DestinationPage, InstallationStatus } from '../../api/types.ts'
+import type { InstallationStatus, PageOfDestinations } from '../../api/types.ts'
 import { useData } from '../../api/use-data.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { LoadedData } from '../../components/loaded-data.tsx'
@@ -15,7 +15,7 @@ import { DestinationTable } from './destination-table.tsx'
 export function DestinationsPage() {
   const canOperate = useCanOperate()
   const filters = filtersOf(useSearch())
-  const loaded = useData<DestinationPage>(pathWith('/v1/destinations', { limit: 100, ...filters }), 10_000)
+  const loaded = useData<PageOfDestinations>(pathWith('/v1/destinations', { limit: 100, ...filters }), 10_000)
   const status = useData<InstallationStatus>('/v1/status', 10_000)
   const isFiltered = filters.q !== '' || filters.state !== '' || filters.source !== ''
   return (

@@ -1,14 +1,9 @@
 import { dryRunSums } from '../../../../../src/core/jobs/dry-run-sums.ts'
+import { defaultResendRate } from '../../../../../src/core/jobs/job-rates.ts'
 import type { Replay, Resend } from '../../api/job-types.ts'
 import { countText, countWithNoun, rateText } from '../../components/number-text.ts'
 
 export type AnyJob = Replay | Resend
-
-/**
- * The rate of a resend whose request sets no `rate`, in events per second. It must equal
- * `defaultResendRate` of the operator service.
- */
-export const defaultResendRate = 500
 
 /** The name of the list of a job in the addresses of the API and of the console. */
 export const listOf = ({ kind }: Pick<AnyJob, 'kind'>): 'replays' | 'resends' =>

@@ -30,7 +30,7 @@ export function DestinationTimeline({ destination }: { readonly destination: Mes
           <li class="entry entry-busy">
             <span class="entry-time">{waiting.dueAt === undefined ? 'now' : <Time at={waiting.dueAt} />}</span>
             <span>
-              Waits in the retry tier <code>{waiting.tier}</code>
+              Waits in the retry topic <code>{waiting.tier}</code>
               {waiting.dueAt !== undefined && '; the next attempt is due at this time'}.
             </span>
           </li>

@@ -5,7 +5,7 @@ const unknownCauses: Readonly<Record<string, string>> = {
   offsets_unknown:
     'Kafka did not report the committed offsets, so Hookline does not know whether it has processed the event.',
   attempts_not_recorded: 'The installation records no attempts (delivery.attemptsTopic is "off").',
-  attempts_removed: 'Kafka may have deleted the records of its attempts after their retention.',
+  attempts_removed: 'Kafka may have deleted the records of the attempts, because their retention is over.',
   record_missing:
     'There should be a further record of this delivery (an attempt, a retry or a dead letter), but the search did not find it.',
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
+import { destinationPath } from '../../api/object-path.ts'
 import type { ChangeResult, JsonDocument } from '../../api/types.ts'
 import { useChange } from '../../api/use-change.ts'
 import { Button } from '../../components/button.tsx'
@@ -7,11 +8,11 @@ import { EmptyState } from '../../components/empty-state.tsx'
 import { ErrorMessage } from '../../components/error-message.tsx'
 import { Page } from '../../components/page.tsx'
 import { TextField } from '../../components/text-field.tsx'
+import { DestinationForm } from '../../editor/destination-form.tsx'
 import { DocumentEditor } from '../../editor/document-editor.tsx'
 import { parseText, textOf } from '../../editor/document-text.ts'
 import { useDocumentCheck } from '../../editor/use-document-check.ts'
 import { useCanOperate } from '../../session/session-context.ts'
-import { destinationPath } from '../destination/destination-path.ts'
 
 /** Adds a destination. Its page then follows the first delivery. */
 export function NewDestinationPage() {
@@ -56,7 +57,12 @@ function NewDestinationForm() {
         hint="Letters, digits, dots, hyphens and underscores, for example crm. It cannot be changed later."
         isRequired
       />
-      <DocumentEditor text={text} onText={setText} check={check} hasSecret />
+      <DocumentEditor
+        text={text}
+        onText={setText}
+        check={check}
+        form={form => <DestinationForm {...form} hasSecret />}
+      />
       {error !== undefined && <ErrorMessage error={error} />}
       <div class="actions">
         <Button type="submit" kind="primary" isDisabled={isRunning || id === '' || check.kind === 'invalid'}>

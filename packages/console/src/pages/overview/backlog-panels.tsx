@@ -10,19 +10,19 @@ export function BacklogPanels({ status }: { readonly status: InstallationStatus 
   const lags = status.groups.flatMap(({ group, topics }) => topics.map(each => ({ group, ...each })))
   return (
     <>
-      <Panel title="Waiting in retry topics, by tier">
+      <Panel title="Deliveries waiting in retry topics">
         {status.waiting.length === 0 ? (
           <p class="muted">There are no retry topics.</p>
         ) : (
           <DataTable
-            caption="Records that wait in the retry topic of each tier"
+            caption="Deliveries that wait in each retry topic"
             rows={status.waiting}
             keyOf={({ tier }) => tier}
             columns={[
-              { title: 'Retry tier', cell: ({ tier }) => <code>{tier}</code> },
-              { title: 'Records', isNumber: true, cell: ({ records }) => countText(records) },
+              { title: 'Wait of the retry topic', cell: ({ tier }) => <code>{tier}</code> },
+              { title: 'Deliveries', isNumber: true, cell: ({ records }) => countText(records) },
               {
-                title: 'Compared with the largest tier',
+                title: 'Compared with the largest number',
                 cell: ({ records }) => (
                   <ShareBar
                     shares={[

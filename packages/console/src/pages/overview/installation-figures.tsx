@@ -19,7 +19,7 @@ export function InstallationFigures({ status }: { readonly status: InstallationS
           tone: (rates?.failedPerSecond ?? 0) > 0 ? 'bad' : undefined,
         },
         { name: 'Lag', value: countText(lag), unit: 'records' },
-        { name: 'Waiting in retry topics', value: countText(sum(waiting.map(({ records }) => records))) },
+        { name: 'Deliveries waiting in retry topics', value: countText(sum(waiting.map(({ records }) => records))) },
         {
           ...{ name: 'Open circuit breakers', value: openBreakers && countText(openBreakers.length) },
           tone: (openBreakers?.length ?? 0) > 0 ? 'bad' : undefined,

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { pathWith } from '../../api/query.ts'
-import type { DeadLetterPage, InstallationStatus } from '../../api/types.ts'
+import type { InstallationStatus, PageOfDeadLetters } from '../../api/types.ts'
 import { useData } from '../../api/use-data.ts'
 import { LoadedData } from '../../components/loaded-data.tsx'
 import { Page } from '../../components/page.tsx'
@@ -23,7 +23,7 @@ export function OverviewPage() {
   // This time is computed only once. A new time with each rendering would change the path, and
   // `useData` requests a changed path again.
   const since = useMemo(() => new Date(Date.now() - hourMs).toISOString(), [])
-  const letters = useData<DeadLetterPage>(pathWith('/v1/dead-letters', { since, limit: 100 }), 15_000)
+  const letters = useData<PageOfDeadLetters>(pathWith('/v1/dead-letters', { since, limit: 100 }), 15_000)
   const [history, setHistory] = useState(noRates)
   const { data } = loaded
   useEffect(() => {

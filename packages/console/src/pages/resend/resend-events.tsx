@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
+import { defaultResendRate } from '../../../../../src/core/jobs/job-rates.ts'
 import { callTypes } from '../../../../../src/core/message/message.ts'
 import type { Resend } from '../../api/job-types.ts'
 import { useChange } from '../../api/use-change.ts'
@@ -8,7 +9,6 @@ import { ErrorMessage } from '../../components/error-message.tsx'
 import { TextAreaField } from '../../components/text-area-field.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { localInput } from '../../components/time-text.ts'
-import { defaultResendRate } from '../jobs/job-view.ts'
 import { type ResendForm, resendRequest } from './resend-request.ts'
 
 const minuteMs = 60_000

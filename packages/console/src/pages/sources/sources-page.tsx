@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Link, useSearch } from 'wouter-preact'
 import { pathWith } from '../../api/query.ts'
-import type { ConfigObject, SourcePage } from '../../api/types.ts'
+import type { ConfigObject, PageOfSources } from '../../api/types.ts'
 import { useData } from '../../api/use-data.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
@@ -14,14 +14,23 @@ import { Time } from '../../components/time.tsx'
 import { useCanOperate } from '../../session/session-context.ts'
 import { RotateKeyDialog } from './rotate-key-dialog.tsx'
 
-/** All sources in pages of 100, with the rotation of their write keys. */
+/** All sources in pages of 100. The user can add a source and rotate write keys. */
 export function SourcesPage() {
   const canOperate = useCanOperate()
   const after = new URLSearchParams(useSearch()).get('after') ?? undefined
-  const loaded = useData<SourcePage>(pathWith('/v1/sources', { limit: 100, after }), 10_000)
+  const loaded = useData<PageOfSources>(pathWith('/v1/sources', { limit: 100, after }), 10_000)
   const [rotating, setRotating] = useState<ConfigObject>()
   return (
-    <Page title="Sources">
+    <Page
+      title="Sources"
+      actions={
+        canOperate && (
+          <Link href="/new-source" class="button button-primary">
+            Add a source
+          </Link>
+        )
+      }
+    >
       <div class="panel panel-wide">
         <LoadedData loaded={loaded} what="sources">
           {({ sources, next }) => (
@@ -43,6 +52,15 @@ export function SourcesPage() {
   )
 }
 
+/** A link to the page of a source. */
+function SourceLink({ id }: { readonly id: string }) {
+  return (
+    <Link class="id" href={`/sources/${encodeURIComponent(id)}`}>
+      {id}
+    </Link>
+  )
+}
+
 interface SourceTableProps {
   readonly sources: readonly ConfigObject[]
   /**
@@ -59,7 +77,7 @@ function SourceTable({ sources, onRotate }: SourceTableProps) {
       rows={sources}
       keyOf={({ id }) => id}
       columns={[
-        { title: 'Source', cell: ({ id }) => <span class="id">{id}</span> },
+        { title: 'Source', cell: ({ id }) => <SourceLink id={id} /> },
         { title: 'State', cell: ({ state }) => <Badge state={state} /> },
         {
           title: 'Destinations',

@@ -190,7 +190,13 @@ describe('how long a broker may hold a fetch', () => {
 describe('an offset out of range', () => {
   it.each([
     { name: 'deleted records', beginning: 30, end: 100, to: 30, events: ['seek 0 to 30'] },
-    { name: 'a truncated log', beginning: 0, end: 7, to: 7, events: ['seek 0 to 7', 'revoked 0', 'assigned 0@7'] },
+    {
+      name: 'a truncated log',
+      beginning: 0,
+      end: 7,
+      to: 7,
+      events: ['seek 0 to 7', 'revoked 0', 'assigned 0@7 truncated'],
+    },
   ])('$name', async ({ beginning, end, to, events: expected }) => {
     const { member, join, it, state, events, losses, batches, owned } = setUp()
     await join()

@@ -2,7 +2,7 @@ import { GroupMembership } from '../../../../../src/adapters/kafka/group/group-m
 import type { LostPosition } from '../../../../../src/adapters/kafka/group/lost-position.ts'
 import { OwnedPartitions } from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
 import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
-import type { RecordBatch } from '../../../../../src/core/ports.ts'
+import type { Position, RecordBatch } from '../../../../../src/core/ports.ts'
 import { durationMs } from '../../../../../src/core/time.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
 import { silent } from '../../../../support/telemetry/silent-logger.ts'
@@ -65,7 +65,7 @@ export function setUp() {
   const member = new GroupMembership({
     owned,
     handlers: {
-      onAssigned: positions => note(`assigned ${positions.map(({ partition, offset }) => `${partition}@${offset}`)}`),
+      onAssigned: positions => note(`assigned ${positions.map(described)}`),
       onRevoked: partitions => note(`revoked ${partitions.map(({ partition }) => partition)}`),
       onRecords: batch => batches.push(batch),
       positions: () => [],
@@ -91,3 +91,6 @@ export function setUp() {
   const join = (during: () => Promise<void> = async () => undefined): Promise<void> => member.join(it, during)
   return { member, group, it, join, state, events, owned, clock, losses, batches, pausedInKafkajs }
 }
+
+const described = ({ partition, offset, isTruncated }: Position): string =>
+  `${partition}@${offset}${isTruncated === true ? ' truncated' : ''}`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { toHeaderTexts, toLogRecord } from '../../../../../src/adapters/kafka/log/to-log-record.ts'
+import { toHeaderTexts, toLogRecord, toLogRecordView } from '../../../../../src/adapters/kafka/log/to-log-record.ts'
 
 describe('headers as text', () => {
   it.each([
@@ -32,4 +32,15 @@ it('copies key and value, so that the response can be freed', () => {
   })
   expect([key?.toString(), value?.length]).toEqual(['xxxxxxxxxx', 500])
   for (const bytes of [key, value]) expect(bytes?.buffer.byteLength).toBeLessThanOrEqual(Buffer.poolSize)
+})
+
+it.each([
+  ['a copy', toLogRecord],
+  ['a view', toLogRecordView],
+] as const)('%s says that its batch cannot be read', (_, convert) => {
+  const unreadBatch = { firstOffset: 3, length: 10, bytes: Buffer.of(1), why: 'too large' }
+  const record = convert('topic', 0, { offset: '5', timestamp: '1700000000000', key: null, value: null, unreadBatch })
+  expect(record.unreadBatch).toBe(unreadBatch)
+  const readable = convert('topic', 0, { offset: '5', timestamp: '1700000000000', key: null, value: null })
+  expect(readable).not.toHaveProperty('unreadBatch')
 })

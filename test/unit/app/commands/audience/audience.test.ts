@@ -54,7 +54,7 @@ describe('audience sync', () => {
     const { code, err } = await harness.run(['sync', ...shoppers, '--members', `${folder}/members.txt`, '--wait'])
     expect(code).toBe(1)
     expect(err).toMatch(
-      /no effect: .* a sync with a later time, 2026-03-01T01:00:00.000Z, because .*; run hookline audience reset --name "First time shopper", then /,
+      /no effect, because .* a sync with a later time, 2026-03-01T01:00:00.000Z: .*; run hookline audience reset --name "First time shopper", then /,
     )
   })
 

@@ -40,7 +40,7 @@ describe('apply', () => {
 + destination billing
     sources: ["web"]
     webhooks: [{"url":"https://billing.example.com"}]
-2 created
+destinations: 2 created
 `,
     })
     expect(Object.keys(installation.documents('destination'))).toEqual(['billing', 'crm'])
@@ -50,9 +50,9 @@ describe('apply', () => {
     await apply({ 'a.yaml': crm })
     expect(await apply({ 'a.yaml': crm }, '--dry-run')).toEqual({
       ...{ code: 0, err: '' },
-      out: 'dry run: 1 unchanged; nothing was applied\n',
+      out: 'destinations: 1 unchanged (dry run: nothing was applied)\n',
     })
-    expect(await apply({ 'a.yaml': crm })).toEqual({ code: 0, out: '1 unchanged\n', err: '' })
+    expect(await apply({ 'a.yaml': crm })).toEqual({ code: 0, out: 'destinations: 1 unchanged\n', err: '' })
     expect(installation.objects.get('destination', 'crm')?.version).toBe(1)
   })
 
@@ -64,7 +64,7 @@ describe('apply', () => {
     sources: ["web"] → ["web","server"]
     sharedSecret: *** (${fingerprintOf(secret)}) → *** (${fingerprintOf(newer)})
     webhooks[0].headers.Authorization: *** → *** (fewer than 16 characters, so no fingerprint is shown)
-1 changed
+destinations: 1 changed
 `)
   })
 
@@ -87,7 +87,7 @@ describe('apply', () => {
 
   it('with --dry-run changes nothing', async () => {
     const { out } = await apply({ 'a.yaml': other('crm') }, '--dry-run')
-    expect(out).toContain('dry run: 1 to create; nothing was applied\n')
+    expect(out).toContain('destinations: 1 to create (dry run: nothing was applied)\n')
     expect(installation.documents('destination')).toEqual({})
     expect(installation.audited).toEqual([
       expect.objectContaining({ action: 'put_destination', destination: 'crm', dryRun: true }),
@@ -100,7 +100,7 @@ describe('apply', () => {
     await installation.run(['destinations', 'rotate-secret', 'crm'])
     const file = crm.replace(/^sharedSecret.*\n/m, '').replace('/hooks', '/v2')
     expect((await apply({ 'a.yaml': file })).out).toMatch(
-      /^~ destination crm\n {4}webhooks\[0\]\.url: .*\n.*\n1 changed\n$/,
+      /^~ destination crm\n {4}webhooks\[0\]\.url: .*\n.*\ndestinations: 1 changed\n$/,
     )
     expect(installation.documents('destination')['crm']).toMatchObject({ paused: true, sharedSecret: ['***', '***'] })
   })
@@ -108,7 +108,7 @@ describe('apply', () => {
   it('with --prune deletes the other destinations of the API, and none of the file', async () => {
     await apply({ 'a.yaml': other('a'), 'b.yaml': other('b') })
     const { out, code } = await apply({ 'a.yaml': other('a') }, '--prune')
-    expect({ out, code }).toEqual({ code: 0, out: '- destination b\n1 deleted, 1 unchanged\n' })
+    expect({ out, code }).toEqual({ code: 0, out: '- destination b\ndestinations: 1 deleted, 1 unchanged\n' })
     expect(installation.objects.list('destination').map(({ id }) => id)).toEqual(['a', 'filed', 'waiting'])
   })
 
@@ -135,9 +135,9 @@ describe('apply', () => {
   it('applies the output of show', async () => {
     await apply({ 'a.yaml': crm })
     const { out } = await installation.run(['destinations', 'show', 'crm'])
-    expect(await apply({ 'a.yaml': out })).toMatchObject({ code: 0, out: '1 unchanged\n' })
+    expect(await apply({ 'a.yaml': out })).toMatchObject({ code: 0, out: 'destinations: 1 unchanged\n' })
     expect(await apply({ 'a.yaml': out.replace('- web', '- server') })).toMatchObject({
-      ...{ code: 0, out: '~ destination crm\n    sources: ["web"] → ["server"]\n1 changed\n' },
+      ...{ code: 0, out: '~ destination crm\n    sources: ["web"] → ["server"]\ndestinations: 1 changed\n' },
     })
     expect(installation.objects.get('destination', 'crm')?.fingerprints).toMatchObject({
       sharedSecret: fingerprintOf(secret),
@@ -149,9 +149,9 @@ describe('apply', () => {
     const argv = ['sources', 'apply', '-f', join(folder, 's.yaml')]
     expect(await installation.run(argv)).toEqual({
       ...{ code: 0, err: '' },
-      out: '+ source app\n    writeKey: ***\n1 created\n',
+      out: '+ source app\n    writeKey: ***\nsources: 1 created\n',
     })
-    expect((await installation.run(argv)).out).toBe('1 unchanged\n')
+    expect((await installation.run(argv)).out).toBe('sources: 1 unchanged\n')
   })
 })
 
@@ -241,8 +241,8 @@ describe('apply and a concurrent change', () => {
     }
     expect(await apply(files)).toEqual({
       code: 1,
-      out: '~ destination a\n    sources: ["web"] → ["server"]\n1 changed\n',
-      err: 'hookline: destination b was changed by another client of the operator API or by Hookline itself while the command ran; 1 of 2 changes were made; correct this, then run the command again; changes already made are kept\n',
+      out: '~ destination a\n    sources: ["web"] → ["server"]\ndestinations: 1 changed\n',
+      err: 'hookline: destination b was changed by another client of the operator API or by Hookline itself while the command ran; 1 of 2 changes were made; correct this problem, then run the command again; changes already made are kept\n',
     })
     expect(installation.documents('destination')['b']).toMatchObject({ sources: ['web'], paused: true })
     expect(await apply(files)).toMatchObject({ code: 0, out: expect.stringContaining('1 changed, 1 unchanged') })

@@ -68,8 +68,8 @@ describe('hookline doctor', () => {
       'ok    configuration: 2 sources, 1 destination, 1 webhook',
       'warn  configuration: source server: no enabled destination receives its messages, so they are not delivered; add its id to "sources" of a destination',
       'ok    kafka: 1 broker, reachable at its advertised address',
-      'ok    access: this client may read 12 topics, write to 13 topics and join 3 consumer groups',
-      'ok    topics: 13 topics with the required settings',
+      'ok    access: this client may read 13 topics, write to 14 topics and join 3 consumer groups',
+      'ok    topics: 14 topics with the required settings',
       'ok    registry: 3 schemas registered',
       "ok    clock: this machine's clock agrees with the broker's clock",
       'ok    endpoint crm/0 https://crm.example.com: connected to 203.0.113.4 in 5 ms, without TLS',
@@ -137,9 +137,11 @@ describe('examine', () => {
     })
     const findings = await looking
     for (const hung of ['topics', 'registry', 'endpoint'] as const)
-      expect(linesOf(findings, hung)).toEqual(['fail the check did not finish within 15s'])
+      expect(linesOf(findings, hung)).toEqual([
+        'fail the check did not finish within 15s; check the network, then run the command again',
+      ])
     expect(linesOf(findings, 'access')).toEqual([
-      'ok this client may read 8 topics, write to 13 topics and join 3 consumer groups',
+      'ok this client may read 8 topics, write to 14 topics and join 3 consumer groups',
     ])
   })
 

@@ -1,21 +1,24 @@
+import type { ComponentChildren } from 'preact'
 import { useLocation } from 'wouter-preact'
+import { objectPath } from '../../api/object-path.ts'
 import type { ConfigObject } from '../../api/types.ts'
 import { useChange } from '../../api/use-change.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { destinationPath } from './destination-path.ts'
 
 export interface DeleteDialogProps {
   readonly object: ConfigObject
+  /** The text that says what follows. */
+  readonly children: ComponentChildren
   readonly onClose: () => void
 }
 
-/** Asks for the id of a destination before it is deleted. */
-export function DeleteDialog({ object, onClose }: DeleteDialogProps) {
+/** Asks for the id of a destination or a source before it is deleted. */
+export function DeleteDialog({ object, children, onClose }: DeleteDialogProps) {
   const [, navigate] = useLocation()
   const { send, isRunning, error } = useChange()
   const remove = async (): Promise<void> => {
-    const result = await send('DELETE', destinationPath(object.id), { expects: object.version })
-    if (result !== undefined) navigate('/destinations')
+    const result = await send('DELETE', objectPath(object), { expects: object.version })
+    if (result !== undefined) navigate(`/${object.kind}s`)
   }
   return (
     <ConfirmDialog
@@ -28,10 +31,7 @@ export function DeleteDialog({ object, onClose }: DeleteDialogProps) {
       onConfirm={() => void remove()}
       onClose={onClose}
     >
-      <p>
-        Hookline deletes the destination with its secrets. Its waiting deliveries are dead-lettered. This cannot be
-        undone.
-      </p>
+      <p>{children}</p>
     </ConfirmDialog>
   )
 }

@@ -1,22 +1,24 @@
 import { useEffect, useState } from 'preact/hooks'
+import { objectPath } from '../../api/object-path.ts'
 import type { ChangeResult, ConfigObject } from '../../api/types.ts'
 import { useChange } from '../../api/use-change.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorMessage } from '../../components/error-message.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { TextBlock } from '../../components/text-block.tsx'
+import { DestinationForm } from '../../editor/destination-form.tsx'
 import { DocumentEditor } from '../../editor/document-editor.tsx'
 import { parseText, textOf } from '../../editor/document-text.ts'
+import { SourceForm } from '../../editor/source-form.tsx'
 import { useDocumentCheck } from '../../editor/use-document-check.ts'
 import { useCanOperate } from '../../session/session-context.ts'
-import { destinationPath } from './destination-path.ts'
 
 export interface SettingsPanelProps {
   readonly object: ConfigObject
   readonly onChanged: () => void
 }
 
-/** The settings of a destination, with an editor for users who may change them. */
+/** The settings of a destination or a source, with an editor for users who may change them. */
 export function SettingsPanel({ object, onChanged }: SettingsPanelProps) {
   const canOperate = useCanOperate()
   const [isEditing, setEditing] = useState(false)
@@ -29,7 +31,7 @@ export function SettingsPanel({ object, onChanged }: SettingsPanelProps) {
     >
       {object.origin === 'file' && (
         <p class="notice">
-          The configuration file defines this destination. To change it, change that file. Running processes apply the
+          The configuration file defines this {object.kind}. To change it, change that file. Running processes apply the
           change within 5 seconds.
         </p>
       )}
@@ -47,7 +49,7 @@ function SettingsEditor({ object, onChanged, onClose }: SettingsPanelProps & { r
   const [text, setText] = useState(() => textOf(object.document))
   const { send, isRunning, error } = useChange()
   const isChanged = text !== textOf(base.document)
-  const path = destinationPath(base.id)
+  const path = objectPath(base)
   const check = useDocumentCheck({ path, expects: base.version, text, isChanged })
   const load = (): void => {
     setBase(object)
@@ -71,13 +73,24 @@ function SettingsEditor({ object, onChanged, onClose }: SettingsPanelProps & { r
       {isOutdated && isChanged && (
         <div class="notice">
           <p>
-            {object.changedBy} has changed this destination since you began. Your changes are for version {base.version}
-            , so they cannot be saved.
+            {object.changedBy} has changed this {object.kind} since you began. Your changes are for version{' '}
+            {base.version}, so they cannot be saved.
           </p>
           <Button onClick={load}>Discard my changes and load version {object.version}</Button>
         </div>
       )}
-      <DocumentEditor text={text} onText={setText} check={check} hasSecret={false} />
+      <DocumentEditor
+        text={text}
+        onText={setText}
+        check={check}
+        form={form =>
+          object.kind === 'source' ? (
+            <SourceForm {...form} hint="If the value is ***, Hookline keeps the stored key." />
+          ) : (
+            <DestinationForm {...form} hasSecret={false} />
+          )
+        }
+      />
       {error !== undefined && <ErrorMessage error={error} />}
       <div class="actions">
         <Button type="submit" kind="primary" isDisabled={isRunning || !isChanged || check.kind === 'invalid'}>

@@ -1,0 +1,11 @@
+import type { ConfigObject } from './types.ts'
+
+/** The path of a destination or a source in the operator API. */
+export const objectPath = ({ kind, id }: Pick<ConfigObject, 'kind' | 'id'>): string =>
+  `/v1/${kind}s/${encodeURIComponent(id)}`
+
+/** The path of a destination in the operator API. */
+export const destinationPath = (id: string): string => objectPath({ kind: 'destination', id })
+
+/** The path of a source in the operator API. */
+export const sourcePath = (id: string): string => objectPath({ kind: 'source', id })

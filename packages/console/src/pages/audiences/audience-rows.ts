@@ -1,0 +1,16 @@
+import type { Audience } from '../../api/types.ts'
+
+type AudienceDestination = NonNullable<Audience['destinations']>[number]
+
+/** One row of the table: an audience at one of its destinations, or an audience without any. */
+export interface AudienceRow {
+  readonly audience: Audience
+  readonly destination: AudienceDestination | undefined
+}
+
+export const audienceRows = (audiences: readonly Audience[]): readonly AudienceRow[] =>
+  audiences.flatMap<AudienceRow>(audience => {
+    const destinations = audience.destinations ?? []
+    if (destinations.length === 0) return [{ audience, destination: undefined }]
+    return destinations.map(destination => ({ audience, destination }))
+  })

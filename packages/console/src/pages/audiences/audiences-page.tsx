@@ -1,0 +1,71 @@
+import type { Audience, AudienceList } from '../../api/types.ts'
+import { useData } from '../../api/use-data.ts'
+import { DataTable } from '../../components/data-table.tsx'
+import { DestinationLink } from '../../components/destination-link.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { LoadedData } from '../../components/loaded-data.tsx'
+import { countText } from '../../components/number-text.ts'
+import { Page } from '../../components/page.tsx'
+import { PartialNotice } from '../../components/partial-notice.tsx'
+import { Time } from '../../components/time.tsx'
+import { audienceRows } from './audience-rows.ts'
+
+const count = (value: number | undefined): string | undefined => (value === undefined ? undefined : countText(value))
+
+/** The audiences with the sync status of each of their destinations. */
+export function AudiencesPage() {
+  const loaded = useData<AudienceList>('/v1/audiences', 30_000)
+  return (
+    <Page title="Audiences">
+      <div class="panel panel-wide">
+        <LoadedData loaded={loaded} what="audiences" isList>
+          {({ audiences, partial }) =>
+            audiences.length === 0 ? (
+              <EmptyState title="There are no audiences.">The configuration lists them in audiences.list.</EmptyState>
+            ) : (
+              <>
+                {partial === true && (
+                  <PartialNotice>
+                    Hookline has not counted the members yet. The page refreshes automatically and then shows the
+                    numbers.
+                  </PartialNotice>
+                )}
+                <DataTable
+                  caption="Audiences by destination"
+                  rows={audienceRows(audiences)}
+                  keyOf={({ audience, destination }) => `${audience.name} ${destination?.id}`}
+                  columns={[
+                    { title: 'Audience', cell: ({ audience }) => <span class="id">{audience.name}</span> },
+                    { title: 'Kind', cell: ({ audience }) => audience.kind },
+                    { title: 'Last sync', cell: ({ audience }) => <LastSync audience={audience} /> },
+                    {
+                      title: 'Destination',
+                      cell: row => row.destination && <DestinationLink id={row.destination.id} />,
+                    },
+                    { title: 'Members', isNumber: true, cell: row => count(row.destination?.members) },
+                    { title: 'Acknowledged', isNumber: true, cell: row => count(row.destination?.acknowledged) },
+                    { title: 'In flight', isNumber: true, cell: row => count(row.destination?.inFlight) },
+                    { title: 'Unknown', isNumber: true, cell: row => count(row.destination?.unknown) },
+                    { title: 'Different', isNumber: true, cell: row => count(row.destination?.different) },
+                  ]}
+                />
+                <p class="muted">
+                  The columns count users. Members: users who should be in the audience or have the trait. Acknowledged:
+                  the destination has the desired value of the user. In flight: Hookline is delivering a change.
+                  Unknown: a change ended without a clear result. Different: the destination has another value.
+                </p>
+              </>
+            )
+          }
+        </LoadedData>
+      </div>
+    </Page>
+  )
+}
+
+/** The start of the last sync. Nothing while the memberships have not been read. */
+function LastSync({ audience }: { readonly audience: Audience }) {
+  const at = audience.lastSync?.beganAt
+  if (audience.lastSync === undefined) return undefined
+  return at === undefined ? <span class="muted">never</span> : <Time at={at} />
+}

@@ -1,0 +1,90 @@
+import { useState } from 'preact/hooks'
+import { Link, useLocation } from 'wouter-preact'
+import { sourcePath } from '../../api/object-path.ts'
+import type { ChangeResult } from '../../api/types.ts'
+import { useChange } from '../../api/use-change.ts'
+import { Button } from '../../components/button.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { ErrorMessage } from '../../components/error-message.tsx'
+import { Page } from '../../components/page.tsx'
+import { SecretDialog } from '../../components/secret-dialog.tsx'
+import { TextField } from '../../components/text-field.tsx'
+import { DocumentEditor } from '../../editor/document-editor.tsx'
+import { parseText, textOf } from '../../editor/document-text.ts'
+import { SourceForm } from '../../editor/source-form.tsx'
+import { useDocumentCheck } from '../../editor/use-document-check.ts'
+import { newWriteKey } from '../../editor/write-keys.ts'
+import { useCanOperate } from '../../session/session-context.ts'
+
+/** Adds a source. If the user enters no write key, the page makes one and shows it once. */
+export function NewSourcePage() {
+  if (!useCanOperate())
+    return (
+      <Page title="Add a source">
+        <EmptyState title='Your key has the role "read", which allows no changes.'>
+          To add a source, sign in with a key that has the role "operate".
+        </EmptyState>
+      </Page>
+    )
+  return (
+    <Page title="Add a source">
+      <NewSourceForm />
+    </Page>
+  )
+}
+
+function NewSourceForm() {
+  const [, navigate] = useLocation()
+  const { send, isRunning, error } = useChange()
+  const [id, setId] = useState('')
+  const [text, setText] = useState(() => textOf({}))
+  const [newKey] = useState(newWriteKey)
+  const [isCreated, setCreated] = useState(false)
+  const path = id === '' ? undefined : sourcePath(id)
+  const parsed = parseText(text)
+  const hasOwnKey = parsed.kind === 'document' && parsed.document['writeKey'] !== undefined
+  const complete = parsed.kind === 'wrong' || hasOwnKey ? text : textOf({ ...parsed.document, writeKey: newKey })
+  const check = useDocumentCheck({ path, expects: 'absent', text: complete, isChanged: !isCreated })
+  const show = (): void => navigate(`/sources/${encodeURIComponent(id)}`)
+  const create = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    const given = parseText(complete)
+    if (path === undefined || given.kind === 'wrong') return
+    const result = await send<ChangeResult>('PUT', path, { body: given.document, expects: 'absent' })
+    if (result === undefined) return
+    if (hasOwnKey) show()
+    else setCreated(true)
+  }
+  if (isCreated)
+    return (
+      <SecretDialog title={`Write key of ${id}`} secret={newKey} onClose={show}>
+        <p>The source was created. Applications authenticate with this key when they send events.</p>
+      </SecretDialog>
+    )
+  return (
+    <form class="panel panel-form" onSubmit={create}>
+      <TextField
+        label="Id"
+        value={id}
+        onInput={setId}
+        hint="Letters, digits, dots, hyphens and underscores, for example web. It cannot be changed later."
+        isRequired
+      />
+      <DocumentEditor
+        text={text}
+        onText={setText}
+        check={check}
+        form={form => <SourceForm {...form} hint="Empty: the console makes a key and shows it once." />}
+      />
+      {error !== undefined && <ErrorMessage error={error} />}
+      <div class="actions">
+        <Button type="submit" kind="primary" isDisabled={isRunning || id === '' || check.kind === 'invalid'}>
+          Add source
+        </Button>
+        <Link class="button" href="/sources">
+          Cancel
+        </Link>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,35 @@
+import type { ComponentChildren } from 'preact'
+import type { ConfigObject } from '../../api/types.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Time } from '../../components/time.tsx'
+
+export interface ObjectSummaryProps {
+  readonly object: ConfigObject
+  /** Further badges, after the one of the state. */
+  readonly children?: ComponentChildren
+}
+
+/** The state of a destination or a source, and who changed it last. */
+export function ObjectSummary({ object, children }: ObjectSummaryProps) {
+  const { state, origin, version, changedBy, changedAt } = object
+  return (
+    <>
+      <Badge state={state} />
+      {children}
+      {origin === 'file' ? (
+        <span>Defined in the configuration file, so it is read-only here.</span>
+      ) : (
+        <span>
+          Version {version}
+          {changedBy !== undefined && `, changed by ${changedBy}`}
+          {changedAt !== undefined && (
+            <>
+              {' '}
+              at <Time at={changedAt} />
+            </>
+          )}
+        </span>
+      )}
+    </>
+  )
+}

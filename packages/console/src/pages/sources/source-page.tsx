@@ -1,0 +1,68 @@
+import { useState } from 'preact/hooks'
+import { Link } from 'wouter-preact'
+import { sourcePath } from '../../api/object-path.ts'
+import { pathWith } from '../../api/query.ts'
+import type { ConfigObject } from '../../api/types.ts'
+import { useData } from '../../api/use-data.ts'
+import { Button } from '../../components/button.tsx'
+import { LoadedData } from '../../components/loaded-data.tsx'
+import { Page } from '../../components/page.tsx'
+import { useCanOperate } from '../../session/session-context.ts'
+import { DeleteDialog } from '../objects/delete-dialog.tsx'
+import { ObjectSummary } from '../objects/object-summary.tsx'
+import { ProblemsNotice } from '../objects/problems-notice.tsx'
+import { SettingsPanel } from '../objects/settings-panel.tsx'
+import { RotateKeyDialog } from './rotate-key-dialog.tsx'
+
+/** One source: its state and its settings. */
+export function SourcePage({ id }: { readonly id: string }) {
+  const loaded = useData<ConfigObject>(sourcePath(id), 10_000)
+  const { data: source, reload } = loaded
+  return (
+    <Page
+      title={id}
+      summary={source && <ObjectSummary object={source} />}
+      actions={source && <SourceActions source={source} onChanged={reload} />}
+    >
+      <LoadedData loaded={loaded} what="the source">
+        {found => (
+          <div class="panels">
+            <ProblemsNotice object={found} />
+            <SettingsPanel object={found} onChanged={reload} />
+            <p>
+              <Link href={pathWith('/destinations', { source: id })}>Show the destinations of this source</Link>
+            </p>
+          </div>
+        )}
+      </LoadedData>
+    </Page>
+  )
+}
+
+interface SourceActionsProps {
+  readonly source: ConfigObject
+  readonly onChanged: () => void
+}
+
+/** The buttons of a source. If the configuration file defines the source, they are absent. */
+function SourceActions({ source, onChanged }: SourceActionsProps) {
+  const canOperate = useCanOperate()
+  const [open, setOpen] = useState<'rotate' | 'delete'>()
+  if (!canOperate || source.origin === 'file') return null
+  const close = (): void => setOpen(undefined)
+  return (
+    <>
+      <Button onClick={() => setOpen('rotate')}>Rotate key</Button>
+      <Button kind="danger" onClick={() => setOpen('delete')}>
+        Delete
+      </Button>
+      {open === 'rotate' && <RotateKeyDialog source={source} onChanged={onChanged} onClose={close} />}
+      {open === 'delete' && (
+        <DeleteDialog object={source} onClose={close}>
+          Hookline deletes the source with its write keys, and then rejects requests with these keys. This cannot be
+          undone. First remove the source from each destination that gets its events.
+        </DeleteDialog>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,17 @@
+import type { ListAudiences } from '../../core/operator/audience-view.ts'
+import type { HttpServer } from './json-api-server.ts'
+import { withoutQuery } from './object-read-handlers.ts'
+import type { Guard, Handler } from './operator-guard.ts'
+import { audiencesPath } from './paths.ts'
+import { inObjectForm, ok } from './responses.ts'
+
+interface Deps extends Pick<HttpServer, 'app'> {
+  readonly listAudiences: ListAudiences
+  readonly guard: Guard
+}
+
+/** Adds the route that lists audiences. The route for syncs belongs to the deletions and audiences. */
+export function addAudienceRoute({ app, guard, listAudiences }: Deps): void {
+  const list: Handler = async () => ({ answer: ok(JSON.stringify(await listAudiences())) })
+  app.get(audiencesPath, guard(audiencesPath, withoutQuery(list), { inForm: inObjectForm }))
+}

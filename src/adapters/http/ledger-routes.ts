@@ -1,0 +1,24 @@
+import type { JsonObject } from '../../core/message/json.ts'
+import { ledgerQueryOf, type ReadLedger } from '../../core/operator/ledger-query.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { HttpServer } from './json-api-server.ts'
+import { invalidQuery } from './object-read-handlers.ts'
+import type { Guard, Handler } from './operator-guard.ts'
+import { ledgerPath } from './paths.ts'
+import { inObjectForm, ok } from './responses.ts'
+
+interface Deps extends Pick<HttpServer, 'app'> {
+  readonly readLedger: ReadLedger
+  readonly guard: Guard
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/** Adds the route of the ledger. */
+export function addLedgerRoute({ app, guard, readLedger, clock }: Deps): void {
+  const ledger: Handler = async ({ request }) => {
+    const read = ledgerQueryOf(request.query as JsonObject, clock.now())
+    if (read.kind === 'invalid') return { answer: invalidQuery(read.problems) }
+    return { answer: ok(JSON.stringify(await readLedger(read.query))) }
+  }
+  app.get(ledgerPath, guard(ledgerPath, ledger, { inForm: inObjectForm }))
+}

@@ -1,0 +1,101 @@
+import { type ObjectRefusalCode, objectRefusalStatus } from '../../core/operator/object-refusal.ts'
+import { json, ofEveryRequest, response } from './openapi-components.ts'
+
+/* How an operation of the operator API is described in OpenAPI 3.1. */
+
+type Operation = Readonly<Record<string, unknown>>
+
+/** What each error code means. The reference of errors has the same texts. */
+export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
+  invalid_json: 'the body is not JSON, has a key twice, is nested too deeply, or has half of a surrogate pair',
+  invalid_body: 'the body does not have the form that this path requires; `problems` says what to correct',
+  invalid_query: 'a query parameter is unknown, given twice, or not valid; `problems` says which',
+  invalid_precondition: '`If-Match`, `If-None-Match` or `Idempotency-Key` is not valid',
+  not_found: 'no object or job has this id, or no dead letter has this key',
+  defined_in_file: 'the configuration file defines the object, so it can be changed only in that file',
+  encryption_key_missing: '`operator.encryptionKeyFile` is not set, so no object can be created or changed',
+  rotation_in_progress: 'the destination already has two shared secrets, the maximum',
+  too_many_keys:
+    'the source already has three write keys, the maximum; send `keep`, the number of earlier keys that stay valid',
+  too_many_jobs: '100 replays and resends have not ended yet',
+  not_in_use: 'the destination is excluded, because its document has problems',
+  in_use: 'another object or a setting uses this object, so it was not deleted; `problems` says which',
+  precondition_failed:
+    'the condition of `If-Match` or `If-None-Match` is false: the object has another version, already exists, or does not exist; the header `ETag` of the response has the current version',
+  invalid_object: 'the document is not valid; `problems` lists all problems, and nothing was changed',
+  idempotency_key_reused: 'an earlier request with this `Idempotency-Key` had another body; no job was created',
+  precondition_required: 'the object exists, and the request has no `If-Match`',
+  unavailable:
+    'Hookline could not confirm the change, and may have made it: read the object before you send the change again. Or Kafka did not respond to a read in time, or too many test messages are in progress: send the request again later',
+}
+
+/** A reference to a schema of the document. */
+export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+
+/** The error responses with these codes, by status. */
+function refusals(codes: readonly ObjectRefusalCode[]): Readonly<Record<string, object>> {
+  const byStatus = Object.groupBy(codes, code => objectRefusalStatus[code])
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, own = []]) => [
+      status,
+      {
+        description: own.map(code => `\`${code}\`: ${objectMeanings[code]}.`).join('\n'),
+        content: json({ ...ref('ObjectRefusal'), properties: { code: { enum: own } } }),
+      },
+    ]),
+  )
+}
+
+const ofOperators = {
+  ...ofEveryRequest,
+  401: response('InvalidOperatorKey'),
+  403: response('Forbidden'),
+  429: response('TooManyWrongKeys'),
+}
+
+interface Described {
+  readonly id: string
+  readonly summary: string
+  readonly description?: string
+  readonly parameters?: readonly object[]
+  /** The name of the schema of the body, and whether the body is required. */
+  readonly body?: readonly [schema: string, required: boolean]
+  /** The name of the schema of the 200 response. */
+  readonly answer?: string
+  readonly more?: Readonly<Record<string, object>>
+  readonly codes?: readonly ObjectRefusalCode[]
+}
+
+/** One operation. Its responses include those of every operator request. */
+export const operation = ({
+  id,
+  summary,
+  description,
+  parameters,
+  body,
+  answer,
+  more,
+  codes = [],
+}: Described): Operation => ({
+  operationId: id,
+  summary,
+  ...(description !== undefined && { description }),
+  tags: ['objects'],
+  ...(parameters !== undefined && { parameters }),
+  ...(body !== undefined && { requestBody: { required: body[1], content: json(ref(body[0])) } }),
+  responses: {
+    ...ofOperators,
+    ...refusals(codes),
+    ...(body !== undefined && { 413: response('TooLarge') }),
+    ...(answer !== undefined && { 200: { description: 'Done.', content: json(ref(answer)) } }),
+    ...more,
+  },
+})
+
+/** A query parameter that may be absent. */
+export const inQuery = (name: string, schema: object, description: string) => ({
+  name,
+  in: 'query',
+  schema,
+  description,
+})

@@ -1,0 +1,100 @@
+import type { Command } from 'commander'
+import type { ShownLedger, ShownLedgerCounts } from '../../adapters/operator-client/message-and-dead-letter-client.ts'
+import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
+import { adviceOnName } from '../../core/settings/advice.ts'
+import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../command.ts'
+import {
+  type OperatorOptions,
+  openLogClient,
+  openOperator,
+  refusalText,
+  withOperatorOptions,
+} from '../operator-options.ts'
+import { withJsonOption } from '../options.ts'
+import { printable, tableOf } from '../terminal.ts'
+
+interface Options extends OperatorOptions {
+  readonly destination?: string
+  readonly since?: string
+  readonly until?: string
+}
+
+const description = [
+  'For each destination and hour, counts the deliveries whose event was written to Kafka in that hour (ADMITTED), those that an operator started again (REPLAYED) or Hookline repeated after a crash (REPEATED), and their results: delivered, dead-lettered, dropped or waiting in a retry topic. The operator service reads the counts from Kafka.',
+  'DIFFERENCE is the number of these deliveries without a result. If it is not 0, deliveries were lost, or Hookline has a bug; the exit code is then 1. It is "-" if the counts of the hour are incomplete.',
+  'By default it shows the last 24 hours. Events that the dispatcher has not committed yet are not in the ledger.',
+].join('\n\n')
+
+/** `hookline ledger` */
+export function ledgerCommand(io: CommandIo): Command {
+  const command = createCommand('ledger', 'show whether every delivery has a result', io)
+    .description(description)
+    .option('--destination <id>', 'show only this destination; - means events without a destination')
+    .option(
+      '--since <time>',
+      'count events written to Kafka in the hour of this time or later: ISO 8601, or a duration before now, such as 6h',
+    )
+    .option(
+      '--until <time>',
+      'count events written to Kafka in the hour of this time or earlier, in the same form as --since',
+    )
+    .action(async (options: Options) => run(options, io))
+  return withExamples(withJsonOption(withOperatorOptions(command)), [
+    'hookline ledger --since 6h',
+    "hookline ledger --destination crm --json | jq '.rows[] | select(.difference != 0)'",
+  ])
+}
+
+async function run(options: Options, io: CommandIo): Promise<void> {
+  const client = await openLogClient(options, io)
+  const { destination, since, until } = options
+  const answer = await client.ledger({ destination, since, until })
+  if ('kind' in answer) throw new CommandFailed(refusalText(answer))
+  if (answer.rows.length === 0 && answer.partial !== true) await rejectUnknown(destination, options, io)
+  printData(io, options, answer, linesOf(answer))
+  if (answer.partial === true)
+    io.stderr.write(
+      'hookline: not all counts were read or shown; to request fewer, use --since, --until and --destination\n',
+    )
+  if (answer.exactSince !== undefined)
+    io.stderr.write(printable(`hookline: the counts of hours before ${answer.exactSince} are incomplete`).concat('\n'))
+  const wrong = answer.rows.filter(({ difference = 0 }) => difference !== 0)
+  if (wrong.length > 0 || (answer.totals.difference ?? 0) !== 0) throw new CommandFailed(differenceText(wrong))
+}
+
+/**
+ * Rejects a value of `--destination` that is not the id of a destination. The ledger has no counts
+ * for it. It may have counts for a destination that was removed.
+ * @throws UsageError when there is no destination with this id
+ */
+async function rejectUnknown(typed: string | undefined, options: Options, io: CommandIo): Promise<void> {
+  if (typed === undefined || typed === noDestination) return
+  const found = await (await openOperator(options, io)).list('destination')
+  if ('kind' in found) throw new CommandFailed(refusalText(found))
+  const ids = found.map(({ id }) => id)
+  if (ids.includes(typed)) return
+  throw new UsageError(printable(`--destination: unknown value '${typed}' (${adviceOnName(typed, ids)})`))
+}
+
+const differenceText = ([first]: ShownLedger['rows']): string =>
+  first === undefined
+    ? 'DIFFERENCE is not 0 in a row that is not shown; to show this row, use --since and --destination'
+    : printable(
+        `DIFFERENCE is not 0, first for destination ${first.destination} in the hour from ${first.hour}; see the runbook HooklineLedgerDifference`,
+      )
+
+const linesOf = ({ rows, totals }: ShownLedger): readonly string[] =>
+  tableOf(titles, [
+    ...rows.map(row => [row.hour, row.destination, ...numbersOf(row)]),
+    ['total', '', ...numbersOf(totals)],
+  ])
+
+const titles = [
+  ...['HOUR', 'DESTINATION', 'ADMITTED', 'REPLAYED', 'REPEATED', 'DELIVERED', 'DEAD LETTERED', 'DROPPED', 'WAITING'],
+  'DIFFERENCE',
+]
+
+const numbersOf = (counts: ShownLedgerCounts): readonly string[] => [
+  ...[counts.admitted, counts.replayed, counts.repeated, counts.delivered, counts.deadLettered].map(String),
+  ...[counts.dropped, counts.waiting, counts.difference ?? '-'].map(String),
+]

@@ -1,0 +1,32 @@
+import { readCommits } from '../../adapters/kafka/log/admin.ts'
+import { createReader } from '../../adapters/kafka/log/topic-reader.ts'
+import type { WithLogSession } from '../../core/log-session.ts'
+import type { ReadLedger } from '../../core/operator/ledger-query.ts'
+import { durationMs } from '../../core/time.ts'
+import { createReadLedger, type LedgerLimits } from '../../services/operator/read-ledger.ts'
+import type { SharedDependencies } from './shared-dependencies.ts'
+
+/** A client of the route of the ledger gets an answer within 2 s. */
+export const ledgerRouteLimits: LedgerLimits = {
+  ...{ records: 200_000, time: durationMs(1_600), answerWithin: durationMs(1_900) },
+}
+/** Nobody waits for the ledger watch. */
+export const ledgerWatchLimits: LedgerLimits = {
+  ...{ records: 1_000_000, time: durationMs(60_000), answerWithin: durationMs(90_000) },
+}
+
+/** Creates an operation that reads the ledger. */
+export function composeReadLedger(
+  shared: SharedDependencies,
+  sessions: WithLogSession,
+  limits: LedgerLimits,
+): ReadLedger {
+  const { kafka, topics, existingTopics, clock, logger } = shared
+  const source = {
+    commits: (groupId: string) => readCommits(kafka, groupId),
+    reader: createReader({ kafka, clock, logger }),
+    tiers: existingTopics.flatMap(topic => topics.tierOf(topic) ?? []),
+    ...{ sessions, topics, clock },
+  }
+  return createReadLedger(source, limits)
+}

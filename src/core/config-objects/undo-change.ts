@@ -1,0 +1,37 @@
+import { changedFields } from './changed-field-paths.ts'
+import { type KnownVersion, nextVersionOf } from './object-log.ts'
+import type { ObjectName, ObjectRecord } from './object-record.ts'
+import type { ReadObject } from './read-object.ts'
+
+/**
+ * The author of a version that takes a change back. For other changes, the author is the name of an
+ * operator key. Names of operator keys cannot begin with `hookline.`.
+ */
+export const byUndo = 'hookline.undo'
+
+/** What an object was before a change. Both are `undefined` when it had never existed. */
+export interface Before {
+  readonly known: KnownVersion | undefined
+  readonly current: ReadObject | undefined
+}
+
+/**
+ * The record that takes a change back, because another writer's change with a lower offset made it
+ * impossible. It gives the object its previous content, or deletes the object if it did not exist.
+ */
+export function undoOf(
+  change: ObjectRecord & ObjectName,
+  { known, current }: Before,
+  { at, writeId }: Pick<ObjectRecord, 'at' | 'writeId'>,
+): ObjectRecord & ObjectName {
+  const { kind, id, action, fields } = change
+  const written = { kind, id, by: byUndo, version: nextVersionOf(change), at, writeId, copy: 0 }
+  if (current === undefined) return { ...written, action: 'deleted', fields: [], value: undefined }
+  return {
+    ...written,
+    action: action === 'deleted' ? 'created' : 'updated',
+    fields: action === 'deleted' ? changedFields(undefined, current.document) : fields,
+    value: known?.value,
+    ...(kind === 'source' && { keyOffsets: current.keyOffsets.map(offset => offset ?? null) }),
+  }
+}

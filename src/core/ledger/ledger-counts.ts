@@ -1,0 +1,188 @@
+import type { EpochMs } from '../time.ts'
+import { type ByteReader, readVarint, writeVarint } from '../varint.ts'
+
+/**
+ * The result of a delivery in the topic from which it was read. With `moved`, the delivery continues
+ * as a copy in a retry topic. The other results are final. The order is stored in commits
+ * (`core/progress/ledger-tail.ts`): do not change it.
+ */
+export const ledgerResults = ['delivered', 'dead_lettered', 'dropped', 'moved'] as const
+export type LedgerResult = (typeof ledgerResults)[number]
+
+/**
+ * What the ledger counts. `admitted`: deliveries of events. `taken`: records from retry topics and
+ * deliveries of replayed events, and `replayed`: those of them that an operator wrote. `routed`:
+ * events that waited until their source or destination was known. They are counted as `admitted`
+ * twice, for `-` and for their destinations, so the balance subtracts `routed`.
+ *
+ * The order is stored in commits and in ledger records: add a field only at the end. There is room
+ * for eight fields, because one byte says which of them follow. A ninth needs another format.
+ */
+export const ledgerFields = ['admitted', ...ledgerResults, 'taken', 'replayed', 'routed'] as const
+export type LedgerField = (typeof ledgerFields)[number]
+
+/** The counts of one destination and hour. */
+export type LedgerCell = Readonly<Record<LedgerField, number>>
+
+/** A count of one: a destination and what happened. */
+export interface LedgerEntry {
+  readonly destination: string
+  readonly field: LedgerField
+}
+
+export const hourMs = 3_600_000
+
+/** The hour of a time, in hours since 1970. Kafka uses -1 for a record without a timestamp. */
+export const hourOf = (time: EpochMs): number => Math.max(0, Math.floor(time / hourMs))
+
+export const emptyCell = Object.fromEntries(ledgerFields.map(field => [field, 0])) as LedgerCell
+
+const toCell = (counts: readonly number[]): LedgerCell =>
+  Object.fromEntries(ledgerFields.map((field, bit) => [field, counts[bit]])) as LedgerCell
+
+const fieldBit = new Map(ledgerFields.map((field, bit) => [field, bit]))
+
+/** About how many bytes a destination takes without its id, and each of its hours. */
+const idBytes = 3
+const cellBytes = 12
+
+/** Counts by destination and hour. */
+export class LedgerCounts {
+  readonly #cells = new Map<string, Map<number, number[]>>()
+  #roughBytes = 0
+
+  /** About how many bytes `write` writes. */
+  get roughBytes(): number {
+    return this.#roughBytes
+  }
+
+  get isEmpty(): boolean {
+    return this.#cells.size === 0
+  }
+
+  add(destination: string, hour: number, field: LedgerField, by = 1): void {
+    const cell = this.#cell(destination, hour)
+    const bit = fieldBit.get(field) as number
+    cell[bit] = (cell[bit] as number) + by
+  }
+
+  /** Adds the counts of `other`, or only those of some destinations and hours. */
+  merge(other: LedgerCounts, isWanted: (destination: string, hour: number) => boolean = () => true): void {
+    for (const [destination, hours] of other.#cells)
+      for (const [hour, counts] of hours) {
+        if (!isWanted(destination, hour)) continue
+        const cell = this.#cell(destination, hour)
+        for (const [bit, count] of counts.entries()) cell[bit] = (cell[bit] as number) + count
+      }
+  }
+
+  /** Removes counts that were added before. */
+  subtract(other: LedgerCounts): void {
+    for (const [destination, hours] of other.#cells)
+      for (const [hour, counts] of hours) {
+        const cell = this.#cell(destination, hour)
+        for (const [bit, count] of counts.entries()) cell[bit] = (cell[bit] as number) - count
+        if (cell.every(count => count === 0)) this.#remove(destination, hour)
+      }
+  }
+
+  /** Copies the first counts, about as many as fit into `maxBytes`. */
+  copy(maxBytes: number): LedgerCounts {
+    const copy = new LedgerCounts()
+    copy.merge(this, () => copy.#roughBytes < maxBytes)
+    return copy
+  }
+
+  /** The newest hour with counts; 0 when there are none. */
+  get newestHour(): number {
+    let newest = 0
+    for (const hours of this.#cells.values()) for (const hour of hours.keys()) newest = Math.max(newest, hour)
+    return newest
+  }
+
+  /** The counts of a destination and hour; `undefined` when there are none. */
+  at(destination: string, hour: number): LedgerCell | undefined {
+    const cell = this.#cells.get(destination)?.get(hour)
+    return cell && toCell(cell)
+  }
+
+  *cells(): Iterable<readonly [destination: string, hour: number, cell: LedgerCell]> {
+    for (const [destination, hours] of this.#cells)
+      for (const [hour, cell] of hours) yield [destination, hour, toCell(cell)]
+  }
+
+  /**
+   * Writes the number of destinations, then for each its id and its hours. An hour has a bit for
+   * each field with a count, and these counts.
+   */
+  write(bytes: number[]): void {
+    writeVarint(bytes, this.#cells.size)
+    for (const [destination, hours] of this.#cells) {
+      const id = Buffer.from(destination)
+      writeVarint(bytes, id.length)
+      for (const byte of id) bytes.push(byte)
+      writeVarint(bytes, hours.size)
+      for (const [hour, cell] of hours) {
+        writeVarint(bytes, hour)
+        bytes.push(cell.reduce((mask, count, bit) => (count > 0 ? mask | (1 << bit) : mask), 0))
+        for (const count of cell) if (count > 0) writeVarint(bytes, count)
+      }
+    }
+  }
+
+  #remove(destination: string, hour: number): void {
+    const hours = this.#cells.get(destination)
+    if (hours?.delete(hour) === true) this.#roughBytes -= cellBytes
+    if (hours?.size !== 0) return
+    this.#cells.delete(destination)
+    this.#roughBytes -= idBytes + destination.length
+  }
+
+  #cell(destination: string, hour: number): number[] {
+    let hours = this.#cells.get(destination)
+    if (hours === undefined) {
+      hours = new Map()
+      this.#cells.set(destination, hours)
+      this.#roughBytes += idBytes + destination.length
+    }
+    let cell = hours.get(hour)
+    if (cell === undefined) {
+      cell = new Array<number>(ledgerFields.length).fill(0)
+      hours.set(hour, cell)
+      this.#roughBytes += cellBytes
+    }
+    return cell
+  }
+}
+
+/** Reads what `LedgerCounts.write` wrote; `undefined` when the bytes are malformed. */
+export function readLedgerCounts(reader: ByteReader): LedgerCounts | undefined {
+  const counts = new LedgerCounts()
+  const destinations = readVarint(reader)
+  if (destinations === undefined) return undefined
+  for (let index = 0; index < destinations; index++) {
+    const length = readVarint(reader)
+    if (length === undefined || reader.at + length > reader.bytes.length) return undefined
+    const destination = reader.bytes.toString('utf8', reader.at, reader.at + length)
+    reader.at += length
+    if (!readHours(reader, counts, destination)) return undefined
+  }
+  return counts
+}
+
+function readHours(reader: ByteReader, counts: LedgerCounts, destination: string): boolean {
+  const hours = readVarint(reader)
+  if (hours === undefined) return false
+  for (let index = 0; index < hours; index++) {
+    const hour = readVarint(reader)
+    const mask = reader.bytes[reader.at++]
+    if (hour === undefined || mask === undefined) return false
+    for (const [bit, field] of ledgerFields.entries()) {
+      if (((mask >> bit) & 1) === 0) continue
+      const count = readVarint(reader)
+      if (count === undefined) return false
+      counts.add(destination, hour, field, count)
+    }
+  }
+  return true
+}

@@ -1,0 +1,56 @@
+import type { LedgerRow, LedgerTotals } from './balance.ts'
+
+const summed = ['admitted', 'replayed', 'repeated', 'delivered', 'deadLettered', 'dropped', 'waiting'] as const
+
+/**
+ * Adds up rows, and keeps a limited number of them: first those with a difference, then the newest
+ * ones. The totals count all rows.
+ */
+export class LedgerSummary {
+  readonly #maxRows: number
+  readonly #sums = Object.fromEntries(summed.map(field => [field, 0])) as Record<(typeof summed)[number], number>
+  #difference: number | undefined = 0
+  #kept: LedgerRow[] = []
+  #isCut = false
+
+  constructor(maxRows: number) {
+    this.#maxRows = maxRows
+  }
+
+  add(row: LedgerRow): void {
+    for (const field of summed) this.#sums[field] += row[field]
+    if (row.difference === undefined) this.#difference = undefined
+    else if (this.#difference !== undefined) this.#difference += Math.abs(row.difference)
+    this.#kept.push(row)
+    // Sorting only every `maxRows` rows takes little time per row.
+    if (this.#kept.length >= this.#maxRows * 2) this.#cut()
+  }
+
+  /** The sums of all rows. The difference is absent when that of a row is absent. */
+  get totals(): LedgerTotals {
+    return { ...this.#sums, ...(this.#difference !== undefined && { difference: this.#difference }) }
+  }
+
+  /** The kept rows in the order of hours and destinations. */
+  get rows(): readonly LedgerRow[] {
+    this.#cut()
+    return this.#kept.toSorted((a, b) => compare(a.hour, b.hour) || compare(a.destination, b.destination))
+  }
+
+  /** Whether rows were left out. */
+  get isCut(): boolean {
+    this.#cut()
+    return this.#isCut
+  }
+
+  #cut(): void {
+    if (this.#kept.length <= this.#maxRows) return
+    this.#kept = this.#kept.sort(byImportance).slice(0, this.#maxRows)
+    this.#isCut = true
+  }
+}
+
+const rank = ({ difference = 0 }: LedgerRow): number => (difference === 0 ? 1 : 0)
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+const byImportance = (a: LedgerRow, b: LedgerRow): number =>
+  rank(a) - rank(b) || compare(b.hour, a.hour) || compare(a.destination, b.destination)

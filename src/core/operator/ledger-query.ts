@@ -1,0 +1,53 @@
+import type { LedgerFilter, LedgerRow, LedgerTotals } from '../ledger/balance.ts'
+import { hourMs, hourOf } from '../ledger/ledger-counts.ts'
+import { durationMs, type EpochMs, epochMs } from '../time.ts'
+import { type QueryRead, timeIn, unknownParameters } from './object-query.ts'
+import type { ShownProblem } from './object-refusal.ts'
+
+/** How far back a query may begin: the ledger topic keeps records twice as long. */
+export const maxLedgerAge = durationMs(7 * 24 * hourMs)
+const defaultHours = 24
+
+/**
+ * Reads the query parameters of the ledger. `since` and `until` are times, or durations before now;
+ * the hours that contain them are included. By default, `until` is now, and `since` is 23 hours
+ * before `until` or, if `until` is in the future, before now.
+ */
+export function ledgerQueryOf(given: Readonly<Record<string, unknown>>, now: EpochMs): QueryRead<LedgerFilter> {
+  const problems: ShownProblem[] = [...unknownParameters(given, ['since', 'until', 'destination'])]
+  const [first, last] = (['since', 'until'] as const).map(name => timeIn(given, name, now))
+  for (const read of [first, last])
+    if (read?.problem !== undefined && problems.length === 0) problems.push(read.problem)
+  const until = last?.time ?? now
+  const since = first?.time ?? epochMs(Math.min(until, now) - (defaultHours - 1) * hourMs)
+  if (problems.length === 0 && since > until)
+    problems.push({
+      path: 'since',
+      message: 'must not be later than "until"',
+      hint: '"since" is the start of the time range',
+    })
+  if (problems.length === 0 && since < now - maxLedgerAge)
+    problems.push({ path: 'since', message: 'is more than 7 days ago', hint: 'use a time in the last 7 days' })
+  const destination = given['destination'] as string | undefined
+  if (problems.length === 0 && destination === '')
+    problems.push({ path: 'destination', message: 'must not be empty', hint: 'use the id of a destination, or -' })
+  if (problems.length > 0) return { kind: 'invalid', problems }
+  return { kind: 'query', query: { since: hourOf(since), until: hourOf(until) + 1, destination } }
+}
+
+/** The ledger as the operator API shows it. */
+export interface LedgerView {
+  /** ISO 8601, UTC, as all times. */
+  readonly at: string
+  /** The first and the last hour; `until` is the end of the last one. */
+  readonly since: string
+  readonly until: string
+  /** Present when not everything was read, or not every row is shown. */
+  readonly partial?: true | undefined
+  /** Present when hours from `since` to this one are not complete. */
+  readonly exactSince?: string | undefined
+  readonly totals: LedgerTotals
+  readonly rows: readonly LedgerRow[]
+}
+
+export type ReadLedger = (filter: LedgerFilter) => Promise<LedgerView>

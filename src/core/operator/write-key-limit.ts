@@ -1,0 +1,2 @@
+/** Maximum number of write keys of a source. */
+export const maxWriteKeys = 3

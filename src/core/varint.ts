@@ -1,0 +1,24 @@
+/** Bytes that are being read, and the position of the next one. */
+export interface ByteReader {
+  readonly bytes: Buffer
+  at: number
+}
+
+/** Writes a whole number up to 2^53 - 1 as a varint: seven bits per byte, the lowest first. */
+export function writeVarint(bytes: number[], value: number): void {
+  let left = value
+  for (; left > 127; left = Math.floor(left / 128)) bytes.push((left % 128) | 128)
+  bytes.push(left)
+}
+
+/** Reads a varint; `undefined` when it exceeds 2^53 - 1, or the bytes end. */
+export function readVarint(reader: ByteReader): number | undefined {
+  let value = 0
+  for (let scale = 1; scale <= 2 ** 49; scale *= 128) {
+    const byte = reader.bytes[reader.at++]
+    if (byte === undefined) return undefined
+    value += (byte & 127) * scale
+    if (byte < 128) return Number.isSafeInteger(value) ? value : undefined
+  }
+  return undefined
+}

@@ -1,0 +1,43 @@
+import type { ChangePlan } from '../../core/config-objects/plan-change.ts'
+import type { AllObjects } from '../../core/config-objects/references.ts'
+import { undoOf } from '../../core/config-objects/undo-change.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { SettingsProblem } from '../../core/settings/problem.ts'
+import type { ObjectStore } from './object-store.ts'
+import type { ObjectWriter, WriteResult } from './object-writer.ts'
+
+interface Deps {
+  readonly store: Pick<ObjectStore, 'known' | 'object' | 'objects'>
+  readonly writer: Pick<ObjectWriter, 'write'>
+  /** Returns all objects as they are now. */
+  readonly all: () => AllObjects
+  readonly clock: Pick<Clock, 'now' | 'id'>
+}
+
+type Result =
+  | Exclude<WriteResult, { kind: 'applied' }>
+  | { readonly kind: 'applied' }
+  /** Another writer's change came first and made this one impossible. It has been taken back. */
+  | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] }
+
+/**
+ * Writes a planned change, and checks it against the other objects at the offset at which it is in
+ * force. If another process has written a change with a lower offset that makes this one
+ * impossible, takes this one back. Never rejects.
+ */
+export async function writeChange(
+  { store, writer, all, clock }: Deps,
+  { record, problemsIn }: Extract<ChangePlan, { kind: 'write' }>,
+): Promise<Result> {
+  const before = { known: store.known(record), current: store.object(record) }
+  const result = await writer.write(record, () => problemsIn(all()))
+  if (result.kind !== 'applied' || result.problems.length === 0) return result
+  const { problems } = result
+  const undone = await writer.write(undoOf(record, before, { at: clock.now(), writeId: clock.id() }))
+  if (undone.kind === 'applied') return { kind: 'refused', problems }
+  const why = undone.kind === 'failed' ? undone.detail : 'another process changed the object again'
+  return {
+    kind: 'failed',
+    detail: `another process made a change first that makes this one impossible (${problems[0]!.message}), and this process could not take it back: ${why}`,
+  }
+}

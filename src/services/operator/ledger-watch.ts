@@ -1,0 +1,88 @@
+import { hourOf } from '../../core/ledger/ledger-counts.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import type { LedgerView, ReadLedger } from '../../core/operator/ledger-query.ts'
+import type { Clock, Logger } from '../../core/ports.ts'
+import { durationMs, epochMs } from '../../core/time.ts'
+import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
+
+/** Number of hours that each reading covers, the current one included. */
+const hours = 24
+/** A reading takes seconds of CPU time at most, and the alert waits for longer than one interval. */
+const readEvery = durationMs(300_000)
+/**
+ * Time until the first reading. It is many commit intervals (250 ms), so the dispatchers that start
+ * with this process have committed before.
+ */
+const firstAfter = durationMs(5_000)
+
+interface Deps {
+  readonly readLedger: ReadLedger
+  readonly clock: Clock
+  readonly metrics: Pick<Metrics, 'ledgerDifference' | 'ledgerReadAt'>
+  readonly logger: Logger
+}
+
+/**
+ * Reads the ledger every five minutes, and sets the metrics that the alert
+ * `HooklineLedgerDifference` uses. An incomplete reading does not set them. A difference is also
+ * logged, when it appears or changes.
+ */
+export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps): PeriodicTask {
+  let logged = 0
+
+  function report(view: LedgerView): void {
+    const { difference } = view.totals
+    if (difference === undefined) return incomplete()
+    metrics.ledgerDifference.set({}, difference)
+    metrics.ledgerReadAt.set({}, clock.now() / 1_000)
+    if (difference !== 0 && difference !== logged) {
+      const { hour, destination } = view.rows.find(row => (row.difference ?? 0) !== 0) ?? {}
+      logger.error(
+        { difference, hour, destination },
+        'some deliveries have no result (difference: their number): run `hookline ledger`, and see the runbook HooklineLedgerDifference',
+      )
+    }
+    logged = difference
+  }
+
+  function incomplete(): void {
+    logger.warn(
+      {},
+      'the operator service could not read all counts of the ledger, so the metric hookline_ledger_difference has an earlier value; it tries again in five minutes; see the runbook HooklineLedgerDifference',
+    )
+  }
+
+  async function turn() {
+    try {
+      report(await readCompleteHours(readLedger, hourOf(clock.now())))
+    } catch (error) {
+      logger.warn(
+        { error: (error as Error).message },
+        'the operator service could not read the ledger (see error); it tries again in five minutes',
+      )
+    }
+    return readEvery
+  }
+
+  const task = createPeriodicTask({ clock, firstAfter, turn })
+  return {
+    start() {
+      // The alert fires when there is no complete reading in the first 30 minutes.
+      metrics.ledgerReadAt.set({}, clock.now() / 1_000)
+      task.start()
+    },
+    stop: task.stop,
+  }
+}
+
+/**
+ * Reads the hours of the last day whose counts are complete. A new installation has fewer of them.
+ * `current` is the current hour, in hours since 1970.
+ */
+async function readCompleteHours(readLedger: ReadLedger, current: number): Promise<LedgerView> {
+  const until = current + 1
+  const view = await readLedger({ since: until - hours, until })
+  if (view.exactSince === undefined) return view
+  const since = Math.min(hourOf(epochMs(Date.parse(view.exactSince))), until)
+  return readLedger({ since, until })
+}

@@ -1,0 +1,92 @@
+import { type AudienceDirectory, absentValue } from '../../core/audience/audience-directory.ts'
+import { isoOf } from '../../core/message/timestamp.ts'
+import {
+  type AudienceFigures,
+  audienceDocument,
+  audienceViews,
+  type ListAudiences,
+} from '../../core/operator/audience-view.ts'
+import type { Clock, Logger } from '../../core/ports.ts'
+import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
+import { audienceFigures } from './audience-figures.ts'
+import type { MembershipSource } from './read-memberships.ts'
+
+/** A request waits this time for a new reading; then it gets the figures of the one before. */
+const maxWait = durationMs(1_500)
+/** Maximum time of a reading. A later request then begins a new one. */
+const maxReadTime = durationMs(120_000)
+/** Minimum time between the end of a reading and the start of the next one. */
+const minPause = durationMs(10_000)
+/** The pause is at least this multiple of the last reading's duration. A reading costs CPU time. */
+const pausePerReadTime = 4
+
+interface Deps {
+  /** Absent when the memberships topic does not exist: then no audience was ever synced. */
+  readonly source: MembershipSource | undefined
+  readonly directory: () => AudienceDirectory
+  /** After this time without a result, the sync status of a change is unknown. */
+  readonly expiry: DurationMs
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+interface Reading {
+  readonly at: EpochMs
+  readonly figures: ReadonlyMap<string, AudienceFigures>
+}
+
+/**
+ * Lists the audiences with the figures of the memberships topic. A reading takes seconds with
+ * millions of members, so requests share it.
+ */
+export function createListAudiences(deps: Deps): ListAudiences {
+  const { source, directory, clock, logger } = deps
+  let last: Reading | undefined
+  let current: Promise<void> | undefined
+  let notBefore = 0
+
+  async function read(from: MembershipSource): Promise<void> {
+    const begun = clock.monotonic()
+    try {
+      const now = clock.now()
+      const absentOf = (name: string) => absentValue(directory().get(name)?.kind ?? 'audience')
+      const reading = audienceFigures({ ...from, now, expiry: deps.expiry, absentOf })
+      last = { at: now, figures: await endingWithin(maxReadTime, reading, clock) }
+    } catch (error) {
+      logger.warn(
+        { error: (error as Error).message },
+        'hookline could not read the memberships topic (see error), so the list of audiences has the numbers of the last successful reading, or none; hookline tries again at a later request for the list',
+      )
+    }
+    const ended = clock.monotonic()
+    notBefore = ended + Math.max(minPause, (ended - begun) * pausePerReadTime)
+    current = undefined
+  }
+
+  return async () => {
+    if (source !== undefined && current === undefined && clock.monotonic() >= notBefore) current = read(source)
+    if (current !== undefined) await within(maxWait, current, clock)
+    const isRead = source === undefined || last !== undefined
+    const views = audienceViews(directory(), last?.figures ?? new Map())
+    return {
+      ...(last !== undefined && { readAt: isoOf(last.at) }),
+      ...(!isRead && { partial: true as const }),
+      audiences: views.map(view => audienceDocument(view, { hasFigures: isRead })),
+    }
+  }
+}
+
+/** Resolves as `reading` does. @throws an Error when it takes longer than `time` */
+function endingWithin<T>(time: DurationMs, reading: Promise<T>, clock: Clock): Promise<T> {
+  const expired = Promise.withResolvers<never>()
+  const cancel = clock.after(time, () => expired.reject(new Error(`it takes longer than ${time / 1_000} s`)))
+  return Promise.race([reading, expired.promise]).finally(cancel)
+}
+
+/** Resolves when `work` has ended, or after `time`. */
+function within(time: DurationMs, work: Promise<void>, clock: Clock): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const cancel = clock.after(time, resolve)
+  void work.then(resolve)
+  return promise.finally(cancel)
+}

@@ -1,0 +1,88 @@
+import { parseDeliveryState } from '../../core/delivery/delivery-state.ts'
+import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
+import { isInFilter, type LedgerFilter, type LedgerParts } from '../../core/ledger/balance.ts'
+import { hourOf, LedgerCounts } from '../../core/ledger/ledger-counts.ts'
+import type { WithLogSession } from '../../core/log-session.ts'
+import type { Clock, LogRecord, Position, TopicReader } from '../../core/ports.ts'
+import { parseCommit } from '../../core/progress/commit-metadata.ts'
+import type { DurationMs } from '../../core/time.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import { type CommittedLedger, readLedgerRecords } from './read-ledger-records.ts'
+
+export interface LedgerSource {
+  /** Reads every commit of a consumer group. */
+  readonly commits: (groupId: string) => Promise<readonly Position[]>
+  readonly sessions: WithLogSession
+  readonly reader: TopicReader
+  readonly topics: TopicNames
+  /** The waits of the existing retry topics. */
+  readonly tiers: readonly DurationMs[]
+  readonly clock: Clock
+}
+
+interface Limits {
+  /** When the reading stops, in monotonic milliseconds. */
+  readonly until: number
+  /** Maximum number of records that are read from the retry topics. */
+  readonly records: number
+}
+
+/**
+ * Reads the parts of the ledger. They are incomplete when a limit stopped the reading, or a ledger
+ * record is missing.
+ *
+ * The order matters. The commits of the events topic are read first, then those of the retry topics,
+ * then the retry topics themselves. So a record that a commit moved is found: it is still in its
+ * retry topic, or a later commit took it. While the dispatcher works, `repeated` also counts copies
+ * whose commit follows in the next 250 ms.
+ */
+export async function readLedgerParts(
+  source: LedgerSource,
+  filter: LedgerFilter,
+  { until, records }: Limits,
+): Promise<LedgerParts> {
+  const { commits, sessions, topics, clock } = source
+  const isLate = (): boolean => clock.monotonic() >= until
+  const events = (await commits(topics.dispatcherGroup)).filter(({ topic }) => topic === topics.events)
+  const retries = (await commits(topics.retriesGroup)).filter(({ topic }) => topics.tierOf(topic) !== undefined)
+  const ledgers: CommittedLedger[] = []
+  let exactSince = 0
+  for (const { topic, partition, offset, metadata } of [...events, ...retries]) {
+    if (offset < 0) continue
+    const tail = parseCommit(offset, metadata).ledger
+    exactSince = Math.max(exactSince, tail?.exactSince ?? hourOf(clock.now()) + 1)
+    if (tail !== undefined) ledgers.push({ topic, partition, tail })
+  }
+  const isWanted = (destination: string, hour: number): boolean => isInFilter(filter, destination, hour)
+  const reading = { sessions, topic: topics.ledger, since: filter.since, isWanted, isEnough: isLate }
+  const { counts, isComplete } = await readLedgerRecords(ledgers, reading)
+  let read = 0
+  const waiting = await readWaiting(source, retries, () => ++read > records || isLate())
+  return { counts, waiting, exactSince, isComplete: isComplete && read <= records && !isLate() }
+}
+
+/** Counts the records after the commits of the retry topics that are not done. */
+async function readWaiting(
+  { reader, topics, tiers }: LedgerSource,
+  commits: readonly Position[],
+  isEnough: () => boolean,
+): Promise<LedgerCounts> {
+  const waiting = new LedgerCounts()
+  const all = new Set([...tiers.map(topics.retry), ...commits.map(({ topic }) => topic)])
+  const readTopic = async (topic: string): Promise<void> => {
+    const from: number[] = []
+    const done = new Map<number, ReadonlySet<number>>()
+    for (const { partition, offset, metadata } of commits.filter(commit => commit.topic === topic)) {
+      from[partition] = Math.max(0, offset)
+      done.set(partition, parseCommit(offset, metadata).done)
+    }
+    const onRecord = (record: LogRecord): void => {
+      if (done.get(record.partition)?.has(record.offset) === true) return
+      const { destination = noDestination, origin = record, reason = '' } = parseDeliveryState(record.headers) ?? {}
+      waiting.add(destination, hourOf(origin.timestamp), reason === '' ? 'replayed' : 'moved')
+    }
+    await reader.readToEnd(topic, onRecord, { from, isEnough })
+  }
+  await Promise.all([...all].map(readTopic))
+  return waiting
+}

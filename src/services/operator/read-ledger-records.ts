@@ -1,0 +1,91 @@
+import { LedgerCounts } from '../../core/ledger/ledger-counts.ts'
+import { type LedgerRecord, parseLedgerRecord, readChain } from '../../core/ledger/ledger-record.ts'
+import type { LedgerTail } from '../../core/ledger/partition-ledger.ts'
+import type { LogSession, OffsetRange, WithLogSession } from '../../core/log-session.ts'
+import { partitionKey } from '../../core/partition-key.ts'
+import type { LogRecord, TopicPartition } from '../../core/ports.ts'
+
+/** A partition, and the ledger in its last commit. */
+export interface CommittedLedger extends TopicPartition {
+  readonly tail: LedgerTail
+}
+
+interface Reading {
+  readonly sessions: WithLogSession
+  /** The ledger topic. */
+  readonly topic: string
+  /** Records whose hours are all before this one are not read. In hours since 1970. */
+  readonly since: number
+  readonly isWanted: (destination: string, hour: number) => boolean
+  readonly isEnough: () => boolean
+}
+
+interface CountsRead {
+  readonly counts: LedgerCounts
+  /** Whether every record was read. */
+  readonly isComplete: boolean
+}
+
+/** Number of partitions whose records are read concurrently. A record has up to 512 KiB. */
+const concurrency = 8
+
+/**
+ * Adds up the results of partitions: those in their commits, and those in ledger records. Each
+ * record is read by its offset and not kept.
+ */
+export async function readLedgerRecords(ledgers: readonly CommittedLedger[], reading: Reading): Promise<CountsRead> {
+  const { sessions, since, isWanted } = reading
+  const committed = new LedgerCounts()
+  for (const { tail } of ledgers) committed.merge(tail.counts, isWanted)
+  const left = ledgers.filter(({ tail }) => tail.last !== undefined && tail.newestHour >= since)
+  if (left.length === 0) return { counts: committed, isComplete: true }
+  try {
+    const stored = await sessions(session => readAll(session, left, reading))
+    stored.counts.merge(committed)
+    return stored
+  } catch (error) {
+    // Most results are in the commits.
+    if ((error as { readonly code?: unknown }).code !== 'TOPIC_MISSING') throw error
+    return { counts: committed, isComplete: false }
+  }
+}
+
+async function readAll(
+  session: LogSession,
+  ledgers: readonly CommittedLedger[],
+  { topic, since, isWanted, isEnough }: Reading,
+): Promise<CountsRead> {
+  const ranges = await session.ranges(topic)
+  const counts = new LedgerCounts()
+  const left = [...ledgers]
+  let isComplete = true
+  const readNext = async (): Promise<void> => {
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      const read = recordReader(session, topic, next, ranges[next.partition])
+      const isRead = await readChain(next.tail, {
+        since,
+        recordAt: async offset => (isEnough() ? undefined : read(offset)),
+        onCounts: found => counts.merge(found, isWanted),
+      })
+      isComplete &&= isRead
+    }
+  }
+  const readers = Array.from({ length: concurrency }, readNext)
+  await Promise.allSettled(readers)
+  await Promise.all(readers)
+  return { counts, isComplete }
+}
+
+/** Returns a function that reads one ledger record of a partition. */
+function recordReader(session: LogSession, topic: string, of: TopicPartition, range: OffsetRange | undefined) {
+  const key = partitionKey(of)
+  return async (offset: number): Promise<LedgerRecord | 'expired' | undefined> => {
+    if (range === undefined || offset >= range.end) return undefined
+    if (offset < range.beginning) return 'expired'
+    let found: LedgerRecord | undefined
+    await session.read({ topic, partition: of.partition }, offset, offset + 1, (record: LogRecord) => {
+      if (record.key?.toString() === key) found = parseLedgerRecord(record)
+    })
+    return found
+  }
+}

@@ -1,0 +1,80 @@
+import { type LedgerFilter, type LedgerParts, ledgerRows } from '../../core/ledger/balance.ts'
+import { hourMs, LedgerCounts } from '../../core/ledger/ledger-counts.ts'
+import { LedgerSummary } from '../../core/ledger/ledger-summary.ts'
+import { toIsoTimestamp } from '../../core/message/timestamp.ts'
+import type { LedgerView, ReadLedger } from '../../core/operator/ledger-query.ts'
+import type { Clock } from '../../core/ports.ts'
+import { type DurationMs, epochMs } from '../../core/time.ts'
+import { type LedgerSource, readLedgerParts } from './read-ledger-parts.ts'
+
+/** Limits of one answer. */
+export interface LedgerLimits {
+  /** Maximum number of records that are read from the retry topics. */
+  readonly records: number
+  /** Time after which the reading stops. The answer is partial then. */
+  readonly time: DurationMs
+  /** Maximum time of an answer, also when Kafka does not respond. It is partial then, without rows. */
+  readonly answerWithin: DurationMs
+}
+
+const maxRows = 5_000
+/** Other work can run each time after this number of rows. */
+const rowsPerTurn = 500
+
+/**
+ * Reads the ledger, once at a time, within the limits. Their times count from the request, so they
+ * include the wait for other readings. Requests for the same counts share a reading.
+ */
+export function createReadLedger(source: LedgerSource, limits: LedgerLimits): ReadLedger {
+  const { clock } = source
+  const running = new Map<string, Promise<LedgerView>>()
+  let last: Promise<unknown> = Promise.resolve()
+
+  async function read(filter: LedgerFilter): Promise<LedgerView> {
+    const until = clock.monotonic() + limits.time
+    const expired = Promise.withResolvers<LedgerView>()
+    const cancel = clock.after(limits.answerWithin, async () => expired.resolve(await viewOf(nothing(), filter, clock)))
+    const view = last.then(async () => {
+      const isLate = clock.monotonic() >= until
+      const parts = isLate ? nothing() : await readLedgerParts(source, filter, { until, records: limits.records })
+      return viewOf(parts, filter, clock)
+    })
+    const answer = Promise.race([view, expired.promise]).finally(cancel)
+    // A reading that does not end in time does not delay the next one.
+    last = answer.catch(() => undefined)
+    return answer
+  }
+
+  return filter => {
+    const key = JSON.stringify([filter.since, filter.until, filter.destination])
+    const shared = running.get(key) ?? read(filter).finally(() => running.delete(key))
+    running.set(key, shared)
+    return shared
+  }
+}
+
+const nothing = (): LedgerParts => ({
+  ...{ counts: new LedgerCounts(), waiting: new LedgerCounts() },
+  ...{ exactSince: 0, isComplete: false },
+})
+
+async function viewOf(parts: LedgerParts, filter: LedgerFilter, clock: Clock): Promise<LedgerView> {
+  const summary = new LedgerSummary(maxRows)
+  let added = 0
+  for (const row of ledgerRows(parts, filter)) {
+    summary.add(row)
+    if (++added % rowsPerTurn === 0) await new Promise<void>(resolve => void clock.soon(resolve))
+  }
+  const at = (hour: number): string => toIsoTimestamp(epochMs(hour * hourMs))
+  const { difference, ...sums } = summary.totals
+  const isPartial = !parts.isComplete || summary.isCut
+  return {
+    at: toIsoTimestamp(clock.now()),
+    since: at(filter.since),
+    until: at(filter.until),
+    ...(isPartial && { partial: true }),
+    ...(parts.exactSince > filter.since && { exactSince: at(parts.exactSince) }),
+    totals: parts.isComplete ? { ...sums, difference } : sums,
+    rows: summary.rows,
+  }
+}

@@ -1,0 +1,86 @@
+import { parseDeliveryState } from '../../core/delivery/delivery-state.ts'
+import type { LogSession } from '../../core/log-session.ts'
+import { toIsoTimestamp } from '../../core/message/timestamp.ts'
+import type { ReadBudget } from '../../core/operator/read-budget.ts'
+import type { DestinationWaiting } from '../../core/operator/status.ts'
+import type { LogRecord } from '../../core/ports.ts'
+import { type DurationMs, epochMs, formatDuration } from '../../core/time.ts'
+import type { TopicNames } from '../../core/topics.ts'
+
+/** Number of offsets in one read. It is small, because the budget is checked only between reads. */
+const chunkOffsets = 2_000
+
+interface Deps {
+  readonly topics: Pick<TopicNames, 'retriesGroup' | 'retry'>
+  /** The waits of the existing retry topics, shortest first. */
+  readonly tiers: readonly DurationMs[]
+}
+
+export interface WaitingDeliveries {
+  readonly waiting: readonly DestinationWaiting[]
+  /** Whether the budget was spent before all records were read, so the counts can be too low. */
+  readonly isPartial: boolean
+}
+
+/**
+ * Counts the deliveries of a destination that wait in retry topics. They are between the committed
+ * offsets and the ends of the partitions. The topics are read concurrently, within one budget.
+ */
+export async function readWaitingDeliveries(
+  session: LogSession,
+  { topics, tiers }: Deps,
+  destination: string,
+  budget: ReadBudget,
+): Promise<WaitingDeliveries> {
+  const reads = tiers.map(async tier => {
+    const found = { records: 0, oldest: Number.POSITIVE_INFINITY }
+    const onRecord = ({ headers, timestamp }: LogRecord): void => {
+      if (parseDeliveryState(headers)?.destination !== destination) return
+      found.records++
+      found.oldest = Math.min(found.oldest, timestamp)
+    }
+    const isComplete = await readUncommitted(session, topics.retriesGroup, topics.retry(tier), onRecord, budget)
+    return { tier, isComplete, ...found }
+  })
+  // All reads are awaited even if one fails, because a session must not be closed while a request
+  // is in progress.
+  await Promise.allSettled(reads)
+  const all = await Promise.all(reads)
+  return {
+    waiting: all
+      .filter(({ records }) => records > 0)
+      .map(({ tier, records, oldest }) => ({
+        ...{ tier: formatDuration(tier), records, oldestAt: toIsoTimestamp(epochMs(oldest)) },
+      })),
+    isPartial: !all.every(({ isComplete }) => isComplete),
+  }
+}
+
+/**
+ * Reads the records after the committed offsets, oldest first. Returns false when the budget was
+ * spent before all records were read.
+ */
+async function readUncommitted(
+  session: LogSession,
+  groupId: string,
+  topic: string,
+  onRecord: (record: LogRecord) => void,
+  budget: ReadBudget,
+): Promise<boolean> {
+  // The commits are read first. A record that is committed during the read is then still counted.
+  const commits = await session.commits(groupId, topic)
+  const ranges = await session.ranges(topic)
+  for (const [partition, { beginning, end }] of ranges.entries()) {
+    const first = Math.max(beginning, commits[partition]?.offset ?? 0)
+    for (let from = first; from < end; from += chunkOffsets) {
+      if (budget.isSpent) return false
+      let records = 0
+      await session.read({ topic, partition }, from, Math.min(end, from + chunkOffsets), record => {
+        records++
+        onRecord(record)
+      })
+      budget.count(records)
+    }
+  }
+  return true
+}

@@ -1,0 +1,24 @@
+/**
+ * A separate process that counts how many requests its kept connections still hold in memory. The
+ * process needs `--expose-gc`. Its arguments are the adapter and a URL. It prints the number of
+ * request bodies that remain of 50 concurrent requests after they have ended.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { transportByName } from './transport-by-name.ts'
+
+const [, , name, url = ''] = process.argv
+const transport = await transportByName(name, 10_000)
+const bodies: WeakRef<Buffer>[] = []
+
+function post(): Promise<unknown> {
+  const body = Buffer.from('{}')
+  bodies.push(new WeakRef(body))
+  return new Promise(resolve => transport.post({ url, headers: {}, body }, resolve))
+}
+
+await Promise.all(Array.from({ length: 50 }, post))
+// A weak reference keeps its target until the end of the current turn of the event loop.
+for (let turn = 0; turn < 3; turn++) await setImmediate()
+;(globalThis as unknown as { gc(): void }).gc()
+process.stdout.write(String(bodies.filter(body => body.deref() !== undefined).length))
+await transport.close()

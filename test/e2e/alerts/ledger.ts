@@ -1,0 +1,93 @@
+import type { RunningService } from '../../../deploy/tools/local/hookline-process.ts'
+import { durationMs } from '../../../src/core/time.ts'
+import { createAdminClient, until } from '../../support/kafka/admin.ts'
+import { startInstallation, type TestInstallation, trackEvents } from '../../support/process/test-installation.ts'
+import { type LivePrometheus, opsOf } from '../../support/prometheus/server.ts'
+import { testSecret } from '../../support/secret-scan/find-secret.ts'
+import { ChangingEndpoint } from '../../support/webhook/changing-endpoint.ts'
+import type { Fault, Installation } from './fault.ts'
+
+const job = 'ledger'
+const partitions = [0, 1, 2, 3]
+/** Failed deliveries stay in the retry topic of this wait. */
+const wait = durationMs(3_600_000)
+
+/** A process with an operator service, which reads the ledger. */
+class Ledger {
+  readonly #endpoint: ChangingEndpoint
+  readonly #installation: TestInstallation
+  readonly #prometheus: LivePrometheus
+  #service: RunningService | undefined
+
+  private constructor(endpoint: ChangingEndpoint, installation: TestInstallation, prometheus: LivePrometheus) {
+    this.#endpoint = endpoint
+    this.#installation = installation
+    this.#prometheus = prometheus
+  }
+
+  static async started(prometheus: LivePrometheus): Promise<Ledger> {
+    const endpoint = await ChangingEndpoint.started()
+    const installation = await startInstallation({
+      delivery: { schedule: ['1h'] },
+      operator: { listen: '127.0.0.1:0', keys: [{ name: 'ada', role: 'operate', key: testSecret('ledger-key') }] },
+      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: endpoint.url }] }],
+    })
+    const ledger = new Ledger(endpoint, installation, prometheus)
+    await ledger.#start()
+    return ledger
+  }
+
+  /** Deletes the records of deliveries that wait in a retry topic. */
+  async loseRetries(): Promise<void> {
+    const { topics } = this.#installation
+    this.#endpoint.status = 503
+    await this.#installation.send(trackEvents(5))
+    await until(async () => ((await this.#installation.read(topics.retry(wait))).length === 5 ? true : undefined))
+    await this.#service?.stop()
+    await this.#asAdmin(admin => admin.deleteRecords(topics.retry(wait), partitions))
+    await this.#start()
+  }
+
+  /** Deletes the commits, so that the counts of the ledger begin again. */
+  async beginAgain(): Promise<void> {
+    const { topics } = this.#installation
+    this.#endpoint.status = 200
+    await this.#service?.stop()
+    await this.#asAdmin(admin => admin.deleteGroups([topics.dispatcherGroup, topics.retriesGroup]))
+    await this.#start()
+  }
+
+  async close(): Promise<void> {
+    await this.#installation.close()
+    await this.#endpoint.close()
+  }
+
+  async #start(): Promise<void> {
+    this.#service = await this.#installation.run()
+    await this.#prometheus.scrape({ instance: job, job, address: opsOf(this.#service) })
+  }
+
+  async #asAdmin(deed: (admin: Awaited<ReturnType<typeof createAdminClient>>) => Promise<void>): Promise<void> {
+    const admin = await createAdminClient()
+    try {
+      await deed(admin)
+    } finally {
+      await admin.close()
+    }
+  }
+}
+
+const lost: Fault<Ledger> = {
+  cause: 'records of a retry topic are deleted while no process runs',
+  cure: 'the counts begin again',
+  alerts: { HooklineLedgerDifference: {} },
+  begin: ledger => ledger.loseRetries(),
+  end: ledger => ledger.beginAgain(),
+}
+
+/** Lost deliveries that only the ledger shows. */
+export const ledger: Installation<Ledger> = {
+  job,
+  rounds: [[lost]],
+  open: prometheus => Ledger.started(prometheus),
+}

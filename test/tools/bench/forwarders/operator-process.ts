@@ -1,0 +1,24 @@
+import { freePorts } from '../../../../deploy/tools/local/ports.ts'
+import type { Job } from './forwarder.ts'
+import { type ReadyProcess, startReady } from './ready-process.ts'
+
+/** A process that runs only the service `operator`. */
+export interface OperatorProcess extends ReadyProcess {
+  /** Address of the operator listener. */
+  readonly url: string
+}
+
+/**
+ * Starts an operator process and waits until it is ready. The installation must have an
+ * `operatorKey`. `destinations` are those of the configuration file.
+ */
+export async function startOperator(
+  job: Job,
+  transport: string,
+  destinations: readonly object[] = [],
+): Promise<OperatorProcess> {
+  const listen = `127.0.0.1:${await freePorts(1)}`
+  const { operator } = job.installation.base as { readonly operator: object }
+  const process = await startReady(job, transport, 'operator', { destinations, operator: { ...operator, listen } })
+  return { ...process, url: `http://${listen}` }
+}

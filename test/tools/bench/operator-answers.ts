@@ -1,0 +1,67 @@
+import { askObjects } from '../../support/operator/object-requests.ts'
+import { bounds, type Finding } from './bounds.ts'
+import type { Figures } from './rows/row.ts'
+import { percentile } from './statistics.ts'
+
+/** The answer to one request of the operator API. */
+export interface Answer {
+  readonly ms: number
+  readonly isPartial: boolean
+}
+
+/** Requests of one kind. */
+export interface Question {
+  readonly name: string
+  /**
+   * The path and query of the n-th request. `next` is the field `next` of the answer before it;
+   * undefined at first and after the last page.
+   */
+  readonly path: (n: number, next: string | undefined) => string
+}
+
+/** Sends GET requests one after the other. @throws when an answer is not 200 */
+export async function ask(url: string, { path }: Question, count: number): Promise<readonly Answer[]> {
+  const answers: Answer[] = []
+  let next: string | undefined
+  for (let n = 0; n < count; n++) {
+    const line = `GET ${path(n, next)}`
+    const began = performance.now()
+    const { status, body } = await askObjects({ url }, line)
+    answers.push({ ms: performance.now() - began, isPartial: body?.partial === true })
+    if (status !== 200) throw new Error(`the operator API answered ${line} with ${status}: ${JSON.stringify(body)}`)
+    next = body?.next
+  }
+  return answers
+}
+
+/** The figures of one kind of request. Only answers that are not partial have a limit. */
+export function answerFindings(subject: string, answers: readonly Answer[]): readonly Finding[] {
+  const all = answers.map(({ ms }) => ms)
+  const complete = answers.filter(({ isPartial }) => !isPartial).map(({ ms }) => ms)
+  return [
+    { subject, what: 'p50', unit: 'ms', measured: percentile(all, 0.5) },
+    { subject, what: 'p95', unit: 'ms', measured: percentile(all, 0.95) },
+    { subject, what: 'slowest', unit: 'ms', measured: Math.max(...all) },
+    { subject, what: 'partial', measured: 1 - complete.length / all.length },
+    ...(complete.length === 0
+      ? []
+      : [
+          {
+            ...{ subject, what: 'p95 of those not partial', unit: 'ms', measured: percentile(complete, 0.95) },
+            ...bounds.operatorAnswer,
+          },
+        ]),
+  ]
+}
+
+export const answerFigures = (name: string, answers: readonly Answer[]): Figures => {
+  const all = answers.map(({ ms }) => ms)
+  return {
+    request: name,
+    'p50 ms': percentile(all, 0.5),
+    'p95 ms': percentile(all, 0.95),
+    'slowest ms': Math.max(...all),
+    partial: answers.filter(({ isPartial }) => isPartial).length,
+    of: answers.length,
+  }
+}

@@ -1,0 +1,213 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { defaultResendRate } from '../../../../src/core/jobs/job-rates.ts'
+import { askObjects } from '../../../support/operator/object-requests.ts'
+import { operatorKey } from '../../../support/operator/scripted-operator-api.ts'
+import { bounds } from '../bounds.ts'
+import { cheapestOf } from '../cost-by-case.ts'
+import { unpinned } from '../cpu-pinning.ts'
+import { secret } from '../forwarders/hookline.ts'
+import { type OperatorProcess, startOperator } from '../forwarders/operator-process.ts'
+import { startReady } from '../forwarders/ready-process.ts'
+import { createInstallation, type Installation } from '../installation.ts'
+import { type Live, live, type Passage, quantile } from '../latency-under-load.ts'
+import { type Receiver, Stalled, startReceiver } from '../receiver/receiver.ts'
+import { median } from '../statistics.ts'
+import { type Bench, type Outcome, scaled, scaledSeconds } from './row.ts'
+
+const load = { perSecond: 1_000, seconds: 30, delayMs: 20, source: 's0' }
+/** The source of the earlier events, and their destination. */
+const earlier = { source: 's1', destination: 'other' }
+const inFlight = 512
+/** Seconds of load before and after the resend. */
+const margin = 4
+const pollMs = 250
+
+/** The events that are resent. */
+interface Earlier {
+  readonly first: number
+  readonly count: number
+  /** The time span in which they were received, ISO 8601. */
+  readonly since: string
+  readonly until: string
+}
+
+interface Round {
+  readonly without: Live
+  readonly beside: Live
+  /** The live events while the resend ran. */
+  readonly during: readonly Passage[]
+  readonly seconds: number
+  readonly sent: number
+  /** Events of the resend that the endpoint did not get, and those that it got more than once. */
+  readonly lost: number
+  readonly duplicates: number
+}
+
+/** Measures live traffic to one destination while 100,000 events are resent to another one. */
+export async function resendRow(bench: Bench): Promise<Outcome> {
+  const { stage, say } = bench
+  const transport = cheapestOf(bench)
+  const count = scaled(bench, 100_000)
+  const installation = await createInstallation(stage, { sources: 2, operatorKey })
+  const receiver = await startReceiver()
+  const job = { stage, installation, inFlight, perWebhook: 64 }
+  const destinations = [
+    { id: 'live', sources: [load.source], sharedSecret: secret, webhooks: [{ url: stage.receiver.url }] },
+    {
+      ...{ id: earlier.destination, sources: [earlier.source], sharedSecret: secret },
+      webhooks: [{ url: receiver.url }],
+    },
+  ]
+  const processes: { stop(): Promise<void> }[] = []
+  try {
+    const dispatcher = await startReady(job, transport, 'dispatcher', { destinations })
+    processes.push(dispatcher)
+    // The operator shares the core of the broker, so that the dispatcher keeps its own core.
+    const beside = { ...job, stage: { ...stage, pinning: unpinned('the operator is not measured') } }
+    const operator = await startOperator(beside, transport, destinations)
+    processes.push(operator)
+    const events = await deliverEarlier(installation, receiver, count)
+    await live(stage, installation, { ...load, seconds: margin }) // The warm-up of the live destination.
+    const rounds: Round[] = []
+    for (let round = 1; round <= bench.runs; round++) {
+      const without = await live(stage, installation, { ...load, seconds: scaledSeconds(bench, load.seconds) })
+      const measured = { ...(await resendRound({ bench, installation, operator, receiver, events })), without }
+      rounds.push(measured)
+      say(
+        `${transport}, round ${round}: p99 ${quantile(without.passages, 0.99).toFixed(1)} ms, beside a resend ${quantile(measured.during, 0.99).toFixed(1)} ms; resent in ${measured.seconds.toFixed(1)} s`,
+      )
+    }
+    return outcomeOf(`hookline ${transport}, ${count.toLocaleString('en-US')} events resent`, rounds)
+  } finally {
+    await Promise.all(processes.map(each => each.stop()))
+    await receiver.stop()
+    await installation.close()
+  }
+}
+
+/** Appends the events that are resent later, and waits for their first delivery. */
+async function deliverEarlier(installation: Installation, receiver: Receiver, count: number): Promise<Earlier> {
+  const first = installation.appended()
+  const since = new Date(Date.now() - 1_000).toISOString()
+  await expectEvents(receiver, first, count)
+  await installation.fill(count, earlier.source)
+  await receiver.reached(count)
+  return { first, count, since, until: new Date().toISOString() }
+}
+
+const expectEvents = (receiver: Receiver, first: number, count: number): Promise<void> =>
+  receiver.begin({
+    first,
+    count,
+    delayMs: load.delayMs,
+    passesOneIn: 0,
+    isDead: false,
+    marks: [count],
+    keepsLog: false,
+  })
+
+interface Resending {
+  readonly bench: Bench
+  readonly installation: Installation
+  readonly operator: OperatorProcess
+  readonly receiver: Receiver
+  readonly events: Earlier
+}
+
+/** Resends the events under the live load. The load begins before the resend, and ends after it. */
+async function resendRound({
+  bench,
+  installation,
+  operator,
+  receiver,
+  events,
+}: Resending): Promise<Omit<Round, 'without'>> {
+  await expectEvents(receiver, events.first, events.count)
+  const beganAt = Date.now()
+  let job: EndedJob | undefined
+  const duringLoad = async (): Promise<void> => {
+    await pause((margin / 2) * 1_000)
+    job = await resend(operator.url, events)
+  }
+  const seconds = Math.ceil((events.count / defaultResendRate) * 1.05) + margin
+  const beside = await live(bench.stage, installation, { ...load, seconds, duringLoad })
+  if (job === undefined) throw new Error('the resend did not run')
+  await receiver.reached(events.count).catch(error => {
+    if (!(error instanceof Stalled)) throw error
+  })
+  const { tally } = await receiver.tell()
+  const [from, to] = [job.startedAt - beganAt, job.endedAt - beganAt]
+  return {
+    ...{ beside, during: passagesBetween(beside.passages, load.perSecond, from, to), sent: job.sent },
+    ...{ seconds: (to - from) / 1_000, lost: events.count - tally.delivered, duplicates: tally.duplicates },
+  }
+}
+
+/** The passages that an even load appended between two times, in ms since the load began. */
+export const passagesBetween = (
+  passages: readonly Passage[],
+  perSecond: number,
+  from: number,
+  to: number,
+): readonly Passage[] => {
+  const indexAt = (ms: number): number => Math.max(0, Math.round((ms / 1_000) * perSecond))
+  return passages.slice(indexAt(from), indexAt(to))
+}
+
+interface EndedJob {
+  /** In milliseconds since 1970. */
+  readonly startedAt: number
+  readonly endedAt: number
+  readonly sent: number
+}
+
+/** Resends the events with the default rate. Resolves when the job has ended. @throws if it failed */
+async function resend(url: string, { since, until }: Earlier): Promise<EndedJob> {
+  const wanted = { destination: earlier.destination, since, until }
+  const { status, body: created } = await askObjects({ url }, 'POST /v1/resends', wanted)
+  if (status !== 202) throw new Error(`the operator API answered the resend with ${status}: ${JSON.stringify(created)}`)
+  for (;;) {
+    const { body } = await askObjects({ url }, `GET /v1/resends/${created.id}`)
+    if (body.state === 'failed' || body.state === 'cancelled')
+      throw new Error(`the resend ${body.state}: ${body.error}`)
+    if (body.state === 'done')
+      return { startedAt: Date.parse(body.startedAt), endedAt: Date.parse(body.endedAt), sent: body.progress.sent }
+    await pause(pollMs)
+  }
+}
+
+function outcomeOf(subject: string, rounds: readonly Round[]): Outcome {
+  const p99 = (passages: readonly Passage[]): number => quantile(passages, 0.99)
+  const ratio = median(rounds.map(({ during, without }) => p99(during) / p99(without.passages)))
+  const worst = (of: (round: Round) => number): number => Math.max(...rounds.map(of))
+  const reference = {
+    name: 'no resend',
+    measured: median(rounds.map(({ without }) => p99(without.passages))),
+    unit: 'ms',
+  }
+  const liveLost = worst(({ without, beside }) => Math.max(without.lost, beside.lost))
+  const liveTwice = worst(({ without, beside }) => Math.max(without.duplicates, beside.duplicates))
+  return {
+    findings: [
+      { subject, what: 'p99 of live events', unit: 'ms', measured: median(rounds.map(({ during }) => p99(during))) },
+      { subject, what: 'p99 of that without a resend', measured: ratio, reference, ...bounds.besideResend },
+      { subject, what: 'resent in', unit: 's', measured: median(rounds.map(({ seconds }) => seconds)) },
+      { subject, what: 'resent events not delivered', measured: worst(({ lost }) => lost), ...bounds.lost },
+      {
+        ...{ subject, what: 'resent events delivered twice', measured: worst(({ duplicates }) => duplicates) },
+        ...bounds.duplicates,
+      },
+      { subject, what: 'lost', measured: liveLost, ...bounds.lost },
+      { subject, what: 'delivered twice', measured: liveTwice, ...bounds.duplicates },
+    ],
+    figures: rounds.map((each, index) => ({
+      round: index + 1,
+      'p99 ms': p99(each.without.passages),
+      'p99 ms beside a resend': p99(each.during),
+      'resent in s': each.seconds,
+      resent: each.sent,
+      'not delivered': each.lost,
+      'delivered twice': each.duplicates,
+    })),
+  }
+}

@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { AskOperators } from './operator-client.ts'
+import type { JobsScenario } from './scenario.ts'
+
+/** A replay or a resend that has ended, as the operator API shows it. */
+export interface EndedJob {
+  readonly id: string
+  readonly kind: 'replay' | 'resend'
+  readonly state: string
+  readonly error?: string
+}
+
+/** A time span of events, in ms since 1970. `until` is excluded. */
+export interface Span {
+  readonly since: number
+  readonly until: number
+}
+
+/** Totals of `GET /v1/ledger`, and whether they are incomplete. */
+export interface LedgerTotalsSeen {
+  readonly admitted: number
+  readonly replayed: number
+  readonly repeated: number
+  readonly delivered: number
+  readonly waiting: number
+  readonly difference?: number | undefined
+  readonly partial?: true
+}
+
+/** What the operator API has shown during the load. */
+export interface JobsSeen {
+  readonly jobs: readonly EndedJob[]
+  /** Time spans of the resends, one after another without gaps. */
+  readonly spans: readonly Span[]
+  readonly ledgers: readonly LedgerTotalsSeen[]
+  /** Requests that failed. */
+  readonly problems: readonly string[]
+}
+
+export interface JobLoad {
+  /** Resolves when the jobs that are running have ended. */
+  stop(): Promise<JobsSeen>
+}
+
+/** Times between two requests of a kind, in ms. */
+const lookEveryMs = { job: 250, nextJob: 500, ledger: 1_000 }
+/**
+ * Age of the newest events that are resent, in ms. By then they are stored, so a resend of this
+ * span has all of them.
+ */
+const settledMs = 3_000
+
+/** Time limit of a job, in ms. It is many times as long as a job needs. */
+const jobLimitMs = 600_000
+
+/**
+ * Creates a job, and resolves with it when it has ended.
+ * @throws when a request fails, or when the job has not ended in time
+ */
+export async function endedJob(ask: AskOperators, path: string, body: object): Promise<EndedJob> {
+  // A process may be killed after it has created the job. The request is then repeated.
+  const { id } = await ask({ method: 'POST', path, body, idempotencyKey: randomUUID() })
+  const deadline = performance.now() + jobLimitMs
+  for (;;) {
+    const job = await ask({ path: `${path}/${id}` })
+    if (job.state !== 'waiting' && job.state !== 'running') return job
+    if (performance.now() > deadline) throw new Error(`${path}/${id} is still ${job.state}`)
+    await delay(lookEveryMs.job)
+  }
+}
+
+export const replay = (ask: AskOperators, { replayed, rate }: JobsScenario['jobs']): Promise<EndedJob> =>
+  endedJob(ask, '/v1/replays', { filters: { destination: replayed }, rate })
+
+export async function readLedger(ask: AskOperators): Promise<LedgerTotalsSeen> {
+  const { totals, partial } = await ask({ path: '/v1/ledger' })
+  return { ...totals, ...(partial && { partial }) }
+}
+
+/**
+ * Starts one replay after another, and one resend after another, and reads the ledger. The resends
+ * have consecutive time spans, so each event is resent at most once.
+ */
+export function startJobLoad(ask: AskOperators, jobs: JobsScenario['jobs']): JobLoad {
+  const ended: EndedJob[] = []
+  const spans: Span[] = []
+  const ledgers: LedgerTotalsSeen[] = []
+  const problems: string[] = []
+  let isOver = false
+  const repeat = async (everyMs: number, step: () => Promise<unknown>): Promise<void> => {
+    while (!isOver) {
+      await delay(everyMs)
+      await step().catch((error: Error) => problems.push(error.message))
+    }
+  }
+  let since = Date.now()
+  const resend = async (): Promise<void> => {
+    const until = Date.now() - settledMs
+    if (until <= since) return
+    const span = { since, until }
+    spans.push(span)
+    since = until
+    const iso = { since: new Date(span.since).toISOString(), until: new Date(until).toISOString() }
+    ended.push(await endedJob(ask, '/v1/resends', { destination: jobs.resent, ...iso, rate: jobs.rate }))
+  }
+  const over = Promise.all([
+    repeat(lookEveryMs.nextJob, async () => ended.push(await replay(ask, jobs))),
+    repeat(lookEveryMs.nextJob, resend),
+    repeat(lookEveryMs.ledger, async () => ledgers.push(await readLedger(ask))),
+  ])
+  return {
+    async stop() {
+      isOver = true
+      await over
+      return { jobs: ended, spans, ledgers, problems }
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import { operatorKey } from '../../support/operator/scripted-operator-api.ts'
+import { killAnyService } from './process-faults.ts'
+import type { Script } from './receiver.ts'
+import type { JobsScenario } from './scenario.ts'
+import { crm, httpSetup, steady, times } from './setups.ts'
+
+/** Time for which the endpoint rejects every request, and then accepts every request, in ms. */
+const periodMs = 10_000
+const refusesAtTimes: Script = () => (Math.floor(performance.now() / periodMs) % 2 === 0 ? 400 : 200)
+
+export const jobsScenarios: readonly JobsScenario[] = [
+  {
+    ...httpSetup,
+    name: 'jobs-killed',
+    shows:
+      'replays and resends again and again under load; SIGKILL of a random one of two dispatchers, two collectors and two operator processes, twenty times',
+    processes: 2,
+    load: { perSecond: 60, seconds: 20 },
+    destinations: [crm, { id: 'strict', script: refusesAtTimes }, { id: 'resent' }],
+    faults: times(20, killAnyService),
+    // Jobs need time between two kills: a killed process is replaced as their owner after 10 s.
+    calmMs: { from: 1_000, to: 8_000 },
+    intake: { collectors: 2, limits: { ...steady, broken: 'of_victims' } },
+    jobs: { operators: 2, replayed: 'strict', resent: 'resent', rate: 100 },
+    configuration: () => ({
+      operator: { listen: '127.0.0.1:0', keys: [{ name: 'ada', role: 'operate', key: operatorKey }] },
+    }),
+    limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 40_000 },
+  },
+]

@@ -1,0 +1,188 @@
+import { some } from './check-result.ts'
+import type { Findings, Injected, Limits } from './delivery-verdict.ts'
+import { attributed, inProgressOfOne } from './duplicate-causes.ts'
+import type { EndedJob, LedgerTotalsSeen } from './job-load.ts'
+import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
+import { type Delivery, isSuccess, type Sent, targetOf } from './ledger.ts'
+import type { RetryRecords } from './order-verdict.ts'
+
+/** Maximum number of copies of a job that a killed process had in progress (decision 59). */
+export const copiesInProgress = 256
+
+/** Numbers of records of one delivery in Kafka. */
+export interface JobRecords {
+  /** Records of its event on the events topic. */
+  readonly events: number
+  /** Copies that jobs wrote to a retry topic. */
+  readonly copies: number
+  /** Copies that jobs had to write: its dead letters, or the resends with its event. */
+  readonly due: number
+}
+
+export interface JobsEvidence {
+  readonly limits: Pick<Limits, 'recoveryMs'>
+  /** Factor on time limits. */
+  readonly patience: number
+  readonly destinations: readonly string[]
+  readonly acknowledged: readonly Sent[]
+  /**
+   * All requests, in the order in which they arrived. Each response is a result: a success, or a
+   * rejection that becomes a dead letter.
+   */
+  readonly calls: readonly Delivery[]
+  readonly injected: readonly Injected[]
+  /** Numbers of processes that were killed. */
+  readonly kills: { readonly operators: number; readonly dispatchers: number }
+  /** By `<destination> <message id>`. */
+  readonly records: ReadonlyMap<string, JobRecords>
+  /** Records that dispatchers wrote to retry topics, by `<destination> <message id>`. */
+  readonly moved: ReadonlyMap<string, Pick<RetryRecords, 'writtenAt'>>
+  readonly jobs: readonly EndedJob[]
+  /** Number of dead letters at the end, as Hookline reports it. */
+  readonly deadLettersLeft: number
+  /** The ledger during the run. */
+  readonly ledgers: readonly LedgerTotalsSeen[]
+  /** Deliveries of all events on the events topic. At the end, the ledger has admitted them. */
+  readonly admitted: number
+  /** The ledger at the end, when nothing waits. */
+  readonly finalLedger: LedgerTotalsSeen | undefined
+  readonly probes: ProbesSeen
+  /** Other failures that were observed during the run. */
+  readonly problems: readonly string[]
+}
+
+export interface JobsFindings extends Omit<Findings, 'intake'> {
+  readonly measured: readonly string[]
+}
+
+/** Judges deliveries, jobs and the ledger of a run. */
+export function judgeJobs(evidence: JobsEvidence): JobsFindings {
+  const { acknowledged, destinations, calls, deadLettersLeft, records } = evidence
+  const delivered = new Set(calls.filter(isSuccess).map(targetOf))
+  const targets = acknowledged.flatMap(({ id }) => destinations.map(destination => targetOf({ id, destination })))
+  const lost = targets.filter(target => !delivered.has(target))
+  const repeated = repetitions(evidence)
+  const failures = [...evidence.problems, ...failuresOfProbes(evidence.probes), ...repeated.failures]
+  if (lost.length > 0) failures.push(`lost: ${some(lost)}`)
+  if (deadLettersLeft > 0) failures.push(`dead letters left after the last replay: ${deadLettersLeft}`)
+  const unfinished = evidence.jobs.filter(({ state }) => state !== 'done')
+  if (unfinished.length > 0)
+    failures.push(
+      `jobs not done: ${some(unfinished.map(({ kind, id, state, error = '' }) => `${kind} ${id} ${state} ${error}`))}`,
+    )
+  for (const kind of ['replay', 'resend'] as const)
+    if (!evidence.jobs.some(job => job.kind === kind)) failures.push(`no ${kind} has ended`)
+  failures.push(...failuresOfLedger(evidence))
+  const recovery = recoveryOf(evidence)
+  failures.push(...recovery.failures)
+  const { excess, inProgress, ours } = repeated
+  const number = (kind: EndedJob['kind']): number => evidence.jobs.filter(job => job.kind === kind).length
+  return {
+    sent: targets.length,
+    delivered: targets.length - lost.length,
+    waiting: 0,
+    deadLettered: deadLettersLeft,
+    lost: lost.length,
+    duplicates: excess + inProgress + ours,
+    duplicated: { bySender: 0, inProgress: excess + inProgress, ours },
+    ...{ orderedPairs: 0, reversed: 0, latestMs: null, pauseMs: null },
+    recoveryMs: recovery.ms,
+    failures,
+    measured: [
+      `${number('replay')} replays and ${number('resend')} resends ended`,
+      `${sum(records, ({ due }) => due)} deliveries replayed or resent, ${excess} copies written twice, ${inProgress} requests in progress at a kill`,
+      `ledger read ${evidence.ledgers.length} times, ${completeOf(evidence.ledgers).length} of them completely; at the end ${JSON.stringify(evidence.finalLedger)}`,
+    ],
+  }
+}
+
+/**
+ * Attributes the requests beyond those for events and copies to killed dispatchers, and the copies
+ * that were written twice to killed operator processes.
+ */
+function repetitions({ destinations, calls, injected, records, moved, patience, kills }: JobsEvidence) {
+  const requests = new Map([...Map.groupBy(calls, targetOf)].map(([target, all]) => [target, all.length]))
+  const written = (target: string): number => {
+    const { events = 1, copies = 0 } = records.get(target) ?? {}
+    return events + copies
+  }
+  const beyond = [...requests].reduce((all, [target, count]) => all + Math.max(0, count - written(target)), 0)
+  const ours = destinations.flatMap(destination => {
+    const deliveries = calls.filter(call => call.destination === destination)
+    const copies = new Map(deliveries.map(({ id }) => [id, written(targetOf({ id, destination }))]))
+    return attributed({ deliveries, injected, copies, retried: moved, patience }).ours
+  })
+  // `attributed` may explain the request for a copy by a kill too, so its counts are not used.
+  const inProgress = beyond - ours.length
+  const short = [...records].filter(([target, { events, due }]) => (requests.get(target) ?? 0) < events + due)
+  const excess = sum(records, ({ copies, due }) => Math.max(0, copies - due))
+  const failures: string[] = []
+  if (ours.length > 0) failures.push(`duplicated without a known cause: ${some(ours)}`)
+  if (short.length > 0)
+    failures.push(`not replayed or resent: ${some(short.map(([target, each]) => `${target} ${inWords(each)}`))}`)
+  const limit = {
+    excess: kills.operators * copiesInProgress,
+    inProgress: kills.dispatchers * inProgressOfOne * patience,
+  }
+  if (excess > limit.excess)
+    failures.push(
+      `copies that ${kills.operators} killed operator processes wrote twice: ${excess}, limit ${limit.excess}`,
+    )
+  if (inProgress > limit.inProgress)
+    failures.push(
+      `duplicates that ${kills.dispatchers} killed dispatchers had in progress: ${inProgress}, limit ${limit.inProgress}`,
+    )
+  return { inProgress, ours: ours.length, excess, failures }
+}
+
+function recoveryOf({ injected, limits, patience }: JobsEvidence) {
+  const never = injected.filter(({ recoveredAt }) => recoveredAt === undefined)
+  if (never.length > 0)
+    return { ms: null, failures: [`a fault did not recover: ${never.map(({ what }) => what).join(', ')}`] }
+  const ms = Math.round(Math.max(0, ...injected.map(({ from, recoveredAt = from }) => recoveredAt - from)))
+  const limit = limits.recoveryMs * patience
+  return { ms, failures: ms > limit ? [`a fault recovered after ${ms} ms, limit ${limit} ms`] : [] }
+}
+
+/**
+ * The difference must never be other than 0. At the end it must be complete and 0, and the counts
+ * must be those of the records and of the endpoints. Only killed dispatchers explain other counts:
+ * copies that the next owner wrote again, and requests that no commit counts.
+ */
+function failuresOfLedger(evidence: JobsEvidence): readonly string[] {
+  const { ledgers, finalLedger, admitted, records, calls, kills, patience } = evidence
+  const failures: string[] = []
+  const wrong = ledgers.filter(({ difference = 0 }) => difference !== 0)
+  if (wrong.length > 0)
+    failures.push(`the ledger had a difference during the run: ${some(wrong.map(each => JSON.stringify(each)))}`)
+  const complete = completeOf(ledgers).length
+  if (complete < 2) failures.push(`the ledger was read completely only ${complete} times during the run`)
+  if (finalLedger === undefined) return [...failures, 'the ledger was not read at the end']
+  const { difference, waiting, partial } = finalLedger
+  const isComplete = partial === undefined && waiting === 0 && finalLedger.admitted === admitted
+  if (difference !== 0 || !isComplete)
+    failures.push(`the ledger at the end, with ${admitted} deliveries to admit: ${JSON.stringify(finalLedger)}`)
+  const copies = sum(records, each => each.copies)
+  if (finalLedger.replayed !== copies)
+    failures.push(`the ledger counts ${finalLedger.replayed} copies of jobs, and the retry topics have ${copies}`)
+  const { repeated, delivered } = finalLedger
+  const limit = kills.dispatchers * inProgressOfOne * patience
+  if (repeated > limit)
+    failures.push(
+      `copies that ${kills.dispatchers} killed dispatchers wrote twice, by the ledger: ${repeated}, limit ${limit}`,
+    )
+  const accepted = calls.filter(isSuccess).length
+  if (delivered > accepted || delivered < accepted - limit)
+    failures.push(
+      `the ledger counts ${delivered} delivered, and the endpoints accepted ${accepted} requests (${kills.dispatchers} killed dispatchers)`,
+    )
+  return failures
+}
+
+const completeOf = (ledgers: JobsEvidence['ledgers']): JobsEvidence['ledgers'] =>
+  ledgers.filter(({ difference }) => difference !== undefined)
+
+const inWords = ({ events, copies, due }: JobRecords): string => `${events} events, ${copies} copies, ${due} due`
+
+const sum = (records: JobsEvidence['records'], of: (each: JobRecords) => number): number =>
+  [...records.values()].reduce((all, each) => all + of(each), 0)

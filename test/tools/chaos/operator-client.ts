@@ -1,0 +1,69 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { operatorKey } from '../../support/operator/scripted-operator-api.ts'
+import type { Fleet } from './fleet.ts'
+
+export interface OperatorRequest {
+  readonly method?: 'GET' | 'POST'
+  /** Path with its query. */
+  readonly path: string
+  /** Sent as JSON. */
+  readonly body?: unknown
+  readonly idempotencyKey?: string
+}
+
+/**
+ * Sends a request to the running operator processes in turn, until one of them responds with a
+ * status below 500. Resolves with the body.
+ * @throws when the status is not 200 or 202, or when no process responds in time
+ */
+// biome-ignore lint/suspicious/noExplicitAny: each path has its own form of body.
+export type AskOperators = (request: OperatorRequest) => Promise<any>
+
+/** Time between two tries, in ms. */
+const againAfterMs = 200
+/** Time limit of one try, in ms. */
+const answerMs = 20_000
+
+/** Creates the client. `patienceMs` is the time limit for a request with all its tries. */
+export function createOperatorClient(operators: Pick<Fleet, 'members'>, patienceMs: number): AskOperators {
+  let turn = 0
+  return async request => {
+    const { method = 'GET', path } = request
+    const deadline = performance.now() + patienceMs
+    for (;;) {
+      const running = operators.members()
+      const url = running[turn++ % running.length]?.service.operator
+      const answer = url === undefined ? undefined : await answerOf(url, request)
+      if (answer !== undefined && answer.status < 500) {
+        if (answer.status === 200 || answer.status === 202) return JSON.parse(answer.text)
+        throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
+      }
+      if (performance.now() > deadline)
+        throw new Error(`${method} ${path}: ${answer === undefined ? 'no response' : answer.text}`)
+      await delay(againAfterMs)
+    }
+  }
+}
+
+interface Answer {
+  readonly status: number
+  readonly text: string
+}
+
+/** Resolves with undefined when the process ends before it has responded. */
+async function answerOf(url: string, { method = 'GET', path, body, idempotencyKey }: OperatorRequest) {
+  try {
+    const response = await fetch(url + path, {
+      method,
+      signal: AbortSignal.timeout(answerMs),
+      headers: {
+        authorization: `Bearer ${operatorKey}`,
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, text: await response.text() } satisfies Answer
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,53 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { expect, it } from '@jest/globals'
+import type { RunningService } from '../../../../deploy/tools/local/hookline-process.ts'
+import { closingAfterEach } from '../../../support/cleanup.ts'
+import { createOperatorClient } from '../operator-client.ts'
+
+const closing = closingAfterEach()
+
+/** Starts an operator process that responds with these statuses. Status 0 closes the connection. */
+async function member(name: string, statuses: readonly number[]) {
+  const requests: { readonly request: IncomingMessage; readonly body: string }[] = []
+  const server = createServer(async (request, response) => {
+    requests.push({ request, body: await text(request) })
+    const status = statuses[requests.length - 1] ?? 200
+    if (status === 0) request.socket.destroy()
+    else response.writeHead(status).end(JSON.stringify({ by: name }))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  closing({
+    async close() {
+      server.closeAllConnections()
+      server.close()
+    },
+  })
+  const operator = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { requests, member: { name, service: { operator } as RunningService } }
+}
+
+it('repeats a request with the same key at the next process, until one responds', async () => {
+  const [first, second] = [await member('o1', [0, 503]), await member('o2', [503, 202])]
+  const ask = createOperatorClient({ members: () => [first.member, second.member] }, 10_000)
+  const body = { destination: 'crm' }
+  expect(await ask({ method: 'POST', path: '/v1/resends', body, idempotencyKey: 'k' })).toEqual({ by: 'o2' })
+  const all = [...first.requests, ...second.requests]
+  expect(all.map(({ request }) => `${request.method} ${request.url} ${request.headers['idempotency-key']}`)).toEqual(
+    Array(4).fill('POST /v1/resends k'),
+  )
+  expect(all.map(each => JSON.parse(each.body))).toEqual(Array(4).fill(body))
+})
+
+it('rejects when the request is refused', async () => {
+  const { member: only } = await member('o1', [404])
+  const ask = createOperatorClient({ members: () => [only] }, 10_000)
+  await expect(ask({ path: '/v1/replays/1' })).rejects.toThrow('GET /v1/replays/1: 404 {"by":"o1"}')
+})
+
+it('rejects when no process responds in time', async () => {
+  const ask = createOperatorClient({ members: () => [] }, 0)
+  await expect(ask({ path: '/v1/ledger' })).rejects.toThrow('GET /v1/ledger: no response')
+})

@@ -1,0 +1,102 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import type { LedgerFilter } from '../../../../src/core/ledger/balance.ts'
+import type { LedgerView } from '../../../../src/core/operator/ledger-query.ts'
+import { configFolder } from '../../../support/config/folder.ts'
+import { operatorKey, ScriptedOperatorApi } from '../../../support/operator/scripted-operator-api.ts'
+import { startOperator } from '../../../support/operator/server.ts'
+import { runCommand } from '../../../support/process/in-process-command.ts'
+
+const counts = {
+  ...{ admitted: 1000, replayed: 2, repeated: 1, delivered: 990, deadLettered: 3, dropped: 4, waiting: 6 },
+  difference: 0,
+}
+const balanced: LedgerView = {
+  ...{ at: '2026-03-01T10:20:00.000Z', since: '2026-03-01T10:00:00.000Z', until: '2026-03-01T11:00:00.000Z' },
+  totals: counts,
+  rows: [{ hour: '2026-03-01T10:00:00.000Z', destination: 'crm', ...counts }],
+}
+let view = balanced
+const asked: LedgerFilter[] = []
+let server: Awaited<ReturnType<typeof startOperator>>
+let env: Readonly<Record<string, string>>
+beforeAll(async () => {
+  const readLedger = async (filter: LedgerFilter): Promise<LedgerView> => {
+    asked.push(filter)
+    return view
+  }
+  server = await startOperator(new ScriptedOperatorApi(), { readLedger })
+  const folder = await configFolder({ 'operator.key': operatorKey })
+  env = { HOOKLINE_OPERATOR_URL: server.url, HOOKLINE_OPERATOR_KEY_FILE: join(folder, 'operator.key') }
+})
+afterAll(() => server.stop())
+const run = (...argv: string[]) => runCommand(['ledger', ...argv], { env })
+
+describe('hookline ledger', () => {
+  it('shows the counts of each hour and destination, and their sums', async () => {
+    view = balanced
+    const { code, out, err } = await run()
+    expect(out.split('\n').map(line => line.trimEnd().split(/ {2,}/))).toEqual([
+      [
+        ...['HOUR', 'DESTINATION', 'ADMITTED', 'REPLAYED', 'REPEATED', 'DELIVERED', 'DEAD LETTERED', 'DROPPED'],
+        ...['WAITING', 'DIFFERENCE'],
+      ],
+      ['2026-03-01T10:00:00.000Z', 'crm', '1000', '2', '1', '990', '3', '4', '6', '0'],
+      ['total', '1000', '2', '1', '990', '3', '4', '6', '0'],
+      [''],
+    ])
+    expect([code, err]).toEqual([0, ''])
+  })
+
+  it('has exit code 1 for a difference, also with --json', async () => {
+    const wrong = { ...counts, difference: 1 }
+    view = { ...balanced, totals: wrong, rows: [{ ...(balanced.rows[0] as LedgerView['rows'][0]), ...wrong }] }
+    const { code, out, err } = await run('--json')
+    expect(JSON.parse(out)).toEqual(view)
+    expect(code).toBe(1)
+    expect(err).toContain('first for destination crm in the hour from 2026-03-01T10:00:00.000Z')
+    view = { ...view, rows: [] }
+    expect(await run()).toMatchObject({ code: 1, err: expect.stringContaining('in a row that is not shown') })
+  })
+
+  it('has no verdict for an hour that is not complete', async () => {
+    const { difference, ...incomplete } = counts
+    view = {
+      ...{ ...balanced, partial: true, exactSince: '2026-03-01T11:00:00.000Z' },
+      ...{ totals: incomplete, rows: [{ hour: '2026-03-01T10:00:00.000Z', destination: 'crm', ...incomplete }] },
+    }
+    const { code, out, err } = await run()
+    expect(out).toMatch(/crm .* -\n/)
+    expect(err).toBe(
+      'hookline: not all counts were read or shown; to request fewer, use --since, --until and --destination\n' +
+        'hookline: the counts of hours before 2026-03-01T11:00:00.000Z are incomplete\n',
+    )
+    expect(code).toBe(0)
+  })
+
+  it('suggests a name for a destination without counts that does not exist, with exit code 2', async () => {
+    view = { ...balanced, rows: [] }
+    expect(await run('--destination', 'fild')).toMatchObject({
+      ...{
+        code: 2,
+        out: '',
+        err: expect.stringContaining("--destination: unknown value 'fild' (did you mean filed?)"),
+      },
+    })
+    for (const destination of ['filed', '-']) expect(await run('--destination', destination)).toMatchObject({ code: 0 })
+    view = { ...balanced, rows: [], partial: true }
+    expect(await run('--destination', 'fild')).toMatchObject({ code: 0 })
+  })
+
+  it('shows the counts of a destination that was removed', async () => {
+    view = balanced
+    expect(await run('--destination', 'crm')).toMatchObject({ code: 0 })
+  })
+
+  it('passes on the hours and the destination, and shows a refusal', async () => {
+    view = balanced
+    await run('--since', '2h', '--destination', 'crm')
+    expect(asked.at(-1)?.destination).toBe('crm')
+    expect(await run('--since', 'soon')).toMatchObject({ code: 1, err: expect.stringContaining('--since: ') })
+  })
+})

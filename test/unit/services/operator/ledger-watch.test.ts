@@ -1,0 +1,89 @@
+import { expect, it } from '@jest/globals'
+import type { LedgerFilter } from '../../../../src/core/ledger/balance.ts'
+import { hourMs, hourOf } from '../../../../src/core/ledger/ledger-counts.ts'
+import type { LedgerView } from '../../../../src/core/operator/ledger-query.ts'
+import { createLedgerWatch } from '../../../../src/services/operator/ledger-watch.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
+
+const turns = () => new Promise<void>(setImmediate)
+const clockStart = new ManualClock().now()
+const thisHour = hourOf(clockStart)
+const isoHour = (hour: number): string => new Date(hour * hourMs).toISOString()
+
+const counts = { admitted: 9, replayed: 0, repeated: 0, delivered: 7, deadLettered: 0, dropped: 0, waiting: 0 }
+const viewWith = (difference: number | undefined, more: Partial<LedgerView> = {}): LedgerView => ({
+  at: isoHour(thisHour),
+  since: isoHour(thisHour - 23),
+  until: isoHour(thisHour + 1),
+  totals: { ...counts, difference },
+  rows: [{ hour: isoHour(thisHour), destination: 'crm', ...counts, difference }],
+  ...more,
+})
+
+/** Runs a reading for each view, and returns the values of the metrics and the log lines. */
+async function watched(views: readonly (LedgerView | Error)[]) {
+  const clock = new ManualClock()
+  const logger = new RecordingLogger()
+  const set: number[] = []
+  const readAt: number[] = []
+  const filters: LedgerFilter[] = []
+  const left = [...views]
+  const watch = createLedgerWatch({
+    clock,
+    logger,
+    metrics: {
+      ledgerDifference: gauge(value => set.push(value)),
+      ledgerReadAt: gauge(value => readAt.push(value * 1_000 - clockStart)),
+    },
+    async readLedger(filter) {
+      filters.push(filter)
+      const next = left.shift() ?? viewWith(0)
+      if (next instanceof Error) throw next
+      return next
+    },
+  })
+  watch.start()
+  await clock.advance(5_000, turns)
+  while (left.length > 0) await clock.advance(300_000, turns)
+  watch.stop()
+  expect(clock.timers).toBe(0)
+  return { set, readAt, filters, lines: logger.lines.map(({ level, fields }) => ({ level, fields })) }
+}
+
+const gauge = (set: (value: number) => void) => ({
+  set: (_: object, value: number) => set(value),
+  reset() {},
+})
+
+it('logs a difference when it appears and when it changes, with its first hour and destination', async () => {
+  const { set, lines } = await watched([viewWith(0), viewWith(2), viewWith(2), viewWith(3), viewWith(0), viewWith(3)])
+  expect(set).toEqual([0, 2, 2, 3, 0, 3])
+  const line = (difference: number) => ({
+    level: 'error',
+    fields: { difference, hour: isoHour(thisHour), destination: 'crm' },
+  })
+  expect(lines).toEqual([line(2), line(3), line(3)])
+})
+
+it('keeps the last difference and its time when the ledger cannot be read or is partial', async () => {
+  const { set, readAt, lines } = await watched([viewWith(2), new Error('no broker'), viewWith(undefined), viewWith(2)])
+  expect(set).toEqual([2, 2])
+  // The first time is that of the start.
+  expect(readAt).toEqual([0, 5_000, 905_000])
+  expect(lines.map(({ level }) => level)).toEqual(['error', 'warn', 'warn'])
+})
+
+it('reads only the complete hours of a new installation', async () => {
+  const { set, filters } = await watched([viewWith(undefined, { exactSince: isoHour(thisHour - 2) }), viewWith(0)])
+  expect(set).toEqual([0])
+  expect(filters).toEqual([
+    { since: thisHour - 23, until: thisHour + 1 },
+    { since: thisHour - 2, until: thisHour + 1 },
+  ])
+})
+
+it('reads no hour when the current one is not complete', async () => {
+  const { filters } = await watched([viewWith(undefined, { exactSince: isoHour(thisHour + 1) }), viewWith(0)])
+  expect(filters[1]).toEqual({ since: thisHour + 1, until: thisHour + 1 })
+})
