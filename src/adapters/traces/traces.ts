@@ -27,6 +27,7 @@ import type { TracesSettings } from '../../core/settings/settings.ts'
 import { durationMs } from '../../core/time.ts'
 import { formatTraceparent, parseTraceparent, type TraceContext } from '../../core/trace/context.ts'
 import type { Span, SpanStart, Tracer } from '../../core/trace/tracer.ts'
+import { within } from '../../core/within.ts'
 import { createSpanProcessor } from './span-export.ts'
 
 /** How long `stop` waits for a tracing backend that does not respond. */
@@ -57,11 +58,9 @@ export function createTraces({ endpoint, sample }: TracesSettings, deps: Deps): 
   return {
     tracer,
     stop() {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      const cancel = deps.clock.after(stopLimit, resolve)
       // Spans that could not be sent were already logged.
       const sent = processor.shutdown().catch(() => undefined)
-      return Promise.race([sent, promise]).finally(cancel)
+      return within(deps.clock, stopLimit, sent, () => undefined)
     },
   }
 }

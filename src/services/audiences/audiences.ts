@@ -1,6 +1,7 @@
 import { type AudiencesVitals, audiencesHealth, type Health } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import { durationMs } from '../../core/time.ts'
+import { within } from '../../core/within.ts'
 import { showGroup } from '../partitions/group-metrics.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createPartitions } from '../partitions/partitions.ts'
@@ -58,11 +59,9 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
   })
 
   /** Resolves with false when the writes in progress take too long. */
-  async function drained(): Promise<boolean> {
+  function drained(): Promise<boolean> {
     const idle = Promise.all([...held.keys()].map(processor => processor.idle())).then(() => true)
-    const { promise, resolve } = Promise.withResolvers<boolean>()
-    const cancel = clock.after(drainLimit, () => resolve(false))
-    return Promise.race([idle, promise]).finally(cancel)
+    return within(clock, drainLimit, idle, () => false)
   }
 
   return {

@@ -3,6 +3,7 @@ import { type DestinationActivity, encodeProcess, type Rates } from '../../core/
 import type { Clock } from '../../core/ports.ts'
 import type { ServiceName } from '../../core/settings/service-names.ts'
 import { durationMs } from '../../core/time.ts'
+import { within } from '../../core/within.ts'
 import { createPeriodicTask } from '../periodic-task.ts'
 import { StatusAppender, type StatusAppenderDeps } from './status-appender.ts'
 import { WrittenShard } from './written-shard.ts'
@@ -82,11 +83,7 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
     }
   }
 
-  async function inTime(flushed: Promise<void>): Promise<void> {
-    const late = Promise.withResolvers<void>()
-    const cancel = clock.after(stopLimit, late.resolve)
-    await Promise.race([flushed, late.promise]).finally(cancel)
-  }
+  const inTime = (flushed: Promise<void>): Promise<void> => within(clock, stopLimit, flushed, () => undefined)
 
   const task = createPeriodicTask({
     clock,

@@ -8,6 +8,7 @@ import {
 } from '../../core/operator/audience-view.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
+import { within } from '../../core/within.ts'
 import { audienceFigures } from './audience-figures.ts'
 import type { MembershipSource } from './read-memberships.ts'
 
@@ -51,7 +52,7 @@ export function createListAudiences(deps: Deps): ListAudiences {
       const now = clock.now()
       const absentOf = (name: string) => absentValue(directory().get(name)?.kind ?? 'audience')
       const reading = audienceFigures({ ...from, now, expiry: deps.expiry, absentOf })
-      last = { at: now, figures: await endingWithin(maxReadTime, reading, clock) }
+      last = { at: now, figures: await within(clock, maxReadTime, reading, tooLong) }
     } catch (error) {
       logger.warn(
         { error: (error as Error).message },
@@ -65,7 +66,7 @@ export function createListAudiences(deps: Deps): ListAudiences {
 
   return async () => {
     if (source !== undefined && current === undefined && clock.monotonic() >= notBefore) current = read(source)
-    if (current !== undefined) await within(maxWait, current, clock)
+    if (current !== undefined) await within(clock, maxWait, current, () => undefined)
     const isRead = source === undefined || last !== undefined
     const views = audienceViews(directory(), last?.figures ?? new Map())
     return {
@@ -76,17 +77,6 @@ export function createListAudiences(deps: Deps): ListAudiences {
   }
 }
 
-/** Resolves as `reading` does. @throws an Error when it takes longer than `time` */
-function endingWithin<T>(time: DurationMs, reading: Promise<T>, clock: Clock): Promise<T> {
-  const expired = Promise.withResolvers<never>()
-  const cancel = clock.after(time, () => expired.reject(new Error(`it takes longer than ${time / 1_000} s`)))
-  return Promise.race([reading, expired.promise]).finally(cancel)
-}
-
-/** Resolves when `work` has ended, or after `time`. */
-function within(time: DurationMs, work: Promise<void>, clock: Clock): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const cancel = clock.after(time, resolve)
-  void work.then(resolve)
-  return promise.finally(cancel)
+function tooLong(): never {
+  throw new Error(`it takes longer than ${maxReadTime / 1_000} s`)
 }

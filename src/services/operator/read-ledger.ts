@@ -5,6 +5,7 @@ import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import type { LedgerView, ReadLedger } from '../../core/operator/ledger-query.ts'
 import type { Clock } from '../../core/ports.ts'
 import { type DurationMs, epochMs } from '../../core/time.ts'
+import { within } from '../../core/within.ts'
 import { type LedgerSource, readLedgerParts } from './read-ledger-parts.ts'
 
 /** Limits of one answer. */
@@ -32,14 +33,12 @@ export function createReadLedger(source: LedgerSource, limits: LedgerLimits): Re
 
   async function read(filter: LedgerFilter): Promise<LedgerView> {
     const until = clock.monotonic() + limits.time
-    const expired = Promise.withResolvers<LedgerView>()
-    const cancel = clock.after(limits.answerWithin, async () => expired.resolve(await viewOf(nothing(), filter, clock)))
     const view = last.then(async () => {
       const isLate = clock.monotonic() >= until
       const parts = isLate ? nothing() : await readLedgerParts(source, filter, { until, records: limits.records })
       return viewOf(parts, filter, clock)
     })
-    const answer = Promise.race([view, expired.promise]).finally(cancel)
+    const answer = within(clock, limits.answerWithin, view, () => viewOf(nothing(), filter, clock))
     // A reading that does not end in time does not delay the next one.
     last = answer.catch(() => undefined)
     return answer

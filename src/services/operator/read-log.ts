@@ -10,6 +10,7 @@ import { objectRefusal } from '../../core/operator/object-refusal.ts'
 import { ReadBudget, type ReadLimits } from '../../core/operator/read-budget.ts'
 import type { Clock, Logger, LogRecord } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
+import { within } from '../../core/within.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 import { createDeadLetterReads } from './dead-letter-reads.ts'
 import { type LastFailures, readLastFailures } from './last-failures.ts'
@@ -54,14 +55,8 @@ export function createReadLog(deps: Deps): ReadLog {
    * Calls `use` with a session. Resolves with `undefined` when Kafka fails or does not respond in
    * time, or when the request waits too long for other requests.
    */
-  async function read<T>(use: (session: LogSession, budget: ReadBudget) => Promise<T>): Promise<T | undefined> {
-    const expired = Promise.withResolvers<undefined>()
-    const cancel = clock.after(durationMs(limits.time + responseTime), () => expired.resolve(undefined))
-    try {
-      return await Promise.race([readInTurn(use), expired.promise])
-    } finally {
-      cancel()
-    }
+  function read<T>(use: (session: LogSession, budget: ReadBudget) => Promise<T>): Promise<T | undefined> {
+    return within(clock, durationMs(limits.time + responseTime), readInTurn(use), () => undefined)
   }
 
   async function readInTurn<T>(use: (session: LogSession, budget: ReadBudget) => Promise<T>): Promise<T | undefined> {

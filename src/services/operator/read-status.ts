@@ -9,6 +9,7 @@ import type { DestinationStatus, GroupLag, InstallationStatus } from '../../core
 import type { Clock, Logger } from '../../core/ports.ts'
 import { type DurationMs, durationMs, formatDuration } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
+import { within } from '../../core/within.ts'
 import type { StatusView } from '../live-status/status-view.ts'
 import { liveDestination, liveInstallation } from './live-status-fields.ts'
 import type { ReadLog } from './read-log.ts'
@@ -119,8 +120,6 @@ type WithinTime = <T>(use: (session: LogSession) => Promise<T>) => Promise<T | u
 const createWithinTime =
   ({ sessions, clock, logger }: Pick<ReadStatusDeps, 'sessions' | 'clock' | 'logger'>): WithinTime =>
   async use => {
-    const expired = Promise.withResolvers<undefined>()
-    const cancel = clock.after(maxStatusWait, () => expired.resolve(undefined))
     const asked = sessions(use).catch((error: unknown) => {
       logger.warn(
         { error: (error as Error).message },
@@ -128,11 +127,7 @@ const createWithinTime =
       )
       return undefined
     })
-    try {
-      return await Promise.race([asked, expired.promise])
-    } finally {
-      cancel()
-    }
+    return within(clock, maxStatusWait, asked, () => undefined)
   }
 
 interface Lag {

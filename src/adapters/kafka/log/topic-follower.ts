@@ -1,5 +1,6 @@
 import type { Clock, Logger, TopicFollower, TopicFollowerHandlers } from '../../../core/ports.ts'
 import { durationMs, type EpochMs } from '../../../core/time.ts'
+import { within } from '../../../core/within.ts'
 import { type KafkaClient, metadataMaxAgeMs } from '../kafkajs/client.ts'
 import { errorCodeOf, KafkaError, toKafkaError } from '../kafkajs/errors.ts'
 import type { Cluster } from '../kafkajs/private-api.ts'
@@ -82,10 +83,7 @@ class Follower implements TopicFollower {
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#wake()
-    const tooLate = Promise.withResolvers<void>()
-    const cancel = this.#deps.clock.after(stopLimit, tooLate.resolve)
-    await Promise.race([this.#running, tooLate.promise])
-    cancel()
+    await within(this.#deps.clock, stopLimit, this.#running, () => undefined)
   }
 
   async #run(handlers: TopicFollowerHandlers, current: PromiseWithResolvers<void>): Promise<void> {

@@ -1,0 +1,17 @@
+import type { Clock } from './ports.ts'
+import type { DurationMs } from './time.ts'
+
+/**
+ * Resolves or rejects as `work` does, or after `time` as `late` does. The work then continues, and
+ * its result is ignored.
+ */
+export function within<T, L>(
+  clock: Pick<Clock, 'after'>,
+  time: DurationMs,
+  work: Promise<T>,
+  late: () => L | Promise<L>,
+): Promise<T | L> {
+  const expired = Promise.withResolvers<void>()
+  const cancel = clock.after(time, expired.resolve)
+  return Promise.race([work, expired.promise.then(late)]).finally(cancel)
+}
