@@ -39,6 +39,13 @@ export function withOperatorOptions(command: Command, urlText = operatorUrlText)
 }
 
 /**
+ * Whether the user has set the URL of the operator API, for a command that also works without the
+ * API.
+ */
+export const hasOperatorUrl = ({ operatorUrl }: OperatorOptions, { env }: CommandIo): boolean =>
+  operatorUrl !== undefined || (env['HOOKLINE_OPERATOR_URL'] ?? '') !== ''
+
+/**
  * A client of the operator API. The stop signal of the command cancels its requests.
  * @throws UsageError when the URL or the key file is missing or not usable
  */

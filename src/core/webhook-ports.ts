@@ -1,4 +1,5 @@
 import type { TlsIdentity } from './network/tls-identity.ts'
+import type { Secret } from './secret.ts'
 import type { DurationMs } from './time.ts'
 
 /* The interfaces of the HTTP clients for webhooks and authorization servers. */
@@ -52,6 +53,8 @@ export type CallResult =
       readonly status: number
       readonly retryAfter: string | undefined
       readonly body?: ResponseBody
+      /** The access token of the request; only with `body`, in which an endpoint can repeat it. */
+      readonly accessToken?: Secret
     }
   /** `code`: the error's code, for example `ECONNRESET`. `detail`: one line for the log. */
   | { readonly kind: 'failed'; readonly phase: CallPhase; readonly code: string; readonly detail: string }

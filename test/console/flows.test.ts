@@ -178,6 +178,23 @@ describe('an operator of sources', () => {
       'DELETE /v1/sources/mobile',
     ])
   })
+
+  it('removes one of two write keys, and sends the fingerprint of the other one', async () => {
+    const { page, operator, show } = await console.open()
+    operator.sources.set('mobile', {
+      ...operator.sources.get('mobile')!,
+      document: { id: 'mobile', writeKey: ['***', '***'] },
+      fingerprints: { 'writeKey[0]': '5d41402a', 'writeKey[1]': '7d793037' },
+    })
+    await show('/sources/mobile')
+    await page.getByRole('button', { name: 'Edit' }).click()
+    expect(await page.getByRole('textbox', { name: 'Write key 1' }).inputValue()).toBe('*** (5d41402a)')
+    await page.getByRole('button', { name: 'Remove write key 1' }).click()
+    await page.getByText('The document is valid. Saving it changes these fields: writeKey.').waitFor()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Edit' }).waitFor()
+    expect(operator.sources.get('mobile')?.document['writeKey']).toBe('*** (7d793037)')
+  })
 })
 
 describe('the settings', () => {

@@ -4,48 +4,85 @@ import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import type { RunningService } from '../../deploy/tools/local/hookline-process.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
+import { assembleCrowd, type HostileCrowd, hostileCrowds } from '../support/collector/hostile-crowds.ts'
 import { hostileRequests, sendHostile } from '../support/collector/hostile-requests.ts'
 import { basic } from '../support/network/http-bytes.ts'
 import { blockedSince } from '../support/process/blocked-time.ts'
 import { startInstallation, webKey } from '../support/process/test-installation.ts'
+import { testSecret } from '../support/secret-scan/find-secret.ts'
 
 const closing = closingAfterEach()
 
-/** Number of requests. Use 10,000 for a long run. Another SEED gives other requests. */
+/**
+ * Number of requests beside the crowds. With 10,000 (test/README.md), each crowd comes ten times.
+ * Another SEED gives other requests.
+ */
 const count = Number(process.env['HOSTILE_REQUESTS'] ?? 120)
+const rounds = Math.ceil(count / 1_000)
 const seed = Number(process.env['SEED'] ?? 1)
 /** Heap limit in MiB, as in the chart: 60 % of 512 MiB. */
 const heapMiB = 307
 /** Maximum time for which the event loop may be blocked, in ms of CPU time. */
 const longestBlock = 250
+const appKey = testSecret('app-key')
+const sources = [
+  { id: 'web', writeKey: webKey },
+  { id: 'app', writeKey: appKey },
+]
 
 async function postPage({ collector }: RunningService, messageId: string): Promise<number> {
   const response = await fetch(`${collector}/v1/batch`, {
     method: 'POST',
-    headers: { authorization: basic(webKey) },
+    headers: { authorization: basic(appKey) },
     body: JSON.stringify({ batch: [{ type: 'page', userId: 'u', messageId }] }),
   })
   return response.status
 }
 
-it(`a collector with the heap of the chart survives ${count} hostile requests, and none blocks its event loop`, async () => {
+/**
+ * Sends the requests of a crowd, and 30 requests of another source beside them. Returns the
+ * statuses of both.
+ */
+async function beset(service: RunningService, crowd: HostileCrowd) {
+  const assembled = await assembleCrowd(service.collector ?? '', crowd)
+  try {
+    const finished = assembled.finish()
+    const honest: number[] = []
+    for (let index = 0; index < 30; index += 1) honest.push(await postPage(service, `${crowd.name} ${index}`))
+    return { honest, hostile: await finished }
+  } finally {
+    assembled.leave()
+  }
+}
+
+it(`a collector with the heap of the chart survives ${count} hostile requests and ${rounds} × all crowds, and none blocks its event loop`, async () => {
   const directory = await mkdtemp(join(tmpdir(), 'hookline-hostile-'))
   closing({ close: () => rm(directory, { recursive: true }) })
   const probeFile = join(directory, 'blocked')
   const probe = new URL('../support/process/event-loop-probe.ts', import.meta.url).href
-  const installation = closing(await startInstallation({}))
+  const installation = closing(
+    await startInstallation({ sources, collector: { listen: '127.0.0.1:0', clientAddressHeader: 'X-Forwarded-For' } }),
+  )
   const own = { NODE_OPTIONS: `--max-old-space-size=${heapMiB} --import ${probe}`, LOOP_PROBE_FILE: probeFile }
   const service = await installation.run(own, ['--services', 'collector'])
   expect(await postPage(service, 'before')).toBe(200)
   const startedAt = Date.now()
 
+  const ended = service.exited.then(code => {
+    throw new Error(`the collector ended with ${code}`)
+  })
   const request = hostileRequests({ seed, writeKey: webKey })
   const statuses = await Promise.race([
     sendHostile(service.collector ?? '', request, { to: count, concurrency: 8 }),
-    service.exited.then(code => {
-      throw new Error(`the collector ended with ${code}`)
-    }),
+    ended,
   ])
+  for (let round = 0; round < rounds; round += 1) {
+    for (const crowd of hostileCrowds(webKey)) {
+      const { honest, hostile } = await Promise.race([beset(service, crowd), ended])
+      expect([crowd.name, honest.filter(status => status !== 200)]).toEqual([crowd.name, []])
+      expect([crowd.name, hostile.filter(status => ![200, 400, 401, 503].includes(status))]).toEqual([crowd.name, []])
+    }
+  }
 
   const expected = [0, 200, 400, 401, 404, 408, 411, 413, 414, 431, 501, 503]
   expect([...statuses].filter(([, status]) => !expected.includes(status))).toEqual([])

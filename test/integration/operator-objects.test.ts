@@ -199,3 +199,17 @@ it('concurrent changes without a version are all in force, one after the other',
   const { body } = await ask(operators[0], 'GET /v1/sources/app')
   expect(body.document.writeKey).toHaveLength(3)
 })
+
+it('a resend to a destination is accepted right after its creation, also during other changes', async () => {
+  const [one] = operators
+  const resend = { since: '1h', until: '0s', dryRun: true }
+  const statuses: (readonly [created: number, accepted: number])[] = []
+  async function createInTurn(name: string): Promise<void> {
+    for (const destination of [1, 2, 3, 4].map(number => `${name}-${number}`)) {
+      const { status } = await ask(one, `PUT /v1/destinations/${destination}`, document())
+      statuses.push([status, (await ask(one, 'POST /v1/resends', { ...resend, destination })).status])
+    }
+  }
+  await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(createInTurn))
+  expect(statuses).toEqual(statuses.map(() => [201, 202]))
+})

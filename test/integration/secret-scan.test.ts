@@ -10,7 +10,7 @@ import { startInstallation } from '../support/process/test-installation.ts'
 import { findSecrets, testSecret } from '../support/secret-scan/find-secret.ts'
 import { scanBroker } from '../support/secret-scan/scan-broker.ts'
 
-/* Tests of the scan at the end of a run, with a broker whose topics contain secrets. */
+/* Tests of the scans for secrets, with a broker whose topics contain secrets. */
 
 const closing = closingAfterEach()
 const secret = testSecret('scan')
@@ -43,6 +43,10 @@ it('finds secrets in keys, values and headers of all topics, also in compressed 
   await producer.send({ topic: 'clean', messages: [{ key: 'k', value: 'v' }] })
   await producer.send({ topic: 'clean-and-compressed', compression, messages: [{ value: 'v' }] })
   expect(await scanBroker(join(dataDir, 'log'), [broker.address])).toEqual([])
+  const [unused] = [await freePorts(1)]
+  expect(await scanBroker(join(dataDir, 'log'), [`127.0.0.1:${unused}`])).toEqual([
+    expect.stringMatching(/^clean-and-compressed: its compressed records could not be read: /),
+  ])
 
   await producer.send({ topic: 'with-key', messages: [{ value: 'first' }] })
   await producer.send({ topic: 'with-key', messages: [{ key: secret, value: 'second' }] })
@@ -61,4 +65,13 @@ it('closing an installation fails when its processes have logged a secret', asyn
   const installation = await startInstallation({})
   await writeFile(join(dirname(installation.configFile), 'service.log'), `{"msg":"${secret}"}\n`)
   await expect(installation.close()).rejects.toThrow(`the log has a secret with 'kept-secret-' in plain text: {"msg":`)
+})
+
+it('closing an installation fails when the metrics of a process have a secret', async () => {
+  const installation = await startInstallation({})
+  const service = await installation.run()
+  Object.assign(service, { ask: async () => ({ status: 200, text: `events_total{id="${secret}"} 1` }) })
+  await expect(installation.close()).rejects.toThrow(
+    `the text of /metrics has a secret with 'kept-secret-' in plain text: events_total{id="`,
+  )
 })

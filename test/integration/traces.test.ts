@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
 import { startInstallation, type TestInstallation, webKey } from '../support/process/test-installation.ts'
+import { testSecret } from '../support/secret-scan/find-secret.ts'
 import { OtlpReceiver } from '../support/telemetry/otlp-receiver.ts'
 import { traceparent } from '../support/telemetry/traceparent.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
@@ -23,9 +24,20 @@ async function endpoints() {
   return { asks: closing(asks!), other: closing(other!) }
 }
 
+/** Secrets of the destinations. The receiver of the trace data fails if it gets one of them. */
+const secrets = {
+  sharedSecret: testSecret('shared'),
+  headers: { Authorization: `Bearer ${testSecret('token')}` },
+}
+const operatorKey = testSecret('operator-key')
+const at = (id: string, webhook: object): object => {
+  const { sharedSecret, headers } = secrets
+  return { id, sources: ['web'], sharedSecret, webhooks: [{ ...webhook, headers }] }
+}
+
 const destinations = ({ asks, other }: { asks: RecordingReceiver; other: RecordingReceiver }): object[] => [
-  { id: 'asks', sources: ['web'], webhooks: [{ url: asks.url, traceHeaders: true }] },
-  { id: 'other', sources: ['web'], webhooks: [{ url: other.url }] },
+  at('asks', { url: `${asks.url}/${testSecret('path')}`, traceHeaders: true }),
+  at('other', { url: other.url }),
 ]
 
 async function send(
@@ -106,15 +118,15 @@ it('a trace follows a sync and a deletion to each webhook request', async () => 
   const webhookReceiver = closing(await RecordingReceiver.started())
   const installation = closing(
     await startInstallation({
-      operator: { listen: '127.0.0.1:0', keys: [{ name: 'ada', role: 'operate', key: 'operator-key' }] },
-      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: webhookReceiver.url }] }],
+      operator: { listen: '127.0.0.1:0', keys: [{ name: 'ada', role: 'operate', key: operatorKey }] },
+      destinations: [at('crm', { url: webhookReceiver.url })],
       audiences: { list: [{ name: 'Shoppers', destinations: ['crm'] }] },
       traces: { endpoint: receiver.url, sample: 0 },
     }),
   )
   const service = await installation.run()
   const ask = async (path: string, digit: string, body: string): Promise<void> => {
-    const headers = { authorization: 'Bearer operator-key', traceparent: traceparent(digit) }
+    const headers = { authorization: `Bearer ${operatorKey}`, traceparent: traceparent(digit) }
     const response = await fetch(`${service.operator}${path}`, { method: 'POST', headers, body })
     expect(response.status).toBe(202)
     await response.text()

@@ -55,7 +55,8 @@ const channels = {
   rejected: {
     topic: names.rejected,
     title: 'Rejected messages',
-    description: 'Messages that the collector rejected. Best effort: a message may be missing.',
+    description:
+      'Messages that the collector rejected, at most 1,000 of one request. Best effort: a message may be missing.',
     messages: ['rejected'],
     sends: 'The collector writes rejected messages.',
   },

@@ -26,7 +26,7 @@ const outcomeMeanings: Meanings<Outcome> = {
   ],
   http_429: [
     'The endpoint asks for fewer requests. Hookline lowers its rate of attempts at the destination, and honours `Retry-After`.',
-    'Nothing: messages wait, and their rate adapts to the endpoint. If the customer has agreed to a rate, set `policy.ratePerSecond`.',
+    'Nothing: messages wait, and their rate adapts to the endpoint. If the customer has agreed to a rate, or if the destination has a short `policy.schedule`, set `policy.ratePerSecond`.',
   ],
   http_5xx: ['The endpoint failed with a status of 500 to 599.', 'The owner of the endpoint has to fix it.'],
   timeout: [
@@ -100,7 +100,7 @@ const deadLetterMeanings: Meanings<DeadLetterReason> = {
     'Replay after that delay.',
   ],
   undecodable: [
-    'Hookline cannot process the record as an event, for one of these reasons:<br>• The record is damaged, empty or larger than 16 MiB, or its schema is unknown or is not that of events.<br>• Another program wrote the record to a retry topic without the headers of a delivery.<br>• Its batch cannot be decompressed, or decompresses to more than 64 MiB.<br>• It has `canonical: true`, but not the form in which Hookline writes events.<br>• It is a delete message that no deletion requested.<br>• A bug of Hookline stopped the processing.',
+    'Hookline cannot process the record as an event, for one of these reasons:<br>• The record is damaged, empty or larger than 16 MiB, or its schema is unknown or is not that of events.<br>• Another program wrote the record to a retry topic without the headers of a delivery.<br>• Its batch cannot be decompressed, decompresses to more than 64 MiB, or has more than 200,000 records.<br>• It has `canonical: true`, but not the form in which Hookline writes events.<br>• It is a delete message that no deletion requested.<br>• A bug of Hookline stopped the processing.',
     'Find and correct the producer: `hookline dead-letters --json` shows the headers and the offset. A producer other than Hookline must write `canonical: false`. In the case of a bug, the log has an error: report it.',
   ],
   invalid_message: [
@@ -188,8 +188,8 @@ const replayMeanings: Meanings<ReplayRefusal> = {
     'Within 7 days, read the whole record or batch from the events topic: `hookline dead-letters --json` shows its topic, partition and offset.',
   ],
   unreadable: [
-    'Another program wrote the record to the dead-letter topic, and its headers do not say which delivery it is.',
-    '`hookline dead-letters --json` shows the record.',
+    'Another program wrote the record to the dead-letter topic, and its headers do not say which delivery it is. Or the event of the delivery cannot be decoded, so its source is not known.',
+    '`hookline dead-letters --json` shows the record. If the schema of the event is missing in the registry, register it and replay. Or use `--even-disconnected`.',
   ],
 }
 

@@ -97,7 +97,8 @@ const idOf = ({ value, document }: Filed): unknown => valueAt(value ?? document.
 
 /**
  * Checks the limits between directories: a destination must not use a source that its directory may
- * not use, nor the id of a destination in another directory.
+ * not use, nor the id of a destination in an earlier directory of `destinationsFrom`. So an id
+ * belongs to the same directory in every process that starts.
  */
 export function boundaryProblems(
   files: readonly Filed[],
@@ -121,12 +122,13 @@ export function boundaryProblems(
             ],
     )
     const id = idOf(file)
-    const other = typeof id === 'string' && byId.get(id)?.find(each => each.directory !== directory)
+    const other = typeof id === 'string' && byId.get(id)?.find(each => each.directory < directory)
     const twin = other
       ? [
           {
             path: [...prefix, 'id'],
             message: foreignIdMessage,
+            hint: 'choose another id: it belongs to the directory that is earlier in "destinationsFrom"',
             first: [...other.prefix, 'id'],
           },
         ]

@@ -84,7 +84,8 @@ export function createTrackingServer(deps: Deps): TrackingServer {
     limits,
     clock,
   })
-  const document = ok(JSON.stringify(openApiDocument()))
+  const text = JSON.stringify(openApiDocument())
+  const document = { ...ok(text), bytes: Buffer.from(text) }
   app.get(documentPath, (request, reply) => send(request, reply, document))
   return { start, stop }
 }

@@ -23,6 +23,12 @@ interface Deps {
   readonly onRefused: (cause: 'address' | 'slow') => void
 }
 
+/**
+ * Responses of at most this number of bytes take no memory of the budget. Only a response with
+ * rejected messages is longer.
+ */
+const shortResponse = 1_024
+
 interface Taken {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
@@ -43,7 +49,8 @@ interface Sender {
  *
  * The write key in the headers or the query is checked before the body is read. The memory of the
  * body then counts for the source of this key. Without a key there, the memory counts for the
- * client address until the body names its source.
+ * client address until the body names its source. A long response counts until the client has read
+ * it.
  */
 export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse | undefined> {
   const { api, maxBodyBytes, clientAddressHeader, limits, connections, clock, onRefused } = deps
@@ -62,13 +69,21 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
       return refused(noMemory)
     }
     const connection = connections.of(raw)
-    const memory = api.openBody({ sourceId: sender?.sourceId, address }, () =>
-      connection.onBodyAborted?.(refused(noMemory)),
-    )
+    let isAnswered = false
+    const memory = api.openBody({ sourceId: sender?.sourceId, address }, () => {
+      if (isAnswered) raw.socket.destroy()
+      else connection.onBodyAborted?.(refused(noMemory))
+    })
     try {
-      return await takeBody(taken, { headerKey, queryKey, memory, isKnown: sender !== undefined })
+      const answer = await takeBody(taken, { headerKey, queryKey, memory, isKnown: sender !== undefined })
+      isAnswered = answer !== undefined && answer.body.length > shortResponse && connections.isOpen(raw)
+      if (isAnswered) {
+        memory.answered(Buffer.byteLength((answer as HttpResponse).body))
+        connections.afterResponse(raw, taken.reply.raw, () => memory.release())
+      }
+      return answer
     } finally {
-      memory.release()
+      if (!isAnswered) memory.release()
       inProgress.leave(address)
     }
   }
@@ -105,7 +120,9 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
     // found the write key in the complete body. For a large body this may be later, because large
     // bodies wait for the search.
     const assign = (sourceId: string): boolean => memory.assign(sourceId)
-    const answer = await api.accept({ type, headerKey, queryKey, body: body.text, assign, strict, receivedAt, trace })
+    const reserve = (bytes: number): boolean => memory.take(bytes)
+    const keys = { headerKey, queryKey }
+    const answer = await api.accept({ ...keys, type, body: body.text, assign, reserve, strict, receivedAt, trace })
     return answer.kind === 'accepted' ? accepted(answer.rejected) : refused(answer)
   }
 

@@ -22,6 +22,8 @@ export interface Connection {
 interface State extends Connection {
   requestsInProgress: number
   isLast: boolean
+  /** Called when the connection closes. */
+  readonly onClosed: Set<() => void>
   /** The latest request. Its body may still be arriving. */
   current: IncomingMessage | undefined
 }
@@ -32,6 +34,11 @@ export interface Connections {
   of(request: IncomingMessage): Connection
   /** Whether the connection of the request is still open. If not, `of` and `staysAfter` throw. */
   isOpen(request: IncomingMessage): boolean
+  /**
+   * Calls `callback` once: when the response was written completely, or when its connection, which
+   * must be open now, is closed.
+   */
+  afterResponse(request: IncomingMessage, response: ServerResponse, callback: () => void): void
   /**
    * Whether the connection stays open after the response to this request. It always stays open when
    * further requests are pipelined behind this one, because their responses must follow.
@@ -67,8 +74,10 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
   function follow(server: Server): void {
     server.prependListener('connection', (socket: Socket) => {
       hadAny = true
-      states.set(socket, idleState())
-      socket.once('close', () => states.delete(socket))
+      const state = idleState()
+      states.set(socket, state)
+      state.onClosed.add(() => states.delete(socket))
+      socket.once('close', () => callAll(state.onClosed))
     })
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
       const state = stateOf(request.socket)
@@ -140,6 +149,7 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     follow,
     of: request => stateOf(request.socket),
     isOpen: request => states.has(request.socket),
+    afterResponse: (request, response, callback) => waitForResponse(stateOf(request.socket), response, callback),
     staysAfter: request =>
       (!isLeaving && states.size <= limits.connections / 2) || stateOf(request.socket).current !== request,
     closeAfterNextResponse() {
@@ -159,6 +169,19 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
   }
 }
 
+function callAll(callbacks: Iterable<() => void>): void {
+  for (const callback of callbacks) callback()
+}
+
+function waitForResponse({ onClosed }: State, response: ServerResponse, callback: () => void): void {
+  const once = (): void => {
+    if (onClosed.delete(once)) callback()
+  }
+  // Node emits no `close` for a response that waits behind another one on a closed connection.
+  onClosed.add(once)
+  response.once('close', once)
+}
+
 /** The error of Node's event `clientError`. `reason` is the text of its parser. */
 type ParserError = Error & { readonly code?: string; readonly reason?: string }
 
@@ -168,6 +191,7 @@ const idleState = (): State => ({
   requestsInProgress: 0,
   isLast: false,
   isLong: false,
+  onClosed: new Set(),
   current: undefined,
   onBodyAborted: undefined,
 })

@@ -70,7 +70,11 @@ const job = {
     ...flag,
     description: '`true`: the job was cancelled, and the process that runs it has not stopped it yet.',
   },
-  error: { ...text, description: 'Why the job failed.' },
+  error: {
+    ...text,
+    description:
+      'Why the job failed. In a job that has not ended: why the last try to continue it failed, until it makes progress again.',
+  },
 }
 const always = ['id', 'kind', 'state', 'createdAt', 'createdBy', 'progress']
 const countRow = closedWith({ destination: text, reason: text, count, topic: text, refusal: text }, [

@@ -61,5 +61,10 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
   pace: perSecond(
     'Maximum number of attempts per second that the processes together now make, because an endpoint responded with 429. Absent without this limit.',
   ),
+  pausedUntil: {
+    ...time,
+    description:
+      'When the pause ends that a `Retry-After` of the endpoint has caused. Each process pauses for the responses that it gets itself, so this is the latest end, and other processes may make attempts before it. Absent without a pause. The pause of an operator is in `state`.',
+  },
   results: closed({ lastHour: results('an hour ago'), lastDay: results('a day ago') }),
 }

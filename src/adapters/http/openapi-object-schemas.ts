@@ -51,7 +51,7 @@ const view = {
   problems,
   document: {
     description:
-      'The object in the form of the configuration file. Each secret is `***`, and URLs show only their host.',
+      'The object in the form of the configuration file. Each secret is `***`, and the URLs of webhooks show only their host.',
     type: 'object',
   },
   fingerprints: {
@@ -185,7 +185,11 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
           responseBody: {
             ...closed(
               {
-                text: { ...text, description: 'The body as UTF-8 text. Absent when the body is compressed.' },
+                text: {
+                  ...text,
+                  description:
+                    'The body as UTF-8 text, in which secrets of the destination are `***`. Absent when the body is compressed.',
+                },
                 contentEncoding: { ...text, description: 'Compression of the body, for example gzip.' },
                 truncated: {
                   ...flag,
@@ -224,7 +228,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
       partial: {
         const: true,
         description:
-          'Present if numbers may be too low: Kafka did not report all offsets within 5 seconds, or the process has not read the status topic yet.',
+          'Present if numbers may be too low: Kafka did not report all offsets in time, or the process has not read the status topic yet.',
       },
       groups: list(closed({ group: text, topics: list(closed({ topic: text, lag: count })) })),
       waiting: { ...list(closed({ tier: text, records: count })), description: 'Records that wait in retry topics.' },
@@ -274,8 +278,13 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
       },
       waiting: list(closed({ tier: text, records: count, oldestAt: time })),
       ...liveDestination,
-      lastFailures: { ...list(reference('FailedAttempt')), maxItems: 50 },
+      lastFailures: {
+        ...list(reference('FailedAttempt')),
+        maxItems: 50,
+        description:
+          'The last failed attempts, newest first. Absent if `delivery.attemptsTopic` is `off`, because Hookline then records no attempts. Also absent if Hookline could not read the attempts topic in time; `partial` is then `true`.',
+      },
     },
-    ['partial', 'pace', 'lastFailures', 'disabledAutomatically'],
+    ['partial', 'pace', 'pausedUntil', 'lastFailures', 'disabledAutomatically'],
   ),
 }

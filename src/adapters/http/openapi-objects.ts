@@ -89,7 +89,7 @@ const ofKind = (kind: (typeof objectKinds)[number]): Readonly<Record<string, obj
       put: operation({
         ...{ id: `put${Name}`, summary: `Create or replace a ${kind}`, answer: 'ChangeResult', more: created },
         description:
-          'A secret with the value `***` keeps its stored value. Without `If-Match`, the request can only create an object.',
+          'A secret with the value `***` keeps its stored value. In a list, `***` stands for the stored secret at the same position, and a mask with a fingerprint, such as `*** (5d41402a)`, for the secret with this fingerprint. Without `If-Match`, the request can only create an object.',
         ...{ parameters: [id, ifMatch, ifNoneMatch, dryRun], body: [document, true] },
         codes: [...ofDocuments, ...needsPrecondition],
       }),

@@ -94,6 +94,8 @@ export const operatorPaths = {
       operationId: 'deletion',
       summary: 'Show the status of a deletion by source and destination',
       tags: ['operators'],
+      description:
+        'A request searches the deletions topic for at most 1.5 seconds, and reads at most 300,000 records. If it found the deletion but perhaps not all results, the response has `partial: true`. If it did not find the deletion within these limits, the response is a 503 with `unavailable`. A 404 means that there is no deletion with this id.',
       parameters: [inPath('id')],
       responses: {
         ...ofOperators,

@@ -3,6 +3,7 @@ import type { FailureThrottle } from '../../core/operator/failure-throttle.ts'
 import type { FindOperatorKey } from '../../core/operator/operator-keys.ts'
 import { isEqual, type Operator, type OperatorSessions } from '../../core/operator/operator-sessions.ts'
 import type { Clock } from '../../core/ports.ts'
+import { clientAddressOf } from './client-address.ts'
 import { type HttpResponse, problem } from './responses.ts'
 import { deleteCookie, isOfOtherOrigin, sessionTokenIn } from './session-cookie.ts'
 
@@ -22,6 +23,8 @@ interface Deps {
    * throttled.
    */
   readonly throttle?: FailureThrottle | undefined
+  /** The header in which a proxy sends the address of the client, which is throttled. */
+  readonly clientAddressHeader?: string | undefined
   readonly clock: Pick<Clock, 'monotonic' | 'now'>
 }
 
@@ -33,7 +36,7 @@ interface Deps {
 export type AuthenticateOperator = (request: IncomingMessage, isForEveryRole?: boolean) => Operator | HttpResponse
 
 export function createOperatorAuthentication(deps: Deps): AuthenticateOperator {
-  const { findKey, sessions, throttle, clock } = deps
+  const { findKey, sessions, throttle, clientAddressHeader, clock } = deps
 
   function byKey({ headers }: IncomingMessage): Operator | HttpResponse {
     const given = bearerPattern.exec(headers.authorization ?? '')?.[1]
@@ -50,18 +53,18 @@ export function createOperatorAuthentication(deps: Deps): AuthenticateOperator {
   }
 
   return (request, isForEveryRole = false) => {
-    const { headers, method, socket } = request
-    const { remoteAddress = '' } = socket
+    const { headers, method } = request
+    const address = clientAddressOf(request, clientAddressHeader)
     const now = clock.monotonic()
-    const retryAfter = throttle?.secondsToWait(remoteAddress, now) ?? 0
-    if (retryAfter > 0) return tooManyFailures(retryAfter)
     const token = headers.authorization === undefined && sessions ? sessionTokenIn(headers) : undefined
+    const retryAfter = throttle?.secondsToWait(address, now, token) ?? 0
+    if (retryAfter > 0) return tooManyFailures(retryAfter)
     const found = token === undefined || !sessions ? byKey(request) : bySession(request, token, sessions())
     if ('status' in found) {
-      if (found === noKey || found === noSession) throttle?.failed(remoteAddress, now)
+      if (found === noKey || found === noSession) throttle?.failed(address, now)
       return found
     }
-    throttle?.succeeded(remoteAddress, now)
+    throttle?.succeeded(address, now, token)
     return found.role === 'operate' || isReading(method) || isForEveryRole ? found : readOnly
   }
 }

@@ -67,6 +67,8 @@ interface Deps {
   readonly listAudiences: ListAudiences
   readonly findKey: () => FindOperatorKey
   readonly sessions: () => OperatorSessions
+  /** The header in which a proxy sends the address of the client. Absent: that of the connection. */
+  readonly clientAddressHeader?: string | undefined
   readonly publishedKeys: PublishedKeys
   /** The directory with the built console; `undefined` when it was not built. */
   readonly consoleDirectory: string | undefined
@@ -86,6 +88,7 @@ interface Deps {
  */
 export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'stop'> {
   const { api, objects, log, jobs, audit, findKey, sessions, publishedKeys, clock, metrics, tracer } = deps
+  const { clientAddressHeader } = deps
   const limits = { ...operatorLimits, ...deps.limits }
   const onAnswer = ({ code }: HttpResponse): void => metrics.operatorAnswers.inc({ code })
   const server = createHttpServer({
@@ -101,7 +104,7 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
     release: (bytes: number) => budget.giveBack(bytes),
   }
   const throttle = new FailureThrottle(clock.monotonic())
-  const gate = createOperatorAuthentication({ findKey, sessions, throttle, clock })
+  const gate = createOperatorAuthentication({ findKey, sessions, throttle, clientAddressHeader, clock })
   const shared = {
     ...server,
     takeTraced: createRunInSpan(tracer, server.fail),
@@ -115,7 +118,7 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
   addObjectRoutes({ ...shared, api: objects, guard })
   addMessageAndDeadLetterRoutes({ ...shared, log, guard })
   addJobRoutes({ ...shared, api: jobs, guard })
-  addSessionRoutes({ ...shared, sessions, throttle, audit, guard })
+  addSessionRoutes({ ...shared, sessions, throttle, clientAddressHeader, audit, guard })
   addConsoleRoutes({ ...server, directory: deps.consoleDirectory })
   addAudienceRoute({ ...shared, listAudiences: deps.listAudiences, guard })
   addLedgerRoute({ ...shared, readLedger: deps.readLedger, guard })

@@ -34,6 +34,11 @@ export interface HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /**
+   * The bytes of `body`, for a long body of many responses: clients that do not read them then share
+   * their memory.
+   */
+  readonly bytes?: Buffer
 }
 
 const json = { 'content-type': 'application/json; charset=utf-8' } as const

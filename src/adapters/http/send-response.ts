@@ -40,7 +40,11 @@ export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin
     if (rest === 'to_read') {
       reply.hijack()
       linger(raw, reply.raw, { ...answer, headers })
-    } else reply.code(answer.status).headers(headers).send(answer.body)
+    } else
+      reply
+        .code(answer.status)
+        .headers(headers)
+        .send(answer.bytes ?? payloadOf(answer.body))
   }
 
   /**
@@ -73,6 +77,14 @@ export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin
       .on('error', () => {})
   }
 }
+
+/**
+ * Returns a long body as bytes: while a client does not read it, Node would keep up to three times
+ * the length of a text.
+ */
+const payloadOf = (body: string): string | Buffer => (body.length > longBody ? Buffer.from(body) : body)
+
+const longBody = 16_384
 
 /**
  * Maximum bytes of an unread body that Node discards after the response. The connection stays open.

@@ -3,6 +3,7 @@ import type { AuditLog } from '../../core/operator/deletion-and-audience-api.ts'
 import type { FailureThrottle } from '../../core/operator/failure-throttle.ts'
 import { objectRefusal } from '../../core/operator/object-refusal.ts'
 import type { Operator, OperatorSessions } from '../../core/operator/operator-sessions.ts'
+import { clientAddressOf } from './client-address.ts'
 import type { HttpServer } from './json-api-server.ts'
 import { createReadObjectBody, type ObjectBodyDeps } from './json-object-body.ts'
 import { withoutQuery } from './object-read-handlers.ts'
@@ -18,6 +19,7 @@ interface Deps extends ObjectBodyDeps, Pick<HttpServer, 'app' | 'send' | 'fail'>
   readonly guard: Guard
   readonly sessions: () => OperatorSessions
   readonly throttle: FailureThrottle
+  readonly clientAddressHeader: string | undefined
   readonly audit: AuditLog
 }
 
@@ -33,6 +35,7 @@ export function addSessionRoutes({
   guard,
   sessions,
   throttle,
+  clientAddressHeader,
   audit,
   ...deps
 }: Deps): void {
@@ -40,9 +43,9 @@ export function addSessionRoutes({
   const readBody = createReadObjectBody({ ...deps, maxBodyBytes: maxSignInBytes })
 
   async function signIn(request: FastifyRequest, reply: FastifyReply): Promise<HttpResponse | undefined> {
-    const { headers, socket } = request.raw
-    const { remoteAddress = '' } = socket
-    const retryAfter = throttle.secondsToWait(remoteAddress, clock.monotonic())
+    const { headers } = request.raw
+    const address = clientAddressOf(request.raw, clientAddressHeader)
+    const retryAfter = throttle.secondsToWait(address, clock.monotonic())
     if (retryAfter > 0) return inObjectForm(tooManyFailures(retryAfter))
     if (isOfOtherOrigin(headers)) return inObjectForm(otherOrigin)
     const body = await readBody(request.raw, reply.raw)
@@ -52,10 +55,10 @@ export function addSessionRoutes({
     const id = clock.id()
     const begun = sessions().begin(key, id, clock.now())
     if (begun === undefined) {
-      throttle.failed(remoteAddress, clock.monotonic())
+      throttle.failed(address, clock.monotonic())
       return inObjectForm(wrongKey)
     }
-    throttle.succeeded(remoteAddress, clock.monotonic())
+    throttle.succeeded(address, clock.monotonic(), begun.token)
     audit({ ...auditedOf(begun.operator), requestId: id, action: 'sign_in', result: 'ok' })
     const answer = ok(JSON.stringify(shown(begun.operator)))
     const cookie = setCookie(begun.token, headers)

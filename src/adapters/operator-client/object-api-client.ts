@@ -87,6 +87,7 @@ const destinationStatus = z.looseObject({
   requestsInProgress: z.number(),
   inMemory: z.number(),
   pace: z.number().optional(),
+  pausedUntil: z.string().optional(),
   results: z.object({ lastHour: results, lastDay: results }),
 })
 export type ShownStatus = z.infer<typeof destinationStatus>

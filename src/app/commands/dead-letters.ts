@@ -15,7 +15,7 @@ import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-
 import { countsOf, deadLetterTitles, documentOf, rowOf } from '../dead-letter-output.ts'
 import { listByApi } from '../dead-letters-by-api.ts'
 import { loadSettings } from '../load-settings.ts'
-import { type OperatorOptions, withOperatorOptions } from '../operator-options.ts'
+import { hasOperatorUrl, type OperatorOptions, withOperatorOptions } from '../operator-options.ts'
 import { wholeNumber, withConfigOption } from '../options.ts'
 import { tableOf } from '../terminal.ts'
 
@@ -34,13 +34,14 @@ export interface DeadLetterSource {
   codec(): Promise<EventCodec>
 }
 
-const operatorUrlText = 'read the dead letters through the operator API at this URL (default: read them from Kafka)'
+const operatorUrlText =
+  'read the dead letters through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL; if neither is set, the command itself reads them from Kafka)'
 
 const description = [
   'Lists the dead letters that `hookline replay` has not replayed, oldest first. Only dead letters that match all filters are listed.',
   'Each line has the time of dead-lettering, the destination, the reason, the outcome of each webhook, the message id and type, the number of attempts, the topic, partition and offset of the event (ORIGIN), and the key of the dead letter. The last line, on stderr, has the count for each reason.',
-  'With --operator-url the operator service reads the dead letters: the command then needs an operator key, and no configuration and no access to Kafka.',
-  'With --json each dead letter is one JSON line with all fields and, without --operator-url, the event. The line never contains the HTTP requests or secrets.',
+  'With --operator-url or HOOKLINE_OPERATOR_URL, the operator service reads the dead letters: the command then needs an operator key, and no configuration and no access to Kafka.',
+  'With --json each dead letter is one JSON line with all fields and, if the command itself reads from Kafka, the event. The line never contains the HTTP requests or secrets.',
 ].join('\n\n')
 
 const examples = [
@@ -69,7 +70,7 @@ export function deadLettersCommand(
 
 async function run(options: Options, io: CommandIo, open: (settings: Settings) => DeadLetterSource): Promise<void> {
   const filter = filterOf(options)
-  if (options.operatorUrl !== undefined) return listByApi(filter, options, io)
+  if (hasOperatorUrl(options, io)) return listByApi(filter, options, io)
   const settings = await loadSettings(options, io)
   const source = open(settings)
   const unavailable = (error: unknown): unknown =>

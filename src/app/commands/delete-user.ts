@@ -10,7 +10,7 @@ import { type DeletionRecord, type DeletionStatus, DeletionTally } from '../../c
 import { createRouting } from '../../core/delivery/route.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
-import { createFindDeletion, type FindDeletion, readLimits } from '../../services/operator/find-deletion.ts'
+import { commandLimits, createFindDeletion, type FindDeletion } from '../../services/operator/find-deletion.ts'
 import { writeDeletion } from '../../services/operator/write-deletion.ts'
 import {
   CommandFailed,
@@ -81,7 +81,8 @@ async function run(options: Options, io: CommandIo, open: OpenCommandClients): P
   const settings = await (status === undefined ? loadMergedSettings : loadSettings)(options, io)
   const request = status === undefined ? requestOf(options, settings) : undefined
   const access = open(settings, io)
-  const find = createFindDeletion({ ...access, topic: topicNames(settings.topics.prefix).deletions })
+  const topic = topicNames(settings.topics.prefix).deletions
+  const find = createFindDeletion({ ...access, topic, limits: commandLimits })
   try {
     if (request !== undefined) await deleteUsers(request, find, access, settings, options, io)
     else await printStatus(status as string, find, options, io)
@@ -130,7 +131,7 @@ async function deleteUsers(
   ])
 }
 
-const limit = `${readLimits.records} records or ${readLimits.time / 1_000} s`
+const limit = `${commandLimits.records} records or ${commandLimits.time / 1_000} s`
 
 /**
  * Finds a deletion by its id. `undefined` when there is none.

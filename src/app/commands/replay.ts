@@ -22,7 +22,7 @@ import { type CommandClients, openCommandClients } from '../command-clients.ts'
 import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
 import { type JobOptions, runJob, withJobOptions } from '../follow-job.ts'
 import { loadMergedSettings } from '../merged-settings-of-command.ts'
-import { withOperatorOptions } from '../operator-options.ts'
+import { hasOperatorUrl, withOperatorOptions } from '../operator-options.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
 import { countsOf, documentOf, hintsOf, linesOf } from '../replay-output.ts'
 import { createProgressBar } from '../terminal.ts'
@@ -42,7 +42,7 @@ const description = [
   'A delivery starts again after about 10 seconds, only for its destination, with the same message id and a new retry window. Some events are dead-lettered without a destination, for example with the reason "unknown_source"; the replay writes them to the events topic again, unchanged. For an audience change, Hookline sends the current value unless the destination has it already.',
   'You can stop the command and run it again: it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time. Do not run two replays at the same time.',
   'With --operator-url, the operator service replays the dead letters as a job. The job continues after Ctrl-C and after a restart of any process. Jobs of one destination run one after the other.',
-  'A dead letter is not replayed if its destination is disabled, is missing from the configuration, or (without --even-disconnected) is no longer connected to the source. Records with invalid headers, and truncated records (the dead-letter topic has only their first 64 KiB), are not replayed either. If a selected dead letter is not replayed, the exit code is 1, except with --dry-run.',
+  'A dead letter is not replayed if its destination is disabled, is missing from the configuration, or (without --even-disconnected) is no longer connected to the source. Records with invalid headers, deliveries whose event cannot be decoded (without --even-disconnected), and truncated records (the dead-letter topic has only their first 64 KiB) are not replayed either. If a selected dead letter is not replayed, the exit code is 1, except with --dry-run.',
 ].join('\n\n')
 
 const examples = [
@@ -66,7 +66,10 @@ export function replayCommand(
       wholeNumber('--rate', 1),
     )
     .option('--dry-run', 'show what would be replayed and to which topic, without writing')
-    .option('--even-disconnected', 'also replay to destinations that are no longer connected to the source')
+    .option(
+      '--even-disconnected',
+      'also replay to destinations that are no longer connected to the source, or if the source cannot be read',
+    )
     .action(async (options: Options) => (isJob(options, io) ? replayAsJob(options, io) : run(options, io, open)))
   withJobOptions(withOperatorOptions(command, operatorUrlText), 'replay')
   return withExamples(withJsonOption(command), examples)
@@ -75,8 +78,8 @@ export function replayCommand(
 const operatorUrlText =
   'replay as a job of the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL; if neither is set, the command itself replays the dead letters in Kafka)'
 
-const isJob = ({ operatorUrl, follow, cancel }: Options, { env }: CommandIo): boolean =>
-  [operatorUrl, env['HOOKLINE_OPERATOR_URL'], follow, cancel].some(given => given !== undefined && given !== '')
+const isJob = (options: Options, io: CommandIo): boolean =>
+  hasOperatorUrl(options, io) || [options.follow, options.cancel].some(given => given !== undefined && given !== '')
 
 /** Creates a replay through the operator API, and shows its progress. */
 async function replayAsJob(options: Options, io: CommandIo): Promise<void> {

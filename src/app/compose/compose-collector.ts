@@ -5,8 +5,9 @@ import type { SharedDependencies, StartedService } from './shared-dependencies.t
 
 const mebibyte = 1_048_576
 /**
- * Memory for request bodies with a known write key. It has room for 10 000 small requests or 65 of
- * the largest SDK batches (512 000 bytes), and is small enough for a container with 512 MiB.
+ * Memory for request bodies with a known write key, their rejected messages and long responses. It
+ * has room for 10 000 small requests or 65 of the largest SDK batches (512 000 bytes), and is small
+ * enough for a container with 512 MiB.
  */
 const bodiesBytes = 32 * mebibyte
 /** Memory for request bodies without a known write key: 16 of the largest SDK batches. */
@@ -15,9 +16,11 @@ const keylessBytes = 8 * mebibyte
 const operatorsBytes = 16 * mebibyte
 /**
  * Memory for records that Kafka has not acknowledged: enough for a leader election of about 5
- * seconds at 10 MB/s.
+ * seconds at 10 MB/s. One source may use three quarters of it.
  */
 const recordsBytes = 48 * mebibyte
+/** Memory for rejected messages that Kafka has not acknowledged. */
+const rejectedBytes = 8 * mebibyte
 /**
  * The minimum memory for request bodies, as a multiple of the maximum body size. A body takes up to
  * twice its size while it is read, and one source gets at most half of the memory. So with 4, every
@@ -46,6 +49,7 @@ export async function startCollector(shared: SharedDependencies): Promise<Starte
       bodies: { authenticated, keyless: keylessBytes, perAddress: bodyBytesPerAddress },
       operators: Math.max(operatorsBytes, maxBodyBytes),
       records: recordsBytes,
+      rejected: rejectedBytes,
     },
   })
   // Components stop in reverse order. The collector is started before the HTTP server, so it stops

@@ -12,6 +12,7 @@ import { createObjectStore, type ObjectStore } from '../../services/config-objec
 import { ObjectWriter } from '../../services/config-objects/object-writer.ts'
 import { createSealRenewal } from '../../services/config-objects/seal-renewal.ts'
 import type { Lifecycle } from '../lifecycle.ts'
+import { awaitKafka } from './await-kafka.ts'
 import { type MergedSettings, readingContextOf } from './merged-settings.ts'
 
 interface Context {
@@ -25,14 +26,21 @@ interface Context {
  * Resolves with `undefined` without `operator.encryptionKeyFile`: the topic does not exist then.
  */
 export async function startObjectStore(
-  { settings, merged, lifecycle, logger }: Context & { readonly settings: Settings },
+  {
+    settings,
+    merged,
+    lifecycle,
+    logger,
+    stopAsked,
+  }: Context & { readonly settings: Settings; readonly stopAsked: AbortSignal },
   { kafka, topics }: { readonly kafka: KafkaClient; readonly topics: TopicNames },
 ): Promise<ObjectStore | undefined> {
   if (settings.configTopic !== true) return undefined
   const topic = topics.config
   const follower = createFollower({ kafka, topic, clock, logger })
   const store = createObjectStore({ follower, topic, logger, clock, reading: readingContextOf(merged.file()) })
-  await lifecycle.start({ name: 'config topic', start: store.start, stop: store.stop })
+  const start = (): Promise<void> => awaitKafka(store.start, { logger, stopAsked })
+  await lifecycle.start({ name: 'config topic', start, stop: store.stop })
   merged.follow(store)
   await lifecycle.start({ name: 'merged settings', stop: async () => merged.stop() })
   return store

@@ -1,5 +1,6 @@
 import { createFollower } from '../../adapters/kafka/log/topic-follower.ts'
 import { createReader } from '../../adapters/kafka/log/topic-reader.ts'
+import { createRouting } from '../../core/delivery/route.ts'
 import type { JobsApi } from '../../core/jobs/jobs-api.ts'
 import type { Event } from '../../core/message/event.ts'
 import { epochMs } from '../../core/time.ts'
@@ -9,6 +10,7 @@ import { createJobStore } from '../../services/jobs/job-store.ts'
 import { createManageJobs } from '../../services/jobs/manage-jobs.ts'
 import { runReplay } from '../../services/jobs/run-replay.ts'
 import { runResend } from '../../services/jobs/run-resend.ts'
+import { awaitKafka } from './await-kafka.ts'
 import type { SharedDependencies } from './shared-dependencies.ts'
 
 /**
@@ -22,7 +24,7 @@ export async function startJobs(
   const topic = topics.jobs
   const follower = createFollower({ kafka, topic, clock, logger })
   const store = createJobStore({ follower, producer, topic, clock, logger })
-  await lifecycle.start({ name: 'jobs topic', start: store.start, stop: store.stop })
+  await lifecycle.start({ name: 'jobs topic', start: () => awaitKafka(store.start, shared), stop: store.stop })
   const reader = createReader({ kafka, clock, logger })
   const { delivery } = settings
   const policy = { window: delivery.window, tiers: tiersOf(delivery.schedule) }
@@ -40,8 +42,11 @@ export async function startJobs(
     resend: (job, owned) => runResend(resendDeps, job, owned),
   })
   await lifecycle.start({ name: 'job runner', start: async () => runner.start(), stop: runner.stop })
+  // A job can be created right after a change of its destination, so the live settings may be too
+  // old for it.
+  const latestRouting = () => createRouting(shared.merged.latest().settings)
   return {
-    api: createManageJobs({ store, offsets: reader, topics, routing, clock }),
+    api: createManageJobs({ store, offsets: reader, topics, routing: latestRouting, clock }),
     refreshGauges: runner.refreshGauges,
   }
 }

@@ -67,6 +67,7 @@ export async function startOperator(
   const server = createOperatorServer({
     ...{ ...shared, listen, api, objects, log, jobs: jobs.api, findKey, publishedKeys },
     sessions: () => live().operatorSessions,
+    clientAddressHeader: settings.collector.clientAddressHeader,
     readLedger: composeReadLedger(shared, sessions, ledgerRouteLimits),
     listAudiences,
     consoleDirectory: findConsole(),

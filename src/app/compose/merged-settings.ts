@@ -26,6 +26,11 @@ export type FollowedObjects = Pick<ObjectStore, 'objects' | 'failures' | 'listen
 export interface MergedSettings {
   /** The last merge. */
   get(): Merged
+  /**
+   * A merge with all changes that this process has read. The last merge may not have those of the
+   * last half second yet.
+   */
+  latest(): Merged
   /** The settings of the file. */
   file(): Settings
   /** Replaces the settings of the file, and merges immediately. */
@@ -72,11 +77,13 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
   let earliest = Number.NEGATIVE_INFINITY
   let cancel: Cancel | undefined
 
+  const mergedNow = (): Merged => mergeObjects(file, objects?.objects() ?? [], objects?.failures)
+
   function merge(): void {
     cancel?.()
     cancel = undefined
     const startedAt = clock.monotonic()
-    merged = mergeObjects(file, objects?.objects() ?? [], objects?.failures)
+    merged = mergedNow()
     apply(merged)
     const tookMs = clock.monotonic() - startedAt
     earliest = startedAt + Math.min(interval.max, Math.max(interval.min, interval.perMerge * tookMs))
@@ -89,6 +96,7 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
 
   return {
     get: () => merged,
+    latest: () => (cancel === undefined ? merged : mergedNow()),
     file: () => file,
     applyFile(settings) {
       file = settings

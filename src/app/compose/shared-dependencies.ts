@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { library } from '../../../packages/client/src/version.ts'
 import { createAudienceInputCodec } from '../../adapters/avro/audience-codecs.ts'
 import { createEventCodec } from '../../adapters/avro/event-codec.ts'
@@ -7,7 +6,6 @@ import { systemClock as clock, systemTime } from '../../adapters/clock/system-cl
 import { type ConsumerDeps, createConsumer } from '../../adapters/kafka/group/consumer.ts'
 import { skippedOffsets } from '../../adapters/kafka/group/lost-position.ts'
 import { createKafka, type KafkaClient } from '../../adapters/kafka/kafkajs/client.ts'
-import { isBrokerUnavailable } from '../../adapters/kafka/kafkajs/errors.ts'
 import { createAdmin } from '../../adapters/kafka/log/admin.ts'
 import { createFollower } from '../../adapters/kafka/log/topic-follower.ts'
 import { createProducer } from '../../adapters/kafka/producer/producer.ts'
@@ -26,6 +24,7 @@ import type { ObjectStore } from '../../services/config-objects/object-store.ts'
 import type { ObjectWriter } from '../../services/config-objects/object-writer.ts'
 import { createSuppressionList, type SuppressionList } from '../../services/deletion/suppression-list.ts'
 import type { Lifecycle } from '../lifecycle.ts'
+import { awaitKafka } from './await-kafka.ts'
 import { startObjectStore, startObjectWriter } from './compose-config-objects.ts'
 import type { LiveSettings } from './live-settings.ts'
 import type { MergedSettings } from './merged-settings.ts'
@@ -109,7 +108,11 @@ export async function createSharedDependencies(
   const follower = createFollower({ kafka, topic: topics.suppressions, clock, logger })
   const lasts = await suppressionRetention(settings, kafka, logger)
   const suppressions = createSuppressionList({ follower, producer, topic: topics.suppressions, lasts, clock, logger })
-  await lifecycle.start({ name: 'suppression list', start: suppressions.start, stop: suppressions.stop })
+  await lifecycle.start({
+    name: 'suppression list',
+    start: () => awaitKafka(suppressions.start, context),
+    stop: suppressions.stop,
+  })
   const objectStore = await startObjectStore(context, { kafka, topics })
   const writesObjects = services.has('dispatcher') || services.has('operator')
   const objectWriter = writesObjects
@@ -173,41 +176,6 @@ async function checkedTopics(
   }
 }
 
-const retryIntervalMs = 2_000
-
-/**
- * Repeats `ask` until a broker responds. A restart would not help while no broker can be reached,
- * so the process does not exit.
- * @throws any other error, or the abort reason when the process must stop
- */
-async function awaitKafka<T>(
-  ask: () => Promise<T>,
-  { logger, stopAsked }: { readonly logger: Pick<Logger, 'warn'>; readonly stopAsked: AbortSignal },
-): Promise<T> {
-  const stopped = Promise.withResolvers<never>()
-  stopped.promise.catch(() => undefined)
-  const stop = (): void => stopped.reject(stopAsked.reason)
-  stopAsked.addEventListener('abort', stop)
-  if (stopAsked.aborted) stop()
-  try {
-    for (let isLogged = false; ; isLogged = true) {
-      try {
-        return await Promise.race([ask(), stopped.promise])
-      } catch (error) {
-        if (stopAsked.aborted || !isBrokerUnavailable(error)) throw error
-        if (!isLogged)
-          logger.warn(
-            { error: (error as Error).message },
-            'cannot connect to Kafka (see error); hookline tries again every 2 s',
-          )
-      }
-      await delay(retryIntervalMs, undefined, { signal: stopAsked })
-    }
-  } finally {
-    stopAsked.removeEventListener('abort', stop)
-  }
-}
-
 interface Membership extends Pick<ConsumerDeps, 'groupId' | 'topics' | 'maxWait' | 'maxWaitWhilePaused' | 'fetch'> {
   readonly group: ConsumerGroupLabel
   /** The log text when records were deleted before they were read. */
@@ -222,7 +190,8 @@ export function createGroupConsumer(
     logger,
     metrics,
     onFatal,
-  }: Pick<SharedDependencies, 'kafka' | 'clock' | 'logger' | 'metrics' | 'onFatal'>,
+    stopAsked,
+  }: Pick<SharedDependencies, 'kafka' | 'clock' | 'logger' | 'metrics' | 'onFatal' | 'stopAsked'>,
   { group, onLoss, ...membership }: Membership,
 ): LogConsumer {
   // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
@@ -233,6 +202,7 @@ export function createGroupConsumer(
     clock,
     logger,
     onFatal,
+    untilReached: ask => awaitKafka(ask, { logger, stopAsked }),
     onCommit: result => metrics.commits.inc({ group, result }),
     onPositionLost: loss => {
       logger.error(loss, onLoss)

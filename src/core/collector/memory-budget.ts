@@ -1,3 +1,5 @@
+import { BytesByGroup } from './shared-memory.ts'
+
 /** Counts bytes of memory that several callers use, and limits their sum. */
 export class MemoryBudget {
   readonly #limit: number
@@ -67,10 +69,13 @@ const graceMs = 1_000
  * evicted, wait for Kafka. The fair share of a group is the size of the part, divided by one more
  * than the number of groups that hold memory. The cost of a body is its bytes times its age.
  *
+ * A complete body also takes memory for its rejected messages. When the request is answered, only
+ * the memory of its response is counted, until the client has read it.
+ *
  * If a body needs more than its group may hold, another body can be evicted (its request is
- * refused):
- * - If the group is below its fair share, the costliest incomplete body of a group above its share
- *   is evicted.
+ * refused, or its connection is closed when its response is being sent):
+ * - If the group is below its fair share, the costliest body of a group above its share is evicted.
+ *   Only an incomplete body, or one whose response is being sent, can be evicted.
  * - If the group is above its fair share, only a body of the same group is evicted. The evicted
  *   body must cost more than the body that needs memory, and must have begun at least a second ago.
  *
@@ -128,6 +133,11 @@ export class BodyBudget {
     return this.take(body, bytes)
   }
 
+  /** Reduces the memory of a body to these bytes, if it is more. */
+  shrink(body: Body, bytes: number): void {
+    this.#count(body, Math.min(bytes, body.bytes) - body.bytes)
+  }
+
   release(body: Body): void {
     this.#count(body, -body.bytes)
   }
@@ -172,7 +182,7 @@ export class BodyBudget {
     const now = this.#now()
     let found: Body | undefined
     for (const other of this.#addresses.bodies) {
-      if (other === body || !other.isReceiving || !isRival(other)) continue
+      if (other === body || !other.isEvictable || !isRival(other)) continue
       if (found === undefined || other.cost(now) > found.cost(now)) found = other
     }
     return found
@@ -193,7 +203,7 @@ interface BodyFacts {
   readonly onEvicted: () => void
 }
 
-/** The memory of one request body, from its first byte until the response is sent. */
+/** The memory of one request, from the first byte of its body until its response is sent. */
 class Body {
   readonly #budget: BodyBudget
   readonly #onEvicted: () => void
@@ -202,8 +212,11 @@ class Body {
   part: Part
   group: string
   bytes = 0
-  /** Only bodies that are still being received can be evicted. */
-  isReceiving = true
+  /**
+   * Whether the client decides how long the memory is held: the body is being received, or the
+   * response is being sent. Only these bodies can be evicted.
+   */
+  isEvictable = true
   #isEvicted = false
 
   constructor(budget: BodyBudget, { part, group, address, since, onEvicted }: BodyFacts) {
@@ -224,7 +237,12 @@ class Body {
   }
 
   received(): void {
-    this.isReceiving = false
+    this.isEvictable = false
+  }
+
+  answered(bytes: number): void {
+    this.#budget.shrink(this, bytes)
+    this.isEvictable = true
   }
 
   release(): void {
@@ -242,34 +260,18 @@ class Body {
   }
 }
 
-/** One part of the budget: its limit, and the bytes that each group holds. */
-class Part {
+/** One part of the budget: its limit, its bodies, and the bytes that each group holds. */
+class Part extends BytesByGroup {
   readonly limit: number
   readonly bodies = new Set<Body>()
-  readonly #groups = new Map<string, number>()
-  held = 0
 
   constructor(limit: number) {
+    super()
     this.limit = limit
   }
 
-  heldBy(group: string): number {
-    return this.#groups.get(group) ?? 0
-  }
-
-  /**
-   * The number of groups that hold memory in this part. `group` counts even if it holds no memory
-   * yet.
-   */
-  groupsWith(group: string): number {
-    return this.#groups.size + (this.#groups.has(group) ? 0 : 1)
-  }
-
   count(body: Body, group: string, bytes: number): void {
-    const groupBytes = this.heldBy(group) + bytes
-    this.held += bytes
-    if (groupBytes === 0) this.#groups.delete(group)
-    else this.#groups.set(group, groupBytes)
+    this.add(group, bytes)
     if (body.bytes === 0) this.bodies.delete(body)
     else this.bodies.add(body)
   }

@@ -26,6 +26,11 @@ export interface TrackingRequest {
    */
   assign(sourceId: string): boolean
   /**
+   * Counts more memory for the request, until its response is sent. Returns false when the source
+   * may not use more memory.
+   */
+  reserve(bytes: number): boolean
+  /**
    * Whether the header `X-Strict-Mode: 1` is set: one rejected message then rejects the whole
    * request.
    */
@@ -42,7 +47,7 @@ export type TrackingAnswer =
 /** Whether the source with a write key may send messages now. */
 export type Admission = { readonly kind: 'admitted'; readonly sourceId: string } | Refusal
 
-/** The memory of one request body, from its first byte until the response is sent. */
+/** The memory of one request, from the first byte of its body until its response is sent. */
 export interface BodyMemory {
   /**
    * Reserves memory for the body. Returns false when there is no room; the request must then be
@@ -54,8 +59,13 @@ export interface BodyMemory {
    * may not use more memory.
    */
   assign(sourceId: string): boolean
-  /** Notes that the body is complete. It cannot be evicted after that. */
+  /** Notes that the body is complete. It cannot be evicted until the request is answered. */
   received(): void
+  /**
+   * Notes that a response of this size is being sent. From now on only its size is counted. It can
+   * be evicted: the connection must then be closed.
+   */
+  answered(bytes: number): void
   release(): void
 }
 
@@ -69,7 +79,8 @@ export interface TrackingApi {
   /**
    * Starts to count the memory of a request body. It counts for the source of the request, or for
    * the client address while the source is not known. `onEvicted` is called when other bodies need
-   * the memory. The request must then be refused with `unavailable`.
+   * the memory. The request must then be refused with `unavailable`. If it was answered, its
+   * connection must be closed instead.
    */
   openBody(owner: BodyOwner, onEvicted: () => void): BodyMemory
   /**

@@ -3,7 +3,7 @@ import { Secret } from '../secret.ts'
 import { formatPath, type Path, valueAt } from '../settings/problem.ts'
 import { destination, source } from '../settings/source-and-destination.ts'
 import type { ConfigObject, ObjectDocument, ObjectKind } from './config-objects.ts'
-import { isMasked, maskDocument } from './mask.ts'
+import { maskDocument, maskIn } from './mask.ts'
 import { secretsIn, withSecrets } from './secret-paths.ts'
 
 /**
@@ -38,7 +38,8 @@ export function fieldChanges(kind: ObjectKind, stored: MaskedObject, wanted: Obj
     withFingerprint(value, fingerprintAt(stored, path))
   const wantedText = ({ path, value }: { path: Path; value: unknown }): unknown => {
     const given = kept.get(formatPath(path)) ?? kept.get(formatPath([...path, 0]))
-    if (given !== undefined && isMasked(given)) return withFingerprint(value, fingerprintAt(stored, path))
+    const mask = given && maskIn(given)
+    if (mask !== undefined) return withFingerprint(value, mask.fingerprint ?? fingerprintAt(stored, path))
     const fingerprint = fingerprintAt(own, path)
     const isShort = fingerprint === undefined && given?.value !== value
     return isShort

@@ -55,7 +55,8 @@ export interface ReplayContext {
   readonly routing: Routing
   readonly policy: Pick<RetryPolicy, 'window' | 'tiers'>
   /**
-   * Whether a delivery is replayed even if its source is no longer connected to its destination.
+   * Whether a delivery is replayed even if its source is no longer connected to its destination, or
+   * cannot be read.
    */
   readonly evenDisconnected?: boolean
 }
@@ -71,7 +72,7 @@ const beforeDelivery: ReadonlySet<string> = new Set<DeadLetterReason>([
 
 /**
  * Decides how a dead letter is replayed. `event` is the delivery's event, or `undefined` when its
- * bytes cannot be decoded.
+ * bytes cannot be decoded. Then the delivery is refused, except with `evenDisconnected`.
  */
 export function replayTargetOf(
   record: LogRecord,
@@ -91,9 +92,12 @@ export function replayTargetOf(
   if (given !== undefined) {
     const { origin, destination, messageId } = given
     // A dead letter is kept for 30 days. In that time the destination's id may have been given to
-    // another customer's endpoint.
-    if (event !== undefined && !evenDisconnected && !isConnected(event.sourceId, destination, routing))
-      return { kind: 'refused', reason: 'not_connected' }
+    // another customer's endpoint. Only the event names its source: its schema may be registered
+    // after this replay and before the delivery of the copy.
+    if (!evenDisconnected) {
+      if (event === undefined) return { kind: 'refused', reason: 'unreadable' }
+      if (!isConnected(event.sourceId, destination, routing)) return { kind: 'refused', reason: 'not_connected' }
+    }
     const window = windowOf(routed?.destination.policy, policy)
     const carried = { ...initialState(origin, destination, messageId, now, window), round: given.round + 1 }
     const topic = topics.retry(tierFor(durationMs(0), policy.tiers))

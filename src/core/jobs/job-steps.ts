@@ -61,11 +61,11 @@ export const advanced =
   (job, writeId) =>
     next(job, writeId, changed)
 
-/** The last record of a job. */
+/** The last record of a job. Without `error` in `changed`, the job ends without an error. */
 export const ended =
   (state: 'done' | 'failed' | 'cancelled', now: EpochMs, changed: JobWork = {}): NextRecord =>
   (job, writeId) =>
-    next(job, writeId, { ...changed, state, endedAt: now })
+    next(job, writeId, { error: undefined, ...changed, state, endedAt: now })
 
 /**
  * Returns the record that a request to cancel a job writes. `undefined` when the job has ended or

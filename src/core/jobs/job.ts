@@ -96,6 +96,10 @@ const shared = z.object({
    * there.
    */
   ends: z.array(count),
+  /**
+   * Why the job failed. In a job that has not ended: why the last try to continue it failed, until
+   * it makes progress again.
+   */
   error: z.string().optional(),
 })
 
@@ -127,6 +131,11 @@ const resendJob = shared.extend({
   userIds: z.array(z.string()).optional(),
   /** The next offset to read in each partition. */
   next: z.array(count),
+  /**
+   * The offset in each partition from which the job has read every record before `next`. Absent
+   * until the job has read a record.
+   */
+  readFrom: z.array(count).optional(),
   progress: z.object({ read: count, total: count, sent: count, skipped: count }),
   /**
    * The partitions of the events topic from which Kafka's retention has removed records that may be
@@ -143,7 +152,8 @@ export type ResendJob = Readonly<z.infer<typeof resendJob>>
 export type Job = ReplayJob | ResendJob
 /** The fields of a job that change while it runs. */
 export type JobWork = Partial<
-  Pick<ReplayJob, 'counts'> & Pick<ResendJob, 'next'> & { readonly progress: Job['progress']; readonly error: string }
+  Pick<ReplayJob, 'counts'> &
+    Pick<ResendJob, 'next' | 'readFrom'> & { readonly progress: Job['progress']; readonly error: string | undefined }
 >
 
 /**

@@ -13,6 +13,8 @@ import type { ResendJob } from './job.ts'
 
 /** Why an event is not resent. */
 export type ResendSkip =
+  /** A replay wrote the record as a copy, and the job has read the original. */
+  | 'copy'
   /**
    * Hookline itself made the event: a canary message, notice, audience change or delete message.
    */
@@ -49,6 +51,20 @@ export type Resend =
  */
 export const routingOf = (destination: Destination, { sources }: Routing): Routing =>
   createRouting({ sources: [...sources.values()], destinations: [destination] })
+
+/**
+ * Whether a replay wrote a record as a copy of another record of its partition that the job has
+ * read. For example, an event was dead-lettered because its source was unknown, and later replayed.
+ * Then the topic contains it twice, and the job sends only the original. A copy is sent when the
+ * job has not read the original: it is before the time span, or retention has removed it.
+ *
+ * @param readFrom the offset in each partition from which the job has read every record
+ */
+export function isCopyOfRead(record: LogRecord, readFrom: readonly number[]): boolean {
+  const { topic, partition, offset } = firstOrigin(record)
+  const isInSamePartition = topic === record.topic && partition === record.partition
+  return isInSamePartition && offset < record.offset && offset >= (readFrom[partition] ?? Number.POSITIVE_INFINITY)
+}
 
 /**
  * Decides whether an event of the events topic is resent to a destination. If it is, a copy is

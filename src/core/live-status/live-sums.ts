@@ -147,11 +147,13 @@ export class LiveSums {
 
 /**
  * Sums the activity of two processes. The circuit breaker is `probing` if it is probing in one of
- * them. Otherwise it is `open` if it is open in one of them.
+ * them. Otherwise it is `open` if it is open in one of them. Of two pauses, the sum has the later
+ * end.
  */
 function sumOf(one: DestinationActivity, other: DestinationActivity): DestinationActivity {
   const probes = [one.nextProbeAt, other.nextProbeAt].filter(at => at !== undefined)
   const paces = [one.pace, other.pace].filter(pace => pace !== undefined)
+  const pauses = [one.pausedUntil, other.pausedUntil].filter(at => at !== undefined)
   const states = [one.breaker, other.breaker]
   return {
     breaker: (['probing', 'open'] as const).find(state => states.includes(state)) ?? 'closed',
@@ -159,6 +161,7 @@ function sumOf(one: DestinationActivity, other: DestinationActivity): Destinatio
     requestsInProgress: one.requestsInProgress + other.requestsInProgress,
     inMemory: one.inMemory + other.inMemory,
     pace: paces.length === 0 ? undefined : paces.reduce((sum, pace) => sum + pace, 0),
+    pausedUntil: pauses.length === 0 ? undefined : epochMs(Math.max(...pauses)),
   }
 }
 

@@ -12,7 +12,8 @@ import type { Counts } from './result-counts.ts'
  *   results/<instance>/<start>/<shard>      results of the shard's destinations in 15 minutes
  *
  * A shard is one of 64 groups of destinations (`shardOf`). A destination is at rest if its circuit
- * breaker is closed and it has no requests in progress, no deliveries in memory and no pace.
+ * breaker is closed and it has no requests in progress, no deliveries in memory, no pace and no
+ * pause.
  */
 
 /** The facts about a process, which the process itself writes. */
@@ -44,6 +45,8 @@ export interface DestinationActivity {
   readonly inMemory: number
   /** The pace in attempts per second, which a destination has after a 429. */
   readonly pace?: number | undefined
+  /** When the pause ends that a response with Retry-After has caused. */
+  readonly pausedUntil?: EpochMs | undefined
 }
 
 export const atRest: DestinationActivity = { breaker: 'closed', requestsInProgress: 0, inMemory: 0 }
@@ -114,13 +117,14 @@ export function decodeProcess(value: Buffer): ProcessFacts | undefined {
  * whose value is that of a destination at rest, for example 0 requests in progress.
  */
 export function encodeActivity(all: Iterable<readonly [destination: string, DestinationActivity]>): string {
-  const shown = [...all].map(([id, { breaker, nextProbeAt, requestsInProgress, inMemory, pace }]) => [
+  const shown = [...all].map(([id, { breaker, nextProbeAt, requestsInProgress, inMemory, pace, pausedUntil }]) => [
     id,
     {
       ...(breaker !== 'closed' && { breaker, nextProbeAt }),
       ...(requestsInProgress > 0 && { requestsInProgress }),
       ...(inMemory > 0 && { inMemory }),
       pace,
+      pausedUntil,
     },
   ])
   return JSON.stringify(Object.fromEntries(shown))
@@ -136,6 +140,7 @@ export function decodeActivity(value: Buffer): ReadonlyMap<string, DestinationAc
       requestsInProgress: countIn(given['requestsInProgress']),
       inMemory: countIn(given['inMemory']),
       pace: numberIn(given['pace']),
+      pausedUntil: timeIn(given['pausedUntil']),
     })
   }
   return all

@@ -26,12 +26,10 @@ const maxMergedBytes = 8 * 1_048_576
 /**
  * The body of a request, split into its parts. If the body is a list, only the members that all
  * messages share are parsed. The elements stay texts, so that no parsed values are in memory while
- * the request waits for Kafka.
+ * the request waits for its turn or for Kafka.
  */
 export interface MessageBatch {
   readonly kind: 'batch'
-  /** The write key in the body; `undefined` when the body has none. */
-  readonly writeKey: string | undefined
   readonly sentAt: string | number | undefined
   /** The `context` of the batch as canonical JSON; `undefined` when the batch has none. */
   readonly context: JsonText | undefined
@@ -42,7 +40,11 @@ export interface MessageBatch {
 /** The elements of the batch, expected to be messages. */
 interface Elements {
   readonly size: number
-  /** Parses the element at an index, after a check of its length. Numeric ids keep their digits. */
+  /**
+   * Returns the parsed element at an index, after a check of its length. Numeric ids keep their
+   * digits. Elements of a list are parsed here. A single message is already parsed, so it must be
+   * read in the same turn as the body.
+   */
   read(index: number): Parsed | Rejection
   /** Returns the original text of an element, trimmed. */
   text(index: number): string
@@ -74,9 +76,8 @@ export function readBatch(body: string, type: CallType | undefined): MessageBatc
  * may be truncated or broken: the last complete member of that name counts. `undefined` when there
  * is none, or when it is not a string.
  */
-export const writeKeyIn = (body: string): string | undefined => stringIn(membersIn(body, ['writeKey']).get('writeKey'))
-
-function stringIn(text: string | undefined): string | undefined {
+export function writeKeyIn(body: string): string | undefined {
+  const text = membersIn(body, ['writeKey']).get('writeKey')
   const parsed = text?.startsWith('"') === true ? parseField(text, 'The member') : undefined
   return parsed?.kind === 'parsed' ? (parsed.value as string) || undefined : undefined
 }
@@ -92,9 +93,7 @@ function readSingle(body: string, type: CallType | undefined): MessageBatch | Re
   if (type === undefined && typeof value['type'] !== 'string') return noBatch
   // The type in the path overrides the type in the message.
   if (type !== undefined && value['type'] !== type) parsed = { kind: 'parsed', value: { ...value, type } }
-  const { writeKey } = value
-  // All other members belong to the message; `normalise` handles them.
-  return single(typeof writeKey === 'string' ? writeKey : undefined, {
+  return single({
     size: 1,
     read() {
       const once = parsed
@@ -108,20 +107,19 @@ function readSingle(body: string, type: CallType | undefined): MessageBatch | Re
 
 /** Reads one message that has its type from the path and is too long to be parsed. */
 function readLongSingle(body: string, type: CallType): MessageBatch | Refusal {
-  const cut = splitJson(body, { members: ['writeKey'], maxElements: 0 })
+  const cut = splitJson(body, { members: [], maxElements: 0 })
   if (cut.kind === 'list' || cut.kind === 'too_many') return noMessage
   if (cut.kind !== 'object') return brokenBody(body) ?? noMessage
-  return longSingle(body, new Map([...cut.members, ['type', `"${type}"`]]))
+  return longSingle(body, new Map([['type', `"${type}"`]]))
 }
 
 function longSingle(body: string, members: Members): MessageBatch | Refusal {
   if (members.get('type')?.startsWith('"') !== true) return noBatch
-  return single(stringIn(members.get('writeKey')), { size: 1, read: () => textTooLong, text: () => body.trim() })
+  return single({ size: 1, read: () => textTooLong, text: () => body.trim() })
 }
 
-const single = (writeKey: string | undefined, elements: Elements): MessageBatch => ({
+const single = (elements: Elements): MessageBatch => ({
   kind: 'batch',
-  writeKey: writeKey || undefined,
   sentAt: undefined,
   context: undefined,
   integrations: undefined,
@@ -175,12 +173,11 @@ function batchOf(members: Members, elements: Elements): MessageBatch | Refusal {
     if (parsed.kind === 'rejected') return refusal('invalid_json', parsed.message)
     shared[name] = parsed.value
   }
-  const { writeKey, sentAt } = shared
+  const { sentAt } = shared
   const defaults = defaultsOf(shared, elements.size)
   if (defaults.kind === 'refused') return defaults
   return {
     kind: 'batch',
-    writeKey: typeof writeKey === 'string' && writeKey !== '' ? writeKey : undefined,
     sentAt: typeof sentAt === 'string' || typeof sentAt === 'number' ? sentAt : undefined,
     ...defaults.texts,
     elements,

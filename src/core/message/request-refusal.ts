@@ -11,6 +11,13 @@ export interface RejectedMessage {
   readonly message: string
 }
 
+/**
+ * The maximum memory of a rejected message in bytes, as an object and as JSON in the response. In
+ * JSON, a character of the id has up to 6 characters.
+ */
+export const heldByRejected = ({ messageId = '', code, message }: RejectedMessage): number =>
+  192 + 2 * (code.length + message.length) + 8 * messageId.length
+
 /** Why a whole request is refused, with the HTTP status of the response. */
 export const refusalStatus = {
   invalid_json: 400,

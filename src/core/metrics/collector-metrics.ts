@@ -33,22 +33,22 @@ export const collectorMetrics = {
   ),
   collectorHeldBytes: gauge(
     'hookline_collector_held_bytes',
-    'Memory that the collector uses for request bodies of known sources (`bodies`), for request bodies whose source is not known yet (`keyless`), and for records that Kafka has not acknowledged (`records`).',
-    { unit: 'bytes', use: 'dashboard', labels: { what: ['bodies', 'keyless', 'records'] } },
+    'Memory that the collector uses for requests of known sources (`bodies`: bodies, rejected messages, and long responses that the client has not read), for request bodies whose source is not known yet (`keyless`), and for messages that Kafka has not acknowledged, accepted (`records`) or rejected (`rejected`).',
+    { unit: 'bytes', use: 'dashboard', labels: { what: ['bodies', 'keyless', 'records', 'rejected'] } },
   ),
   collectorHeldBytesLimit: gauge(
     'hookline_collector_held_bytes_limit',
-    'Limit of `hookline_collector_held_bytes`. Above it, the collector refuses requests and sends `Retry-After`. One source alone (`bodies`), or one client address alone (`keyless`), may use at most half of this limit.',
-    { unit: 'bytes', use: 'dashboard', labels: { what: ['bodies', 'keyless', 'records'] } },
+    'Limit of `hookline_collector_held_bytes`. Above it, the collector refuses requests and sends `Retry-After`. One source alone (`bodies`), or one client address alone (`keyless`), may use at most half of this limit. One source alone may use at most three quarters of it for `records` and `rejected`. Rejected messages above the limit are not written to the rejected topic.',
+    { unit: 'bytes', use: 'dashboard', labels: { what: ['bodies', 'keyless', 'records', 'rejected'] } },
   ),
   collectorBodiesRefused: counter(
     'hookline_collector_bodies_refused_total',
-    'Refused request bodies and connections, by cause. `budget`: no memory is left for the body. `address`: the client address has reached its limit of bytes or of concurrent requests. `slow`: the body arrives too slowly. `connections`: the client address has too many connections.',
+    'Refused request bodies and connections, and closed connections with an unread response, by cause. `budget`: no memory is left for the body. `address`: the client address has reached its limit of bytes or of concurrent requests. `slow`: the body arrives too slowly. `connections`: the client address has too many connections.',
     { unit: 'bodies', use: 'debug', labels: { cause: ['budget', 'address', 'slow', 'connections'] } },
   ),
   collectorRejectsLost: counter(
     'hookline_collector_rejects_lost_total',
-    'Rejected messages that could not be written to the rejected topic. Their senders received the rejection in the response.',
+    'Rejected messages that were not written to the rejected topic: Kafka did not store them, their memory was full, or the request had more than 1,000 of them. Their senders received the rejection in the response.',
     { unit: 'messages', use: 'debug' },
   ),
 } as const

@@ -75,7 +75,7 @@ export const deliveryMetrics = {
   ),
   truncatedDeadLetters: counter(
     'hookline_truncated_dead_letters_total',
-    'Truncated dead letters: the first 64 KiB of a record that is larger than the dead-letter topic accepts, or of a compressed Kafka batch that Hookline cannot decompress or that is larger than 64 MiB decompressed. They cannot be replayed.',
+    'Truncated dead letters: the first 64 KiB of a record that is larger than the dead-letter topic accepts, or of a compressed Kafka batch that Hookline cannot decompress, or that is larger than 64 MiB decompressed or has more than 200,000 records. They cannot be replayed.',
     { unit: 'records', use: 'debug', labels: { reason: deadLetterReasons } },
   ),
   recordFailures: counter(
@@ -126,6 +126,11 @@ export const deliveryMetrics = {
     'hookline_destination_pace',
     'Current limit of attempts per second of this process to a destination that has responded with 429. Destinations without a 429 in the last five minutes have no limit and no series.',
     { unit: 'attempts per second', use: 'debug', labels: { destination } },
+  ),
+  destinationPaused: gauge(
+    'hookline_destination_paused_seconds',
+    'Time until this process starts the next attempt at a destination whose endpoint has responded with 429 or `Retry-After`. Destinations without this pause have no series, and neither has a destination that only an operator has paused.',
+    { unit: 'seconds', use: 'debug', labels: { destination } },
   ),
   callsInFlight: gauge('hookline_calls_in_flight', 'Requests to webhooks that are in progress in this process.', {
     unit: 'requests',

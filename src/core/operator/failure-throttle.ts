@@ -10,6 +10,8 @@ const ofAddress = { burst: 10, perSecond: 0.1 }
 const ofAll = { burst: 100, perSecond: 1 }
 /** How many client addresses are remembered; the least recently used one is forgotten first. */
 const maxAddresses = 1_000
+/** How many sessions are remembered; the one that was remembered first is forgotten first. */
+const maxSessions = 1_000
 
 interface Client {
   readonly limiter: RateLimiter
@@ -27,9 +29,16 @@ function limiterFor({ burst, perSecond }: typeof ofAddress, now: number): RateLi
  * wait. When all addresses together sent too many, every address that never sent a valid key must
  * wait. Only the last 1,000 addresses are remembered, to limit the memory. All IPv6 addresses of
  * one network count as one (`clientNetworkOf`).
+ *
+ * A session that was valid before need not wait, because its token has a random id, which nobody
+ * can guess. Other tokens must wait like keys: a token is signed with a secret derived from its
+ * operator key, so a token that somebody made from a guessed key would show whether the guess is
+ * right.
  */
 export class FailureThrottle {
   readonly #clients = new Map<string, Client>()
+  /** Tokens of sessions that were valid. */
+  readonly #sessions = new Set<string>()
   readonly #all: RateLimiter
 
   /** `now` is in milliseconds of a monotonic clock, here and below. */
@@ -37,8 +46,12 @@ export class FailureThrottle {
     this.#all = limiterFor(ofAll, now)
   }
 
-  /** Whole seconds until a key from this address is checked; 0 when it is checked now. */
-  secondsToWait(address: string, now: number): number {
+  /**
+   * Whole seconds until a key or the token of a session from this address is checked; 0 when it is
+   * checked now.
+   */
+  secondsToWait(address: string, now: number, session?: string): number {
+    if (session !== undefined && this.#sessions.has(session)) return 0
     const client = this.#clients.get(clientNetworkOf(address) ?? address)
     const own = client?.limiter.secondsToWaitFor(1, ofAddress.perSecond, now) ?? 0
     return own > 0 || client?.isKnown === true ? own : this.#all.secondsToWaitFor(1, ofAll.perSecond, now)
@@ -49,8 +62,14 @@ export class FailureThrottle {
     this.#clientOf(address, now).limiter.spend(1, ofAddress.perSecond, now)
   }
 
-  succeeded(address: string, now: number): void {
+  succeeded(address: string, now: number, session?: string): void {
     this.#clientOf(address, now).isKnown = true
+    if (session === undefined) return
+    this.#sessions.add(session)
+    for (const oldest of this.#sessions) {
+      if (this.#sessions.size <= maxSessions) break
+      this.#sessions.delete(oldest)
+    }
   }
 
   #clientOf(address: string, now: number): Client {

@@ -106,8 +106,8 @@ export interface DestinationStatus {
    */
   readonly waiting: readonly DestinationWaiting[]
   /**
-   * The last failed attempts, newest first, at most 50. Absent when the attempts topic could not be
-   * read.
+   * The last failed attempts, newest first, at most 50. Absent when Hookline does not record
+   * attempts, or when the attempts topic could not be read; the status is partial then.
    */
   readonly lastFailures?: readonly FailedAttempt[] | undefined
   readonly circuitBreaker: {
@@ -123,6 +123,11 @@ export interface DestinationStatus {
   readonly inMemory: number
   /** Maximum number of attempts per second after a 429; absent without a limit. */
   readonly pace?: number | undefined
+  /**
+   * Until when at least one process starts no attempt, because a response had Retry-After; ISO
+   * 8601, UTC. Absent without a pause.
+   */
+  readonly pausedUntil?: string | undefined
   readonly results: { readonly lastHour: ShownResults; readonly lastDay: ShownResults }
 }
 

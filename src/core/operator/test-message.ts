@@ -8,6 +8,7 @@ import { mask } from '../secret.ts'
 import type { Destination, PayloadSettings } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'
 import type { CallResult, ResponseBody, WebhookCall } from '../webhook-ports.ts'
+import { maskSecrets, secretTextsOf } from './mask-secrets.ts'
 
 /** The request of a test message to one webhook: the real request, and the form that is shown. */
 export interface TestRequest {
@@ -19,6 +20,8 @@ export interface TestRequest {
    * the URL.
    */
   readonly shown: Pick<WebhookCall, 'url' | 'headers'>
+  /** The secrets that are masked in the response, because an endpoint can repeat the request. */
+  readonly secrets: readonly string[]
 }
 
 /** A test message with its requests. */
@@ -44,7 +47,10 @@ export interface TestResponse {
 
 /** The first 4 KiB of a body. */
 export interface ShownBody {
-  /** The text of the body, read as UTF-8; `undefined` when the body is compressed. */
+  /**
+   * The text of the body, read as UTF-8, without the secrets of the destination; `undefined` when
+   * the body is compressed.
+   */
   readonly text?: string | undefined
   /** The compression, for example `gzip`; `undefined` when there is none. */
   readonly contentEncoding?: string | undefined
@@ -79,6 +85,7 @@ export function testMessageOf(
     ...{ sourceId: destination.sources[0] ?? '', destinationId: destination.id },
   })
   const body = bodyOf(message, payload)
+  const secrets = secretTextsOf(destination)
   const calls = requestsOf({ destination, webhooks, body: Buffer.from(body), messageId, at, payload })
   return {
     messageId,
@@ -86,7 +93,7 @@ export function testMessageOf(
     requests: webhooks.map(({ label, headers }, index) => {
       const call = { ...(calls[index] as WebhookCall), timeoutMs: policy?.timeout, keepBodyBytes }
       const shown = masked(call, new Set(Object.keys(headers)))
-      return { webhook: label, call, shown: auth?.oauth2 === undefined ? shown : withToken(shown) }
+      return { webhook: label, call, shown: auth?.oauth2 === undefined ? shown : withToken(shown), secrets }
     }),
   }
 }
@@ -102,17 +109,22 @@ const withToken = ({ url, headers }: TestRequest['shown']): TestRequest['shown']
   headers: { ...headers, Authorization: mask },
 })
 
-function shownBodyOf({ bytes, isTruncated: truncated, contentEncoding }: ResponseBody): ShownBody {
-  if (contentEncoding !== undefined && contentEncoding !== 'identity') return { contentEncoding, truncated }
+function shownBodyOf(body: ResponseBody, secrets: readonly string[]): ShownBody {
+  const { bytes, isTruncated: truncated, contentEncoding } = body
+  if (contentEncoding !== undefined && contentEncoding !== 'identity')
+    return { contentEncoding: maskSecrets(contentEncoding, secrets, false), truncated }
   // A character that is cut at the end is left out. Other bytes that are not UTF-8 become U+FFFD.
-  return { text: new TextDecoder().decode(bytes, { stream: truncated }), truncated }
+  const text = new TextDecoder().decode(bytes, { stream: truncated })
+  return { text: maskSecrets(text, secrets, truncated), truncated }
 }
 
-export function testResponseOf({ webhook, shown }: TestRequest, result: CallResult, tookMs: number): TestResponse {
+export function testResponseOf(request: TestRequest, result: CallResult, tookMs: number): TestResponse {
+  const { webhook, shown } = request
   const common = { webhook, request: shown, outcome: classify(result), tookMs: Math.round(tookMs) }
   if (result.kind === 'answered') {
-    const { status, body } = result
-    return { ...common, status, ...(body !== undefined && { responseBody: shownBodyOf(body) }) }
+    const { status, body, accessToken } = result
+    const secrets = accessToken === undefined ? request.secrets : [...request.secrets, accessToken.reveal()]
+    return { ...common, status, ...(body !== undefined && { responseBody: shownBodyOf(body, secrets) }) }
   }
   const { phase, code, detail } = result
   return { ...common, failure: { phase, code, detail } }

@@ -39,7 +39,7 @@ export const collector = z
     clientAddressHeader: text
       .optional()
       .describe(
-        'Header in which a proxy sends the address of the client, for example `X-Forwarded-For`. Hookline uses the last address in this header. Absent: the address of the connection.',
+        'Header in which a proxy sends the address of the client, for example `X-Forwarded-For`. Hookline uses the last address in this header, also to throttle wrong keys at `operator.listen`. Absent: the address of the connection.',
       ),
     connectionsPerAddress: count
       .default(2_500)
@@ -49,7 +49,7 @@ export const collector = z
     bodyBytesPerAddress: count
       .optional()
       .describe(
-        'Maximum total bytes of request bodies from one client address in the memory of one process. Absent: 16 MiB, or twice `maxBodyBytes` if that is more.',
+        'Maximum total bytes of requests from one client address in the memory of one process: bodies, rejected messages, and responses that the client has not read. Absent: 16 MiB, or twice `maxBodyBytes` if that is more.',
       ),
   })
   .prefault({})

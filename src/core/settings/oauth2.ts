@@ -12,7 +12,7 @@ export const auth = z
     oauth2: z
       .strictObject({
         tokenUrl: httpUrl.describe(
-          'URL of the token endpoint. The settings of `network` (addresses, ports, CAs and proxy) also apply to it.',
+          'URL of the token endpoint. The settings of `network` (addresses, ports, CAs and proxy) also apply to it. The operator API shows the whole URL, so it must not contain a secret.',
         ),
         clientId: text.describe('Client id that a token request sends to the authorization server.'),
         clientSecret: secretText

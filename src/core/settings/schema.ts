@@ -284,7 +284,7 @@ export const configuration = z
       )
       .optional()
       .describe(
-        'Directory with further destinations, one in each file (.yaml, .yml or .json), or a list of mappings with a `directory`. The files cannot use environment variables, and can refer only to files below their directory.',
+        'Directory with further destinations, one in each file (.yaml, .yml or .json), or a list of mappings with a `directory`. The files cannot use environment variables, and can refer only to files below their directory. If files of two directories have the same id, the directory that is earlier in the list has it.',
       ),
     audiences,
     canary,

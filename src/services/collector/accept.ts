@@ -1,8 +1,8 @@
 import type { KafkaOutage } from '../../core/collector/kafka-outage.ts'
-import type { MemoryBudget } from '../../core/collector/memory-budget.ts'
+import type { SharedMemory } from '../../core/collector/shared-memory.ts'
 import { effectiveWriteKey } from '../../core/collector/source-keys.ts'
 import type { TrackingAnswer, TrackingRequest } from '../../core/collector/tracking-api.ts'
-import { type MessageBatch, readBatch } from '../../core/message/batch.ts'
+import { type MessageBatch, readBatch, writeKeyIn } from '../../core/message/batch.ts'
 import { maxWorkPerCall } from '../../core/message/normalise-batch.ts'
 import { kafkaUnavailable, noMemory, refusal } from '../../core/message/request-refusal.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
@@ -15,13 +15,13 @@ import { HeldRecords } from './held-records.ts'
 import { createMakeRecords } from './make-records.ts'
 import type { KeepRejected } from './rejected-messages.ts'
 import { createTracedStore, type StoreRecords } from './store-records.ts'
-import type { NextTimeSlice } from './time-slices.ts'
+import type { TimeSlices } from './time-slices.ts'
 
 interface Deps {
   readonly codec: EventCodec
-  /** The memory budget for records that Kafka has not acknowledged. */
-  readonly held: MemoryBudget
-  readonly nextTurn: NextTimeSlice
+  /** The memory for records that Kafka has not acknowledged. */
+  readonly held: SharedMemory
+  readonly slices: TimeSlices
   readonly store: StoreRecords
   readonly keepRejected: KeepRejected
   readonly outage: KafkaOutage
@@ -33,21 +33,30 @@ interface Deps {
   readonly tracer?: Tracer | undefined
 }
 
+/** Memory that a request needs for the place of each message in its body, in bytes. */
+const placeBytes = 24
+
+/**
+ * A batch with more messages waits for another turn after the scan of its body, even if the body is
+ * short, because each message has a fixed cost.
+ */
+const manyMessages = 250
+
 /**
  * Handles a tracking request: parses its body, stores its messages and returns the response.
  * Messages count as accepted only when Kafka has acknowledged all of them.
  */
 export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<TrackingAnswer> {
-  const { keepRejected, outage, clock, metrics, admission, held, nextTurn } = deps
+  const { keepRejected, outage, clock, metrics, admission, held, slices } = deps
   const storeTraced = createTracedStore(deps)
-  const makeRecords = createMakeRecords(deps)
+  const makeRecords = createMakeRecords({ ...deps, nextTurn: slices.next })
 
   async function acceptFrom(sourceId: string, batch: MessageBatch, request: TrackingRequest): Promise<TrackingAnswer> {
-    const { receivedAt, strict, trace } = request
+    const { receivedAt, strict, trace, reserve } = request
     const { size, text } = batch.elements
-    const records = new HeldRecords(held)
+    const records = new HeldRecords(held, sourceId)
     try {
-      const made = await makeRecords(batch, { sourceId, receivedAt, strict }, records)
+      const made = await makeRecords(batch, { sourceId, receivedAt, strict, reserve }, records)
       if (made.kind === 'no_memory') return noMemory
       const { rejected, suppressed, droppedKeys } = made
       const isRefused = strict && rejected.length > 0
@@ -79,20 +88,26 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     const known = headerKey ? admission.admit(headerKey) : undefined
     if (known?.kind === 'refused') return known
     const isLong = body.length > maxWorkPerCall
-    if (isLong) await nextTurn()
-    const batch = readBatch(body, type)
-    if (batch.kind === 'refused') return batch
+    const turn = isLong ? slices.next() : slices.short(body.length)
+    if (turn !== undefined) await turn
+    // Nothing is parsed before the source is known: the key is found in a scan of the body.
     const sender =
-      known ?? admission.admit(effectiveWriteKey({ header: headerKey, body: batch.writeKey, query: queryKey }))
+      known ?? admission.admit(effectiveWriteKey({ header: headerKey, body: writeKeyIn(body), query: queryKey }))
     if (sender.kind === 'refused') return sender
     if (!request.assign(sender.sourceId)) return noMemory
+    const batch = readBatch(body, type)
+    if (batch.kind === 'refused') return batch
+    const { size } = batch.elements
+    if (!request.reserve(size * placeBytes)) return noMemory
     const now = clock.monotonic()
     // This check is repeated. Since the headers were read, an outage of Kafka may have begun, or
     // another request may already test whether Kafka stores messages again.
     if (!outage.admits(now)) return kafkaUnavailable
-    if (batch.elements.size > 0) outage.tried(now)
-    admission.spend(sender.sourceId, batch.elements.size)
-    if (isLong) await nextTurn()
+    if (size > 0) outage.tried(now)
+    admission.spend(sender.sourceId, size)
+    // `readBatch` has already parsed a single message. Its records are made in the same turn, so
+    // that no parsed message waits in memory.
+    if (size > (isLong ? 1 : manyMessages)) await slices.next()
     return acceptFrom(sender.sourceId, batch, request)
   }
 }

@@ -1,5 +1,6 @@
 import { KafkaOutage } from '../../core/collector/kafka-outage.ts'
 import { BodyBudget, type BodyBudgetLimits, MemoryBudget } from '../../core/collector/memory-budget.ts'
+import { SharedMemory } from '../../core/collector/shared-memory.ts'
 import type { SourceKeys } from '../../core/collector/source-keys.ts'
 import type { TrackingApi } from '../../core/collector/tracking-api.ts'
 import { type CollectorVitals, collectorHealth, type Health } from '../../core/health.ts'
@@ -14,6 +15,18 @@ import { createAdmissionControl } from './admission-control.ts'
 import { createKeepRejected } from './rejected-messages.ts'
 import { createStore } from './store-records.ts'
 import { createTimeSlices } from './time-slices.ts'
+
+/** Maximum bytes of memory for each purpose. */
+export interface CollectorMemory {
+  /** For tracking requests: their bodies, rejected messages, and long responses. */
+  readonly bodies: BodyBudgetLimits
+  /** For requests to the operator API. */
+  readonly operators: number
+  /** For records of the events topic that Kafka has not acknowledged. */
+  readonly records: number
+  /** For records of the rejected topic that Kafka has not acknowledged. */
+  readonly rejected: number
+}
 
 export interface CollectorDeps {
   readonly producer: LogProducer
@@ -31,11 +44,7 @@ export interface CollectorDeps {
    */
   readonly ratePerSource: number | undefined
   readonly tracer?: Tracer | undefined
-  /**
-   * Maximum bytes of tracking request bodies, of operator requests, and of records that Kafka has
-   * not acknowledged.
-   */
-  readonly memory: { readonly bodies: BodyBudgetLimits; readonly operators: number; readonly records: number }
+  readonly memory: CollectorMemory
 }
 
 /** Accepts tracking requests and stores their messages in Kafka. */
@@ -63,12 +72,13 @@ export function createCollectorService(deps: CollectorDeps): CollectorService {
     cause => metrics.collectorBodiesRefused.inc({ cause }),
   )
   const operators = new MemoryBudget(memory.operators)
-  const records = new MemoryBudget(memory.records)
-  const store = createStore({ ...deps, topic: topics.events, held: records, outage })
-  const nextTurn = createTimeSlices(clock)
-  const keepRejected = createKeepRejected({ ...deps, topic: topics.rejected, held: records, nextTurn })
+  const records = new SharedMemory(memory.records)
+  const rejected = new SharedMemory(memory.rejected)
+  const store = createStore({ ...deps, topic: topics.events, outage })
+  const slices = createTimeSlices(clock)
+  const keepRejected = createKeepRejected({ ...deps, topic: topics.rejected, held: rejected, nextTurn: slices.next })
   const admission = createAdmissionControl({ ...deps, outage })
-  const accept = createAccept({ ...deps, admission, store, held: records, keepRejected, outage, nextTurn })
+  const accept = createAccept({ ...deps, admission, store, held: records, keepRejected, outage, slices })
   const stopped = Promise.withResolvers<void>()
   let phase: CollectorVitals['phase'] = 'starting'
   let inProgress = 0
@@ -107,9 +117,11 @@ export function createCollectorService(deps: CollectorDeps): CollectorService {
       metrics.collectorHeldBytes.set({ what: 'bodies' }, bodies.held.authenticated)
       metrics.collectorHeldBytes.set({ what: 'keyless' }, bodies.held.keyless)
       metrics.collectorHeldBytes.set({ what: 'records' }, records.held)
+      metrics.collectorHeldBytes.set({ what: 'rejected' }, rejected.held)
       metrics.collectorHeldBytesLimit.set({ what: 'bodies' }, memory.bodies.authenticated)
       metrics.collectorHeldBytesLimit.set({ what: 'keyless' }, memory.bodies.keyless)
       metrics.collectorHeldBytesLimit.set({ what: 'records' }, memory.records)
+      metrics.collectorHeldBytesLimit.set({ what: 'rejected' }, memory.rejected)
     },
   }
 }

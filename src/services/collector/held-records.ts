@@ -1,4 +1,4 @@
-import type { MemoryBudget } from '../../core/collector/memory-budget.ts'
+import type { SharedMemory } from '../../core/collector/shared-memory.ts'
 import type { OutgoingRecord } from '../../core/ports.ts'
 
 /** A record without its headers, because all records of a request share the same headers. */
@@ -12,41 +12,44 @@ export const heldBytes = ({ key, value }: RecordWithoutHeaders): number =>
   overheadBytes + (key?.length ?? 0) + (value?.length ?? 0)
 
 /**
- * The records of one request. Each record takes memory from the budget when it is added, because a
+ * The records of one request. Each record takes memory of its source when it is added, because a
  * small body can become large records: each message gets the defaults of its batch.
  */
 export class HeldRecords {
-  readonly #budget: MemoryBudget
+  readonly #memory: SharedMemory
+  readonly #sourceId: string
   #records: RecordWithoutHeaders[] = []
   #bytes = 0
 
-  constructor(budget: MemoryBudget) {
-    this.#budget = budget
+  constructor(memory: SharedMemory, sourceId: string) {
+    this.#memory = memory
+    this.#sourceId = sourceId
   }
 
   get size(): number {
     return this.#records.length
   }
 
-  /** Adds a record. Returns false when the budget has no memory for it. */
+  /** Adds a record. Returns false when its source may not use more memory. */
   add(record: RecordWithoutHeaders): boolean {
     const bytes = heldBytes(record)
-    if (!this.#budget.take(bytes, this.#bytes)) return false
+    if (!this.#memory.take(this.#sourceId, bytes, this.#bytes)) return false
     this.#bytes += bytes
     this.#records.push(record)
     return true
   }
 
-  /** Removes and returns all records. The caller must release their bytes in the memory budget. */
-  handOver(): { readonly records: readonly RecordWithoutHeaders[]; readonly bytes: number } {
-    const all = { records: this.#records, bytes: this.#bytes }
+  /** Removes and returns all records. The caller must call `release` when they need no memory. */
+  handOver(): { readonly records: readonly RecordWithoutHeaders[]; release(): void } {
+    const records = this.#records
+    const bytes = this.#bytes
     this.#records = []
     this.#bytes = 0
-    return all
+    return { records, release: () => this.#memory.giveBack(this.#sourceId, bytes) }
   }
 
   /** Releases the memory of the remaining records, which are not written to Kafka. */
   discard(): void {
-    this.#budget.giveBack(this.handOver().bytes)
+    this.handOver().release()
   }
 }

@@ -2,7 +2,7 @@ import type { MessageBatch } from '../../core/message/batch.ts'
 import { keyOf } from '../../core/message/event.ts'
 import type { Message } from '../../core/message/message.ts'
 import { normaliseSome } from '../../core/message/normalise-batch.ts'
-import type { RejectedMessage } from '../../core/message/request-refusal.ts'
+import { heldByRejected, type RejectedMessage } from '../../core/message/request-refusal.ts'
 import type { Clock, EventCodec } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
@@ -22,21 +22,25 @@ export interface BatchOrigin {
   readonly receivedAt: EpochMs
   /** Strict mode: one rejected message rejects the whole request. */
   readonly strict: boolean
+  /** Counts the memory of rejected messages. Returns false when the source may not use more. */
+  reserve(bytes: number): boolean
 }
 
-export interface Made {
-  readonly kind: 'made'
-  readonly rejected: readonly RejectedMessage[]
+/** The messages of a batch that did not become records. */
+interface Others {
+  readonly rejected: RejectedMessage[]
   /** Number of messages of suppressed users, which are not stored. */
-  readonly suppressed: number
+  suppressed: number
   /** Number of `__proto__` members that were removed. */
-  readonly droppedKeys: number
+  droppedKeys: number
 }
+
+export type Made = { readonly kind: 'made' } & Readonly<Others>
 
 /**
  * Makes the records of a batch, in turns of some milliseconds. After each turn, the messages that
- * it parsed are released: only texts and records stay in memory. Resolves with `no_memory` when the
- * memory budget is too small for the records.
+ * it parsed are released: only texts, records and rejections stay in memory. Resolves with
+ * `no_memory` when the source may not use the memory for the records or the rejections.
  */
 export type MakeRecords = (
   batch: MessageBatch,
@@ -62,23 +66,38 @@ export function createMakeRecords({ codec, suppressions, clock, nextTurn }: Deps
     return { key: key === undefined ? null : Buffer.from(key), value: codec.encode(event) }
   }
 
+  /**
+   * Makes the records of some messages. Returns the index of the next message, or `no_memory`. All
+   * parsed messages are released when this function returns, because it is not asynchronous.
+   */
+  function makePart(
+    batch: MessageBatch,
+    from: number,
+    { origin, records, others }: { origin: BatchOrigin; records: HeldRecords; others: Others },
+  ): number | 'no_memory' {
+    const { receivedAt, strict, reserve } = origin
+    const part = normaliseSome(batch, from, { receivedAt, newId: () => clock.id() })
+    if (part.rejected.length > 0) {
+      if (!reserve(part.rejected.reduce((sum, each) => sum + heldByRejected(each), 0))) return 'no_memory'
+      others.rejected.push(...part.rejected)
+    }
+    others.droppedKeys += part.droppedKeys
+    if (strict && others.rejected.length > 0) return part.next
+    for (const message of part.messages) {
+      if (isSuppressed(message, origin)) others.suppressed += 1
+      else if (!records.add(recordOf(message, origin))) return 'no_memory'
+    }
+    return part.next
+  }
+
   return async (batch, origin, records) => {
-    const { receivedAt, strict } = origin
-    const rejected: RejectedMessage[] = []
-    let suppressed = 0
-    let droppedKeys = 0
+    const others: Others = { rejected: [], suppressed: 0, droppedKeys: 0 }
     for (let next = 0; next < batch.elements.size; ) {
       if (next > 0) await nextTurn()
-      const part = normaliseSome(batch, next, { receivedAt, newId: () => clock.id() })
-      next = part.next
-      rejected.push(...part.rejected)
-      droppedKeys += part.droppedKeys
-      if (strict && rejected.length > 0) continue
-      for (const message of part.messages) {
-        if (isSuppressed(message, origin)) suppressed += 1
-        else if (!records.add(recordOf(message, origin))) return { kind: 'no_memory' }
-      }
+      const after = makePart(batch, next, { origin, records, others })
+      if (after === 'no_memory') return { kind: 'no_memory' }
+      next = after
     }
-    return { kind: 'made', rejected, suppressed, droppedKeys }
+    return { kind: 'made', ...others }
   }
 }

@@ -1,5 +1,5 @@
-import type { MemoryBudget } from '../../core/collector/memory-budget.ts'
 import { rejectedRecord } from '../../core/collector/rejected-record.ts'
+import type { SharedMemory } from '../../core/collector/shared-memory.ts'
 import { idIn } from '../../core/message/json.ts'
 import { maxWorkPerCall } from '../../core/message/normalise-batch.ts'
 import type { RejectedMessage } from '../../core/message/request-refusal.ts'
@@ -13,13 +13,19 @@ import type { NextTimeSlice } from './time-slices.ts'
 interface Deps {
   readonly producer: LogProducer
   readonly topic: string
-  readonly held: MemoryBudget
+  /** The memory for rejected messages that Kafka has not acknowledged. */
+  readonly held: SharedMemory
   readonly suppressions: Pick<SuppressionList, 'size' | 'stops'>
   readonly clock: Clock
   readonly nextTurn: NextTimeSlice
   readonly metrics: Metrics
   readonly logger: Logger
 }
+
+/** Maximum number of rejected messages of one request that are written to the rejected topic. */
+export const maxKeptPerRequest = 1_000
+/** Work for each record in addition to its text, expressed in characters of text. */
+const workOfRecord = 256
 
 /** The rejected messages of a request. */
 interface Rejected {
@@ -32,8 +38,9 @@ interface Rejected {
 
 /**
  * Writes rejected messages to the rejected topic, where an operator can see what is wrong at the
- * sender. Resolves when the producer has the records. No response waits until they are stored: a
- * failed write is counted and not repeated, because the sender gets the errors in its response.
+ * sender: at most the first 1,000 of a request. Resolves when the producer has the records. No
+ * response waits until they are stored. A message that is not written is counted and not repeated,
+ * because the sender gets the errors in its response.
  */
 export type KeepRejected = (rejected: Rejected) => Promise<void>
 
@@ -48,39 +55,45 @@ export function createKeepRejected(deps: Deps): KeepRejected {
     )
   }
 
-  function append(record: OutgoingRecord): void {
+  function append(source: string, record: OutgoingRecord): void {
     const bytes = heldBytes(record)
-    if (!held.take(bytes)) return lost(1, 'the memory for records that wait for Kafka is full')
+    if (!held.take(source, bytes)) return lost(1, 'the memory for rejected messages of this source is full')
     producer.append(topic, record, error => {
-      held.giveBack(bytes)
+      held.giveBack(source, bytes)
       if (error !== undefined) lost(1, error.message)
     })
   }
 
   /**
-   * Whether a text may contain data of a suppressed user. The user id is searched in the text,
+   * Whether a text may contain data of a suppressed user. The user ids are searched in the text,
    * because the text may not be valid JSON. A text without a user id counts as private if it is not
    * a JSON object. While the suppression list is empty, no text is private.
    */
   function isPrivate({ code }: RejectedMessage, text: string, { sourceId, receivedAt }: Rejected): boolean {
     if (suppressions.size === 0) return false
     const userId = idIn(text, 'userId')
-    if (userId === undefined) return code === 'invalid_json' || code === 'not_an_object'
-    return suppressions.stops({ sourceId, receivedAt, userId }, clock.now()) === 'suppressed'
+    if (userId === undefined && (code === 'invalid_json' || code === 'not_an_object')) return true
+    // An alias has a second id of the user in `previousId`.
+    return [userId, idIn(text, 'previousId')].some(
+      id => id !== undefined && suppressions.stops({ sourceId, receivedAt, userId: id }, clock.now()) === 'suppressed',
+    )
   }
 
   return async request => {
     const { sourceId: source, receivedAt, rejected } = request
+    const kept = rejected.slice(0, maxKeptPerRequest)
+    if (kept.length < rejected.length)
+      lost(rejected.length - kept.length, `at most ${maxKeptPerRequest} rejected messages of a request are written`)
     let work = 0
-    for (const each of rejected) {
+    for (const each of kept) {
       const text = request.text(each.index)
       if (work + text.length > maxWorkPerCall) {
         await nextTurn()
         work = 0
       }
       const shown = isPrivate(each, text, request) ? undefined : text
-      append(rejectedRecord({ ...each, source, receivedAt, text: shown }))
-      work += text.length
+      append(source, rejectedRecord({ ...each, source, receivedAt, text: shown }))
+      work += text.length + workOfRecord
     }
   }
 }

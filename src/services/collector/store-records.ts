@@ -1,5 +1,4 @@
 import type { KafkaOutage } from '../../core/collector/kafka-outage.ts'
-import type { MemoryBudget } from '../../core/collector/memory-budget.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogProducer, RecordHeaders } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
@@ -17,7 +16,6 @@ const storeDeadline = durationMs(10_000)
 interface Deps {
   readonly producer: LogProducer
   readonly topic: string
-  readonly held: MemoryBudget
   readonly outage: KafkaOutage
   readonly clock: Clock
   readonly metrics: Metrics
@@ -32,7 +30,7 @@ interface Deps {
  */
 export type StoreRecords = (held: HeldRecords, headers: RecordHeaders, traceId?: string) => Promise<'stored' | 'failed'>
 
-export function createStore({ producer, topic, held, outage, clock, metrics, logger }: Deps): StoreRecords {
+export function createStore({ producer, topic, outage, clock, metrics, logger }: Deps): StoreRecords {
   function failed(error: Error): void {
     metrics.produceFailures.inc({ topic })
     if (outage.age(clock.monotonic()) === undefined)
@@ -54,7 +52,7 @@ export function createStore({ producer, topic, held, outage, clock, metrics, log
   }
 
   return (request, headers, traceId) => {
-    const { records, bytes } = request.handOver()
+    const { records, release } = request.handOver()
     const startedAt = clock.monotonic()
     return new Promise(resolve => {
       let waiting = records.length
@@ -74,7 +72,7 @@ export function createStore({ producer, topic, held, outage, clock, metrics, log
         if (waiting > 0) return
         // The memory is given back only when the producer has finished with all records. After the
         // request has failed, the producer may still hold some of them.
-        held.giveBack(bytes)
+        release()
         cancel()
         metrics.collectorStoreSeconds.observe({}, (clock.monotonic() - startedAt) / 1_000, traceId)
         if (!hasFailed) resolve('stored')

@@ -113,7 +113,8 @@ class AuthorizedCall {
         withoutToken('timeout', 'the token endpoint responded so late that too little time was left for the request'),
       )
     }
-    this.#onEnd(result)
+    const hasBody = result.kind === 'answered' && result.body !== undefined
+    this.#onEnd(hasBody ? { ...result, accessToken: token.value } : result)
   }
 
   #repeat(): void {

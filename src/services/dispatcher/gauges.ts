@@ -62,11 +62,17 @@ export function createGauges(deps: Deps): () => void {
     }
   }
 
-  function showPaces(): void {
+  /** Sets the pace and the pause of each destination that has one. Others have no series. */
+  function showSlowDowns(): void {
     metrics.destinationPace.reset()
+    metrics.destinationPaused.reset()
+    const now = clock.monotonic()
     for (const { destination, slowDown } of deps.states()) {
-      const pace = slowDown.isActive ? slowDown.paceAt(clock.monotonic()) : undefined
+      if (!slowDown.isActive) continue
+      const pace = slowDown.paceAt(now)
       if (pace !== undefined) metrics.destinationPace.set({ destination }, pace)
+      const pausedMs = slowDown.msPaused(now)
+      if (pausedMs > 0) metrics.destinationPaused.set({ destination }, pausedMs / 1_000)
     }
   }
 
@@ -77,7 +83,7 @@ export function createGauges(deps: Deps): () => void {
     metrics.recordsOpen.set({}, deps.open().size)
     metrics.oldestOpenSeconds.set({}, deps.oldestOpenMs() / 1000)
     metrics.unwritableTopics.set({}, deps.unwritableTopics().length)
-    showPaces()
+    showSlowDowns()
     showGroup(metrics, 'dispatcher', groups.dispatcher)
     showGroup(metrics, 'retries', groups.retries)
     const processors = [...groups.dispatcher.partitions.processors(), ...groups.retries.partitions.processors()]

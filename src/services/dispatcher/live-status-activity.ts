@@ -1,3 +1,4 @@
+import { flowLimits } from '../../core/flow/limits.ts'
 import type { ResultCounts } from '../../core/live-status/result-counts.ts'
 import type { DestinationActivity } from '../../core/live-status/status-record.ts'
 import type { Clock } from '../../core/ports.ts'
@@ -22,8 +23,15 @@ export const createActivity = ({ results, starter, processors, clock }: Deps): D
 })
 
 /**
+ * The maximum length of a pause after a 429 without Retry-After, in ms. A shorter pause is not
+ * shown: it would cause a new record of the status topic, and would be over before it is read.
+ */
+const { max: shortPauseMs } = flowLimits.slowDown.backOffMs
+
+/**
  * The current activity of a destination in this process. `undefined` while the destination has no
- * requests in progress, no deliveries in memory and no pace, and its circuit breaker is closed.
+ * requests in progress, no deliveries in memory, no pace and no pause, and its circuit breaker is
+ * closed.
  */
 export function activityOf(
   state: Pick<DestinationState, 'breaker' | 'queue' | 'slowDown' | 'calls'> | undefined,
@@ -34,12 +42,14 @@ export function activityOf(
   if (calls === 0 && queue.queued === 0 && !breaker.isOpen && !slowDown.isActive) return undefined
   const now = clock.monotonic()
   const pace = slowDown.paceAt(now)
+  const pausedMs = slowDown.msPaused(now)
   return {
     breaker: breaker.isOpen ? (breaker.isProbing ? 'probing' : 'open') : 'closed',
     nextProbeAt: breaker.openUntil === undefined ? undefined : inSeconds(clock.now() + breaker.openUntil - now),
     requestsInProgress: calls,
     inMemory: queue.queued,
     pace: pace === undefined ? undefined : Math.round(pace * 10) / 10,
+    pausedUntil: pausedMs > shortPauseMs ? inSeconds(clock.now() + pausedMs) : undefined,
   }
 }
 

@@ -5,7 +5,7 @@ import type { Cancel, Clock, Logger, LogProducer } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
 import type { JobStore } from './job-store.ts'
 import { OwnedJob } from './owned-job.ts'
-import type { JobOutcome } from './run-replay.ts'
+import type { JobOutcome } from './try-until-done.ts'
 
 /** Time between two checks for a job to claim. */
 const checkEvery = durationMs(500)

@@ -19,6 +19,7 @@ interface Deps {
   readonly store: JobStore
   readonly offsets: OffsetsByTime
   readonly topics: TopicNames
+  /** Returns the configuration with all changes that this process has read. */
   readonly routing: () => Routing
   readonly clock: Pick<Clock, 'now' | 'id'>
 }

@@ -111,11 +111,10 @@ export class OwnedJob {
       const known = store.get(this.key)
       const ownership = ownershipOf(known, owner)
       if (known === undefined || ownership === 'lost') return undefined
-      const error = outcome?.error
       const step =
         outcome === undefined && ownership === 'owned'
           ? released(this.#changed)
-          : ended(stateOf(outcome), clock.now(), { ...this.#changed, ...(error !== undefined && { error }) })
+          : ended(stateOf(outcome), clock.now(), { ...this.#changed, error: outcome?.error })
       const result = await store.write(known, step)
       if (result.kind === 'applied') return result.job
       // The write is not repeated while the process stops: another process takes over the job after

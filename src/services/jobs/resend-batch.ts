@@ -12,6 +12,9 @@ const tryAgainAfter = durationMs(1_000)
 /** Kafka's error codes for a record that exceeds the maximum size of its topic. */
 const tooLarge: ReadonlySet<unknown> = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'])
 
+/** Whether a record exceeds the maximum size of its topic. Every further append of it fails too. */
+export const isTooLarge = (error: Error): boolean => 'code' in error && tooLarge.has(error.code)
+
 type Result = 'stored' | 'refused' | 'stopped'
 
 /**
@@ -58,7 +61,7 @@ export class ResendBatch {
       producer.append(topic, copy, resolve)
       const error = await promise
       if (error === undefined) return 'stored'
-      if ('code' in error && tooLarge.has(error.code)) return 'refused'
+      if (isTooLarge(error)) return 'refused'
       if (signal.aborted) return 'stopped'
       await sleep(this.#clock, tryAgainAfter, signal)
       if (signal.aborted) return 'stopped'

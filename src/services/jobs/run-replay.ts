@@ -2,11 +2,10 @@ import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import type { ReplayContext } from '../../core/delivery/replay-decision.ts'
 import { type CountRow, maxCountRows, type ReplayJob } from '../../core/jobs/job.ts'
 import type { TopicReader } from '../../core/ports.ts'
-import { sleep } from '../../core/sleep.ts'
-import { durationMs } from '../../core/time.ts'
 import { type ReplayRow, replayDeadLetters } from '../operator/replay-dead-letters.ts'
 import type { ReplayTargetDeps } from '../operator/replay-plan.ts'
 import type { OwnedJob } from './owned-job.ts'
+import { type JobOutcome, tryUntilDone } from './try-until-done.ts'
 
 export interface RunReplayDeps extends Omit<ReplayTargetDeps, 'context'> {
   readonly reader: TopicReader
@@ -18,17 +17,6 @@ export interface RunReplayDeps extends Omit<ReplayTargetDeps, 'context'> {
 }
 
 /**
- * The result of the work on a job: `{}` after success, `error` after a failure. `undefined` when
- * the work was stopped.
- */
-export type JobOutcome = { readonly error?: string | undefined } | undefined
-
-/** Number of tries without progress after which a job fails. */
-export const maxTries = 10
-/** The wait after a try that failed, before the next one. */
-export const tryAgainAfter = durationMs(5_000)
-
-/**
  * Replays the dead letters that a job selects, if they existed when the job was created. A process
  * that continues a job reads the topic from its beginning again. It skips the dead letters that
  * were replayed, because each of them has a tombstone.
@@ -36,8 +24,10 @@ export const tryAgainAfter = durationMs(5_000)
 export async function runReplay(deps: RunReplayDeps, job: ReplayJob, owned: OwnedJob): Promise<JobOutcome> {
   const { filters, rate, isDryRun, ends } = job
   const context = contextOf(deps, job)
-  let replayed = job.progress.replayed
-  for (let tries = 1; ; tries++) {
+  let { seen, replayed } = job.progress
+  let failedAt = seen
+
+  async function run(): Promise<JobOutcome> {
     const before = replayed
     let total = before
     const report = await replayDeadLetters(
@@ -50,19 +40,23 @@ export async function runReplay(deps: RunReplayDeps, job: ReplayJob, owned: Owne
         },
         onProgress(progress) {
           replayed = before + progress.replayed
-          const seen = before + progress.seen
-          owned.advance({ progress: { seen, total: Math.max(total, seen), replayed, refused: progress.refused } })
+          seen = before + progress.seen
+          owned.advance({
+            progress: { seen, total: Math.max(total, seen), replayed, refused: progress.refused },
+            // The last error stays in the job's record until the job gets further than that try.
+            ...(seen > failedAt && { error: undefined }),
+          })
         },
       },
     )
     owned.advance({ counts: countsOf(report.rows, isDryRun === true) })
     if (report.end.kind === 'done') return {}
-    if (owned.signal.aborted || report.end.kind !== 'failed') return undefined
-    if (replayed > before) tries = 0
-    if (tries >= maxTries) return { error: (report.end.error as Error).message }
-    await sleep(deps.clock, tryAgainAfter, owned.signal)
-    if (owned.signal.aborted) return undefined
+    if (report.end.kind !== 'failed') return undefined
+    failedAt = seen
+    throw report.end.error
   }
+
+  return tryUntilDone({ run, done: () => replayed }, owned, deps.clock)
 }
 
 const contextOf = ({ context }: RunReplayDeps, { evenDisconnected }: ReplayJob): ReplayContext => ({

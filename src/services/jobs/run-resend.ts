@@ -3,7 +3,7 @@ import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import type { ResendJob } from '../../core/jobs/job.ts'
 import { defaultResendRate } from '../../core/jobs/job-rates.ts'
-import { type Resend, type ResendContext, resendOf, routingOf } from '../../core/jobs/resend-decision.ts'
+import { isCopyOfRead, type Resend, type ResendContext, resendOf, routingOf } from '../../core/jobs/resend-decision.ts'
 import type { Clock, EventCodec, LogRecord, TopicReader } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'
@@ -12,7 +12,7 @@ import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 import { createPacer } from '../pacer.ts'
 import type { OwnedJob } from './owned-job.ts'
 import { ResendBatch } from './resend-batch.ts'
-import { type JobOutcome, maxTries, tryAgainAfter } from './run-replay.ts'
+import { type JobOutcome, tryUntilDone } from './try-until-done.ts'
 
 /** Maximum time, in ms, between two writes of the job's position to the jobs topic. */
 const batchMs = 1_000
@@ -45,22 +45,13 @@ export interface RunResendDeps {
  * updated. So another process that continues the job sends at most these copies twice.
  */
 export async function runResend(deps: RunResendDeps, given: ResendJob, owned: OwnedJob): Promise<JobOutcome> {
-  const { clock } = deps
-  const run = new ResendRun(deps, given, owned)
-  for (let tries = 1; ; tries++) {
-    const before = run.read
-    try {
-      const refusal = await run.readAllAfter(refusalLimit)
-      if (owned.signal.aborted) return undefined
-      return refusal === undefined ? {} : { error: refusal }
-    } catch (error) {
-      if (owned.signal.aborted) return undefined
-      if (run.read > before) tries = 0
-      if (tries >= maxTries) return { error: (error as Error).message }
-    }
-    await sleep(clock, tryAgainAfter, owned.signal)
+  const resend = new ResendRun(deps, given, owned)
+  async function run(): Promise<JobOutcome> {
+    const refusal = await resend.readAllAfter(refusalLimit)
     if (owned.signal.aborted) return undefined
+    return refusal === undefined ? {} : { error: refusal }
   }
+  return tryUntilDone({ run, done: () => resend.read }, owned, deps.clock)
 }
 
 class ResendRun {
@@ -81,6 +72,11 @@ class ResendRun {
    */
   #position: number[]
   #counts: { read: number; sent: number; skipped: number }
+  /**
+   * The offset in each partition from which the job has read every record up to the position. After
+   * a gap it is the first offset after the gap, because retention may have removed records there.
+   */
+  readonly #readFrom: number[]
   #batchEndsAt = 0
   #known: { readonly routing: Routing; readonly context: Omit<ResendContext, 'now'> | undefined } | undefined
 
@@ -94,6 +90,7 @@ class ResendRun {
     this.#progress = job.progress
     this.#position = [...job.next]
     this.#counts = { ...job.progress }
+    this.#readFrom = [...(job.readFrom ?? job.next)]
   }
 
   /** Number of records that were read before the position in the job's last record. */
@@ -144,6 +141,8 @@ class ResendRun {
   async #take(record: LogRecord): Promise<string | undefined> {
     const context = this.#context()
     if (context === undefined) return this.#whyNot()
+    const { partition, offset } = record
+    if (offset !== this.#position[partition]) this.#readFrom[partition] = offset
     const resend = await this.#decide(record, context)
     if (resend.kind === 'copy' && this.#job.isDryRun !== true) {
       await this.#paced()
@@ -155,7 +154,7 @@ class ResendRun {
     this.#counts.read++
     if (resend.kind === 'copy') this.#counts.sent++
     else this.#counts.skipped++
-    this.#position[record.partition] = record.offset + 1
+    this.#position[partition] = offset + 1
     if (this.#batch.isFull || this.#deps.clock.monotonic() >= this.#batchEndsAt) await this.#endBatch()
     return undefined
   }
@@ -171,9 +170,11 @@ class ResendRun {
     if (refused === undefined) return
     this.#counts.sent -= refused
     this.#counts.skipped += refused
+    // The error of the last failed try stays in the job's record until the job reads further.
+    const passed = this.#counts.read > this.#progress.read ? { error: undefined } : {}
     this.#next = [...this.#position]
     this.#progress = { ...this.#progress, ...this.#counts }
-    this.#owned.advance({ next: this.#next, progress: this.#progress })
+    this.#owned.advance({ next: this.#next, readFrom: [...this.#readFrom], progress: this.#progress, ...passed })
     if (hadCopies) await this.#owned.checkpoint()
     this.#batchEndsAt = clock.monotonic() + batchMs
   }
@@ -181,6 +182,7 @@ class ResendRun {
   async #decide(record: LogRecord, context: Omit<ResendContext, 'now'>): Promise<Resend> {
     const { codec, clock } = this.#deps
     const { value } = record
+    if (isCopyOfRead(record, this.#readFrom)) return { kind: 'skip', reason: 'copy' }
     if (value === null) return { kind: 'skip', reason: 'invalid_message' }
     const at = firstOrigin(record).timestamp
     const decoded = await decodeWithSchemaFetch(codec, () => codec.decode(value, at))

@@ -13,7 +13,8 @@ export interface DispatcherActivity {
   readonly results: ResultCounts
   /**
    * Returns the activity of a destination in this process. `undefined` while the destination has no
-   * requests in progress, no deliveries in memory and no pace, and its circuit breaker is closed.
+   * requests in progress, no deliveries in memory, no pace and no pause, and its circuit breaker is
+   * closed.
    */
   activityOf(destination: string): DestinationActivity | undefined
   /** Number of partitions of the events topic that the process owns. */

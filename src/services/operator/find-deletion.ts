@@ -8,7 +8,9 @@ import {
   deletionKey,
 } from '../../core/deletion/deletion-status.ts'
 import type { Clock, LogRecord, Portion, TopicReader } from '../../core/ports.ts'
-import { durationMs, type EpochMs, epochMs } from '../../core/time.ts'
+import { type DurationMs, durationMs, type EpochMs, epochMs } from '../../core/time.ts'
+import { within } from '../../core/within.ts'
+import { createReadQueue } from './read-queue.ts'
 
 export type FoundDeletion =
   | { readonly kind: 'found'; readonly record: DeletionRecord; readonly status: DeletionStatus }
@@ -23,10 +25,26 @@ interface Deps {
   readonly reader: TopicReader
   readonly topic: string
   readonly clock: Clock
+  readonly limits: LookUpLimits
 }
 
-/** Limits of one look-up: some seconds, and twenty times the records of a usual deletion. */
-export const readLimits = { records: 300_000, time: durationMs(5_000) }
+export interface LookUpLimits {
+  readonly records: number
+  /** Time of a look-up, with the wait for earlier look-ups. */
+  readonly time: DurationMs
+  /**
+   * Whether the look-up ends after this time even while Kafka does not respond. If not, it rejects
+   * when the Kafka client reports the failure.
+   */
+  readonly isStrict: boolean
+}
+
+/** Twenty times the records of a usual deletion. */
+const records = 300_000
+/** Limits of the look-up of a command, which can wait for some seconds. */
+export const commandLimits: LookUpLimits = { records, time: durationMs(5_000), isStrict: false }
+/** Limits of the look-up for a response of the operator API. */
+export const requestLimits: LookUpLimits = { records, time: durationMs(1_500), isStrict: true }
 /**
  * How far the time in an id may be wrong, in milliseconds: a process uses its own clock until it
  * knows the brokers' time.
@@ -35,43 +53,33 @@ const marginMs = 600_000
 
 /**
  * Looks up deletions in the deletions topic, one at a time. A call waits for the look-ups before
- * it. While it waits, further calls with the same id get the same result.
+ * it. While it waits, further calls with the same id get the same result. A call that has waited
+ * for its whole time reads nothing.
  */
-export function createFindDeletion({ reader, topic, clock }: Deps): FindDeletion {
-  const waiting = new Map<string, Promise<FoundDeletion>>()
-  let last: Promise<unknown> = Promise.resolve()
+export function createFindDeletion({ reader, topic, clock, limits }: Deps): FindDeletion {
+  const inTurn = createReadQueue(clock, limits.time)
 
-  async function find(id: string): Promise<FoundDeletion> {
+  async function find(id: string, until: number): Promise<FoundDeletion> {
     const entries = new Entries(id)
-    const until = clock.monotonic() + readLimits.time
+    const left = until - clock.monotonic()
+    if (left <= 0) return entries.found(true)
     let count = 0
     let isPartial = false
     const isEnough = (): boolean => {
       if (entries.areComplete()) return true
-      isPartial = count >= readLimits.records || clock.monotonic() >= until
+      isPartial = count >= limits.records || clock.monotonic() >= until
       return isPartial
     }
     const onRecord = (record: LogRecord): void => {
       count++
       entries.take(record)
     }
-    await reader.readToEnd(topic, onRecord, { ...placeOf(id), isEnough })
-    return entries.found(isPartial)
+    const read = reader.readToEnd(topic, onRecord, { ...placeOf(id), isEnough })
+    const found = read.then(() => entries.found(isPartial))
+    return limits.isStrict ? within(clock, durationMs(left), found, () => entries.found(true)) : found
   }
 
-  return id => {
-    const shared = waiting.get(id)
-    if (shared !== undefined) return shared
-    const found = last.then(() => {
-      // A later call needs a new look-up, because this one may miss records that are written while
-      // it reads.
-      waiting.delete(id)
-      return find(id)
-    })
-    waiting.set(id, found)
-    last = found.catch(() => undefined)
-    return found
-  }
+  return id => inTurn(id, until => find(id, until))
 }
 
 /**

@@ -11,8 +11,8 @@ import { readNewestFirst } from './read-newest-first.ts'
 const maxFailures = 50
 
 export interface LastFailures {
-  /** The last failed attempts, newest first. */
-  readonly lastFailures: readonly FailedAttempt[]
+  /** The last failed attempts, newest first. Absent when attempts are not recorded. */
+  readonly lastFailures?: readonly FailedAttempt[]
   /**
    * Whether the budget was spent before the whole topic was read, so that there can be more
    * failures.
@@ -27,7 +27,7 @@ export async function readLastFailures(
   destination: string,
   budget: ReadBudget,
 ): Promise<LastFailures> {
-  if (recorded === 'off') return { lastFailures: [], isPartial: false }
+  if (recorded === 'off') return { isPartial: false }
   const ranges = await session.ranges(topics.attempts)
   const id = Buffer.from(JSON.stringify(destination))
   const { found, isComplete } = await readNewestFirst(session, {

@@ -27,10 +27,10 @@ export function liveInstallation(
   }
 }
 
-type LivePart = 'circuitBreaker' | 'requestsInProgress' | 'inMemory' | 'pace' | 'results'
+type LivePart = 'circuitBreaker' | 'requestsInProgress' | 'inMemory' | 'pace' | 'pausedUntil' | 'results'
 
 export function liveDestination({ sums }: StatusView, id: string, now: EpochMs): Pick<DestinationStatus, LivePart> {
-  const { breaker, nextProbeAt, requestsInProgress, inMemory, pace } = sums.activityOf(id, now)
+  const { breaker, nextProbeAt, requestsInProgress, inMemory, pace, pausedUntil } = sums.activityOf(id, now)
   const { lastHour, lastDay } = sums.resultsOf(id, now)
   return {
     circuitBreaker: {
@@ -40,6 +40,8 @@ export function liveDestination({ sums }: StatusView, id: string, now: EpochMs):
     requestsInProgress,
     inMemory,
     ...(pace !== undefined && { pace }),
+    // The last record of a process may still have a pause that is over.
+    ...(pausedUntil !== undefined && pausedUntil > now && { pausedUntil: toIsoTimestamp(pausedUntil) }),
     results: { lastHour: shown(lastHour), lastDay: shown(lastDay) },
   }
 }

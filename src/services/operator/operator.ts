@@ -18,7 +18,7 @@ import type { EpochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { type TraceContext, traceHeaders } from '../../core/trace/context.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
-import { createFindDeletion, readLimits } from './find-deletion.ts'
+import { createFindDeletion, requestLimits } from './find-deletion.ts'
 import { writeDeletion } from './write-deletion.ts'
 import { type SyncReport, writeSync } from './write-sync.ts'
 
@@ -47,7 +47,7 @@ export interface OperatorService extends DeletionAndAudienceApi {
 export function createOperatorService(deps: OperatorDeps): OperatorService {
   const { producer, reader, suppressions, topics, routing, audiences, clock, logger } = deps
   const { encode: encodeInput } = deps.inputCodec
-  const find = createFindDeletion({ reader, topic: topics.deletions, clock })
+  const find = createFindDeletion({ reader, topic: topics.deletions, clock, limits: requestLimits })
   const stopping = new AbortController()
 
   async function deleteUsers(input: unknown, trace?: TraceContext): Promise<DeletionAnswer> {
@@ -162,7 +162,8 @@ function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
 }
 
 const notReached = refusal(
-  'not_found',
-  `Hookline did not find this id within the limits of the search (${readLimits.records} records, ${readLimits.time / 1_000} s), but the deletion may exist: check the id. If Kafka is slow, send the request again later.`,
+  'unavailable',
+  `Hookline did not find this id within the limits of the search (${requestLimits.records} records, ${requestLimits.time / 1_000} s), but the deletion may exist: check the id, and send the request again after the time in Retry-After. The command hookline delete-user --status searches for a longer time.`,
+  { retryAfter: 5 },
 )
 const noDeletion = refusal('not_found', 'There is no deletion with this id: check the id.')

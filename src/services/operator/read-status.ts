@@ -13,6 +13,7 @@ import { within } from '../../core/within.ts'
 import type { StatusView } from '../live-status/status-view.ts'
 import { liveDestination, liveInstallation } from './live-status-fields.ts'
 import type { ReadLog } from './read-log.ts'
+import { createReadQueue } from './read-queue.ts'
 import { readWaitingDeliveries } from './waiting-deliveries.ts'
 
 export interface ReadStatusDeps {
@@ -32,8 +33,10 @@ export interface ReadStatusDeps {
 
 /** Limits of the records that one status reads. An idle core reads 50,000 records in this time. */
 export const statusLimits: ReadLimits = { records: 50_000, time: 600 }
-/** Maximum time that a status waits for Kafka. */
-export const maxStatusWait = durationMs(1_500)
+/** Maximum time of a status. It includes the waits for other requests and for Kafka. */
+export const maxStatusTime = durationMs(1_800)
+/** Time that a read needs at most, in ms: the time in `statusLimits`, and that of its last chunk. */
+const readMs = 1_000
 /** Maximum number of objects with problems in a status. */
 const maxObjects = 100
 
@@ -44,31 +47,14 @@ interface ReadStatus {
 
 /**
  * Reads the state of the installation from Kafka, within `statusLimits`. It reads for one request
- * at a time. Requests that wait for the same answer share it.
+ * at a time. Requests that wait for the same answer share it. An answer takes at most
+ * `maxStatusTime`: a request that has waited too long gets only what is known without Kafka.
  */
 export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
   const { objects, topics, tiers, live, clock } = deps
-  const withinTime = createWithinTime(deps)
-  const shared = new Map<string, Promise<unknown>>()
-  let last: Promise<unknown> = Promise.resolve()
+  const inTurn = createReadQueue(clock, maxStatusTime)
 
-  /**
-   * Calls `read` after all earlier reads have ended. Calls with the same name share the result if
-   * they come before `read` is called.
-   */
-  function inTurn<T>(name: string, read: () => Promise<T>): Promise<T> {
-    const waiting = shared.get(name) as Promise<T> | undefined
-    if (waiting !== undefined) return waiting
-    const result = last.then(() => {
-      shared.delete(name)
-      return read()
-    })
-    shared.set(name, result)
-    last = result.catch(() => undefined)
-    return result
-  }
-
-  async function status(): Promise<InstallationStatus> {
+  async function status(until: number): Promise<InstallationStatus> {
     const { dispatcherGroup, retriesGroup, audiencesGroup } = topics
     const asked = [
       { group: dispatcherGroup, topic: topics.events },
@@ -76,7 +62,7 @@ export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
       { group: audiencesGroup, topic: topics.audienceInput },
     ]
     const lags: Lag[] = []
-    await withinTime(session => readLags(session, asked, lags))
+    await readInSession(deps, until, session => readLags(session, asked, lags))
     // The list has holes where Kafka did not report the offsets.
     const known = lags.filter(lag => lag !== undefined)
     const groups = [...Map.groupBy(known, ({ group }) => group)].map(
@@ -97,15 +83,15 @@ export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
     }
   }
 
-  async function destinationStatus(id: string): Promise<DestinationStatus | ObjectRefusal> {
+  async function destinationStatus(id: string, until: number): Promise<DestinationStatus | ObjectRefusal> {
     const object = objects.get('destination', id)
     if (object === undefined) return notFound
-    return statusOf(deps, withinTime, object)
+    return statusOf(deps, object, until)
   }
 
   return {
     status: () => inTurn('', status),
-    destinationStatus: id => inTurn(id, () => destinationStatus(id)),
+    destinationStatus: id => inTurn(id, until => destinationStatus(id, until)),
   }
 }
 
@@ -114,21 +100,31 @@ const stateIn = (object: ConfigObject) => ({
   disabledAutomatically: disablingViewOf(object.disabledAutomatically),
 })
 
-type WithinTime = <T>(use: (session: LogSession) => Promise<T>) => Promise<T | undefined>
+/**
+ * Resolves with the result of `read`; with `undefined` at the time `until`. `read` is not called
+ * when it could not end in time: its reads would only delay later requests.
+ */
+async function readInTime<T>(clock: Clock, until: number, read: () => Promise<T>): Promise<T | undefined> {
+  const left = until - clock.monotonic()
+  return left < readMs ? undefined : within(clock, durationMs(left), read(), () => undefined)
+}
 
-/** Returns a function that resolves with `undefined` when Kafka does not answer in time. */
-const createWithinTime =
-  ({ sessions, clock, logger }: Pick<ReadStatusDeps, 'sessions' | 'clock' | 'logger'>): WithinTime =>
-  async use => {
-    const asked = sessions(use).catch((error: unknown) => {
+/** Calls `use` as `readInTime` does. Also resolves with `undefined` when Kafka fails. */
+function readInSession<T>(
+  { sessions, clock, logger }: Pick<ReadStatusDeps, 'sessions' | 'clock' | 'logger'>,
+  until: number,
+  use: (session: LogSession) => Promise<T>,
+): Promise<T | undefined> {
+  return readInTime(clock, until, () =>
+    sessions(use).catch((error: unknown) => {
       logger.warn(
         { error: (error as Error).message },
         'Kafka did not report offsets for a status request to the operator API (see error); the response is marked partial: true, and counts that need these offsets are missing or incomplete',
       )
       return undefined
-    })
-    return within(clock, maxStatusWait, asked, () => undefined)
-  }
+    }),
+  )
+}
 
 interface Lag {
   readonly group: string
@@ -150,18 +146,14 @@ async function readLags(session: LogSession, asked: readonly Omit<Lag, 'lag'>[],
   await Promise.all(reads)
 }
 
-async function statusOf(
-  deps: ReadStatusDeps,
-  withinTime: WithinTime,
-  object: ConfigObject,
-): Promise<DestinationStatus> {
-  const { live, clock } = deps
+async function statusOf(deps: ReadStatusDeps, object: ConfigObject, until: number): Promise<DestinationStatus> {
+  const { live, clock, log } = deps
   const { id } = object
   const budget = new ReadBudget(statusLimits, () => clock.monotonic())
   // Read both concurrently: while Kafka does not respond, each one waits until its time limit.
   const [read, failures] = await Promise.all([
-    withinTime(session => readWaitingDeliveries(session, deps, id, budget)),
-    deps.log.lastFailures(id),
+    readInSession(deps, until, session => readWaitingDeliveries(session, deps, id, budget)),
+    readInTime(clock, until, () => log.lastFailures(id)),
   ])
   const { waiting, isPartial } = read ?? { waiting: [], isPartial: true }
   return {
@@ -169,7 +161,7 @@ async function statusOf(
     ...{ id, ...stateIn(object) },
     ...((isPartial || failures?.isPartial !== false || !live.isCurrent()) && { partial: true }),
     waiting,
-    ...(failures !== undefined && { lastFailures: failures.lastFailures }),
+    ...(failures?.lastFailures !== undefined && { lastFailures: failures.lastFailures }),
     ...liveDestination(live, id, clock.now()),
   }
 }

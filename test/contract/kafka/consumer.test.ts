@@ -2,9 +2,12 @@ import { describe, expect, it } from '@jest/globals'
 import { KafkaError } from '../../../src/adapters/kafka/kafkajs/errors.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
+import { startTcpProxy } from '../../support/network/tcp-proxy.ts'
 import {
+  afterwards,
   append,
   appendAll,
+  brokers,
   consumer,
   eventually,
   growTo,
@@ -140,6 +143,23 @@ describe('a consumer', () => {
       message: `topic ${topic} does not exist`,
     })
     expect(await (await plainAdmin()).listTopics()).not.toContain(topic)
+  })
+
+  it('repeats the requests before the join with "untilReached"', async () => {
+    const topic = await newTopic()
+    const [, port] = brokers()[0]?.split(':') ?? []
+    const link = await startTcpProxy(Number(port))
+    afterwards(link.close)
+    link.set({ kind: 'cut' })
+    let failed = 0
+    const untilReached = async (ask: () => Promise<void>): Promise<void> => {
+      await expect(ask()).rejects.toThrow()
+      failed++
+      link.set({ kind: 'open' })
+      await ask()
+    }
+    await consumer([topic], { kafka: kafka([`127.0.0.1:${link.port}`]), untilReached }).start(new Recorder())
+    expect(failed).toBe(1)
   })
 
   it('rejects the start when no broker listens', async () => {

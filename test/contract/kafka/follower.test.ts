@@ -3,11 +3,13 @@ import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { createFollower, type FollowerDeps } from '../../../src/adapters/kafka/log/topic-follower.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
 import { RecordingFollower } from '../../support/kafka/recording-follower.ts'
+import { startTcpProxy } from '../../support/network/tcp-proxy.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import {
   afterwards,
   append,
   appendAll,
+  brokers,
   growTo,
   kafka,
   newTopic,
@@ -144,6 +146,27 @@ describe('a follower', () => {
     const { asOf } = followed
     await append(producer(), topic, { value: Buffer.from('late') })
     expect(followed).toMatchObject({ asOf, records: [] })
+  })
+
+  it('starts again after a start that failed because no broker listened', async () => {
+    const topic = await newTopic()
+    await append(producer(), topic, { value: Buffer.from('early') })
+    const [, port] = brokers()[0]?.split(':') ?? []
+    const { port: linked, set, close } = await startTcpProxy(Number(port))
+    afterwards(close)
+    set({ kind: 'cut' })
+    const followed = new RecordingFollower()
+    const follower = createFollower({
+      kafka: kafka([`127.0.0.1:${linked}`]),
+      topic,
+      clock: systemClock,
+      logger: silent,
+    })
+    afterwards(() => follower.stop())
+    await expect(follower.start(followed)).rejects.toMatchObject({ retriable: true })
+    set({ kind: 'open' })
+    await follower.start(followed)
+    await followed.until(() => followed.values.includes('early'))
   })
 
   it('rejects the start when the topic is missing or no broker listens', async () => {

@@ -83,6 +83,19 @@ describe('wrong keys', () => {
     now = 10_000
     expect(await statusOf('GET', '/v1/regulations/d-1', operatorKey)).toBe(200)
   })
+
+  it.each([
+    ['the address in the header of the proxy', 'X-Forwarded-For', 200],
+    ['the address of the connection, without a configured header', undefined, 429],
+  ])('are throttled by %s', async (_, clientAddressHeader, status) => {
+    const { ask } = await started({ ...(clientAddressHeader && { clientAddressHeader }) })
+    const from = async (address: string, key: string): Promise<number> => {
+      const headers = { 'x-forwarded-for': `192.0.2.200, ${address}` }
+      return (await ask('GET', '/v1/regulations/d-1', key, { headers })).status
+    }
+    for (let guess = 0; guess < 10; guess++) expect(await from('192.0.2.1', `guess-${guess}`)).toBe(401)
+    expect([await from('192.0.2.1', operatorKey), await from('192.0.2.2', operatorKey)]).toEqual([429, status])
+  })
 })
 
 describe('the audit log', () => {

@@ -58,7 +58,7 @@ beforeEach(async () => {
     for await (const part of request) body += part
     const { subject } = (request.socket as TLSSocket).getPeerCertificate()
     received.push({ headers: request.headers, body, client: String(subject.CN) })
-    response.writeHead(tokens.accepts(request) ? 204 : 401).end()
+    response.writeHead(tokens.accepts(request) ? 200 : 401).end(JSON.stringify(request.headers))
   }).listen(0, '127.0.0.1')
   await once(receiver, 'listening')
   closing({ close: async () => void receiver.close() })
@@ -105,7 +105,7 @@ describe('a test message', () => {
   it('has the access token, the client certificate and the signature of its destination, through the proxy', async () => {
     expect((await ask('PUT /v1/destinations/crm', document())).status).toBe(201)
     const { status, body } = await ask('POST /v1/destinations/crm/test')
-    expect([status, body.delivered, body.responses[0].status]).toEqual([200, true, 204])
+    expect([status, body.delivered, body.responses[0].status]).toEqual([200, true, 200])
     const [request] = received as [Received]
     expect(received).toHaveLength(1)
     expect(request.client).toBe('crm')
@@ -117,6 +117,7 @@ describe('a test message', () => {
     const authorities = new Set(proxy.requests.map(each => each.authority))
     expect(authorities).toEqual(new Set([endpoint, tokens.url].map(url => new URL(url).host)))
     expect(body.responses[0].request.headers).toMatchObject({ Authorization: '***' })
+    expect(JSON.parse(body.responses[0].responseBody.text)).toMatchObject({ authorization: 'Bearer ***' })
     expect(JSON.stringify(body)).not.toContain(tokens.issued.at(-1))
   })
 

@@ -174,6 +174,23 @@ describe('PATCH', () => {
     expect((await patch(elsewhere)).status).toBe(200)
   })
 
+  it('that shortens a list keeps a secret by its fingerprint, and is refused without it', async () => {
+    await ask('PUT /v1/sources/app', { writeKey: ['leaked-key-of-the-app', 'second-key-of-the-app'] })
+    const { body } = await ask('GET /v1/sources/app')
+    const patch = (writeKey: unknown): Promise<ObjectAnswer> =>
+      ask('PATCH /v1/sources/app', { writeKey }, { ifMatch: 1 })
+    const refused = await patch(['***'])
+    const second = `*** (${body.fingerprints['writeKey[1]']})`
+    expect([...codes(refused), refused.body.problems]).toEqual([
+      ...[422, 'invalid_object'],
+      [expect.objectContaining({ path: 'writeKey[0]', hint: expect.stringContaining(second) })],
+    ])
+    expect((await patch([second])).body.changedFields).toEqual(['writeKey'])
+    const { settings } = served.memory.merged()
+    const keys = settings.sources.find(({ id }) => id === 'app')?.writeKeys
+    expect(keys?.map(key => key.reveal())).toEqual(['second-key-of-the-app'])
+  })
+
   it('of an object that does not exist is 404', async () => {
     for (const given of [{}, { ifMatch: 1 }, { ifMatch: '*' }])
       expect(codes(await ask('PATCH /v1/destinations/crm', { paused: true }, given))).toEqual([404, 'not_found'])

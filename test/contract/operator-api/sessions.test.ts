@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createOperatorSessions } from '../../../src/core/operator/operator-sessions.ts'
-import { operatorKey, readKey } from '../../support/operator/scripted-operator-api.ts'
+import { epochMs } from '../../../src/core/time.ts'
+import { operatorKey, operatorSessions, readKey } from '../../support/operator/scripted-operator-api.ts'
 import { ada, dashboard, deletion, deletionLine, sessionServerForEach } from '../../support/operator/session-server.ts'
 
 /*
@@ -52,6 +53,17 @@ describe('a sign-in', () => {
     expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([429, 'rate_limited', '10'])
     current().state.now += 10_000
     expect((await signInWith(operatorKey)).status).toBe(200)
+  })
+
+  it('is not needed again while wrong keys from the same address are throttled', async () => {
+    const { cookie } = await signedIn()
+    for (let guess = 0; guess < 10; guess++) expect((await signInWith(`guess-${guess}`)).status).toBe(401)
+    expect((await ask('GET /v1/status', { headers: { cookie } })).status).toBe(200)
+    // A token that was made from a guessed key must not show whether the guess is right.
+    const made = operatorSessions.begin(operatorKey, 'made', epochMs(current().state.now))
+    expect(made).toBeDefined()
+    const guessed = { cookie: `${cookie.split('=')[0]}=${made?.token}` }
+    expect((await ask('GET /v1/status', { headers: guessed })).status).toBe(429)
   })
 
   it('never continues a session that the browser already had', async () => {

@@ -31,7 +31,8 @@ beforeEach(async () => {
     for await (const part of request) body += part
     received.push({ headers: request.headers, body, url: request.url })
     response.statusCode = request.url === '/never' ? 410 : 200
-    response.end('the answer of the endpoint')
+    const { method, url, headers } = request
+    response.end(url?.startsWith('/echo') ? JSON.stringify({ method, url, headers }) : 'the answer of the endpoint')
   }).listen(0, '127.0.0.1')
   await once(receiver, 'listening')
   closing({ close: async () => void receiver.close() })
@@ -80,6 +81,18 @@ it('sends one signed message to each webhook, and answers masked requests', asyn
   expect(body.responses).toMatchObject([{ responseBody }, { responseBody }])
   expect(JSON.stringify(body)).not.toMatch(/T0KEN|c0nfidential|a-shared-secret/)
   expect(server.audited.at(-1)).toMatchObject({ action: 'test_destination', destination: 'crm', delivered: true })
+})
+
+it('masks the secrets that the endpoint repeats in its response', async () => {
+  const headers = { Authorization: 'Bearer c0nfidential', 'X-Key': 'quoted "s3cret" key' }
+  await create([{ url: `${endpoint}/echo/T0KEN-of-the-path?key=T0KEN-of-the-query`, headers }])
+  const { body } = await ask('POST /v1/destinations/crm/test')
+  expect(received[0]).toMatchObject({ url: '/echo/T0KEN-of-the-path?key=T0KEN-of-the-query' })
+  expect(JSON.parse(body.responses[0].responseBody.text)).toMatchObject({
+    ...{ method: 'POST', url: '***' },
+    headers: { authorization: '***', 'x-key': '***', 'x-message-id': body.messageId },
+  })
+  expect(JSON.stringify(body)).not.toMatch(/T0KEN|c0nfidential|s3cret/)
 })
 
 it('tests a destination before it is enabled, and reports why an endpoint cannot be reached', async () => {

@@ -143,6 +143,7 @@ describe('during an attack with slow bodies', () => {
     bodies: { authenticated: 4 * mebibyte, keyless: 2 * mebibyte, perAddress: 3 * mebibyte },
     operators: mebibyte,
     records: 64 * mebibyte,
+    rejected: mebibyte,
   }
   const collector = new RecordingCollector({ web: 'KEY', app: 'APP' }, { memory })
   let server: Awaited<ReturnType<typeof startCollector>>

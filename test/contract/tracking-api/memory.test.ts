@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import net from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
 import { durationMs } from '../../../src/core/time.ts'
@@ -158,5 +160,71 @@ describe('a slow client', () => {
     expect(api.reserved).toBe(0)
     wire.reset()
     await collector.stop()
+  })
+})
+
+describe('a long response', () => {
+  const api = new ScriptedTrackingApi()
+  let collector: Awaited<ReturnType<typeof startCollector>>
+  beforeAll(async () => {
+    collector = await startCollector(api)
+  })
+  afterAll(() => collector.stop())
+  afterEach(() => expectHealthy(collector.url, api))
+
+  /** Longer than what the kernel stores for a client that does not read. */
+  const message = 'x'.repeat(16 * limit)
+  const rejected = [{ index: 0, messageId: undefined, code: 'missing_id', message }] as const
+  const length = JSON.stringify({ success: true, rejected }).length
+
+  /** Sends requests whose responses are long, and does not read. Resolves when all are answered. */
+  async function unread(count: number) {
+    api.answer(request => {
+      request.reserve(17 * limit)
+      return { kind: 'accepted', rejected }
+    })
+    const { hostname, port } = new URL(collector.url)
+    const socket = net.connect({ host: hostname, port: Number(port) }).pause()
+    socket.on('error', () => {})
+    socket.write(Buffer.concat(Array(count).fill(post('/v1/batch', {}, '[1]'))))
+    await api.until(() => api.reserved === count * length)
+    return socket
+  }
+
+  it('takes memory until the client has read it', async () => {
+    const socket = await unread(1)
+    const wire = await connect(collector.url)
+    api.answer(() => everythingTaken)
+    await wire.send(post('/v1/batch'))
+    expectAnswer(await wire.answer(), taken)
+    wire.reset()
+    expect(api.reserved).toBe(length)
+    socket.resume()
+    await api.until(() => api.reserved === 0)
+    socket.destroy()
+  })
+
+  it.each([1, 2])('takes no memory when the client closes the connection before it has read %d', async count => {
+    const socket = await unread(count)
+    socket.resetAndDestroy()
+    await api.until(() => api.reserved === 0)
+  })
+
+  it('ends with its connection when others need its memory', async () => {
+    const socket = await unread(1)
+    const closed = once(socket, 'close')
+    api.evictAll()
+    expect(api.reserved).toBe(0)
+    socket.resume()
+    await closed
+  })
+
+  it('has exactly the bytes of its text', async () => {
+    api.answer(() => ({ kind: 'accepted', rejected: [{ ...rejected[0], message: '…'.repeat(20_000) }] }))
+    const wire = await connect(collector.url)
+    await wire.send(post('/v1/batch', {}, '[1]'))
+    const { body: text } = await wire.answer()
+    expect(JSON.parse(text).rejected[0].message).toBe('…'.repeat(20_000))
+    wire.reset()
   })
 })

@@ -63,6 +63,7 @@ export class CollectorHarness {
         bodies: { authenticated: 1_000, keyless: 100, perAddress: 10_000 },
         operators: 1_000,
         records: 1_000_000,
+        rejected: 1_000_000,
         ...memory,
       },
     })
@@ -79,6 +80,7 @@ export class CollectorHarness {
       queryKey: undefined,
       body: text,
       assign: () => true,
+      reserve: () => true,
       strict: false,
       receivedAt: this.clock.now(),
       ...given,
@@ -123,7 +125,7 @@ export class CollectorHarness {
   }
 
   /** Number of bytes of bodies or records that the collector keeps in memory. */
-  held(what: 'bodies' | 'records'): number {
+  held(what: 'bodies' | 'records' | 'rejected'): number {
     this.service.refreshGauges()
     return this.count(`collectorHeldBytes{${what}}`)
   }

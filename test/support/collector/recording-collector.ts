@@ -38,6 +38,7 @@ export class RecordingCollector implements TrackingApi {
         bodies: { authenticated: 64 * 1_048_576, keyless: 64 * 1_048_576, perAddress: 128 * 1_048_576 },
         operators: 64 * 1_048_576,
         records: 64 * 1_048_576,
+        rejected: 64 * 1_048_576,
       },
       ...deps,
     })

@@ -83,6 +83,12 @@ export class ScriptedTrackingApi implements TrackingApi {
       received: (): void => {
         isReceived = true
       },
+      answered: (length: number): void => {
+        isReceived = false
+        const surplus = Math.max(0, bytes - length)
+        if (surplus > 0) this.release(surplus)
+        bytes -= surplus
+      },
       release: (): void => {
         this.#open.delete(evict)
         if (bytes > 0) this.release(bytes)
@@ -98,7 +104,7 @@ export class ScriptedTrackingApi implements TrackingApi {
     return memory
   }
 
-  /** Evicts all bodies that are being received. */
+  /** Evicts all bodies that are being received, and all long responses that are being sent. */
   evictAll(): void {
     for (const evict of this.#open) evict()
   }

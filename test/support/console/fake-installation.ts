@@ -123,6 +123,7 @@ export const destinationStatus = ({ id, state, version, problems }: ConfigObject
     waiting: isFailing ? [{ tier: '10m', records: 12, oldestAt: minutesAgo(9) }] : [],
     circuitBreaker: isFailing ? { state: 'open', nextProbeAt: minutesAgo(-1) } : { state: 'closed' },
     ...{ requestsInProgress: isFailing ? 0 : 3, inMemory: isFailing ? 120 : 0 },
+    ...(isFailing && { pausedUntil: minutesAgo(-3) }),
     results: {
       lastHour: isFailing ? { delivered: 120, failed: 340, deadLettered: 3, dropped: 4 } : none,
       lastDay: isFailing ? { delivered: 48_210, failed: 402, deadLettered: 3, dropped: 96 } : none,

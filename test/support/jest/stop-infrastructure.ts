@@ -2,7 +2,8 @@ import { held } from './start-infrastructure.ts'
 
 /**
  * Jest's globalTeardown: stops the infrastructure that the setup started.
- * @throws when the topics contain secrets of tests, which makes the run fail
+ * @throws when the topics contain secrets of tests, or were not scanned completely, which makes the
+ * run fail
  */
 export default async function stopInfrastructure(): Promise<void> {
   const { stopInfrastructure: stop, findSecretsOfRun: find } = held
@@ -10,5 +11,7 @@ export default async function stopInfrastructure(): Promise<void> {
   delete held.findSecretsOfRun
   const found = await find?.().finally(() => stop?.())
   if (found !== undefined && found.length > 0)
-    throw new Error(`Kafka has secrets of tests that are not encrypted:\n${found.join('\n')}`)
+    throw new Error(
+      `Kafka has secrets of tests that are not encrypted, or records that could not be scanned:\n${found.join('\n')}`,
+    )
 }

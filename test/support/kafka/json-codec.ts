@@ -25,7 +25,7 @@ export class JsonValueCodec<Value> implements ValueCodec<Value> {
   }
 
   async learn(schemaId: number): Promise<boolean> {
-    if (this.registryIsDown) throw new Error('registry is down')
+    if (this.registryIsDown) throw Object.assign(new Error('registry is down'), { code: 'registry_unavailable' })
     if (schemaId === 404) return false
     this.known.add(schemaId)
     return true

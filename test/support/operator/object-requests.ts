@@ -1,3 +1,4 @@
+import { assertNoSecretsInAnswer } from '../secret-scan/scan-output.ts'
 import { operatorKey, readKey } from './scripted-operator-api.ts'
 import type { startOperator } from './server.ts'
 
@@ -15,7 +16,10 @@ export interface ObjectAnswer {
   readonly headers: Headers
 }
 
-/** Sends one request of an operator. A body that is not text is sent as JSON. */
+/**
+ * Sends one request of an operator. A body that is not text is sent as JSON.
+ * @throws when the response contains a secret other than the new one of a rotation
+ */
 export async function askObjects(
   { url }: Pick<Awaited<ReturnType<typeof startOperator>>, 'url'>,
   line: string,
@@ -34,10 +38,8 @@ export async function askObjects(
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
   const text = await response.text()
-  return {
-    status: response.status,
-    etag: response.headers.get('etag'),
-    body: text === '' ? undefined : JSON.parse(text),
-    headers: response.headers,
-  }
+  const { status, headers } = response
+  const answer = { status, etag: headers.get('etag'), body: text === '' ? undefined : JSON.parse(text), headers }
+  assertNoSecretsInAnswer(line, answer)
+  return answer
 }

@@ -7,6 +7,7 @@ import { durationMs } from '../../../src/core/time.ts'
 import { topicNames } from '../../../src/core/topics.ts'
 import type { WebhookTransport } from '../../../src/core/webhook-ports.ts'
 import type { Authorize } from '../../../src/services/dispatcher/authorized-transport.ts'
+import type { StatusView } from '../../../src/services/live-status/status-view.ts'
 import type { LastFailures } from '../../../src/services/operator/last-failures.ts'
 import { createManageObjects } from '../../../src/services/operator/manage-objects.ts'
 import { createReadStatus } from '../../../src/services/operator/read-status.ts'
@@ -29,6 +30,7 @@ interface Options {
   /** Absent in tests without `auth.oauth2`. */
   readonly authorize?: Authorize
   readonly failures?: LastFailures
+  readonly live?: StatusView
 }
 
 /** The operations behind the routes for destinations and sources. The objects are in memory. */
@@ -49,7 +51,7 @@ export async function objectsApi(options: Options = {}): Promise<ObjectsApi> {
     ...createReadStatus({
       ...{ objects, clock, logger: silent, version: '1.2.3' },
       sessions: use => use(new MemorySession()),
-      live: noStatusView,
+      live: options.live ?? noStatusView,
       log: { lastFailures: async () => options.failures ?? { lastFailures: [], isPartial: false } },
       ...{ topics: topicNames('hookline'), tiers: [durationMs(10_000), durationMs(30_000)] },
     }),

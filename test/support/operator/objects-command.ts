@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import type { ObjectDocument, ObjectKind } from '../../../src/core/config-objects/config-objects.ts'
 import type { WebhookTransport } from '../../../src/core/webhook-ports.ts'
+import type { StatusView } from '../../../src/services/live-status/status-view.ts'
 import { configFolder } from '../config/folder.ts'
 import { runCommand } from '../process/in-process-command.ts'
 import { memoryObjects } from './memory-objects.ts'
@@ -13,9 +14,11 @@ import { startOperator } from './server.ts'
  * Runs commands for destinations and sources in this process. They send their requests to a real
  * listener of the operator API, which has its objects in memory.
  */
-export async function objectsCommand({ transport }: { readonly transport?: WebhookTransport } = {}) {
+export async function objectsCommand(
+  options: { readonly transport?: WebhookTransport; readonly live?: StatusView } = {},
+) {
   const memory = await memoryObjects(systemClock)
-  const api = await objectsApi({ memory, ...(transport !== undefined && { transport }) })
+  const api = await objectsApi({ memory, ...options })
   const server = await startOperator(new ScriptedOperatorApi(), { objects: api })
   const folder = await configFolder({ 'operator.key': `${operatorKey}\n` })
   const env = { HOOKLINE_OPERATOR_URL: server.url, HOOKLINE_OPERATOR_KEY_FILE: join(folder, 'operator.key') }

@@ -36,7 +36,8 @@ export const context: ReplayContext = {
 export function givenUp(n: number, destination = 'crm', given: Partial<DeliveryState> = {}): OutgoingRecord {
   const origin = { ...carriedOf().origin, partition: n % 2, offset: n }
   const carried = carriedOf({ destination, messageId: `m-${n}`, origin, attempt: 10, ...given })
-  return deadLetterRecord(recordOf(origin), carried, 'retries_exhausted')
+  const record = recordOf({ ...origin, value: eventsAsJson.encode(eventOf()) })
+  return deadLetterRecord(record, carried, 'retries_exhausted')
 }
 
 /** The dead letter of the delivery of the nth event of a source to a destination. */

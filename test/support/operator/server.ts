@@ -34,6 +34,7 @@ interface Options {
   readonly limits?: Partial<HttpLimits>
   readonly maxBodyBytes?: number
   readonly memory?: Pick<TrackingApi, 'reserve' | 'release'>
+  readonly clientAddressHeader?: string
   readonly clock?: Clock
   readonly logger?: Logger
   readonly tracer?: Tracer | undefined

@@ -1,6 +1,7 @@
 import { PassThrough, Readable } from 'node:stream'
 import type { CommandIo } from '../../../src/app/command.ts'
 import { type CommandEntry, runProgram } from '../../../src/app/program.ts'
+import { assertNoSecretsPrinted } from '../secret-scan/scan-output.ts'
 
 export interface TestIo extends CommandIo {
   /** The text that was written to stdout up to now. `err` returns that of stderr. */
@@ -30,7 +31,10 @@ export function createTestIo(
   }
 }
 
-/** Runs `hookline …argv` in this process. */
+/**
+ * Runs `hookline …argv` in this process.
+ * @throws when the output contains a secret other than the new one of a rotation
+ */
 export async function runCommand(
   argv: readonly string[],
   given: Parameters<typeof createTestIo>[0] = {},
@@ -38,7 +42,9 @@ export async function runCommand(
 ): Promise<{ code: number; out: string; err: string }> {
   const io = createTestIo(given)
   const code = await runProgram(argv, io, entries)
-  return { code, out: io.out(), err: io.err() }
+  const result = { code, out: io.out(), err: io.err() }
+  assertNoSecretsPrinted(argv, result)
+  return result
 }
 
 function collected(): [PassThrough, () => string] {

@@ -14,6 +14,7 @@ import type { EventCodec, LogProducer, LogRecord, OutgoingRecord } from '../../.
 import { type TopicNames, topicNames } from '../../../src/core/topics.ts'
 import { trackMessage } from '../collector/track-message.ts'
 import { assertNoSecrets, testSecret } from '../secret-scan/find-secret.ts'
+import { assertNoSecretsPrinted, metricsTextOf } from '../secret-scan/scan-output.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 
 /**
@@ -35,10 +36,11 @@ export interface TestInstallation {
   write(topic: string, records: readonly OutgoingRecord[]): Promise<void>
   send(events: readonly Event[]): Promise<void>
   read(topic: string): Promise<readonly LogRecord[]>
+  /** Runs `hookline …words`. @throws when the command fails or prints a secret */
   command(...words: readonly string[]): Promise<string>
   /** The log lines of the services as objects. */
   log(): Promise<readonly Record<string, unknown>[]>
-  /** @throws when the log of the services has a secret */
+  /** @throws when the log or the metrics of the services have a secret */
   close(): Promise<void>
 }
 
@@ -78,7 +80,11 @@ export async function startInstallation(
   await write(config)
   // The installation can use another broker than the broker of the test run.
   const env = { ...process.env, KAFKA_BROKERS: brokers }
-  const command = (...words: readonly string[]): Promise<string> => hookline(configFile, words, env)
+  const command = async (...words: readonly string[]): Promise<string> => {
+    const out = await hookline(configFile, words, env)
+    assertNoSecretsPrinted(words, { out })
+    return out
+  }
   try {
     await command('topics', 'apply')
     await command('schemas', 'register')
@@ -127,11 +133,13 @@ export async function startInstallation(
         .filter(Boolean)
         .map(line => JSON.parse(line)),
     close: async () => {
+      const metrics = await Promise.all([...running].map(metricsTextOf))
       await Promise.all([...running].map(service => service.kill()))
       await producer.stop()
       const log = await readFile(logFile).catch(() => Buffer.of())
       await rm(directory, { recursive: true, force: true })
-      assertNoSecrets(log)
+      assertNoSecrets('the log', log)
+      assertNoSecrets('the text of /metrics', metrics.join('\n'))
     },
   }
 }

@@ -7,8 +7,8 @@ const ownMarker = 'kept-secret-'
 const markers = [ownMarker, '-of-the-crm', '-of-the-app', 'whsec_']
 
 /**
- * Returns a secret for a test with a real Kafka. At the end of a run, no topic and no log may
- * contain a secret in plain text, base64 or hex.
+ * Returns a secret for a test. No topic, log, metric, span, response or command output may contain
+ * a secret in plain text, base64 or hex (see test/README.md).
  */
 export const testSecret = (name: string): string => `${ownMarker}${name}`
 
@@ -54,10 +54,14 @@ export const findSecrets = (bytes: Buffer): readonly FoundSecret[] =>
     return at < 0 ? [] : [{ ...found, at }]
   })
 
-/** @throws when the text of a log contains a secret. The message has the line up to the secret */
-export function assertNoSecrets(log: Buffer): void {
-  const [found] = findSecrets(log)
+/**
+ * Checks an output of Hookline. `what` names the output, for example `the log`.
+ * @throws when the output contains a secret. The message has the line up to the secret
+ */
+export function assertNoSecrets(what: string, output: Buffer | string): void {
+  const bytes = typeof output === 'string' ? Buffer.from(output) : output
+  const [found] = findSecrets(bytes)
   if (found === undefined) return
-  const line = log.subarray(log.lastIndexOf('\n', found.at) + 1, found.at)
-  throw new Error(`the log has a secret with '${found.marker}' in ${found.form}: ${line}…`)
+  const line = bytes.subarray(bytes.lastIndexOf('\n', found.at) + 1, found.at)
+  throw new Error(`${what} has a secret with '${found.marker}' in ${found.form}: ${line}…`)
 }

@@ -11,7 +11,7 @@ import { batchesOf } from './segment-batches.ts'
 /**
  * Scans a running broker for secrets: all bytes of the segments in its log directory, and the
  * records of topics with compressed batches. Resolves with a line for each found secret, with its
- * topic and offset.
+ * topic and offset, and for each topic with compressed records that could not be read.
  */
 export async function scanBroker(logDir: string, brokers: readonly string[]): Promise<readonly string[]> {
   const found: string[] = []
@@ -22,7 +22,8 @@ export async function scanBroker(logDir: string, brokers: readonly string[]): Pr
     if (bytes === undefined) continue
     const partition = basename(dirname(file))
     const batches = file.endsWith('.log') ? [...batchesOf(bytes)] : []
-    if (batches.some(({ isCompressed }) => isCompressed)) compressed.add(topicOf(partition))
+    const topic = topicOf(partition)
+    if (topic !== undefined && batches.some(({ isCompressed }) => isCompressed)) compressed.add(topic)
     for (const secret of findSecrets(bytes)) {
       const batch = batches.find(({ end }) => secret.at < end)
       const where = batch === undefined ? `byte ${secret.at}` : `the batch with offset ${batch.baseOffset}`
@@ -43,7 +44,7 @@ async function scanTopics(topics: Iterable<string>, brokers: readonly string[]):
         for (const secret of findSecrets(bytesOf(record)))
           found.push(`${topic}-${record.partition}, offset ${record.offset}: ${describe(secret)}`)
       })
-      .catch(error => void process.stderr.write(`${topic} has compressed records that were not scanned: ${error}\n`))
+      .catch(error => void found.push(`${topic}: its compressed records could not be read: ${error}`))
   return found
 }
 
@@ -53,9 +54,11 @@ const bytesOf = ({ key, value, headers }: LogRecord): Buffer =>
   Buffer.concat([key ?? Buffer.of(), Buffer.of(0), value ?? Buffer.of(), Buffer.from(JSON.stringify(headers))])
 
 /**
- * The topic in the name of a partition's directory. The name can end with the suffix of a deletion.
+ * The topic in the name of a partition's directory; `undefined` when the topic is deleted, so that
+ * its records cannot be read.
  */
-const topicOf = (partition: string): string => partition.replace(/-\d+(\.[\da-f]+-delete)?$/, '')
+const topicOf = (partition: string): string | undefined =>
+  partition.endsWith('-delete') ? undefined : partition.replace(/-\d+$/, '')
 
 /**
  * All files except the indexes of offsets and times. The indexes have only numbers, and Kafka

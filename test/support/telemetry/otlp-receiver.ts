@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { json } from 'node:stream/consumers'
+import { text } from 'node:stream/consumers'
 import { Conditions } from '../awaited-conditions.ts'
 import { HttpEndpoint } from '../network/http-endpoint.ts'
+import { assertNoSecrets } from '../secret-scan/find-secret.ts'
 
 /** A span in OTLP/JSON. Its attributes are joined into one object. */
 export interface SentSpan {
@@ -33,6 +34,7 @@ export class OtlpReceiver {
   readonly resources: Readonly<Record<string, unknown>>[] = []
   /** The headers of each request. */
   readonly headers: Readonly<Record<string, unknown>>[] = []
+  readonly #bodies: string[] = []
   readonly #changes = new Conditions()
   readonly #endpoint = new HttpEndpoint((request, response) => this.#answer(request, response))
 
@@ -50,15 +52,18 @@ export class OtlpReceiver {
     return this.#changes.until(condition)
   }
 
-  close(): Promise<void> {
-    return this.#endpoint.close()
+  /** @throws when a request had a secret in its body */
+  async close(): Promise<void> {
+    await this.#endpoint.close()
+    assertNoSecrets('the trace data', this.#bodies.join('\n'))
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const sent = (await json(request)) as Sent
+    const body = await text(request)
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
     this.headers.push(request.headers)
-    this.#take(sent)
+    this.#bodies.push(body)
+    this.#take(JSON.parse(body) as Sent)
   }
 
   #take({ resourceSpans }: Sent): void {

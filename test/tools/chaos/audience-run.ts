@@ -65,13 +65,13 @@ export async function runAudienceScenario(scenario: AudienceScenario, options: R
     const { installation, receivers } = world
     const findings = judgeAudience({
       ...{ limits, patience, settled, syncStatuses, probes, victims: run.victims },
-      copies: new Map([...(await placesOf(world))].map(([id, { copies }]) => [id, copies])),
+      places: await placesOf(world),
       expectedMembers: new Set(lists.at(-1)?.members),
       changes: lists.at(-1)?.upTo ?? 0,
       received: [...receivers].map(([destination, receiver]) => ({
         destination,
         members: receiver.members(),
-        taken: receiver.taken.size,
+        taken: [...receiver.taken],
         repeated: receiver.repeated,
         repeatedValues: receiver.toldAgain,
       })),

@@ -3,6 +3,7 @@ import { some } from './check-result.ts'
 import type { Findings } from './delivery-verdict.ts'
 import { inProgressOfOne } from './duplicate-causes.ts'
 import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
+import type { Place } from './order-verdict.ts'
 import type { AudienceScenario } from './scenario.ts'
 
 /** The messages that one destination got, as its endpoint recorded them. */
@@ -10,8 +11,8 @@ export interface ReceivedMessages {
   readonly destination: string
   /** Users that are members according to the last message about them. */
   readonly members: ReadonlySet<string>
-  /** Number of different messages. */
-  readonly taken: number
+  /** Ids of the different messages, in the order in which the endpoint accepted them. */
+  readonly taken: readonly string[]
   /** Ids of messages that arrived again, with one entry for each repetition. */
   readonly repeated: readonly string[]
   /** Users for whom a new message repeated the value that the destination already had. */
@@ -40,11 +41,8 @@ export interface AudienceEvidence {
    */
   readonly syncStatuses: Standings
   readonly deadLettered: number
-  /**
-   * Number of records of each message on the events topic, by message id. A message that this map
-   * does not contain has one record.
-   */
-  readonly copies: ReadonlyMap<string, number>
+  /** Positions of the messages on the events topic, by message id. */
+  readonly places: ReadonlyMap<string, Place>
   /**
    * Number of processes that could not commit their work, because they were killed or disconnected.
    */
@@ -66,7 +64,7 @@ export function judgeAudience(evidence: AudienceEvidence): Findings {
   )
   if (again.length > 0) failures.push(`unchanged value sent again: ${some(again)}`)
   for (const { destination, taken } of received)
-    if (taken !== changes) failures.push(`${destination} got ${taken} of ${changes} changes`)
+    if (taken.length !== changes) failures.push(`${destination} got ${taken.length} of ${changes} changes`)
   const limit = limits.settledMs * patience
   for (const { list, afterMs } of settled) {
     if (afterMs === null) failures.push(`${list}: not settled in time`)
@@ -75,18 +73,20 @@ export function judgeAudience(evidence: AudienceEvidence): Findings {
   for (const [standing, count] of Object.entries(syncStatuses))
     if (count > 0) failures.push(`memberships at the end ${standing}: ${count}`)
   if (deadLettered > 0) failures.push(`dead-lettered although every endpoint works: ${deadLettered}`)
+  const order = orderOf(evidence)
+  failures.push(...order.failures)
   const times = settled.map(({ afterMs }) => afterMs)
   const { bySender, inProgress, ours } = duplicated
   return {
     sent: changes * received.length,
-    delivered: received.reduce((all, { taken }) => all + taken, 0),
+    delivered: received.reduce((all, { taken }) => all + taken.length, 0),
     waiting: syncStatuses.inFlight,
     deadLettered,
     lost: wrong.length,
     duplicates: bySender + inProgress + ours,
     duplicated: { bySender, inProgress, ours },
-    orderedPairs: 0,
-    reversed: 0,
+    orderedPairs: order.pairs,
+    reversed: order.reversed,
     recoveryMs: times.includes(null) ? null : Math.round(Math.max(0, ...(times as number[]))),
     latestMs: null,
     pauseMs: null,
@@ -104,17 +104,39 @@ function wrongAt({ destination, members }: ReceivedMessages, truth: ReadonlySet<
   ]
 }
 
+/** Judges the order of each user's changes: an endpoint must accept them in the order of the topic. */
+function orderOf({ received, places }: AudienceEvidence) {
+  let pairs = 0
+  const reversed: string[] = []
+  for (const { destination, taken } of received) {
+    const last = new Map<string, number>()
+    for (const id of taken) {
+      const place = places.get(id)
+      if (place === undefined) continue
+      const user = `${place.partition} ${place.key}`
+      const before = last.get(user)
+      if (before !== undefined) pairs++
+      if (before !== undefined && before > place.offset) reversed.push(`${destination} ${id} of ${place.key}`)
+      last.set(user, Math.max(before ?? 0, place.offset))
+    }
+  }
+  const failures: string[] = []
+  if (pairs === 0) failures.push('no two changes of one user, so order cannot be judged')
+  if (reversed.length > 0) failures.push(`out of order for their user: ${some(reversed)}`)
+  return { pairs, reversed: reversed.length, failures }
+}
+
 /**
  * Attributes each repeated message to a cause: the audiences service wrote the message again, or a
  * killed dispatcher had it in progress. For each process that was killed or disconnected, each
  * cause permits a limited number of repetitions.
  */
-function attributed({ received, copies, victims, patience }: AudienceEvidence) {
+function attributed({ received, places, victims, patience }: AudienceEvidence) {
   let [bySender, inProgress] = [0, 0]
   const ours: string[] = []
   for (const { destination, repeated } of received)
     for (const [id, all] of Map.groupBy(repeated, each => each)) {
-      const written = Math.min(all.length, (copies.get(id) ?? 1) - 1)
+      const written = Math.min(all.length, (places.get(id)?.copies ?? 1) - 1)
       bySender += written
       if (victims.dispatchers > 0) inProgress += all.length - written
       else ours.push(...Array<string>(all.length - written).fill(`${destination} ${id}`))

@@ -18,6 +18,8 @@ export interface LoadOptions {
   readonly ledger: Ledger
   /** Number of the first event. Default: 0. */
   readonly first?: number
+  /** Source of the events. Default: `web`. */
+  readonly sourceId?: string
 }
 
 export interface Load {
@@ -43,7 +45,8 @@ export const numberOf = (messageId: string): number => Number(messageId.slice('m
  * Writes events at an even rate, each with its own id. Events that Kafka rejects are not sent
  * again: they were not acknowledged, so they need not be delivered.
  */
-export function startLoad({ brokers, topic, partitions, perSecond, codec, ledger, first = 0 }: LoadOptions): Load {
+export function startLoad(options: LoadOptions): Load {
+  const { brokers, topic, partitions, perSecond, codec, ledger, first = 0, sourceId = 'web' } = options
   const kafka = createKafka({ brokers, clientId: 'load', tls: undefined, sasl: undefined }, silent)
   const producer = createProducer({ kafka, clock, logger: silent })
   const end = new AbortController()
@@ -52,7 +55,7 @@ export function startLoad({ brokers, topic, partitions, perSecond, codec, ledger
     const id = messageIdOf(number)
     const message = trackMessage(id, { userId: userIdOf(number) })
     const event = {
-      sourceId: 'web',
+      sourceId,
       destinationId: undefined,
       receivedAt: clock.now(),
       canonical: true,

@@ -1,6 +1,9 @@
+import type { Row } from './scenario-run.ts'
+
 /** A kind of fault, the guarantee that must hold, and the scenarios that test it. */
 export interface MatrixRow {
-  readonly fault: string
+  /** A function gets the results of the scenarios that were run. */
+  readonly fault: string | ((rows: readonly Row[]) => string)
   readonly holds: string
   /** Names of the scenarios. Each scenario belongs to one row. */
   readonly scenarios: readonly string[]
@@ -14,10 +17,16 @@ export const matrix: readonly MatrixRow[] = [
     scenarios: ['rolling-restart', 'killed', 'killed-50', 'join', 'collector-restarted', 'collector-killed'],
   },
   {
-    fault: 'processes of all services killed (SIGKILL) while replays and resends run',
+    fault: 'dispatchers, collectors and operator processes killed (SIGKILL) while replays and resends run',
     holds:
       'nothing lost; each job ends, with at most 256 copies written twice per killed process; the ledger has no difference',
     scenarios: ['jobs-killed'],
+  },
+  {
+    fault: 'dispatchers and operator processes killed (SIGKILL) while destinations change through the operator API',
+    holds:
+      'every acknowledged change is in force in every process; no update lost, no destination half-applied or excluded; nothing lost',
+    scenarios: ['changes-killed'],
   },
   {
     fault: 'a process frozen (SIGSTOP) for longer than its session or half of it, then continued',
@@ -98,8 +107,11 @@ export const matrix: readonly MatrixRow[] = [
     scenarios: ['audience-killed', 'audience-link-cut'],
   },
   {
-    fault: 'hours of load at 70 % of the capacity, with a spike of ten times that',
+    fault: rows => `${durationOf(rows) ?? 'MINUTES'} of load at 70 % of the capacity, with a spike of ten times that`,
     holds: 'heap, memory, descriptors and timers stay constant; the backlog of the spike is delivered',
     scenarios: ['soak'],
   },
 ]
+
+/** The duration of a soak, for example `30 minutes`. The first additional figure begins with it. */
+const durationOf = ([row]: readonly Row[]): string | undefined => /^[\d.]+ minutes/.exec(row?.measured?.[0] ?? '')?.[0]

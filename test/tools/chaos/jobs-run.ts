@@ -7,7 +7,7 @@ import { startKubelet } from './kubelet.ts'
 import { stepsBack } from './offset-commits.ts'
 import { type AskOperators, createOperatorClient } from './operator-client.ts'
 import { reached } from './reached.ts'
-import { uncommitted } from './records-after-run.ts'
+import { placesOf, retriesOf, uncommitted } from './records-after-run.ts'
 import type { JobsScenario } from './scenario.ts'
 import { giveUpMs, loadOf, type Row, type RunOptions, rejection, started, stopAll, underLoad } from './scenario-run.ts'
 import { createChance } from './seeded-random.ts'
@@ -44,6 +44,7 @@ export async function runJobsScenario(scenario: JobsScenario, options: RunOption
       }),
       kills: { operators: killed('o'), dispatchers: killed('p') },
       ...(await recordsOfJobs(world, scenario, jobsSeen.spans)),
+      order: await orderWithoutJobs(world, scenario),
       ...{ jobs: [...jobsSeen.jobs, ...replays], ledgers: jobsSeen.ledgers },
     })
     const collected = judgeIntake({ limits: intake.limits, posted: ledger.posted, seen, patience, injected })
@@ -59,6 +60,13 @@ export async function runJobsScenario(scenario: JobsScenario, options: RunOption
   } finally {
     await world.close()
   }
+}
+
+/** Reads the evidence for the order of messages at the destinations that no job writes for. */
+async function orderWithoutJobs(world: World, { destinations, jobs, delivery }: JobsScenario) {
+  const ids = destinations.map(({ id }) => id).filter(id => id !== jobs.replayed && id !== jobs.resent)
+  const { retried } = await retriesOf(world, delivery.schedule)
+  return { destinations: ids, places: await placesOf(world), retried }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { operatorKey } from '../../support/operator/scripted-operator-api.ts'
-import { killAnyService } from './process-faults.ts'
+import { killAnyProcess } from './process-faults.ts'
 import type { Script } from './receiver.ts'
 import type { JobsScenario } from './scenario.ts'
 import { crm, httpSetup, steady, times } from './setups.ts'
@@ -17,7 +17,7 @@ export const jobsScenarios: readonly JobsScenario[] = [
     processes: 2,
     load: { perSecond: 60, seconds: 20 },
     destinations: [crm, { id: 'strict', script: refusesAtTimes }, { id: 'resent' }],
-    faults: times(20, killAnyService),
+    faults: times(20, killAnyProcess),
     // Jobs need time between two kills: a killed process is replaced as their owner after 10 s.
     calmMs: { from: 1_000, to: 8_000 },
     intake: { collectors: 2, limits: { ...steady, broken: 'of_victims' } },

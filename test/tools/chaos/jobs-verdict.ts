@@ -4,7 +4,7 @@ import { attributed, inProgressOfOne } from './duplicate-causes.ts'
 import type { EndedJob, LedgerTotalsSeen } from './job-load.ts'
 import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
 import { type Delivery, isSuccess, type Sent, targetOf } from './ledger.ts'
-import type { RetryRecords } from './order-verdict.ts'
+import { judgeOrder, type OrderEvidence, type RetryRecords } from './order-verdict.ts'
 
 /** Maximum number of copies of a job that a killed process had in progress (decision 59). */
 export const copiesInProgress = 256
@@ -20,7 +20,8 @@ export interface JobRecords {
 }
 
 export interface JobsEvidence {
-  readonly limits: Pick<Limits, 'recoveryMs'>
+  /** `latestMs`: maximum time from the acknowledgement of an event to its first request. */
+  readonly limits: Pick<Limits, 'recoveryMs' | 'latestMs'>
   /** Factor on time limits. */
   readonly patience: number
   readonly destinations: readonly string[]
@@ -37,6 +38,8 @@ export interface JobsEvidence {
   readonly records: ReadonlyMap<string, JobRecords>
   /** Records that dispatchers wrote to retry topics, by `<destination> <message id>`. */
   readonly moved: ReadonlyMap<string, Pick<RetryRecords, 'writtenAt'>>
+  /** Evidence for the order of each user's messages, at the destinations without jobs. */
+  readonly order: Pick<OrderEvidence, 'destinations' | 'places' | 'retried'>
   readonly jobs: readonly EndedJob[]
   /** Number of dead letters at the end, as Hookline reports it. */
   readonly deadLettersLeft: number
@@ -74,7 +77,9 @@ export function judgeJobs(evidence: JobsEvidence): JobsFindings {
     if (!evidence.jobs.some(job => job.kind === kind)) failures.push(`no ${kind} has ended`)
   failures.push(...failuresOfLedger(evidence))
   const recovery = recoveryOf(evidence)
-  failures.push(...recovery.failures)
+  const order = orderOf(evidence)
+  const latest = latestOf(evidence)
+  failures.push(...recovery.failures, ...order.failures, ...latest.failures)
   const { excess, inProgress, ours } = repeated
   const number = (kind: EndedJob['kind']): number => evidence.jobs.filter(job => job.kind === kind).length
   return {
@@ -85,7 +90,7 @@ export function judgeJobs(evidence: JobsEvidence): JobsFindings {
     lost: lost.length,
     duplicates: excess + inProgress + ours,
     duplicated: { bySender: 0, inProgress: excess + inProgress, ours },
-    ...{ orderedPairs: 0, reversed: 0, latestMs: null, pauseMs: null },
+    ...{ orderedPairs: order.pairs, reversed: order.reversed, latestMs: latest.ms, pauseMs: null },
     recoveryMs: recovery.ms,
     failures,
     measured: [
@@ -142,6 +147,25 @@ function recoveryOf({ injected, limits, patience }: JobsEvidence) {
   const ms = Math.round(Math.max(0, ...injected.map(({ from, recoveredAt = from }) => recoveredAt - from)))
   const limit = limits.recoveryMs * patience
   return { ms, failures: ms > limit ? [`a fault recovered after ${ms} ms, limit ${limit} ms`] : [] }
+}
+
+/** Judges the order at the destinations without jobs: a job may repeat a message at any time. */
+function orderOf({ order, calls, patience }: JobsEvidence) {
+  const { pairs, reversed } = judgeOrder({ ...order, calls, patience })
+  const failures: string[] = []
+  if (pairs === 0) failures.push('no two messages of one user, so order cannot be judged')
+  if (reversed.length > 0) failures.push(`out of order for their user: ${some(reversed)}`)
+  return { pairs, reversed: reversed.length, failures }
+}
+
+/** Judges when each destination got its first request for each event, whatever its response was. */
+function latestOf({ calls, limits, patience }: JobsEvidence) {
+  const late = [...Map.groupBy(calls, targetOf).values()].map(
+    ([first]) => (first?.at ?? 0) - (first?.sent.acknowledgedAt ?? first?.at ?? 0),
+  )
+  const ms = Math.round(late.reduce((most, each) => Math.max(most, each), 0))
+  const limit = limits.latestMs * patience
+  return { ms, failures: ms > limit ? [`the latest first request came late by: ${ms} ms, limit ${limit} ms`] : [] }
 }
 
 /**

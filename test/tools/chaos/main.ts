@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findOrStartRegistry } from '../../../deploy/tools/local/infrastructure.ts'
 import { runAudienceScenario } from './audience-run.ts'
+import { runChangesScenario } from './changes-run.ts'
 import { runJobsScenario } from './jobs-run.ts'
 import { type PublishedRow, publish, published } from './publication.ts'
 import { table } from './report.ts'
@@ -21,6 +22,7 @@ class BadRequest extends Error {}
 function run(scenario: AnyScenario, minutes: number, options: RunOptions): Promise<Row> {
   if ('lists' in scenario) return runAudienceScenario(scenario, options)
   if ('jobs' in scenario) return runJobsScenario(scenario, options)
+  if ('changes' in scenario) return runChangesScenario(scenario, options)
   return 'soak' in scenario ? runSoak(scenario, minutes, options) : runScenario(scenario, options)
 }
 

@@ -3,18 +3,20 @@ import { operatorKey } from '../../support/operator/scripted-operator-api.ts'
 import type { Fleet } from './fleet.ts'
 
 export interface OperatorRequest {
-  readonly method?: 'GET' | 'POST'
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH'
   /** Path with its query. */
   readonly path: string
   /** Sent as JSON. */
   readonly body?: unknown
   readonly idempotencyKey?: string
+  /** Version that the object must have. */
+  readonly ifMatch?: number
 }
 
 /**
  * Sends a request to the running operator processes in turn, until one of them responds with a
  * status below 500. Resolves with the body.
- * @throws when the status is not 200 or 202, or when no process responds in time
+ * @throws when the status is not 200, 201 or 202, or when no process responds in time
  */
 // biome-ignore lint/suspicious/noExplicitAny: each path has its own form of body.
 export type AskOperators = (request: OperatorRequest) => Promise<any>
@@ -35,7 +37,7 @@ export function createOperatorClient(operators: Pick<Fleet, 'members'>, patience
       const url = running[turn++ % running.length]?.service.operator
       const answer = url === undefined ? undefined : await answerOf(url, request)
       if (answer !== undefined && answer.status < 500) {
-        if (answer.status === 200 || answer.status === 202) return JSON.parse(answer.text)
+        if (answer.status >= 200 && answer.status <= 202) return JSON.parse(answer.text)
         throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
       }
       if (performance.now() > deadline)
@@ -45,13 +47,17 @@ export function createOperatorClient(operators: Pick<Fleet, 'members'>, patience
   }
 }
 
-interface Answer {
+export interface Answer {
   readonly status: number
   readonly text: string
 }
 
-/** Resolves with undefined when the process ends before it has responded. */
-async function answerOf(url: string, { method = 'GET', path, body, idempotencyKey }: OperatorRequest) {
+/**
+ * Sends a request once. `url` is that of the operator process. Resolves with undefined when the
+ * process ends before it has responded.
+ */
+export async function answerOf(url: string, request: OperatorRequest): Promise<Answer | undefined> {
+  const { method = 'GET', path, body, idempotencyKey, ifMatch } = request
   try {
     const response = await fetch(url + path, {
       method,
@@ -59,10 +65,11 @@ async function answerOf(url: string, { method = 'GET', path, body, idempotencyKe
       headers: {
         authorization: `Bearer ${operatorKey}`,
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+        ...(ifMatch !== undefined && { 'if-match': `"${ifMatch}"` }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    return { status: response.status, text: await response.text() } satisfies Answer
+    return { status: response.status, text: await response.text() }
   } catch {
     return undefined
   }

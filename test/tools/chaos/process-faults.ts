@@ -148,10 +148,19 @@ export const killOperator: Fault = {
   },
 }
 
-/** Kills a random process of any service with SIGKILL and starts another one immediately. */
-export const killAnyService: Fault = {
+/**
+ * Kills a random dispatcher, collector or operator process with SIGKILL and starts another one
+ * immediately.
+ */
+export const killAnyProcess: Fault = {
   name: 'SIGKILL',
   inject: world => world.chance.pick([killProcess, killCollector, killOperator]).inject(world),
+}
+
+/** Kills a random dispatcher or operator process and starts another one immediately. */
+export const killDispatcherOrOperator: Fault = {
+  name: 'SIGKILL',
+  inject: world => world.chance.pick([killProcess, killOperator]).inject(world),
 }
 
 /** Sends SIGTERM to the oldest collector, then starts another one. */

@@ -132,7 +132,7 @@ export function matrixTable(rows: readonly PublishedRow[]): string {
   const lines = matrix.map(({ fault, holds, scenarios }) => {
     const own = scenarios.flatMap(name => rows.filter(row => row.name === name))
     const cells = matrixColumns.map(([, cell]) => String(cell(own, scenarios.length)))
-    return [fault, holds, scenarios.map(code).join(' '), ...cells]
+    return [typeof fault === 'string' ? fault : fault(own), holds, scenarios.map(code).join(' '), ...cells]
   })
   return table(titles, lines)
 }

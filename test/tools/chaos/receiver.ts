@@ -12,6 +12,8 @@ export type Script = (id: string, call: number, mark: string | undefined) => Ans
 /** A request as it arrived. */
 export interface Received {
   readonly headers: IncomingMessage['headers']
+  /** The rest of the path after the destination, without its first `/`. */
+  readonly path: string
   readonly body: string
 }
 
@@ -22,6 +24,7 @@ export interface Received {
 export type Inspection = (request: Received) => string | undefined
 
 export interface Receiver {
+  /** URL of an endpoint. A webhook can add a path to it. */
   url(destination: string): string
   /** Uses this script from now on. Requests that already hang keep hanging. */
   follow(destination: string, script: Script): void
@@ -62,12 +65,14 @@ export async function startReceiver(ledger: Ledger): Promise<Receiver> {
     const pieces: Buffer[] = []
     request.on('data', (piece: Buffer) => pieces.push(piece))
     request.once('end', () => {
-      const destination = request.url?.slice(1) ?? ''
+      const [destination = '', ...path] = request.url?.slice(1).split('/') ?? []
       const { headers } = request
       const id = String(headers['x-message-id'])
       const count = (calls.get(`${destination} ${id}`) ?? 0) + 1
       calls.set(`${destination} ${id}`, count)
-      const mark = inspections.get(destination)?.({ headers, body: Buffer.concat(pieces).toString() })
+      const mark = inspections.get(destination)?.({
+        ...{ headers, path: path.join('/'), body: Buffer.concat(pieces).toString() },
+      })
       const answer = scripts.get(destination)?.(id, count, mark) ?? 200
       const call: Call = {
         ...{ id, destination, answer, process: String(headers[processHeader]), at: performance.now() },

@@ -39,8 +39,10 @@ interface Bad {
 
 const schemaBytes = 5
 /**
- * Size of a value in bytes. A record with this value is just small enough for the topic. The dead
- * letter of the record is too large, because it has additional headers.
+ * Size of a value in bytes. A record with this value is just small enough for the events topic. The
+ * dead letter of the record has additional headers and would be too large for the events topic, but
+ * the dead-letter topic accepts 2 MiB. `test/e2e/oversized-records.test.ts` tests truncated dead
+ * letters.
  */
 const nearlyTooLarge = 1_048_000
 

@@ -18,8 +18,9 @@ export const columns: readonly (readonly [title: string, cell: (row: Row) => str
   ['by sender', row => row.duplicated?.bySender ?? '–'],
   ['in progress', row => row.duplicated?.inProgress ?? '–'],
   ['ours', row => row.duplicated?.ours ?? '–'],
-  ['ordered pairs', row => row.orderedPairs ?? '–'],
-  ['reversed', row => row.reversed ?? '–'],
+  // A run that judges the order and has no pairs fails, so 0 means that the order was not judged.
+  ['ordered pairs', row => row.orderedPairs || '–'],
+  ['reversed', row => (row.orderedPairs ? row.reversed : '–')],
   ['recovery s', row => orNever(row.recoveryMs)],
   ['latest s', row => seconds(row.latestMs)],
   ['pause s', row => seconds(row.pauseMs)],

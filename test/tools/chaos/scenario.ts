@@ -23,6 +23,8 @@ export interface Scenario {
    */
   readonly behindProxy?: boolean
   readonly processes: number
+  /** Whether the `processes` only deliver, as they always do with `intake`. Default: all services. */
+  readonly dispatchersOnly?: boolean
   /**
    * The load lasts until all faults are over, and at least `seconds`. `fillerBytes` is added to
    * each message.
@@ -101,6 +103,25 @@ export interface JobsScenario extends Scenario {
     readonly resent: string
     /** Maximum number of records per second of each job. */
     readonly rate: number
+  }
+}
+
+/**
+ * A scenario in which destinations change through the operator API during its faults. Each
+ * destination of the API gets the events of a source of its own (`changed-destinations.ts`).
+ */
+export interface ChangesScenario extends Scenario {
+  readonly changes: {
+    /** Number of processes with the operator service. */
+    readonly operators: number
+    /** Number of destinations that change. */
+    readonly destinations: number
+    /** Number of changes that begin concurrently before each fault. */
+    readonly perFault: number
+    /** Range of the wait between the begin of the changes and the fault, in ms. */
+    readonly faultAfterMs: { readonly from: number; readonly to: number }
+    /** Number of events per second for these destinations. Each one gets every event. */
+    readonly eventsPerSecond: number
   }
 }
 

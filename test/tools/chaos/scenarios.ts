@@ -1,5 +1,6 @@
 import { audienceScenarios } from './audience-scenarios.ts'
 import { brokerScenarios } from './broker-scenarios.ts'
+import { changesScenarios } from './changes-scenarios.ts'
 import { clockScenarios } from './clock-scenarios.ts'
 import { collectorScenarios } from './collector-scenarios.ts'
 import { configurationScenarios } from './configuration-scenarios.ts'
@@ -9,12 +10,12 @@ import { answerScenarios, linkScenarios } from './link-scenarios.ts'
 import { mixedScenarios } from './mixed-scenarios.ts'
 import { processScenarios } from './process-scenarios.ts'
 import { retentionScenarios } from './retention-scenarios.ts'
-import type { AudienceScenario, JobsScenario, Scenario, SoakScenario } from './scenario.ts'
+import type { AudienceScenario, ChangesScenario, JobsScenario, Scenario, SoakScenario } from './scenario.ts'
 import { soakScenarios } from './soak-scenarios.ts'
 import { topicScenarios } from './topic-scenarios.ts'
 import { unusualLoadScenarios } from './unusual-load-scenarios.ts'
 
-export type AnyScenario = Scenario | AudienceScenario | JobsScenario | SoakScenario
+export type AnyScenario = Scenario | AudienceScenario | ChangesScenario | JobsScenario | SoakScenario
 
 /**
  * All scenarios, in the order of the results table (docs/reliability/README.md). The environment
@@ -35,5 +36,6 @@ export const scenarios: readonly AnyScenario[] = [
   ...collectorScenarios,
   ...audienceScenarios,
   ...jobsScenarios,
+  ...changesScenarios,
   ...soakScenarios,
 ]

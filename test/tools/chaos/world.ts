@@ -25,11 +25,14 @@ export interface World {
   /** Disks with the data of each broker. Empty if no fault fills a disk. */
   readonly disks: readonly Disk[]
   readonly installation: TestInstallation
-  /** Processes that deliver. If messages arrive over HTTP, they run only the dispatcher. */
+  /**
+   * Processes that deliver. They run only the dispatcher if messages arrive over HTTP, or if the
+   * scenario says so.
+   */
   readonly fleet: Fleet
   /** Processes that accept messages. Empty if the load is written to Kafka. */
   readonly collectors: Fleet
-  /** Processes of the operator API. Empty if the scenario has no jobs. */
+  /** Processes of the operator API. Empty if the scenario does not use it. */
   readonly operators: Fleet
   readonly receiver: Receiver
   readonly ledger: Ledger
@@ -94,7 +97,7 @@ export async function openWorld(scenario: SetUp, chance: Chance, patience: numbe
     // process exits with an error before it is ready, so its start is repeated.
     const triesForMs = behindProxy ? 60_000 : 0
     const ofAll = { configFile: installation.configFile, brokers: cluster.proxiedBrokers, directory, env, triesForMs }
-    const service = intake === undefined ? undefined : 'dispatcher'
+    const service = intake !== undefined || scenario.dispatchersOnly ? 'dispatcher' : undefined
     const fleet = opened(createFleet({ ...ofAll, prefix: 'p', service }))
     const collectors = opened(createFleet({ ...ofAll, prefix: 'c', service: 'collector' }))
     const operators = opened(createFleet({ ...ofAll, prefix: 'o', service: 'operator' }))

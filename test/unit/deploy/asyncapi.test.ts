@@ -268,11 +268,9 @@ describe('JSON values in schemas/asyncapi.yaml', () => {
     expectValue('processStatus', encodeKey({ kind: 'process', instance: 'pod-1' }), [encodeProcess(facts)])
   })
 
+  const busy = { requestsInProgress: 1, inMemory: 2, pace: 3.5, pausedUntil: start }
   it.each([
-    [
-      'activity',
-      encodeActivity([['crm', { breaker: 'open', nextProbeAt: start, requestsInProgress: 1, inMemory: 2, pace: 3.5 }]]),
-    ],
+    ['activity', encodeActivity([['crm', { breaker: 'open', nextProbeAt: start, ...busy }]])],
     ['results', encodeResults([['crm', { delivered: 1, failed: 2, deadLettered: 3, dropped: 4 }]])],
   ])('describe what a process knows about destinations: %s', (name, value) => {
     const payload = messageOf(name)['payload'] as Json

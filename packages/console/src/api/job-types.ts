@@ -11,6 +11,7 @@ interface Job {
   readonly endedAt?: string
   /** Maximum number of messages per second. */
   readonly rate?: number
+  /** Why the job failed, or why the last try to continue an active job failed. */
   readonly error?: string
   /** Set after a request to cancel: the process that runs the job will stop it. */
   readonly cancelRequested?: boolean

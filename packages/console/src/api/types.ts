@@ -187,6 +187,9 @@ export interface DestinationStatus {
   readonly results?: { readonly lastHour: Results; readonly lastDay: Results }
   /** Maximum number of attempts per second after a 429. */
   readonly pace?: number
+  /** When the pause ends that a Retry-After of the endpoint has caused. */
+  readonly pausedUntil?: string
+  /** Absent when attempts are not recorded, or when they could not be read. */
   readonly lastFailures?: readonly Attempt[]
 }
 

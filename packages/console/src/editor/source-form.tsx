@@ -4,7 +4,7 @@ import { ProblemList } from '../components/problem-list.tsx'
 import { TextField } from '../components/text-field.tsx'
 import type { DocumentFormProps } from './document-editor.tsx'
 import { otherProblems, problemsAt } from './problem-places.ts'
-import { withWriteKeys, writeKeysOf } from './write-keys.ts'
+import { withoutKey, withWriteKeys, writeKeysOf } from './write-keys.ts'
 
 export interface SourceFormProps extends DocumentFormProps {
   readonly hint: string
@@ -31,10 +31,7 @@ export function SourceForm({ document, onDocument, problems, hint }: SourceFormP
               }
             />
             {keys.length > 1 && (
-              <Button
-                label={`Remove write key ${index + 1}`}
-                onClick={() => change(keys.filter((_, other) => other !== index))}
-              >
+              <Button label={`Remove write key ${index + 1}`} onClick={() => change(withoutKey(keys, index))}>
                 Remove
               </Button>
             )}

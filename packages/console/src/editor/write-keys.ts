@@ -18,6 +18,13 @@ export function withWriteKeys(document: JsonDocument, keys: readonly string[]): 
 }
 
 /**
+ * Removes a write key. A later key that is only `***` becomes empty and must be written again. It is
+ * too short for a fingerprint, so the operator service finds it only by its position, which changes.
+ */
+export const withoutKey = (keys: readonly string[], removed: number): readonly string[] =>
+  keys.flatMap((key, index) => (index === removed ? [] : [index > removed && key === '***' ? '' : key]))
+
+/**
  * Makes a write key in the form that the operator service uses: 32 random bytes in base64url. The
  * browser must make the first key of a source, because the service creates a source only with one.
  */

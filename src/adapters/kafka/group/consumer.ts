@@ -24,6 +24,11 @@ export interface ConsumerDeps {
   readonly onFatal: (error: KafkaError) => void
   /** Called when the log no longer has the offset that the consumer has to fetch next. */
   readonly onPositionLost: (loss: LostPosition) => void
+  /**
+   * Repeats the requests before the join until the brokers can answer them. Absent: `start` rejects
+   * with their first error. The join itself is repeated in either case.
+   */
+  readonly untilReached?: (ask: () => Promise<void>) => Promise<void>
   /** Called after each OffsetCommit request, with its result. */
   readonly onCommit?: (result: CommitResult) => void
   /** Kafka's `metadata.max.age.ms`; 30 s by default. */
@@ -84,13 +89,15 @@ class GroupConsumer implements LogConsumer {
   }
 
   async start(handlers: LogConsumerHandlers): Promise<void> {
-    const { groupId, topics } = this.#deps
+    const { groupId, topics, untilReached = ask => ask() } = this.#deps
     if (this.#parts !== undefined) throw new Error(`consumer of group ${groupId} was started twice`)
     this.#parts = this.#build(handlers)
     const { consumer } = this.#parts
     try {
-      await consumer.connect()
-      for (const topic of topics) await subscribe(consumer, topic)
+      await untilReached(async () => {
+        await consumer.connect()
+        for (const topic of topics) await subscribe(consumer, topic)
+      })
       await consumer.run({
         autoCommit: false,
         eachBatchAutoResolve: false,

@@ -50,6 +50,13 @@ const at = {
 /** The bytes that the length field excludes: the first offset and the length field itself. */
 const uncounted = 12
 const flags = { compression: 0x07, logAppendTime: 0x08, transactional: 0x10, control: 0x20 }
+/**
+ * The maximum number of records in a batch, and in a response before its next batches are ignored.
+ * A record without key, value and headers takes seven bytes, so 64 MiB may have nine million of
+ * them, and each becomes an object on the heap. A full batch of Hookline's own records has
+ * thousands.
+ */
+export const maxRecords = 200_000
 /** The maximum bytes of an unreadable batch that its `unreadBatch` record keeps. */
 const keptBytes = 64 * 1024
 
@@ -64,8 +71,9 @@ const keptBytes = 64 * 1024
  *   second (tulios/kafkajs#1072). If only the last records of a batch are removed, it fetches once
  *   more for each of them.
  * Patch:
- * - A batch that cannot be read, or that decompresses to more than `maxDecompressedBytes`, becomes
- *   one record at its last offset, with the reason in `unreadBatch`.
+ * - A batch that cannot be read, that decompresses to more than `maxDecompressedBytes`, or that has
+ *   more than `maxRecords` records, becomes one record at its last offset, with the reason in
+ *   `unreadBatch`.
  * - A batch without a record at its last offset gets a control record there, which consumers skip.
  * Remove when: kafkajs limits the decompressed size and advances past empty batches.
  *
@@ -91,12 +99,14 @@ async function readRecords(
   batch: Buffer,
   context: Context,
 ): Promise<Pick<DecodedBatch, 'records' | 'decompressedBytes'>> {
-  if (batch.readInt32BE(at.recordCount) <= 0) return { records: [], decompressedBytes: 0 }
+  const count = batch.readInt32BE(at.recordCount)
+  if (count <= 0) return { records: [], decompressedBytes: 0 }
   const packed = batch.subarray(at.records)
   const compression = batch.readInt16BE(at.attributes) & flags.compression
   try {
+    if (count > maxRecords) throw new Error(`it has ${count} records, more than ${maxRecords}`)
     const bytes = compression === 0 ? packed : await decompress(compression, packed)
-    return { records: recordsIn(bytes, batch, context), decompressedBytes: compression === 0 ? 0 : bytes.length }
+    return { records: recordsIn(bytes, count, context), decompressedBytes: compression === 0 ? 0 : bytes.length }
   } catch (error) {
     return { records: [unreadable(packed, context, error as Error)], decompressedBytes: 0 }
   }
@@ -121,10 +131,9 @@ function contextOf(batch: Buffer): Context {
   } as Context
 }
 
-function recordsIn(bytes: Buffer, batch: Buffer, context: Context): DecodedRecord[] {
+function recordsIn(bytes: Buffer, count: number, context: Context): DecodedRecord[] {
   const decodeRecord = internal<DecodeRecord>('protocol/recordBatch/record/v0/decoder')
   const reader = new (internal<DecoderClass>('protocol/decoder'))(bytes)
-  const count = batch.readInt32BE(at.recordCount)
   const records: DecodedRecord[] = []
   for (let record = 0; record < count; record++)
     records.push(decodeRecord({ buffer: reader.readVarIntBytes() }, context))
@@ -198,17 +207,18 @@ const batchOverhead = 49
  *   records that call throws a `RangeError`, which crashes the consumer again after each restart.
  * - A response may contain hundreds of batches that each decompress to the maximum.
  * Patch: adds the records one by one. When the decompressed batches of a response exceed
- * `maxDecompressedBytes`, it ignores the remaining batches; the next fetch returns them.
+ * `maxDecompressedBytes`, or all its batches `maxRecords`, it ignores the remaining batches; the
+ * next fetch returns them.
  * Remove when: kafkajs adds records one by one, and limits the decompressed size of a response.
  */
 function patchHugeBatch(): void {
   const original = internal<DecodeMessages>(messagesFile)
   const DecoderOf = internal<DecoderClass>('protocol/decoder')
   /**
-   * The number of decompressed bytes of each response so far. The key is the decoder of the
-   * response, which decodes all its partitions.
+   * The numbers of decompressed bytes and of records of each response so far. The key is the
+   * decoder of the response, which decodes all its partitions.
    */
-  const decompressedBytes = new WeakMap<Decoder, number>()
+  const sizes = new WeakMap<Decoder, { decompressedBytes: number; records: number }>()
 
   replaceInternal<DecodeMessages>(messagesFile, async decoder => {
     const size = decoder.readInt32()
@@ -217,12 +227,15 @@ function patchHugeBatch(): void {
     if (bytes.readInt8(magicOffset) !== currentMagic) return original(new DecoderOf(withLength(bytes)))
     const messages = new DecoderOf(bytes)
     const records: object[] = []
-    while (messages.canReadBytes(batchOverhead) && (decompressedBytes.get(decoder) ?? 0) < maxDecompressedBytes) {
+    const read = sizes.get(decoder) ?? { decompressedBytes: 0, records: 0 }
+    sizes.set(decoder, read)
+    const isFull = (): boolean => read.decompressedBytes >= maxDecompressedBytes || read.records >= maxRecords
+    while (messages.canReadBytes(batchOverhead) && !isFull()) {
       try {
         const batch = await decodeBatch(messages)
         for (const record of batch.records) records.push(record)
-        if (batch.decompressedBytes > 0)
-          decompressedBytes.set(decoder, (decompressedBytes.get(decoder) ?? 0) + batch.decompressedBytes)
+        read.decompressedBytes += batch.decompressedBytes
+        read.records += batch.records.length
       } catch (error) {
         // The last batch is incomplete, because the broker cuts a response off at the size limit.
         if ((error as Error).name === 'KafkaJSPartialMessageError') break

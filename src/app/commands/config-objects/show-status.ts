@@ -19,7 +19,8 @@ export async function showStatus(
     )
 }
 
-function linesOf({ id, state, circuitBreaker, requestsInProgress, inMemory, pace, waiting, results }: ShownStatus) {
+function linesOf(status: ShownStatus) {
+  const { id, state, circuitBreaker, requestsInProgress, inMemory, pace, pausedUntil, waiting, results } = status
   const probe = circuitBreaker.nextProbeAt === undefined ? '' : `, next probe at ${circuitBreaker.nextProbeAt}`
   const row = (
     name: string,
@@ -33,6 +34,9 @@ function linesOf({ id, state, circuitBreaker, requestsInProgress, inMemory, pace
     ...(pace === undefined
       ? []
       : [`attempts are limited to ${pace} per second now, because the endpoint responded with 429`]),
+    ...(pausedUntil === undefined
+      ? []
+      : [`attempts are paused until ${pausedUntil}, because the endpoint responded with Retry-After`]),
     ...waiting.map(
       ({ tier, records, oldestAt }) =>
         `deliveries that wait in the ${tier} retry topic: ${records}, the oldest since ${oldestAt}`,

@@ -8,7 +8,7 @@ const step = fc.record({
   address: fc.constantFrom('x', 'y', 'z'),
   bytes: fc.integer({ min: 1, max: 300 }),
   waitMs: fc.constantFrom(0, 1, 2_000),
-  next: fc.constantFrom('receiving', 'received', 'released', 'assigned'),
+  next: fc.constantFrom('receiving', 'received', 'released', 'assigned', 'answered'),
 })
 
 describe('the body budget', () => {
@@ -28,6 +28,7 @@ describe('the body budget', () => {
           if (next === 'received') body.received()
           if (next === 'released') body.release()
           if (next === 'assigned') body.assign('c')
+          if (next === 'answered') body.answered(bytes / 2)
           expect(budget.held.authenticated).toBeLessThanOrEqual(limits.authenticated)
           expect(budget.held.keyless).toBeLessThanOrEqual(limits.keyless)
           return body

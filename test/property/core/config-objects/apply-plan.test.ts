@@ -7,7 +7,8 @@ import {
   type WantedObject,
 } from '../../../../src/core/config-objects/apply-plan.ts'
 import type { ObjectDocument } from '../../../../src/core/config-objects/config-objects.ts'
-import { maskDocument, unmask } from '../../../../src/core/config-objects/mask.ts'
+import { maskDocument } from '../../../../src/core/config-objects/mask.ts'
+import { unmask } from '../../../../src/core/config-objects/unmask.ts'
 import { formatPath } from '../../../../src/core/settings/problem.ts'
 
 /* Applies files to a model of the operator API, which stores documents with their secrets. */

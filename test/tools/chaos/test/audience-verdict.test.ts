@@ -1,10 +1,19 @@
 import { describe, expect, it } from '@jest/globals'
 import { type AudienceEvidence, judgeAudience, type ReceivedMessages } from '../audience-verdict.ts'
+import type { Place } from '../order-verdict.ts'
 
+const taken = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `m${index + 1}`)
+/** Position of a message. The messages with the same key are changes of one user. */
+const at = (offset: number, key: string, copies = 1): Place => ({ partition: 0, offset, key, copies })
+const places = new Map([
+  ['m1', at(1, 'ann')],
+  ['m2', at(2, 'bob')],
+  ['m3', at(3, 'ann')],
+])
 const toldAt = (destination: string, override: Partial<ReceivedMessages> = {}): ReceivedMessages => ({
   destination,
   members: new Set(['ann', 'bob']),
-  taken: 4,
+  taken: taken(4),
   repeated: [],
   repeatedValues: [],
   ...override,
@@ -22,7 +31,7 @@ const nothingWrong: AudienceEvidence = {
   ],
   syncStatuses: { inFlight: 0, unknown: 0, different: 0 },
   deadLettered: 0,
-  copies: new Map(),
+  places,
   victims: { audiences: 0, dispatchers: 0 },
   probes: { restarts: [], longestUnreadyMs: 0, unready: [] },
   problems: [],
@@ -39,7 +48,17 @@ const cases: readonly Case[] = [
   {
     name: 'holds when each destination has the list, with one message per change',
     evidence: {},
-    figures: { sent: 8, delivered: 8, waiting: 0, deadLettered: 0, lost: 0, duplicates: 0, recoveryMs: 9_000 },
+    figures: {
+      sent: 8,
+      delivered: 8,
+      waiting: 0,
+      deadLettered: 0,
+      lost: 0,
+      duplicates: 0,
+      recoveryMs: 9_000,
+      orderedPairs: 2,
+      reversed: 0,
+    },
   },
   {
     name: 'fails duplicates when no process was killed',
@@ -51,7 +70,7 @@ const cases: readonly Case[] = [
     name: 'explains duplicates by a killed dispatcher and by a second record',
     evidence: {
       received: [toldAt('crm', { repeated: ['m1', 'm1'] })],
-      copies: new Map([['m1', 2]]),
+      places: new Map([...places, ['m1', at(1, 'ann', 2)]]),
       victims: { audiences: 1, dispatchers: 1 },
     },
     figures: { duplicated: { bySender: 1, inProgress: 1, ours: 0 } },
@@ -60,7 +79,7 @@ const cases: readonly Case[] = [
     name: 'fails more duplicates than the victims explain',
     evidence: {
       received: [toldAt('crm', { repeated: [...many, 'm1'] })],
-      copies: new Map([['m1', 2]]),
+      places: new Map([...places, ['m1', at(1, 'ann', 2)]]),
       victims: { audiences: 0, dispatchers: 1 },
     },
     failures: [
@@ -75,7 +94,7 @@ const cases: readonly Case[] = [
   },
   {
     name: 'fails a missing member',
-    evidence: { received: [toldAt('crm', { members: new Set(['bob']), taken: 3 }), toldAt('moody')] },
+    evidence: { received: [toldAt('crm', { members: new Set(['bob']), taken: taken(3) }), toldAt('moody')] },
     figures: { delivered: 7, lost: 1 },
     failures: ['differs from the last list: 1 (crm lacks ann)', 'crm got 3 of 4 changes'],
   },
@@ -93,14 +112,26 @@ const cases: readonly Case[] = [
   },
   {
     name: 'fails an unchanged value under another id',
-    evidence: { received: [toldAt('crm', { taken: 5, repeatedValues: ['ann'] })] },
+    evidence: { received: [toldAt('crm', { taken: taken(5), repeatedValues: ['ann'] })] },
     figures: { sent: 4, delivered: 5, lost: 0 },
     failures: ['unchanged value sent again: 1 (crm ann)', 'crm got 5 of 4 changes'],
   },
   {
     name: 'fails unnecessary changes with the right result',
-    evidence: { received: [toldAt('crm', { taken: 6 })] },
+    evidence: { received: [toldAt('crm', { taken: taken(6) })] },
     failures: ['crm got 6 of 4 changes'],
+  },
+  {
+    name: 'fails changes of one user in the wrong order',
+    evidence: { received: [toldAt('crm', { taken: ['m3', 'm2', 'm1', 'm4'] }), toldAt('moody')] },
+    figures: { orderedPairs: 2, reversed: 1 },
+    failures: ['out of order for their user: 1 (crm m1 of ann)'],
+  },
+  {
+    name: 'fails a run in which the order cannot be judged',
+    evidence: { places: new Map() },
+    figures: { orderedPairs: 0 },
+    failures: ['no two changes of one user, so order cannot be judged'],
   },
   {
     name: 'fails a list that settles too late',

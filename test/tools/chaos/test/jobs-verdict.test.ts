@@ -1,13 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
 import { inProgressOfOne } from '../duplicate-causes.ts'
 import { type JobsEvidence, judgeJobs } from '../jobs-verdict.ts'
+import type { Delivery } from '../ledger.ts'
 import { a, b, by, kill } from './evidence.ts'
 
+const ended = (call: Delivery): Delivery => ({ ...call, endedAt: call.at })
 const refused = { ...by('p1', a, 1_100, 'strict'), answer: 400 }
 /** Deliveries of `a` and `b`: to `strict`, which refuses `a` once, and to `resent`. */
 const calls = [
   ...[refused, by('p1', b, 1_100, 'strict'), by('p2', a, 20_000, 'strict')],
-  ...[by('p1', a, 1_100, 'resent'), by('p1', b, 1_100, 'resent'), by('p2', a, 20_000, 'resent')],
+  ...[ended(by('p1', a, 1_100, 'resent')), by('p1', b, 1_100, 'resent'), by('p2', a, 20_000, 'resent')],
 ]
 const records = new Map([
   ['strict a', { events: 1, copies: 1, due: 1 }],
@@ -15,10 +17,18 @@ const records = new Map([
   ['resent a', { events: 1, copies: 1, due: 1 }],
   ['resent b', { events: 1, copies: 0, due: 0 }],
 ])
+/** Positions of `a` and `b`, which are messages of one user. */
+const placesAt = (...offsets: readonly number[]) =>
+  new Map(
+    [a, b].flatMap(({ id }, index) => {
+      const offset = offsets[index]
+      return offset === undefined ? [] : [[id, { partition: 0, offset, key: 'u', copies: 1 }]]
+    }),
+  )
 const balanced = { admitted: 4, replayed: 2, repeated: 0, delivered: 5, waiting: 0, difference: 0 }
 const done = (kind: 'replay' | 'resend') => ({ id: '1', kind, state: 'done' })
 const nothingWrong: JobsEvidence = {
-  limits: { recoveryMs: 10_000 },
+  limits: { recoveryMs: 10_000, latestMs: 100 },
   patience: 1,
   destinations: ['strict', 'resent'],
   acknowledged: [a, b],
@@ -26,6 +36,7 @@ const nothingWrong: JobsEvidence = {
   injected: [],
   kills: { operators: 0, dispatchers: 0 },
   moved: new Map(),
+  order: { destinations: ['resent'], places: placesAt(1, 2), retried: new Map() },
   jobs: [done('replay'), done('resend')],
   deadLettersLeft: 0,
   ledgers: [{ ...balanced, admitted: 2, waiting: 1 }, balanced],
@@ -63,7 +74,10 @@ const cases: readonly Case[] = [
   {
     name: 'holds when each dead letter was replayed and each event resent once',
     evidence: {},
-    figures: { sent: 4, delivered: 4, lost: 0, duplicates: 0, deadLettered: 0, recoveryMs: 0 },
+    figures: {
+      ...{ sent: 4, delivered: 4, lost: 0, duplicates: 0, deadLettered: 0, recoveryMs: 0 },
+      ...{ orderedPairs: 1, reversed: 0, latestMs: 100 },
+    },
   },
   {
     name: 'fails a delivery that its endpoint has not accepted',
@@ -94,6 +108,7 @@ const cases: readonly Case[] = [
     name: 'counts the request for a copy once, although a kill would explain it too',
     evidence: {
       calls: calls.map(call => (call.at === 1_100 ? { ...call, at: 4_900 } : call)),
+      limits: { ...nothingWrong.limits, latestMs: 10_000 },
       ...{ injected: [kill], kills: { operators: 0, dispatchers: 1 } },
     },
     figures: { duplicates: 0 },
@@ -183,6 +198,23 @@ const cases: readonly Case[] = [
     name: 'fails a ledger that misses deliveries',
     evidence: { finalLedger: { ...balanced, delivered: 4 } },
     failures: [notCounted],
+  },
+  {
+    name: 'fails messages of one user in the wrong order',
+    evidence: { order: { ...nothingWrong.order, places: placesAt(2, 1) } },
+    figures: { orderedPairs: 1, reversed: 1 },
+    failures: [/^out of order for their user: 1 \(resent a by p1, before b by p1 had ended\)$/],
+  },
+  {
+    name: 'fails a run in which the order cannot be judged',
+    evidence: { order: { ...nothingWrong.order, places: placesAt(1) } },
+    failures: [/^no two messages of one user, so order cannot be judged$/],
+  },
+  {
+    name: 'fails a first request that comes late, whatever its response is',
+    evidence: { calls: [{ ...refused, at: 1_101 }, ...calls.slice(1)] },
+    figures: { latestMs: 101 },
+    failures: [/^the latest first request came late by: 101 ms, limit 100 ms$/],
   },
   {
     name: 'fails a slow recovery',

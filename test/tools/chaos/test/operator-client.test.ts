@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
 import type { RunningService } from '../../../../deploy/tools/local/hookline-process.ts'
 import { closingAfterEach } from '../../../support/cleanup.ts'
-import { createOperatorClient } from '../operator-client.ts'
+import { answerOf, createOperatorClient } from '../operator-client.ts'
 
 const closing = closingAfterEach()
 
@@ -39,6 +39,15 @@ it('repeats a request with the same key at the next process, until one responds'
     Array(4).fill('POST /v1/resends k'),
   )
   expect(all.map(each => JSON.parse(each.body))).toEqual(Array(4).fill(body))
+})
+
+it('sends a request once, with the version that the object must have', async () => {
+  const { requests, member: only } = await member('o1', [503, 0, 412])
+  const request = { method: 'PATCH', path: '/v1/destinations/crm', body: { paused: true }, ifMatch: 7 } as const
+  const answers = [1, 2, 3].map(() => answerOf(only.service.operator ?? '', request))
+  const statuses = await Promise.all(answers)
+  expect(statuses.map(answer => answer?.status).toSorted()).toEqual([412, 503, undefined])
+  expect(requests.map(each => each.request.headers['if-match'])).toEqual(Array(3).fill('"7"'))
 })
 
 it('rejects when the request is refused', async () => {

@@ -100,6 +100,12 @@ describe('the summary table of chaos rows', () => {
       /\| 1 \| \d+ \| 6\.1 \| FAILS \|$/,
     ],
   ])('%s', (_, rows, line) => expect(lineOf(rows)).toMatch(line))
+
+  it('takes the duration of the soak from its result', () => {
+    const measured = ['30 minutes at 804 events a second, 70 % of 1148']
+    expect(matrixTable([row('soak', { measured })])).toContain('| 30 minutes of load at 70 % of the capacity')
+    expect(matrixTable([])).toContain('| MINUTES of load at 70 % of the capacity')
+  })
 })
 
 describe('the chaos figures of README.md', () => {

@@ -46,6 +46,11 @@ describe('the chaos report for a terminal', () => {
     expect(why).toBe('FAILS  zombie: lost: 1 (crm m-3)')
   })
 
+  it('prints no order for a scenario that does not judge it', () => {
+    const line = /^killed +7 +2 +1000 +999 +1 +0 +0 +10 +1 +7 +2 +– +– +6\.1/
+    expect(table([{ ...row, orderedPairs: 0 }])[1]).toMatch(line)
+  })
+
   it('prints intake figures for scenarios over HTTP', () => {
     expect(table([overHttp])[1]).toMatch(/ +0 +12 +0\.3 +never +181 +holds$/)
   })

@@ -138,19 +138,6 @@ describe('several directories', () => {
     expect(destinationsOf(loaded)).toEqual(['a https://a.example', 'c https://c.example', 'b held for web'])
   })
 
-  it('cannot use the id of another one: at the start neither gets it, later the first directory keeps it', async () => {
-    const { load, folder } = await place(
-      { 'one/a.yaml': destination('x'), 'two/b.new': destination('x').replace('x.example', 'evil.example') },
-      two,
-    )
-    const before = await load()
-    await rename(join(folder, 'two/b.new'), join(folder, 'two/b.yaml'))
-    const message = 'id: is also the id of a destination in another directory'
-    expect(problemsOf(await load())).toEqual([message, message])
-    expect(destinationsOf(await load())).toEqual(['x held for web'])
-    expect(destinationsOf(await load(before))).toEqual(['x https://x.example'])
-  })
-
   const missing = 'destinationsFrom[1].directory: names a path that does not exist'
 
   it('are refused completely at a start when one of them is missing', async () => {

@@ -40,9 +40,41 @@ it.each<[string, (folder: string) => Promise<void>]>([
   expect(urlsOf(await load(folder, second))).toEqual(['crm', 'https://own.example'])
 })
 
-it('gives an id to neither directory at a start when one file is cut off after the id', async () => {
+it('gives an id to the earlier directory, at a start and later', async () => {
+  const folder = await configFolder({ 'hookline.yaml': main, 'one/a.yaml': crm('own'), 'two/README': '' })
+  const before = await load(folder)
+  await writeFile(join(folder, 'two/b.yaml'), crm('other'))
+  for (const loaded of [await load(folder), await load(folder), await load(folder, before)]) {
+    expect(urlsOf(loaded)).toEqual(['crm', 'https://own.example'])
+    expect(loaded.settings.excluded).toEqual({ files: 1, unnamed: 0 })
+    expect(loaded.problems).toEqual([
+      {
+        ...{ file: join(folder, 'two/b.yaml'), line: 1, column: 5, path: 'id', message },
+        hint: `choose another id: it belongs to the directory that is earlier in "destinationsFrom"; see ${join(folder, 'one/a.yaml')}:1:5`,
+      },
+    ])
+  }
+})
+
+it('gives an id to a later directory only in a running process in which that directory had it first', async () => {
+  const folder = await configFolder({ 'hookline.yaml': main, 'one/README': '', 'two/b.yaml': crm('other') })
+  const before = await load(folder)
+  await writeFile(join(folder, 'one/a.yaml'), crm('own'))
+  expect(urlsOf(await load(folder, before))).toEqual(['crm', 'https://other.example'])
+  expect(urlsOf(await load(folder))).toEqual(['crm', 'https://own.example'])
+})
+
+it('gives an id to neither directory at a start when the earlier file is cut off after the id', async () => {
   const files = { 'one/a.yaml': 'id: crm\nsources: [', 'two/b.yaml': crm('other') }
   expect(urlsOf(await load(await configFolder({ 'hookline.yaml': main, ...files })))).toEqual(['crm'])
+})
+
+it('gives an id to the earlier directory at a start when the later file is cut off after the id', async () => {
+  const files = { 'one/a.yaml': crm('own'), 'two/b.yaml': 'id: crm\nsources: [' }
+  expect(urlsOf(await load(await configFolder({ 'hookline.yaml': main, ...files })))).toEqual([
+    'crm',
+    'https://own.example',
+  ])
 })
 
 it('gives an id to another directory after its file was removed', async () => {

@@ -3,7 +3,7 @@ import type { CommandIo } from '../../../../src/app/command.ts'
 import { deleteUserCommand } from '../../../../src/app/commands/delete-user.ts'
 import { unsuppressUserCommand } from '../../../../src/app/commands/unsuppress-user.ts'
 import { deletionOutcomeKey, encodeDeletionOutcome } from '../../../../src/core/deletion/deletion-status.ts'
-import { readLimits } from '../../../../src/services/operator/find-deletion.ts'
+import { commandLimits } from '../../../../src/services/operator/find-deletion.ts'
 import { configFolder } from '../../../support/config/folder.ts'
 import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
 import { runCommand } from '../../../support/process/in-process-command.ts'
@@ -151,7 +151,7 @@ describe('delete-user --status', () => {
 
   it('reports that the read limit was reached', async () => {
     const other = { request: 'd-0', source: 'web', destination: 'crm', userId: 'ada', reason: undefined } as const
-    for (let written = 0; written < readLimits.records; written++)
+    for (let written = 0; written < commandLimits.records; written++)
       harness.log.writeTo(1, topics.deletions, Buffer.from(encodeDeletionOutcome({ ...other, result: 'delivered' })))
     const result = await deleteUser('--status', 'd-1')
     expect(result.out).toMatch(

@@ -94,6 +94,12 @@ describe('hookline message', () => {
 })
 
 describe('hookline dead-letters --operator-url', () => {
+  it('is not needed when HOOKLINE_OPERATOR_URL is set', async () => {
+    const { code, out } = await run('dead-letters', '--limit', '1', '--json')
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ key: dead[0]?.key })
+  })
+
   it('lists all pages, oldest first, without a configuration', async () => {
     const { code, out, err } = await run('dead-letters', '--operator-url', server.url, '--destination', 'crm')
     const [titles, ...rows] = out.trimEnd().split('\n')

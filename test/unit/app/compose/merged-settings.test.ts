@@ -62,6 +62,18 @@ describe('the merged settings', () => {
     expect([applied.length, clock.timers]).toEqual([3, 0])
   })
 
+  it('have the changes of the last 100 ms in the latest merge only', async () => {
+    const { clock, merged, store, applied, write } = await setUp()
+    merged.follow(store)
+    expect(merged.latest()).toBe(applied[0])
+    write('crm')
+    const idsIn = ({ settings }: Merged) => settings.destinations.map(({ id }) => id)
+    expect([idsIn(merged.get()), idsIn(merged.latest())]).toEqual([['file-crm'], ['file-crm', 'crm']])
+    expect(applied).toHaveLength(1)
+    await clock.advance(100)
+    expect(merged.latest()).toBe(applied[1])
+  })
+
   it.each([
     [1, 100],
     [3, 300],

@@ -9,7 +9,9 @@ import { silent } from '../../../support/telemetry/silent-logger.ts'
 it('creates the loss counter of every topic with 0, so that the first loss is an increase', () => {
   const counts = new Map<string, number>()
   const kafka = undefined as unknown as KafkaClient
-  const foundation = { kafka, clock: new ManualClock(), logger: silent, metrics: countingMetrics(counts), onFatal() {} }
+  const metrics = countingMetrics(counts)
+  const stopAsked = new AbortController().signal
+  const foundation = { kafka, clock: new ManualClock(), logger: silent, metrics, onFatal() {}, stopAsked }
   createGroupConsumer(foundation, {
     ...{ group: 'retries', groupId: 'hookline.retries', maxWait: durationMs(500), onLoss: 'gone' },
     topics: ['hookline.retry.10s', 'hookline.retry.30s'],

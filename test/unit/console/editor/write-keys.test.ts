@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
-import { newWriteKey, withWriteKeys, writeKeysOf } from '../../../../packages/console/src/editor/write-keys.ts'
+import {
+  newWriteKey,
+  withoutKey,
+  withWriteKeys,
+  writeKeysOf,
+} from '../../../../packages/console/src/editor/write-keys.ts'
 
 describe('the write keys of a document', () => {
   it.each<[name: string, writeKey: unknown, keys: string[]]>([
@@ -25,6 +30,12 @@ describe('a document with write keys', () => {
     expect(withWriteKeys({ writeKey: ['a', 'b'] }, ['b'])).toEqual({ writeKey: 'b' })
   })
 })
+
+it.each<[name: string, keys: string[], removed: number, rest: string[]]>([
+  ['the first of two', ['*** (5d41402a)', '*** (7d793037)'], 0, ['*** (7d793037)']],
+  ['the last one', ['***', 'new'], 1, ['***']],
+  ['a key before a mask without a fingerprint', ['***', '***', 'new'], 0, ['', 'new']],
+])('removes %s', (_, keys, removed, rest) => expect(withoutKey(keys, removed)).toEqual(rest))
 
 it('a new write key has 32 random bytes in base64url', () => {
   const keys = Array.from({ length: 50 }, newWriteKey)

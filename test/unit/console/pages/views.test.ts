@@ -11,6 +11,7 @@ import {
 } from '../../../../packages/console/src/pages/dead-letters/dead-letter-filters.ts'
 import { dryRunText } from '../../../../packages/console/src/pages/dead-letters/dry-run-text.ts'
 import { firstDeliveryOf } from '../../../../packages/console/src/pages/destination/first-delivery.ts'
+import { noFailuresText } from '../../../../packages/console/src/pages/destination/no-failures-text.ts'
 import { sourcesOf, urlsOf } from '../../../../packages/console/src/pages/destinations/destination-document.ts'
 import {
   doneOf,
@@ -47,6 +48,20 @@ describe('the failing destinations', () => {
 
   it('of an older operator service are those with dead letters', () => {
     expect(failingDestinations(undefined, [])).toEqual([])
+  })
+})
+
+describe('the failed attempts of a destination', () => {
+  it.each<[string, Parameters<typeof noFailuresText>[0], RegExp | undefined]>([
+    ['are listed', { lastFailures: [{ at: '2026-01-01T00:00:00Z', outcome: 'timeout' }] }, undefined],
+    ['are none', { lastFailures: [] }, /^No failed attempt is recorded/],
+    ['are none of those that were read', { lastFailures: [], partial: true }, /^No failed attempt is recorded/],
+    ['are not recorded', {}, /^Failed attempts are not recorded/],
+    ['were not read', { partial: true }, /^The operator service does not report failed attempts/],
+  ])('%s', (_name, status, title) => {
+    const text = noFailuresText(status)
+    if (title === undefined) expect(text).toBeUndefined()
+    else expect(text?.title).toMatch(title)
   })
 })
 

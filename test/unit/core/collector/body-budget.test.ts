@@ -82,4 +82,30 @@ describe('fair shares of the body budget', () => {
     newcomer.release()
     expect(budget.held).toEqual({ authenticated: 0, keyless: 0 })
   })
+
+  it('an answered request counts its response only, which is evicted like a slow body', () => {
+    let now = 0
+    const budget = new BodyBudget(
+      { authenticated: 150, keyless: 60, perAddress: 200 },
+      () => now,
+      () => {},
+    )
+    const evicted: string[] = []
+    const open = (name: string) => budget.open({ sourceId: 'a', address: 'x' }, () => evicted.push(name))
+    const first = open('first')
+    first.received()
+    expect(first.take(70)).toBe(true)
+    expect(open('refused').take(20)).toBe(false)
+    first.answered(60)
+    expect(budget.held.authenticated).toBe(60)
+    now = 2_000
+    const second = open('second')
+    expect(second.take(20)).toBe(true)
+    expect(evicted).toEqual(['first'])
+    first.release()
+    second.answered(1_000)
+    expect(budget.held.authenticated).toBe(20)
+    second.release()
+    expect(budget.held.authenticated).toBe(0)
+  })
 })

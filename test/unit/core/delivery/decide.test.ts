@@ -102,6 +102,22 @@ describe('the end of the retries', () => {
   })
 })
 
+describe('a 429 counts as an attempt, as every retryable outcome', () => {
+  const longSchedule = '10s 30s 1m'
+  it.each([
+    ['http_429', 1, longSchedule, '0s', 'retried after 10000ms in 10s'],
+    ['http_429/40', 1, longSchedule, '0s', 'retried after 40000ms in 30s'],
+    ['http_429', 4, longSchedule, '0s', 'dead_lettered retries_exhausted'],
+    ['http_429', 1, '', '0s', 'dead_lettered retries_exhausted'],
+    ['http_429', 1, longSchedule, '4h', 'dead_lettered retry_window_over'],
+    ['http_429/1', 1, longSchedule, '4h', 'dead_lettered retry_after_exceeds_window'],
+  ])('%s in attempt %d of the schedule "%s", after %s: %s', (calls, number, schedule, after, expected) => {
+    const now = later(after)
+    const decision = decide(attemptOf(calls, number), carriedOf(), policyOf(durations(schedule)), now)
+    expect(summary(decision, now)).toBe(expected)
+  })
+})
+
 describe('without an access token', () => {
   it.each([
     ['auth', 1, 0, 'deferred auth 10s'],

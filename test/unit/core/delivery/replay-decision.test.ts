@@ -40,7 +40,7 @@ const inTopic = (outgoing: OutgoingRecord): LogRecord =>
 
 function wayOf(
   record: LogRecord,
-  { schedule = '10s', event }: { schedule?: string; event?: Event } = {},
+  { schedule = '10s', event = eventOf() }: { schedule?: string; event?: Event } = {},
 ): ReplayTarget {
   return replayTargetOf(record, parseDeadLetter(record), { topics, routing, policy: policyOf(schedule) }, now, event)
 }
@@ -90,7 +90,8 @@ describe('a delivery goes to the first retry tier', () => {
     const policy = { window: duration('1h') }
     const routing = createRouting({ sources: [sourceOf('web')], destinations: [destinationOf({ policy })] })
     const record = deliveryGivenUp('retries_exhausted', 'crm', recordOf({ headers: { 'paused-for': '5' } }))
-    const way = replayTargetOf(record, parseDeadLetter(record), { topics, routing, policy: policyOf('10s') }, now)
+    const context = { topics, routing, policy: policyOf('10s') }
+    const way = replayTargetOf(record, parseDeadLetter(record), context, now, eventOf())
     if (way.kind !== 'delivery') throw new TypeError(way.kind)
     expect(parseDeliveryState(way.copy.headers)).toMatchObject({ startedAt: now, deadline: later('1h', now) })
     expect(way.copy.headers).not.toHaveProperty('paused-for')

@@ -38,15 +38,18 @@ describe('a delivery whose source is no longer connected to its destination', ()
     expect(wayOf(event)).toEqual({ kind: 'refused', reason: 'not_connected' })
   })
 
-  it.each<[string, Event | undefined]>([
+  it('is not replayed when its bytes cannot be decoded, because its source is not known', () => {
+    expect(wayOf(undefined)).toEqual({ kind: 'refused', reason: 'unreadable' })
+  })
+
+  it.each<[string, Event]>([
     ['a connected source', eventOf()],
     ["the service's own source", eventOf({ sourceId: 'hookline.canary' })],
-    ['bytes that cannot be decoded, which no endpoint gets', undefined],
   ])('is replayed: %s', (_name, event) => {
     expect(wayOf(event).kind).toBe('delivery')
   })
 
   it('is replayed on request', () => {
-    expect(wayOf(eventOf({ sourceId: 'shop' }), true).kind).toBe('delivery')
+    for (const event of [eventOf({ sourceId: 'shop' }), undefined]) expect(wayOf(event, true).kind).toBe('delivery')
   })
 })

@@ -42,6 +42,7 @@ describe('the job to claim', () => {
 describe('a request to cancel', () => {
   it.each([
     ['a waiting job ends', first, { state: 'cancelled', version: 2, endedAt: 7 }],
+    ['a waiting job loses the error of an earlier try', { ...first, error: 'down' }, { error: undefined }],
     ['a running job gets the request', running(first), { state: 'running', version: 3, isCancelRequested: true }],
     [
       'a job that is being cancelled does not change',

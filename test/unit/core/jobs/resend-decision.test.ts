@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { parseDeliveryState } from '../../../../src/core/delivery/delivery-state.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
-import { resendOf, routingOf } from '../../../../src/core/jobs/resend-decision.ts'
+import { isCopyOfRead, resendOf, routingOf } from '../../../../src/core/jobs/resend-decision.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import { canarySource, operationsSource } from '../../../../src/core/message/own-event.ts'
@@ -63,6 +63,29 @@ describe('an event that is not sent', () => {
     ['invalid_message', eventOf({ canonical: false, message: messageOf({ event: undefined }) }), {}],
   ])('%s: %#', (reason, event, of) => {
     expect(decide(event, of)).toEqual({ kind: 'skip', reason })
+  })
+})
+
+describe('a copy that a replay wrote, if the original', () => {
+  it.each([
+    ['is the first record of the job', 'hookline.events/3/30/0', true],
+    ['is the record before the copy', 'hookline.events/3/40/0', true],
+    ['is before the records of the job', 'hookline.events/3/29/0', false],
+    ['would be in another partition', 'hookline.events/2/35/0', false],
+    ['would be in another topic', 'other.events/3/35/0', false],
+    ['would be the copy', 'hookline.events/3/41/0', false],
+    ['would be a later record', 'hookline.events/3/42/0', false],
+    ['is not in a valid header', '3/35', false],
+  ])('%s', (_, replayOf, expected) => {
+    const record = recordOf({ partition: 3, offset: 41, headers: { 'replay-of': replayOf } })
+    expect(isCopyOfRead(record, [0, 0, 0, 30])).toBe(expected)
+  })
+
+  it.each<[string, Readonly<Record<string, string>>, readonly number[]]>([
+    ['any other record', {}, [0, 0, 0, 0]],
+    ['a record of a partition that the job does not know', { 'replay-of': 'hookline.events/3/40/0' }, [0]],
+  ])('%s is not such a copy', (_, headers, readFrom) => {
+    expect(isCopyOfRead(recordOf({ partition: 3, offset: 41, headers }), readFrom)).toBe(false)
   })
 })
 

@@ -62,6 +62,8 @@ describe('what processes know about a destination', () => {
     ],
     ['is the sum of the paces', { pace: 2.5 }, { pace: 1 }, { pace: 3.5 }],
     ['has the pace of one', { pace: 2.5 }, {}, { pace: 2.5 }],
+    ['has the pause of one', { pausedUntil: now }, {}, { pausedUntil: now }],
+    ['has the later end of two pauses', { pausedUntil: minutes(1) }, { pausedUntil: now }, { pausedUntil: now }],
     ['is open when one is open', {}, { breaker: 'open', nextProbeAt: now }, { breaker: 'open', nextProbeAt: now }],
     ['is probing when one probes', { breaker: 'open' }, { breaker: 'probing' }, { breaker: 'probing' }],
     [

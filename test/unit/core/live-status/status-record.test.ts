@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import {
   addResults,
+  type DestinationActivity,
   decodeActivity,
   decodeKey,
   decodeProcess,
@@ -66,17 +67,34 @@ describe('the value of a status record', () => {
 
   it('leaves out what is at rest, and has the rest of each destination', () => {
     const open = { breaker: 'open', nextProbeAt: at, requestsInProgress: 0, inMemory: 7, pace: undefined } as const
-    const slow = { breaker: 'closed', nextProbeAt: undefined, requestsInProgress: 2, inMemory: 0, pace: 3.5 } as const
+    const slow: DestinationActivity = {
+      breaker: 'closed',
+      nextProbeAt: undefined,
+      requestsInProgress: 2,
+      inMemory: 0,
+      pace: 3.5,
+      pausedUntil: at,
+    }
     const text = encodeActivity([
       ['crm', open],
       ['__proto__', slow],
     ])
     expect(text).toBe(
-      `{"crm":{"breaker":"open","nextProbeAt":${at},"inMemory":7},"__proto__":{"requestsInProgress":2,"pace":3.5}}`,
+      `{"crm":{"breaker":"open","nextProbeAt":${at},"inMemory":7},"__proto__":{"requestsInProgress":2,"pace":3.5,"pausedUntil":${at}}}`,
     )
     expect([...decodeActivity(Buffer.from(text))]).toEqual([
       ['crm', open],
       ['__proto__', slow],
+    ])
+  })
+
+  it.each<[string, string]>([
+    ['of an earlier version, without a pause', '{"crm":{"inMemory":7}}'],
+    ['with a pause of another type', '{"crm":{"inMemory":7,"pausedUntil":"soon"}}'],
+    ['of a later version, with an unknown field', '{"crm":{"inMemory":7,"later":1}}'],
+  ])('has the activity %s', (_name, text) => {
+    expect([...decodeActivity(Buffer.from(text))]).toEqual([
+      ['crm', { breaker: 'closed', requestsInProgress: 0, inMemory: 7 }],
     ])
   })
 

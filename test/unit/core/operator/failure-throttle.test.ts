@@ -59,3 +59,22 @@ describe('all addresses together', () => {
     expect(throttle.secondsToWait('192.0.2.1', 0)).toBe(0)
   })
 })
+
+describe('sessions', () => {
+  const address = '192.0.2.1'
+
+  it('that were valid need not wait, other ones must', () => {
+    const throttle = new FailureThrottle(0)
+    throttle.succeeded(address, 0, 'token')
+    failing(throttle, address, 10)
+    expect(['token', 'other', undefined].map(token => throttle.secondsToWait(address, 0, token))).toEqual([0, 10, 10])
+  })
+
+  it('are remembered up to a number of a thousand', () => {
+    const throttle = new FailureThrottle(0)
+    for (let index = 0; index <= 1_000; index++) throttle.succeeded(address, 0, `token-${index}`)
+    failing(throttle, address, 10)
+    expect(throttle.secondsToWait(address, 0, 'token-0')).toBe(10)
+    expect(throttle.secondsToWait(address, 0, 'token-1')).toBe(0)
+  })
+})

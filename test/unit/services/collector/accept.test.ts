@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it, jest } from '@jest/globals'
 import { createSourceKeys } from '../../../../src/core/collector/source-keys.ts'
 import type { TrackingRequest } from '../../../../src/core/collector/tracking-api.ts'
 import { Secret } from '../../../../src/core/secret.ts'
@@ -108,6 +108,28 @@ describe('a rejected message', () => {
     expect(collector.readyFailures()).toEqual([])
   })
 
+  it('is written with at most 999 others of its request; the rest is counted', async () => {
+    const collector = new CollectorHarness()
+    const answer = await collector.answered(Array(1_500).fill(1))
+    expect(answer).toMatchObject({ kind: 'accepted', rejected: { length: 1_500 } })
+    expect(collector.rejects().map(({ index }) => index)).toEqual(Array.from({ length: 1_000 }, (_, index) => index))
+    expect(collector.count('collectorRejectsLost{}')).toBe(500)
+    expect(collector.count('collectorMessages{web,rejected}')).toBe(1_500)
+  })
+
+  it('takes memory of its request: without it, the request is refused before anything is stored', async () => {
+    const collector = new CollectorHarness()
+    let free = 1_000_000
+    const reserve = (bytes: number): boolean => {
+      free -= bytes
+      return free >= 0
+    }
+    const answer = await collector.answered([page('a'), ...Array(9_000).fill(1)], { reserve })
+    expect(answer).toMatchObject({ kind: 'refused', code: 'unavailable', retryAfter: 1 })
+    expect(collector.producer.waiting).toEqual([])
+    expect([collector.events(), collector.rejects(), collector.held('records')]).toEqual([[], [], 0])
+  })
+
   it('is not written when its request fails and must be repeated', async () => {
     const collector = new CollectorHarness()
     const box = collector.request({ batch: [page('a'), bad('b')] })
@@ -160,6 +182,22 @@ describe('write key', () => {
     const collector = new CollectorHarness()
     expect(await collector.answered(body, given)).toMatchObject({ kind: 'refused', code: 'invalid_write_key' })
     expect(collector.producer.waiting).toEqual([])
+  })
+
+  it.each<[string, string, TrackingRequest['type']]>([
+    ['one message', `{"type":"page","userId":"u","x":[${'{},'.repeat(80_000)}0]}`, 'page'],
+    ['one message without a type in the path', `{"type":"page","x":[${'{},'.repeat(80_000)}0]}`, undefined],
+    ['one broken message', `{"type":"page","x":[${'{},'.repeat(80_000)}NaN]}`, 'page'],
+    ['a message that is cut off', `{"type":"page","x":[${'{},'.repeat(80_000)}`, 'page'],
+    ['members beside a batch', `{"context":{"a":[${'{},'.repeat(80_000)}0]},"sentAt":[{}],"batch":[]}`, undefined],
+  ])('refused without parsing the body: %s', async (_, body, type) => {
+    const collector = new CollectorHarness()
+    const parse = jest.spyOn(JSON, 'parse')
+    const answer = await collector.answered(body, { headerKey: undefined, type })
+    const parsed = parse.mock.calls.length
+    parse.mockRestore()
+    expect(answer).toMatchObject({ code: 'invalid_write_key' })
+    expect(parsed).toBe(0)
   })
 
   it('of a changed configuration applies immediately', async () => {

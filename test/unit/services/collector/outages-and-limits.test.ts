@@ -163,14 +163,36 @@ describe('memory', () => {
     expect(collector.held('records')).toBe(0)
   })
 
-  it('of records: drops rejected messages that do not fit', async () => {
-    const collector = new CollectorHarness({ memory: { records: 1 } })
-    collector.request(batch)
-    const rejected = collector.request({ batch: [{ type: 'page' }] })
+  it('of rejected messages: drops those that do not fit', async () => {
+    const collector = new CollectorHarness({ memory: { rejected: 1 } })
+    const box = collector.request({ batch: [{ type: 'page' }, { type: 'page' }] })
     await collector.settle()
-    expect(rejected.answer).toMatchObject({ kind: 'accepted', rejected: [{ index: 0 }] })
-    expect(collector.rejects()).toEqual([])
+    expect(box.answer).toMatchObject({ kind: 'accepted', rejected: [{ index: 0 }, { index: 1 }] })
+    expect(collector.rejects()).toMatchObject([{ index: 0 }])
     expect(collector.count('collectorRejectsLost{}')).toBe(1)
+  })
+
+  it('of rejected messages: takes none of the memory of records', async () => {
+    const collector = new CollectorHarness({ memory: { records: 2_000, rejected: 100_000 } })
+    collector.request(Array(500).fill(1))
+    await collector.settle()
+    expect(collector.held('rejected')).toBeGreaterThan(70_000)
+    expect(collector.held('records')).toBe(0)
+    expect(await collector.answered(batch, { headerKey: 'app-key' })).toEqual(accepted)
+    expect(collector.held('rejected')).toBe(0)
+  })
+
+  it('of records: one source leaves memory for another', async () => {
+    const collector = new CollectorHarness({ memory: { records: 10_000 } })
+    const own = Array.from({ length: 20 }, () => collector.request(batch))
+    await collector.settle()
+    expect(own.at(-1)?.answer).toMatchObject({ code: 'unavailable', retryAfter: 1 })
+    const other = collector.request(batch, { headerKey: 'app-key' })
+    await collector.settle()
+    collector.producer.answer()
+    await collector.settle()
+    expect(other.answer).toEqual(accepted)
+    expect(collector.held('records')).toBe(0)
   })
 })
 

@@ -59,6 +59,12 @@ describe('the text of a rejected message', () => {
   }
   it.each<[string, string, string]>([
     ['rejected for another reason', 'missing_event', '{"type":"track","userId":"ada","messageId":"m"}'],
+    ['an alias of the user', 'missing_user_id', '{"type":"alias","previousId":"ada"}'],
+    [
+      'an alias to another id',
+      'invalid_timestamp',
+      '{"type":"alias","userId":"bob","previousId":"ada","timestamp":"x"}',
+    ],
     ['with an escape sequence', 'missing_event', '{"type":"track","user\\u0049d":"\\u0061da","messageId":"m"}'],
     ['that is not JSON', 'invalid_json', '{"type":"page","messageId":"m","userId":"ada","x":NaN}'],
     ['that is not JSON and has no readable user id', 'invalid_json', '{"type":"page","userId":ada}'],
@@ -73,6 +79,7 @@ describe('the text of a rejected message', () => {
 
   it.each<[string, () => CollectorHarness, string]>([
     ['of another user', deleted, '{"type":"track","userId":"bob"}'],
+    ['an alias of another user', deleted, '{"type":"alias","previousId":"bob"}'],
     ['of another user, not JSON', deleted, '{"userId":"bob","x":NaN}'],
     ['of no user', deleted, '{"type":"track"}'],
     ['of a user who is only deleted', () => deleted({ isSuppressed: false }), '{"type":"track","userId":"ada"}'],

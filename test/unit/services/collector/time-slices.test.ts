@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it, jest } from '@jest/globals'
 import { createTimeSlices } from '../../../../src/services/collector/time-slices.ts'
 import { CollectorHarness } from '../../../support/collector/harness.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
@@ -8,7 +8,7 @@ const accepted = { kind: 'accepted', rejected: [] }
 
 describe('turns', () => {
   it('are given one per tick of the event loop, in the order of the calls', async () => {
-    const nextTurn = createTimeSlices(new ManualClock())
+    const { next: nextTurn } = createTimeSlices(new ManualClock())
     const given: string[] = []
     const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
     const twice = async (name: string): Promise<void> => {
@@ -23,6 +23,48 @@ describe('turns', () => {
       expect(given).toEqual(expected)
     }
     await all
+  })
+})
+
+describe('short work', () => {
+  const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+  it('is done immediately until the short work of a tick is that of a turn, and again in the next tick', async () => {
+    const { short } = createTimeSlices(new ManualClock())
+    expect([short(60_000), short(5_536)]).toEqual([undefined, undefined])
+    await settle()
+    expect(short(65_536)).toBe(undefined)
+  })
+
+  it('waits for several ticks in the order of the calls, but not for turns', async () => {
+    const { short, next } = createTimeSlices(new ManualClock())
+    const done: string[] = []
+    for (const name of ['turn 1', 'turn 2', 'turn 3']) void next().then(() => done.push(name))
+    expect(short(65_536)).toBe(undefined)
+    for (const [name, work] of Object.entries({ a: 30_000, b: 30_000, c: 30_000, d: 60_000 }))
+      void short(work)?.then(() => done.push(name))
+    for (const expected of [
+      ['turn 1', 'a', 'b'],
+      ['turn 2', 'c'],
+      ['turn 3', 'd'],
+    ]) {
+      await settle()
+      expect(done.splice(0)).toEqual(expected)
+    }
+  })
+})
+
+describe('many short requests', () => {
+  it('are parsed in several turns when they arrive in one tick', async () => {
+    const collector = new CollectorHarness()
+    const text = `{"type":"page","userId":"u"${' '.repeat(30_000)}}`
+    for (let index = 0; index < 6; index += 1) collector.request(text)
+    const stored = (): number => collector.producer.records(collector.topics.events).length
+    // The requests arrive in one tick, in which two are parsed. `settle` resolves in the next tick.
+    for (const expected of [4, 6]) {
+      await collector.settle()
+      expect(stored()).toBe(expected)
+    }
   })
 })
 
@@ -43,6 +85,30 @@ describe('a long request', () => {
     collector.producer.answer()
     await collector.settle()
     expect(first.answer).toEqual(accepted)
+  })
+
+  it('that is one message becomes a record in the turn that parses it, so that no parsed message waits', async () => {
+    const collector = new CollectorHarness()
+    const text = `{"type":"page","userId":"u"${' '.repeat(100_000)}}`
+    const parse = jest.spyOn(JSON, 'parse')
+    for (let index = 0; index < 3; index += 1) collector.request(text, { type: index === 0 ? 'page' : undefined })
+    for (let turn = 1; turn <= 3; turn += 1) {
+      await collector.settle()
+      expect(parse.mock.calls.filter(([parsed]) => parsed === text)).toHaveLength(turn)
+      expect(collector.producer.records(collector.topics.events)).toHaveLength(turn)
+    }
+    parse.mockRestore()
+  })
+
+  it('keeps its rejected messages in several turns', async () => {
+    const collector = new CollectorHarness()
+    collector.request(Array(1_000).fill(1))
+    await collector.settle()
+    const first = collector.rejects().length
+    expect(first).toBeGreaterThan(0)
+    expect(first).toBeLessThan(300)
+    for (let turn = 0; turn < 5; turn += 1) await collector.settle()
+    expect(collector.rejects()).toHaveLength(1_000)
   })
 
   it('is searched for its write key in a turn of its own', async () => {

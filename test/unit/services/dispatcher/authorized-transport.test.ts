@@ -137,6 +137,17 @@ describe('a request', () => {
     expect(results).toMatchObject([{ kind: 'failed', phase: 'auth', code: 'http_5xx' }])
   })
 
+  it('has its access token in a result with a body, which the endpoint may repeat in the body', () => {
+    const { sent, post, issue, results } = setUp()
+    post()
+    issue('t1')
+    const body = { bytes: Buffer.from('Bearer t1'), isTruncated: false, contentEncoding: undefined }
+    sent[0]!.end({ kind: 'answered', status: 200, retryAfter: undefined, body })
+    const [result] = results
+    expect(result).toMatchObject({ ...ok, body })
+    expect(result?.kind === 'answered' && result.accessToken?.reveal()).toBe('t1')
+  })
+
   it('leaves no timer', async () => {
     const { clock, sent, post, issue } = setUp()
     post()

@@ -202,11 +202,16 @@ describe('429', () => {
     await harness.advance(second)
     status = 200
     send(harness, 20)
-    await harness.advance(6.9 * second)
+    await harness.advance(5.9 * second)
+    harness.service.refreshGauges()
+    expect(harness.count('destinationPaused{crm}')).toBeCloseTo(1, 0)
+    await harness.advance(second)
     expect(harness.calls).toHaveLength(1)
     await harness.advance(2 * second)
     expect(harness.calls.length).toBeGreaterThan(1)
     expect(harness.count('deferrals{not_before}')).toBe(0)
+    harness.service.refreshGauges()
+    expect(harness.count('destinationPaused{crm}')).toBe(0)
   })
 
   it('holds in addition to a rate of the policy', async () => {

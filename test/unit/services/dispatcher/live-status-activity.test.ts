@@ -63,5 +63,16 @@ describe('the activity of a destination', () => {
     harness.write({ message: trackMessage('m1') })
     await harness.advance(1)
     expect(harness.service.activity.activityOf('crm')?.pace).toBeGreaterThan(0)
+    expect(harness.service.activity.activityOf('crm')?.pausedUntil).toBeUndefined()
+  })
+
+  it.each([429, 503])('has the end of the pause after a %d with Retry-After, until the pause ends', async status => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(status, '60') })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(1)
+    const pausedUntil = Math.round((harness.clock.now() + 60_000) / 1_000) * 1_000
+    expect(harness.service.activity.activityOf('crm')).toMatchObject({ pausedUntil })
+    await harness.advance(59_500)
+    expect(harness.service.activity.activityOf('crm')?.pausedUntil).toBeUndefined()
   })
 })

@@ -1,51 +1,63 @@
-import { expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
+import { parseDeliveryState } from '../../../../src/core/delivery/delivery-state.ts'
 import { createRouting, type Routing } from '../../../../src/core/delivery/route.ts'
+import type { ResendJob } from '../../../../src/core/jobs/job.ts'
+import type { LogRecord } from '../../../../src/core/ports.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import type { OwnedJob } from '../../../../src/services/jobs/owned-job.ts'
 import { runResend } from '../../../../src/services/jobs/run-resend.ts'
 import { defaultPolicy, destinationOf, eventOf, recordOf, sourceOf } from '../../../support/builders.ts'
 import { resendJob } from '../../../support/jobs/builders.ts'
+import { createMemoryOwnedJob } from '../../../support/jobs/memory-owned-job.ts'
 import { JsonEventCodec } from '../../../support/kafka/json-codec.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
-/** Starts a resend of one event in a process whose configuration can change. */
-function startResend() {
+const codec = new JsonEventCodec()
+const eventAt = (offset: number, given: Partial<LogRecord> = {}): LogRecord =>
+  recordOf({ partition: 0, offset, value: codec.encode(eventOf()), ...given })
+const routingOf = (...ids: readonly string[]): Routing =>
+  createRouting({ sources: [sourceOf('web')], destinations: ids.map(id => destinationOf({ id })) })
+
+/**
+ * Starts a resend of the records of a partition, in a process whose configuration can change.
+ * `sent` has the offsets of the sent events.
+ */
+function startResend(
+  job: Partial<ResendJob> = {},
+  records: readonly LogRecord[] = [eventAt(0)],
+  routing = routingOf(),
+) {
   const clock = new ManualClock()
-  const codec = new JsonEventCodec()
-  const record = recordOf({ partition: 0, offset: 0, value: codec.encode(eventOf()) })
-  const given = { routing: routingOf(), sent: 0 }
-  const append: OwnedJob['producer']['append'] = (_topic, _record, onAck) => {
-    given.sent++
+  const given = { routing, sent: [] as (number | undefined)[], codec: new JsonEventCodec() }
+  const append: OwnedJob['producer']['append'] = (_topic, { headers }, onAck) => {
+    given.sent.push(parseDeliveryState(headers)?.origin.offset)
     onAck(undefined)
   }
-  const owned = { signal: new AbortController().signal, advance() {}, async checkpoint() {}, producer: { append } }
+  const { owned, changed } = createMemoryOwnedJob({ append })
   const outcome = runResend(
     {
-      ...{ clock, codec, topics: topicNames('hookline'), policy: defaultPolicy, isStopped: () => false },
+      ...{ clock, codec: given.codec, topics: topicNames('hookline'), policy: defaultPolicy, isStopped: () => false },
       routing: () => given.routing,
       reader: {
-        async readToEnd(_topic, onRecord) {
-          await onRecord(record)
-          return 1
+        async readToEnd(_topic, onRecord, { from = [] } = {}) {
+          for (const record of records) if (record.offset >= (from[0] ?? 0)) await onRecord(record)
+          return records.length
         },
       },
     },
-    resendJob('r', { destination: 'late', ends: [1] }),
-    owned as unknown as OwnedJob,
+    resendJob('r', { destination: 'late', ...job }),
+    owned,
   )
-  return Object.assign(given, { clock, outcome, settle: () => new Promise<void>(setImmediate) })
+  return Object.assign(given, { clock, outcome, changed, settle: () => new Promise<void>(setImmediate) })
 }
-
-const routingOf = (...ids: readonly string[]): Routing =>
-  createRouting({ sources: [sourceOf('web')], destinations: ids.map(id => destinationOf({ id })) })
 
 it('waits for a destination that only the process that created the job knows yet', async () => {
   const resend = startResend()
   await resend.clock.advance(2_000, resend.settle)
-  expect(resend.sent).toBe(0)
+  expect(resend.sent).toEqual([])
   resend.routing = routingOf('late')
   await resend.clock.advance(1_000, resend.settle)
-  expect([await resend.outcome, resend.sent]).toEqual([{}, 1])
+  expect([await resend.outcome, resend.sent]).toEqual([{}, [0]])
 })
 
 it('fails when the destination is not there after 10 s', async () => {
@@ -53,5 +65,41 @@ it('fails when the destination is not there after 10 s', async () => {
   await resend.clock.advance(11_000, resend.settle)
   expect(await resend.outcome).toEqual({
     error: 'destination late is not in the configuration: configure it, then create the resend again',
+  })
+})
+
+it('continues after an outage of the schema registry, and has its error until then', async () => {
+  const unknown = eventAt(1, { value: Buffer.from(`schema:7:${codec.encode(eventOf())}`) })
+  const resend = startResend({}, [eventAt(0), unknown, eventAt(2)], routingOf('late'))
+  resend.codec.registryIsDown = true
+  await resend.clock.advance(3_600_000, resend.settle)
+  expect(resend.sent).toEqual([0])
+  expect(resend.changed()).toMatchObject({ error: 'registry is down', next: [1], progress: { read: 1, sent: 1 } })
+
+  resend.codec.registryIsDown = false
+  await resend.clock.advance(61_000, resend.settle)
+  expect([await resend.outcome, resend.sent]).toEqual([{}, [0, 1, 2]])
+  expect(resend.changed()).toMatchObject({ error: undefined, next: [3], progress: { read: 3, sent: 3 } })
+})
+
+describe('an event and the copy of it that a replay wrote', () => {
+  const copy = eventAt(3, { headers: { 'replay-of': 'hookline.events/0/1/0' } })
+  const later = eventAt(4)
+
+  it.each<[string, Partial<ResendJob>, readonly LogRecord[], readonly number[], number]>([
+    ['both in the time span: once', { next: [0] }, [eventAt(0), eventAt(1), eventAt(2), copy, later], [0, 1, 2, 4], 0],
+    ['the event is the first one of the time span', { next: [1] }, [eventAt(1), eventAt(2), copy, later], [1, 2, 4], 1],
+    ['the event is before the time span: the copy', { next: [2] }, [eventAt(2), copy, later], [2, 3, 4], 2],
+    ['retention has removed the event: the copy', { next: [0] }, [eventAt(2), copy, later], [2, 3, 4], 2],
+    ['another process has sent the event', { next: [2], readFrom: [1] }, [eventAt(2), copy, later], [2, 4], 1],
+    ['another process has not read the event', { next: [2], readFrom: [2] }, [eventAt(2), copy, later], [2, 3, 4], 2],
+  ])('%s', async (_, job, records, sent, readFrom) => {
+    const resend = startResend(job, records, routingOf('late'))
+    await resend.clock.advance(1_000, resend.settle)
+    expect([await resend.outcome, resend.sent]).toEqual([{}, sent])
+    expect(resend.changed()).toMatchObject({
+      ...{ next: [5], readFrom: [readFrom] },
+      progress: { read: records.length, sent: sent.length, skipped: records.length - sent.length },
+    })
   })
 })

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/core/deletion/deletion-status.ts'
 import type { LogRecord, Portion, TopicReader } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
-import { createFindDeletion, readLimits } from '../../../../src/services/operator/find-deletion.ts'
+import { commandLimits, createFindDeletion, requestLimits } from '../../../../src/services/operator/find-deletion.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
 const record = (id: string, users = 2): readonly [string, string] => {
@@ -39,8 +39,8 @@ class Topic implements TopicReader {
   readonly clock = new ManualClock()
   count = 0
 
-  find() {
-    return createFindDeletion({ reader: this, topic: 'deletions', clock: this.clock })
+  find(limits = commandLimits) {
+    return createFindDeletion({ reader: this, topic: 'deletions', clock: this.clock, limits })
   }
 
   async readToEnd(
@@ -123,12 +123,25 @@ describe('the search for a deletion', () => {
   })
 
   it('stops after the maximum number of records, and reports a partial status', async () => {
-    const others = Array(readLimits.records).fill(record('other'))
+    const others = Array(commandLimits.records).fill(record('other'))
     const { topic, known } = await found(id, [record(id), ...others, outcome(id, 'ada', 'delivered')])
-    expect(topic.count).toBe(readLimits.records)
+    expect(topic.count).toBe(commandLimits.records)
     expect(known).toMatchObject({ kind: 'found', status: { partial: true, status: 'running' } })
     expect((await found(id, [...others, record(id)])).known).toEqual({ kind: 'not_reached' })
     expect((await found(id, others)).known).toEqual({ kind: 'none' })
+  })
+
+  it('for the API ends after its time with what it has read', async () => {
+    const topic = new Topic()
+    const held = Promise.withResolvers<number>()
+    topic.readToEnd = async (_topic, onRecord) => {
+      for (const [key, value] of [record(id), outcome(id, 'ada', 'delivered')])
+        await onRecord({ key: Buffer.from(key), value: Buffer.from(value) } as LogRecord)
+      return held.promise
+    }
+    const asked = topic.find(requestLimits)(id)
+    await topic.clock.advance(requestLimits.time, settled)
+    expect(await asked).toMatchObject({ kind: 'found', status: { partial: true, status: 'running' } })
   })
 
   it('stops after the maximum time', async () => {
@@ -136,7 +149,7 @@ describe('the search for a deletion', () => {
     topic.records.push(record(id), outcome(id, 'ada', 'delivered'))
     const asked = topic.find()(id)
     await settled()
-    await topic.clock.advance(readLimits.time)
+    await topic.clock.advance(commandLimits.time)
     topic.readings[0]?.resolve()
     expect(await asked).toEqual({ kind: 'not_reached' })
   })
@@ -163,6 +176,29 @@ describe('concurrent requests', () => {
     topic.readings[2]?.resolve()
     expect(await third).toMatchObject({ record: { id: 'd-1' } })
     expect(topic.readings).toHaveLength(3)
+  })
+
+  it('of the API all end in time while Kafka does not respond, and only the first one reads', async () => {
+    const topic = new Topic()
+    const find = topic.find(requestLimits)
+    const asked = Array.from({ length: 10 }, (_, index) => find(`d-${index}`))
+    await topic.clock.advance(requestLimits.time, settled)
+    for (const each of asked) expect(await each).toEqual({ kind: 'not_reached' })
+    expect(topic.readings).toHaveLength(1)
+    expect(topic.clock.timers).toBe(0)
+  })
+
+  it('of the API are not delayed by a read that has not ended in time', async () => {
+    const topic = new Topic()
+    topic.records.push(record('d-1'))
+    const find = topic.find(requestLimits)
+    const first = find('d-1')
+    await topic.clock.advance(requestLimits.time, settled)
+    expect(await first).toEqual({ kind: 'not_reached' })
+    const second = find('d-1')
+    await settled()
+    topic.readings[1]?.resolve()
+    expect(await second).toMatchObject({ kind: 'found' })
   })
 
   it('all fail with the read that they share; the next read is made nevertheless', async () => {

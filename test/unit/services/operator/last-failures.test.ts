@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { encodeAttempt } from '../../../../src/core/delivery/attempt-facts.ts'
 import type { RecordedAttempt } from '../../../../src/core/delivery/recorded-attempt.ts'
 import { ReadBudget } from '../../../../src/core/operator/read-budget.ts'
+import type { RecordedAttempts } from '../../../../src/core/settings/recorded-attempts.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import { readLastFailures } from '../../../../src/services/operator/last-failures.ts'
@@ -20,16 +21,21 @@ function topicWith(count: number, more: (number: number) => Partial<RecordedAtte
   }
   return session
 }
-const read = (session: MemorySession, { records = 100_000, recorded = 'failures' as const } = {}) =>
-  readLastFailures(session, { topics, recorded }, 'crm', new ReadBudget({ records, time: 1e9 }, () => 0))
+const read = (
+  session: MemorySession,
+  {
+    records = 100_000,
+    recorded = 'failures',
+  }: { readonly records?: number; readonly recorded?: RecordedAttempts } = {},
+) => readLastFailures(session, { topics, recorded }, 'crm', new ReadBudget({ records, time: 1e9 }, () => 0))
 
 describe('the last failures of a destination', () => {
   it('are its newest 50 failed attempts, newest first', async () => {
     const { lastFailures, isPartial } = await read(topicWith(120))
-    expect(lastFailures.map(({ messageId }) => messageId)).toEqual(
+    expect(lastFailures?.map(({ messageId }) => messageId)).toEqual(
       Array.from({ length: 50 }, (_, index) => `m${119 - index}`),
     )
-    expect(lastFailures[0]).toEqual({
+    expect(lastFailures?.[0]).toEqual({
       ...{ messageId: 'm119', sourceId: 'web', type: 'track', at: '2026-03-01T00:00:00.119Z', number: 1 },
       ...{ durationMs: 12, decision: 'retried', webhook: '0', outcome: 'timeout' },
     })
@@ -44,12 +50,16 @@ describe('the last failures of a destination', () => {
       {},
     ]
     const { lastFailures } = await read(topicWith(8, number => kinds[number % 4]!))
-    expect(lastFailures.map(({ messageId }) => messageId)).toEqual(['m7', 'm3'])
+    expect(lastFailures?.map(({ messageId }) => messageId)).toEqual(['m7', 'm3'])
   })
 
   it('are partial when the time is over before 50 were found', async () => {
     const session = topicWith(6_000, number => ({ destination: number === 0 ? 'crm' : 'ads' }))
     expect(await read(session, { records: 1 })).toEqual({ lastFailures: [], isPartial: true })
     expect((await read(session)).lastFailures).toMatchObject([{ messageId: 'm0' }])
+  })
+
+  it('are absent when attempts are not recorded', async () => {
+    expect(await read(topicWith(1), { recorded: 'off' })).toEqual({ isPartial: false })
   })
 })

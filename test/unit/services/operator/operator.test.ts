@@ -3,6 +3,8 @@ import { audienceDirectory } from '../../../../src/core/audience/audience-direct
 import { type SyncId, syncBegan } from '../../../../src/core/audience/sync-id.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { type SyncRequest, UploadCutShort } from '../../../../src/core/operator/deletion-and-audience-api.ts'
+import type { TopicReader } from '../../../../src/core/ports.ts'
+import { requestLimits } from '../../../../src/services/operator/find-deletion.ts'
 import { createOperatorService, type OperatorService } from '../../../../src/services/operator/operator.ts'
 import { destinationOf, sourceOf } from '../../../support/builders.ts'
 import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
@@ -19,12 +21,14 @@ const directory = audienceDirectory({
 let harness: OperatorHarness
 let logger: RecordingLogger
 let service: OperatorService
+let reader: TopicReader
 beforeEach(async () => {
   harness = new OperatorHarness()
   logger = new RecordingLogger()
   const access = harness.access()
+  reader = access.reader
   service = createOperatorService({
-    ...{ producer: access.producer, reader: access.reader, positions: access.positions, clock: access.clock },
+    ...{ producer: access.producer, reader, positions: access.positions, clock: access.clock },
     ...{ topics, logger, suppressions: await access.suppressions() },
     codec: await access.events(),
     inputCodec: await access.inputs(),
@@ -82,6 +86,13 @@ describe('a deletion', () => {
 
   it('is not found under an unknown id', async () => {
     expect(await service.findDeletion('d-2')).toMatchObject({ kind: 'refused', code: 'not_found' })
+  })
+
+  it('is not reported as unknown when the search does not end in time', async () => {
+    reader.readToEnd = () => new Promise(() => {})
+    const asked = service.findDeletion('d-2')
+    await harness.clock.advance(requestLimits.time, () => new Promise(setImmediate))
+    expect(await asked).toMatchObject({ kind: 'refused', code: 'unavailable', retryAfter: 5 })
   })
 })
 

@@ -8,7 +8,7 @@ import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import type { StatusView } from '../../../../src/services/live-status/status-view.ts'
 import type { ReadLog } from '../../../../src/services/operator/read-log.ts'
-import { createReadStatus, maxStatusWait, statusLimits } from '../../../../src/services/operator/read-status.ts'
+import { createReadStatus, maxStatusTime, statusLimits } from '../../../../src/services/operator/read-status.ts'
 import { duration } from '../../../support/builders.ts'
 import { MemorySession } from '../../../support/kafka/memory-session.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
@@ -125,7 +125,7 @@ describe('the status of the installation', () => {
   it('is partial when Kafka does not answer within the limit', async () => {
     const asked = statusWith({ session: sessionWith({ ranges: () => never }) }).status()
     await new Promise(resolve => setImmediate(resolve))
-    await clock.advance(maxStatusWait)
+    await clock.advance(maxStatusTime)
     expect(await asked).toMatchObject({ partial: true, groups: [], waiting: [], sources: { enabled: 2 } })
   })
 
@@ -153,8 +153,10 @@ describe('what the processes report', () => {
     say('process/pod-2', { ...facts, version: '1.3.0', rates: { ...rates, failed: 0.1 } })
     say('process/pod-1', { ...facts, rates })
     const breaker = { breaker: 'open', nextProbeAt: now + 30_000, inMemory: 3, requestsInProgress: 1, pace: 2.5 }
-    for (const instance of ['pod-1', 'pod-2'])
-      say(`activity/${instance}/${shardOf('filed')}`, { filed: breaker, removed: breaker })
+    for (const [index, instance] of ['pod-1', 'pod-2'].entries()) {
+      const active = { ...breaker, pausedUntil: now + 20_000 * index }
+      say(`activity/${instance}/${shardOf('filed')}`, { filed: active, removed: active })
+    }
     for (const instance of ['pod-1', 'dead'])
       say(`results/${instance}/${now}/${shardOf('filed')}`, { filed: [4, 3, 2, 1] })
     return { ...noStatusView, sums, isCurrent: () => isCurrent }
@@ -179,9 +181,17 @@ describe('what the processes report', () => {
     const results = { delivered: 8, failed: 6, deadLettered: 4, dropped: 2 }
     expect(status).toMatchObject({
       circuitBreaker: { state: 'open', nextProbeAt: '2026-03-01T00:00:30.000Z' },
-      ...{ requestsInProgress: 2, inMemory: 6, pace: 5 },
+      ...{ requestsInProgress: 2, inMemory: 6, pace: 5, pausedUntil: '2026-03-01T00:00:20.000Z' },
       results: { lastHour: results, lastDay: results },
     })
+  })
+
+  it('has no pause that is over', async () => {
+    const live = view()
+    await clock.advance(20_000)
+    const status = await statusWith({ live }).destinationStatus('filed')
+    expect(status).toMatchObject({ circuitBreaker: { state: 'open' } })
+    expect(status).not.toHaveProperty('pausedUntil')
   })
 
   it('makes a status partial until the topic is read', async () => {
@@ -270,11 +280,17 @@ describe('the status of a destination', () => {
     const status = statusWith({ session: sessionWith({ commits: () => never }) })
     const asked = status.destinationStatus('filed')
     await new Promise(resolve => setImmediate(resolve))
-    await clock.advance(maxStatusWait)
+    await clock.advance(maxStatusTime)
     expect(await asked).toMatchObject({ partial: true, waiting: [] })
   })
 
   it('of a destination that does not exist is a refusal', async () => {
     expect(await statusWith().destinationStatus('nobody')).toMatchObject({ code: 'not_found' })
+  })
+
+  it('has no last failures when attempts are not recorded, and is complete', async () => {
+    const status = await statusWith({ lastFailures: async () => ({ isPartial: false }) }).destinationStatus('filed')
+    expect(status).not.toHaveProperty('lastFailures')
+    expect(status).not.toHaveProperty('partial')
   })
 })

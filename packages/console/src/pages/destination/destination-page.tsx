@@ -42,7 +42,7 @@ export function DestinationPage({ id }: { readonly id: string }) {
                 <>
                   <StatusPanel status={current} />
                   <ResultsPanel results={current.results} />
-                  <FailuresPanel failures={current.lastFailures} />
+                  <FailuresPanel status={current} />
                 </>
               )}
             </LoadedData>

@@ -1,29 +1,23 @@
-import type { Attempt } from '../../api/types.ts'
+import type { DestinationStatus } from '../../api/types.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { MessageLink } from '../../components/message-link.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { Time } from '../../components/time.tsx'
 import { durationText } from '../../components/time-text.ts'
+import { noFailuresText } from './no-failures-text.ts'
 
 /** The last failed attempts of a destination, each with a link to its message. */
-export function FailuresPanel({ failures }: { readonly failures: readonly Attempt[] | undefined }) {
+export function FailuresPanel({ status }: { readonly status: DestinationStatus }) {
+  const { lastFailures = [] } = status
+  const none = noFailuresText(status)
   return (
     <Panel title="Last failed attempts" isWide>
-      {failures === undefined && (
-        <EmptyState title="The operator service does not report failed attempts.">
-          Kafka did not respond, or the operator service cannot read the attempts topic.
-        </EmptyState>
-      )}
-      {failures?.length === 0 && (
-        <EmptyState title="No failed attempt is recorded.">
-          Kafka keeps these records for 7 days. If delivery.attemptsTopic is "off", Hookline does not write them.
-        </EmptyState>
-      )}
-      {failures !== undefined && failures.length > 0 && (
+      {none !== undefined && <EmptyState title={none.title}>{none.reason}</EmptyState>}
+      {lastFailures.length > 0 && (
         <DataTable
           caption="Last failed attempts"
-          rows={failures}
+          rows={lastFailures}
           keyOf={({ at, messageId, webhook, number }) => `${at} ${messageId} ${webhook} ${number}`}
           columns={[
             { title: 'Time', cell: ({ at }) => <Time at={at} /> },

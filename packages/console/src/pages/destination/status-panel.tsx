@@ -13,7 +13,7 @@ import { Time } from '../../components/time.tsx'
  * deliveries.
  */
 export function StatusPanel({ status }: { readonly status: DestinationStatus }) {
-  const { circuitBreaker: breaker, requestsInProgress, inMemory, pace, waiting, id } = status
+  const { circuitBreaker: breaker, requestsInProgress, inMemory, pace, pausedUntil, waiting, id } = status
   return (
     <Panel
       title="Status"
@@ -35,6 +35,9 @@ export function StatusPanel({ status }: { readonly status: DestinationStatus }) 
           ...(pace === undefined
             ? []
             : ([['Rate limit, because of 429', `at most ${rateText(pace)} attempts per second`]] as const)),
+          ...(pausedUntil === undefined
+            ? []
+            : ([['Pause, because of Retry-After', <Pause key="pause" until={pausedUntil} />]] as const)),
         ]}
       />
       <h3>Deliveries waiting in retry topics</h3>
@@ -53,5 +56,13 @@ export function StatusPanel({ status }: { readonly status: DestinationStatus }) 
         />
       )}
     </Panel>
+  )
+}
+
+function Pause({ until }: { readonly until: string }) {
+  return (
+    <>
+      no attempts until <Time at={until} />
+    </>
   )
 }

@@ -14,7 +14,11 @@ export function JobProgress({ job }: { readonly job: AnyJob }) {
       {job.cancelRequested === true && isActive(job) && (
         <p>Cancellation requested. The process that runs this job stops it soon.</p>
       )}
-      {job.error !== undefined && <p class="error">{job.error}</p>}
+      {job.error !== undefined && (
+        <p class="error">
+          {isActive(job) ? `Hookline tries again, because the last try failed: ${job.error}` : job.error}
+        </p>
+      )}
     </div>
   )
 }

@@ -9,6 +9,7 @@ import { TextBlock } from '../../components/text-block.tsx'
 import { DestinationForm } from '../../editor/destination-form.tsx'
 import { DocumentEditor } from '../../editor/document-editor.tsx'
 import { parseText, textOf } from '../../editor/document-text.ts'
+import { editedDocument } from '../../editor/edited-document.ts'
 import { SourceForm } from '../../editor/source-form.tsx'
 import { useDocumentCheck } from '../../editor/use-document-check.ts'
 import { useCanOperate } from '../../session/session-context.ts'
@@ -44,16 +45,22 @@ export function SettingsPanel({ object, onChanged }: SettingsPanelProps) {
   )
 }
 
+/** The hint of the write keys of a stored source. */
+const keptKeyHint =
+  'If the value is ***, Hookline keeps the stored key. The text in brackets after *** is the fingerprint of the key.'
+
+const editedText = (object: ConfigObject): string => textOf(editedDocument(object))
+
 function SettingsEditor({ object, onChanged, onClose }: SettingsPanelProps & { readonly onClose: () => void }) {
   const [base, setBase] = useState(object)
-  const [text, setText] = useState(() => textOf(object.document))
+  const [text, setText] = useState(() => editedText(object))
   const { send, isRunning, error } = useChange()
-  const isChanged = text !== textOf(base.document)
+  const isChanged = text !== editedText(base)
   const path = objectPath(base)
   const check = useDocumentCheck({ path, expects: base.version, text, isChanged })
   const load = (): void => {
     setBase(object)
-    setText(textOf(object.document))
+    setText(editedText(object))
   }
   const isOutdated = object.version > base.version
   useEffect(() => {
@@ -85,7 +92,7 @@ function SettingsEditor({ object, onChanged, onClose }: SettingsPanelProps & { r
         check={check}
         form={form =>
           object.kind === 'source' ? (
-            <SourceForm {...form} hint="If the value is ***, Hookline keeps the stored key." />
+            <SourceForm {...form} hint={keptKeyHint} />
           ) : (
             <DestinationForm {...form} hasSecret={false} />
           )

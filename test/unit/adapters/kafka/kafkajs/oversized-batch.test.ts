@@ -3,6 +3,7 @@ import { zstdCompress } from 'node:zlib'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { maxDecompressedBytes } from '../../../../../src/adapters/kafka/kafkajs/compression-codecs.ts'
 import { loadKafkajs } from '../../../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
+import { maxRecords } from '../../../../../src/adapters/kafka/kafkajs/patch-fetched-batches.ts'
 import { decodeRecord, readHeadersAsText } from '../../../../../src/adapters/kafka/kafkajs/patch-record-decoder.ts'
 import { type FetchedMessage, internal } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import { toHeaderTexts } from '../../../../../src/adapters/kafka/log/to-log-record.ts'
@@ -46,6 +47,21 @@ describe('a compressed batch', () => {
         why: 'the Kafka record batch of offsets 13 to 19 cannot be read: it decompresses to more than 67108864 bytes',
       },
     })
+  })
+
+  it('with too many records becomes one record at its last offset, before it is decompressed', async () => {
+    const batch = await packed(manyRecords(maxRecords, maxRecords + 1))
+    const [read, ...others] = (await decodeRecordSet(batch)) as unknown as FetchedMessage[]
+    expect(others).toEqual([])
+    expect(read).toMatchObject({ offset: '200000', value: null, unreadBatch: { firstOffset: 0 } })
+    expect(read?.unreadBatch?.why).toContain('cannot be read: it has 200001 records, more than 200000')
+  })
+
+  it('with the maximum number of records is read, and the next fetch returns the other batches', async () => {
+    const batches = [await packed(manyRecords(0, maxRecords)), rawBatch(maxRecords, 0, [0])] as const
+    const read = await decodeRecordSet(...batches)
+    expect([read.length, read.at(-1)?.offset]).toEqual([maxRecords, '0'])
+    expect(await decodeRecordSet(batches[1])).toHaveLength(1)
   })
 
   it.each([
@@ -96,6 +112,15 @@ it.each([
   expect(typeof headers['junk']).toBe(kind)
   expect(toHeaderTexts(headers as FetchedMessage['headers'])['junk']).toHaveLength(length)
 })
+
+/** A batch with this number of records without key, value and headers. Each has the offset 0. */
+function manyRecords(lastOffsetDelta: number, count: number): Buffer {
+  const record = Buffer.from([12, 0, 0, 0, 1, 1, 0])
+  const batch = Buffer.concat([rawBatch(0, lastOffsetDelta, []), Buffer.alloc(count * record.length, record)])
+  batch.writeInt32BE(batch.length - 12, 8)
+  batch.writeInt32BE(count, 57)
+  return batch
+}
 
 /** A record with this value, including its length field. */
 function recordOf(value: Buffer): Buffer {

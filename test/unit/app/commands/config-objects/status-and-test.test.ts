@@ -1,6 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
+import { LiveSums } from '../../../../../src/core/live-status/live-sums.ts'
+import { shardOf } from '../../../../../src/core/live-status/result-counts.ts'
+import { encodeKey } from '../../../../../src/core/live-status/status-record.ts'
+import { epochMs } from '../../../../../src/core/time.ts'
 import type { CallResult, WebhookTransport } from '../../../../../src/core/webhook-ports.ts'
 import { closingAfterEach } from '../../../../support/cleanup.ts'
+import { noStatusView } from '../../../../support/operator/no-status-view.ts'
 import { objectsCommand } from '../../../../support/operator/objects-command.ts'
 
 const closing = closingAfterEach()
@@ -33,6 +38,21 @@ describe('status', () => {
         '',
       ].join('\n'),
     )
+  })
+
+  it('prints how an endpoint with 429 and Retry-After slows its destination down', async () => {
+    const sums = new LiveSums()
+    const now = epochMs(Date.now())
+    const pausedUntil = now + 60_000
+    const activity = Buffer.from(JSON.stringify({ filed: { pace: 2.5, pausedUntil } }))
+    sums.apply(encodeKey({ kind: 'process', instance: 'pod' }), Buffer.from('{}'), now)
+    sums.apply(encodeKey({ kind: 'activity', instance: 'pod', shard: shardOf('filed') }), activity, now)
+    const slowed = closing(await objectsCommand({ live: { ...noStatusView, sums } }))
+    const { out } = await slowed.run(['destinations', 'status', 'filed'])
+    expect(out.split('\n').slice(4, 6)).toEqual([
+      'attempts are limited to 2.5 per second now, because the endpoint responded with 429',
+      `attempts are paused until ${new Date(pausedUntil).toISOString()}, because the endpoint responded with Retry-After`,
+    ])
   })
 
   it('prints JSON', async () => {

@@ -1,0 +1,30 @@
+import { parsePath } from '../../../../src/core/config-objects/parse-path.ts'
+import { type Path, valueAt } from '../../../../src/core/settings/problem.ts'
+import type { ConfigObject, JsonDocument } from '../api/types.ts'
+import { withValueAt } from './document-text.ts'
+
+/**
+ * The document of an object as the editor shows it. In a list with several entries, each masked
+ * secret has its fingerprint, for example `*** (5d41402a)`. With it, the operator service keeps the
+ * right secret after other entries were removed or moved. A webhook with an id needs none.
+ */
+export function editedDocument({
+  document,
+  fingerprints,
+}: Pick<ConfigObject, 'document' | 'fingerprints'>): JsonDocument {
+  return Object.entries(fingerprints).reduce((edited, [name, fingerprint]) => {
+    const path = parsePath(name)
+    const mask = valueAt(document, path)
+    return typeof mask === 'string' && isOneOfSeveral(document, path)
+      ? withValueAt(edited, path, `${mask} (${fingerprint})`)
+      : edited
+  }, document)
+}
+
+function isOneOfSeveral(document: JsonDocument, path: Path): boolean {
+  const at = path.findIndex(part => typeof part === 'number')
+  if (at === -1) return false
+  const list = valueAt(document, path.slice(0, at))
+  const id = valueAt(document, [...path.slice(0, at + 1), 'id'])
+  return Array.isArray(list) && list.length > 1 && id === undefined
+}

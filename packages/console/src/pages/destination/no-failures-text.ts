@@ -1,0 +1,26 @@
+import type { DestinationStatus } from '../../api/types.ts'
+
+export interface NoFailuresText {
+  readonly title: string
+  readonly reason: string
+}
+
+/** Says why a status has no failed attempts; `undefined` if it has some. */
+export function noFailuresText({
+  lastFailures,
+  partial,
+}: Pick<DestinationStatus, 'lastFailures' | 'partial'>): NoFailuresText | undefined {
+  if (lastFailures !== undefined)
+    return lastFailures.length > 0
+      ? undefined
+      : { title: 'No failed attempt is recorded.', reason: 'Kafka keeps these records for 7 days.' }
+  if (partial === true)
+    return {
+      title: 'The operator service does not report failed attempts.',
+      reason: 'It could not read them from Kafka in time, or delivery.attemptsTopic is "off" in the configuration.',
+    }
+  return {
+    title: 'Failed attempts are not recorded.',
+    reason: 'In the configuration, delivery.attemptsTopic is "off", so Hookline does not write records of attempts.',
+  }
+}

@@ -1,0 +1,61 @@
+/** Counts the bytes that each group of callers holds, for example all requests of one source. */
+export class BytesByGroup {
+  readonly #groups = new Map<string, number>()
+  held = 0
+
+  heldBy(group: string): number {
+    return this.#groups.get(group) ?? 0
+  }
+
+  /** The number of groups that hold memory. `group` counts even if it holds no memory yet. */
+  groupsWith(group: string): number {
+    return this.#groups.size + (this.#groups.has(group) ? 0 : 1)
+  }
+
+  add(group: string, bytes: number): void {
+    const groupBytes = this.heldBy(group) + bytes
+    this.held += bytes
+    if (groupBytes === 0) this.#groups.delete(group)
+    else this.#groups.set(group, groupBytes)
+  }
+}
+
+/**
+ * A group may hold this many times the bytes that are free. With 3, one group alone may hold three
+ * quarters of the memory, and other groups always find free memory.
+ */
+const timesFree = 3
+
+/**
+ * Limits the memory of several groups together, for example of records by source. No group can take
+ * all of it: a group may hold at most three times as many bytes as are still free.
+ */
+export class SharedMemory {
+  readonly #limit: number
+  readonly #bytes = new BytesByGroup()
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  get held(): number {
+    return this.#bytes.held
+  }
+
+  /**
+   * Takes bytes for a group. Returns false when the group may not hold them. `own` is the number of
+   * bytes that the caller has already taken. When no other caller has taken bytes, a caller may
+   * exceed the limit, so that a request larger than the whole memory can proceed.
+   */
+  take(group: string, bytes: number, own = 0): boolean {
+    const { held } = this.#bytes
+    const free = this.#limit - held - bytes
+    if (held > own && this.#bytes.heldBy(group) + bytes > timesFree * free) return false
+    this.#bytes.add(group, bytes)
+    return true
+  }
+
+  giveBack(group: string, bytes: number): void {
+    this.#bytes.add(group, -bytes)
+  }
+}

@@ -1,0 +1,160 @@
+import { parseUrl } from '../network/url.ts'
+import { type Path, type SettingsProblem, valueAt } from '../settings/problem.ts'
+import type { ObjectDocument, ObjectKind } from './config-objects.ts'
+import { canStandFor, fingerprintOf, type Mask, maskIn } from './mask.ts'
+import { type SecretValue, withSecrets } from './secret-paths.ts'
+
+export interface Unmasked {
+  readonly document: ObjectDocument
+  readonly problems: readonly SettingsProblem[]
+}
+
+/**
+ * Replaces each masked value of the document `next` by the secret that the document `current` has
+ * in the same field. A single secret counts as a list of one.
+ *
+ * In a list, a mask with a fingerprint stands for the secret with this fingerprint, and a mask
+ * without one for the secret at the same position. If the list has become shorter, the positions of
+ * the remaining secrets are unknown. A mask that can then stand for several secrets is a problem,
+ * because the wrong choice would keep the secret that the operator wants to remove.
+ *
+ * A webhook keeps secrets only for the same scheme and host. Otherwise an operator could read a
+ * secret header by changing the URL to a host of their own. For the same reason, a client secret is
+ * kept only if the token URL and the webhooks have no new host.
+ */
+export function unmask(kind: ObjectKind, next: ObjectDocument, current: ObjectDocument = {}): Unmasked {
+  const problems: SettingsProblem[] = []
+  const document = withSecrets(kind, next, secret => {
+    const mask = maskIn(secret)
+    if (mask === undefined) return secret.value
+    const stored = storedSecret(secret, mask, next, current)
+    if (stored.kind === 'found') return stored.value
+    const { message, hint } = stored
+    problems.push({ path: secret.path, message, hint })
+    return secret.value
+  })
+  return { document, problems }
+}
+
+type StoredSecret =
+  | { readonly kind: 'found'; readonly value: unknown }
+  | { readonly kind: 'refused'; readonly message: string; readonly hint: string }
+
+/** Finds the stored secret that a mask at this place of `next` stands for. */
+function storedSecret(
+  { path, holds }: SecretValue,
+  mask: Mask,
+  next: ObjectDocument,
+  current: ObjectDocument,
+): StoredSecret {
+  if (path[0] === 'auth' && !hasSameHosts(next, current)) return newHost
+  const candidates = candidatesFor(path, mask, next, current)
+  const found = [...new Set(candidates.filter(value => canStandFor(mask, { holds, value })))]
+  if (found.length === 0) return mask.fingerprint === undefined ? notStored : wrongFingerprint
+  return found.length === 1 ? { kind: 'found', value: found[0] } : ambiguous(found, mask)
+}
+
+const notStored = {
+  kind: 'refused',
+  message: 'is masked (***), but the stored object has no secret in this field',
+  hint: 'write the secret instead of ***',
+} as const
+
+const wrongFingerprint = {
+  kind: 'refused',
+  message: 'is masked (***), but the stored object has no secret with this fingerprint in this field',
+  hint: 'write the secret instead of ***, or correct the fingerprint',
+} as const
+
+const newHost = {
+  kind: 'refused',
+  message:
+    'is masked (***), but auth.oauth2.tokenUrl or a webhook has a new host: Hookline does not use a stored client secret with a new host',
+  hint: 'write the client secret instead of ***',
+} as const
+
+function ambiguous(secrets: readonly unknown[], { shown }: Mask): StoredSecret {
+  const masks = secrets.map(fingerprintOf).flatMap(print => (print === undefined ? [] : [`${shown} (${print})`]))
+  return {
+    kind: 'refused',
+    message:
+      'is masked (***), but can stand for several stored secrets, because the list is shorter than the stored one',
+    hint:
+      masks.length === 0
+        ? 'write the secret instead of ***'
+        : `write the secret, or the mask with its fingerprint, one of: ${masks.join(', ')}`,
+  }
+}
+
+/**
+ * Returns the stored values that a mask at this path of `next` can stand for, if its text and
+ * fingerprint also fit.
+ */
+function candidatesFor(path: Path, mask: Mask, next: ObjectDocument, current: ObjectDocument): readonly unknown[] {
+  const [list, index] = path
+  if (list === 'webhooks' && typeof index === 'number')
+    return webhooksFor(index, next, current).map(webhook => valueAt(webhook, path.slice(2)))
+  const last = path.at(-1)
+  const isEntry = typeof last === 'number'
+  const field = isEntry ? path.slice(0, -1) : path
+  const stored = listAt(current, field)
+  const isShorter = listAt(next, field).length < stored.length
+  if (isShorter || mask.fingerprint !== undefined) return stored
+  const position = isEntry ? last : 0
+  return stored.slice(position, position + 1)
+}
+
+/** The entries of a list. A value that is not a list counts as a list of one. */
+function listAt(document: ObjectDocument, path: Path): readonly unknown[] {
+  const value = valueAt(document, path)
+  return value === undefined ? [] : [value].flat()
+}
+
+/**
+ * Returns the stored webhooks whose secrets a webhook of `next` can keep. A webhook with a known id
+ * is the stored one with this id. Any other webhook is the stored one with the same URL, or with
+ * the fingerprint of its masked URL, or otherwise the one at the same position. If the list is
+ * shorter, each stored webhook with the same host is possible.
+ */
+function webhooksFor(position: number, next: ObjectDocument, current: ObjectDocument): readonly unknown[] {
+  const stored = listAt(current, ['webhooks'])
+  const own = valueAt(next, ['webhooks', position])
+  const [id, url] = [valueAt(own, ['id']), valueAt(own, ['url'])]
+  const hasHost = (webhook: unknown): boolean => isSameHost(url, valueAt(webhook, ['url']))
+  const withId = stored.filter(webhook => id !== undefined && valueAt(webhook, ['id']) === id)
+  if (withId.length > 0) return withId.filter(hasHost)
+  // A new id can be the id of a webhook that had none. It is not another webhook's id.
+  const canBe = (webhook: unknown): boolean =>
+    hasHost(webhook) && (id === undefined || valueAt(webhook, ['id']) === undefined)
+  const mask = maskIn({ holds: 'url', value: url })
+  const sameUrl = stored.filter(webhook => {
+    const value = valueAt(webhook, ['url'])
+    return canBe(webhook) && (mask === undefined ? value === url : canStandFor(mask, { holds: 'url', value }))
+  })
+  if (mask === undefined ? sameUrl.length > 0 : mask.fingerprint !== undefined) return sameUrl
+  if (listAt(next, ['webhooks']).length >= stored.length) return stored.slice(position, position + 1).filter(canBe)
+  return mask === undefined ? stored.filter(canBe) : sameUrl
+}
+
+/**
+ * Whether the token URL of `next` has the scheme and host of the token URL of `current`, and each
+ * webhook of `next` has those of a webhook of `current`.
+ */
+function hasSameHosts(next: ObjectDocument, current: ObjectDocument): boolean {
+  const tokenUrl: Path = ['auth', 'oauth2', 'tokenUrl']
+  const known = urlsOf(current)
+  return (
+    isSameHost(valueAt(next, tokenUrl), valueAt(current, tokenUrl)) &&
+    urlsOf(next).every(url => known.some(before => isSameHost(url, before)))
+  )
+}
+
+function urlsOf(document: ObjectDocument): readonly unknown[] {
+  const webhooks = valueAt(document, ['webhooks'])
+  return Array.isArray(webhooks) ? webhooks.map((webhook: unknown) => valueAt(webhook, ['url'])) : []
+}
+
+function isSameHost(url: unknown, before: unknown): boolean {
+  if (typeof url !== 'string' || typeof before !== 'string') return false
+  return url === before || (parseUrl(url)?.origin ?? '') === parseUrl(before)?.origin
+}

@@ -1,0 +1,59 @@
+import type { Clock } from '../../core/ports.ts'
+import { sleep } from '../../core/sleep.ts'
+import { durationMs } from '../../core/time.ts'
+import type { OwnedJob } from './owned-job.ts'
+import { isTooLarge } from './resend-batch.ts'
+
+/**
+ * The result of the work on a job: `{}` after success, `error` after a failure. `undefined` when
+ * the work was stopped.
+ */
+export type JobOutcome = { readonly error?: string | undefined } | undefined
+
+/**
+ * Milliseconds after a failed try before the next one. Each further failure without progress
+ * doubles them, up to `max`.
+ */
+const waitMs = { first: 5_000, max: 60_000 }
+
+/** The work on a job. */
+interface Work {
+  /** Continues the job. Rejects when Kafka or the schema registry cannot be used. */
+  readonly run: () => Promise<JobOutcome>
+  /** A number that `run` increases when it makes progress. */
+  readonly done: () => number
+}
+
+/**
+ * Continues a job until it ends or must stop. While Kafka or the schema registry cannot be used, it
+ * tries again, however long the outage is: a new job would have to begin from the start. The record
+ * of the job then contains the error. The job fails when a record that it has to write is too
+ * large, and nothing else can be written before it.
+ * @throws every error that came neither from Kafka nor from the schema registry: it is a bug
+ */
+export async function tryUntilDone({ run, done }: Work, owned: OwnedJob, clock: Clock): Promise<JobOutcome> {
+  let wait = waitMs.first
+  for (;;) {
+    const before = done()
+    try {
+      return await run()
+    } catch (error) {
+      if (owned.signal.aborted) return undefined
+      if (!isOutside(error)) throw error
+      const hasProgress = done() > before
+      if (isTooLarge(error) && !hasProgress) return { error: error.message }
+      if (hasProgress) wait = waitMs.first
+      owned.advance({ error: error.message })
+    }
+    await sleep(clock, durationMs(wait), owned.signal)
+    if (owned.signal.aborted) return undefined
+    wait = Math.min(wait * 2, waitMs.max)
+  }
+}
+
+/**
+ * Whether Kafka or the schema registry caused an error. The errors of their adapters have a `code`,
+ * and those of the Kafka client say whether they are `retriable`.
+ */
+const isOutside = (error: unknown): error is Error =>
+  error instanceof Error && ('code' in error || 'retriable' in error)

@@ -1,0 +1,126 @@
+import { once } from 'node:events'
+import net, { type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { type Fields, post } from '../network/http-bytes.ts'
+
+/** Requests of which each is harmless alone. The crowd sends them at the same time. */
+export interface HostileCrowd {
+  readonly name: string
+  readonly connections: number
+  /** Number of requests that each connection sends without waiting for a response. */
+  readonly pipelined: number
+  readonly bytes: Buffer
+  /** Whether the clients read the responses. If not, the responses wait in the collector. */
+  readonly areRead: boolean
+}
+
+const mebibyte = 1_048_576
+
+/** The crowds, each of the size that once ended a collector. */
+export function hostileCrowds(writeKey: string): readonly HostileCrowd[] {
+  const keyed: Fields = { 'X-Write-Key': writeKey }
+  const tree = messageOf(262_144)
+  const numbers = `[${Array(10_000).fill(1).join()}]`
+  const beside = `"context":[${units(262_000)}],"sentAt":[${units(262_000)}]`
+  const wrongKey = `{"writeKey":"wrong",${tree.slice(1)}`.slice(0, -40)
+  const read = { pipelined: 1, areRead: true }
+  return [
+    { ...read, name: 'long messages', connections: 63, bytes: post('/v1/track', keyed, tree) },
+    { ...read, name: 'long messages, gzip', connections: 100, bytes: post('/v1/track', keyed, gzipSync(tree)) },
+    { ...read, name: 'long messages without a key', connections: 63, bytes: post('/v1/track', {}, tree) },
+    { ...read, name: 'long broken messages with a wrong key', connections: 63, bytes: post('/v1/track', {}, wrongKey) },
+    {
+      ...read,
+      name: 'long members beside a batch without a key',
+      connections: 16,
+      bytes: post('/v1/batch', {}, `{${beside},"batch":[1]}`),
+    },
+    { ...read, name: 'lists of numbers', connections: 800, bytes: post('/v1/batch', keyed, numbers) },
+    { ...read, name: 'lists of numbers, gzip', connections: 800, bytes: post('/v1/batch', keyed, gzipSync(numbers)) },
+    {
+      ...read,
+      name: 'rejected messages with long ids',
+      connections: 64,
+      bytes: post('/v1/batch', keyed, `[{"messageId":"${'\\u0001'.repeat(mebibyte / 24)}"}]`),
+    },
+    {
+      name: 'lists of numbers whose responses are never read',
+      connections: 400,
+      pipelined: 2,
+      bytes: post('/v1/batch', keyed, numbers),
+      areRead: false,
+    },
+    {
+      name: 'documents that are never read',
+      connections: 400,
+      pipelined: 8,
+      bytes: Buffer.from('GET /openapi.json HTTP/1.1\r\nHost: collector\r\n\r\n'),
+      areRead: false,
+    },
+  ]
+}
+
+const units = (length: number): string => `${'{},'.repeat(length / 3 - 1)}0`
+
+/** A message of exactly this number of characters: a tree of small objects. */
+function messageOf(length: number): string {
+  const [head, tail] = ['{"type":"track","userId":"u","event":"e","x":[', ']}']
+  return (head + units(length - head.length - tail.length - 3)).padEnd(length - tail.length) + tail
+}
+
+/** Number of client addresses of a crowd. They are in the header `X-Forwarded-For`. */
+const addresses = 8
+
+/** The requests of a crowd, whose responses have not been requested yet. */
+export interface AssembledCrowd {
+  /**
+   * Sends the last byte of each connection. Resolves with the statuses of the responses, if the
+   * clients read them; 0 for a connection that was closed without a response.
+   */
+  finish(): Promise<readonly number[]>
+  /** Resets all connections. */
+  leave(): void
+}
+
+/** Opens the connections of a crowd, and sends all bytes of its requests except the last ones. */
+export async function assembleCrowd(url: string, crowd: HostileCrowd): Promise<AssembledCrowd> {
+  const { connections, pipelined, bytes, areRead } = crowd
+  const { hostname, port } = new URL(url)
+  const sockets = await Promise.all(
+    Array.from({ length: connections }, async (_, index) => {
+      const socket = net.connect({ host: hostname, port: Number(port) })
+      await once(socket, 'connect')
+      socket.on('error', () => {}).pause()
+      const all = Buffer.concat(Array(pipelined).fill(fromAddress(bytes, index % addresses)))
+      await new Promise<void>(resolve => void socket.write(all.subarray(0, -1), () => resolve()))
+      return { socket, last: all.subarray(-1) }
+    }),
+  )
+  return {
+    finish() {
+      for (const { socket, last } of sockets) socket.write(last)
+      return areRead ? Promise.all(sockets.map(({ socket }) => statusOf(socket))) : Promise.resolve([])
+    },
+    leave() {
+      for (const { socket } of sockets) socket.resetAndDestroy()
+    },
+  }
+}
+
+function fromAddress(bytes: Buffer, address: number): Buffer {
+  const end = bytes.indexOf('\r\n') + 2
+  return Buffer.concat([
+    bytes.subarray(0, end),
+    Buffer.from(`X-Forwarded-For: 10.0.0.${address}\r\n`),
+    bytes.subarray(end),
+  ])
+}
+
+/** The status of the first response. Reads the response to its end, or for as long as it arrives. */
+function statusOf(socket: Socket): Promise<number> {
+  return new Promise(resolve => {
+    socket.once('data', piece => resolve(Number(piece.subarray(9, 12).toString())))
+    socket.once('close', () => resolve(0))
+    socket.resume()
+  })
+}

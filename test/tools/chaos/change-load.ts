@@ -1,0 +1,115 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { markIn, markOf, numberIn, webhooksWith } from './changed-destinations.ts'
+import type { Fleet } from './fleet.ts'
+import { type Answer, answerOf, createOperatorClient } from './operator-client.ts'
+import type { Receiver } from './receiver.ts'
+import type { Chance } from './seeded-random.ts'
+
+/** One PATCH of a destination, and what the client knows about its result. */
+export interface Try {
+  readonly destination: string
+  readonly mark: string
+  /**
+   * `acknowledged`: 200. `refused`: 412. `unknown`: 503 or no response, so the change may be in
+   * force.
+   */
+  readonly outcome: 'acknowledged' | 'refused' | 'unknown'
+  /** Version of the destination in the response. Absent unless it is acknowledged. */
+  readonly version?: number
+}
+
+export interface ChangesSeen {
+  /** In the order in which they ended. */
+  readonly tries: readonly Try[]
+  /** Number of changes without a known result, which the client then found in the document. */
+  readonly found: number
+  /** Changes that failed: an unexpected response, or not made in time. */
+  readonly problems: readonly string[]
+}
+
+export interface ChangeLoad {
+  /** Begins this number of concurrent changes of random destinations. */
+  begin(count: number): void
+  /** Resolves when all changes that have begun are made, or have failed. */
+  ended(): Promise<ChangesSeen>
+}
+
+export interface ChangeLoadOptions {
+  readonly operators: Pick<Fleet, 'members'>
+  readonly receiver: Pick<Receiver, 'url'>
+  readonly destinations: readonly string[]
+  readonly chance: Chance
+  /** Time limit for a change with all its tries, in ms. */
+  readonly patienceMs: number
+}
+
+/** Time before the next try when the result of a try is not known, in ms. */
+const againAfterMs = 100
+
+/**
+ * Changes destinations as careful clients do: each one reads the destination, and sends a PATCH with
+ * the version that it has read. A client that gets 412 reads again and repeats its change. A client
+ * that gets no 200 and no 412 reads too: if the document has the mark of its try, the change is
+ * made.
+ */
+export function createChangeLoad(options: ChangeLoadOptions): ChangeLoad {
+  const { operators, receiver, destinations, chance, patienceMs } = options
+  const read = createOperatorClient(operators, patienceMs)
+  const tries: Try[] = []
+  const problems: string[] = []
+  const running: Promise<void>[] = []
+  let found = 0
+  let count = 0
+
+  async function attempt(destination: string, version: number, mark: string): Promise<Answer | undefined> {
+    const running = operators.members()
+    const url = running[count % running.length]?.service.operator
+    const body = webhooksWith(receiver.url(destination), mark)
+    const request = { method: 'PATCH', path: pathOf(destination), body, ifMatch: version } as const
+    return url === undefined ? undefined : answerOf(url, request)
+  }
+
+  async function change(destination: string): Promise<void> {
+    const own = new Set<string>()
+    const deadline = performance.now() + patienceMs
+    while (performance.now() < deadline) {
+      const { version, document } = await read({ path: pathOf(destination) })
+      const current = markIn(document)
+      if (own.has(current)) return void found++
+      const mark = markOf(numberIn(current) + 1, ++count)
+      const answer = await attempt(destination, version, mark)
+      const outcome = outcomeOf(answer)
+      if (outcome === undefined)
+        throw new Error(`the change ${mark} of ${destination}: ${answer?.status} ${answer?.text}`)
+      const isAcknowledged = outcome === 'acknowledged'
+      tries.push({ destination, mark, outcome, ...(isAcknowledged && { version: versionIn(answer) }) })
+      if (isAcknowledged) return
+      if (outcome === 'refused') continue
+      own.add(mark)
+      await delay(againAfterMs)
+    }
+    throw new Error(`a change of ${destination} was not made within ${patienceMs} ms`)
+  }
+
+  return {
+    begin(number) {
+      for (const destination of Array.from({ length: number }, () => chance.pick(destinations)))
+        running.push(change(destination).catch((error: Error) => void problems.push(error.message)))
+    },
+    async ended() {
+      await Promise.all(running)
+      return { tries, found, problems }
+    },
+  }
+}
+
+const pathOf = (destination: string): string => `/v1/destinations/${destination}`
+
+const versionIn = (answer: Answer | undefined): number => JSON.parse(answer?.text ?? '{}').version
+
+/** Undefined if the response is none that a client expects. */
+function outcomeOf(answer: Answer | undefined): Try['outcome'] | undefined {
+  if (answer === undefined || answer.status === 503) return 'unknown'
+  if (answer.status === 200) return 'acknowledged'
+  return answer.status === 412 ? 'refused' : undefined
+}

@@ -1,0 +1,81 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LogRecord } from '../../../src/core/ports.ts'
+import { operatorKey } from '../../support/operator/scripted-operator-api.ts'
+import { webKey } from '../../support/process/test-installation.ts'
+import type { Inspection } from './receiver.ts'
+import type { ConfigurationOf } from './scenario.ts'
+
+/*
+ * Destinations that change through the operator API. Each change writes its mark to three places of
+ * the document: the id of the webhook, the path of its URL, and a header. A destination that is
+ * applied only in part sends requests with two different marks. The mark has the number of changes
+ * so far, so that a lost update is visible, and the number of the try that wrote it.
+ */
+
+/** Source whose events these destinations get. */
+export const changedSource = 'changed'
+const changeHeader = 'x-change'
+
+export const changedIds = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `changed-${index}`)
+
+/** Adds the source of the destinations and the operator API to the configuration. */
+export function changedConfiguration({ destinations, directory }: ConfigurationOf) {
+  const encryptionKeyFile = join(directory, 'encryption.key')
+  writeFileSync(encryptionKeyFile, `${'0123456789abcdef'.repeat(4)}\n`)
+  return {
+    destinations,
+    sources: [
+      { id: 'web', writeKey: webKey },
+      { id: changedSource, writeKey: `${webKey}-of-${changedSource}` },
+    ],
+    operator: {
+      listen: '127.0.0.1:0',
+      keys: [{ name: 'ada', role: 'operate', key: operatorKey }],
+      encryptionKeyFile,
+    },
+  }
+}
+
+/** The mark of a try. `number` is the number of changes with this one; a creation has 0. */
+export const markOf = (number: number, attempt: number): string => `${number}-${attempt}`
+/** The number of changes in a mark. NaN for another text. */
+export const numberIn = (mark: string): number => Number(/^(\d+)-\d+$/.exec(mark)?.[1])
+
+/** The fields of the document that a change writes. `url` is that of the endpoint. */
+export const webhooksWith = (url: string, mark: string) => ({
+  webhooks: [{ id: mark, url: `${url}/${mark}`, headers: { [changeHeader]: mark } }],
+})
+
+interface Document {
+  readonly webhooks?: readonly { readonly id?: string }[]
+}
+
+/** The mark in a document, as the operator API shows it or as it is on the config topic. */
+export const markIn = ({ webhooks }: Document): string => webhooks?.[0]?.id ?? 'none'
+
+/** Reads both marks of a request. A request of a document that is applied completely has one. */
+export const bothMarks: Inspection = ({ headers, path }) =>
+  [...new Set([path, String(headers[changeHeader])])].join(' and ')
+
+/** A record of a destination on the config topic. */
+export interface VersionRecord {
+  readonly destination: string
+  readonly version: number
+  readonly mark: string
+  /** Whether the record repeats a version that another record has written. */
+  readonly isCopy: boolean
+}
+
+/** Reads the records of destinations among those of the config topic. */
+export const versionsIn = (
+  records: readonly Pick<LogRecord, 'key' | 'value' | 'headers'>[],
+): readonly VersionRecord[] =>
+  records.flatMap(({ key, value, headers }) => {
+    const [kind, destination = ''] = String(key).split('/')
+    if (kind !== 'destination') return []
+    const document: Document = value === null ? {} : JSON.parse(value.toString()).document
+    const { version, copy } = headers
+    return [{ destination, version: Number(version), mark: markIn(document), isCopy: copy !== undefined }]
+  })

@@ -1,0 +1,251 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type ChangeLoad, createChangeLoad } from './change-load.ts'
+import { bothMarks, changedIds, changedSource, markOf, versionsIn, webhooksWith } from './changed-destinations.ts'
+import { judgeChanges, type ObjectSeen } from './changes-verdict.ts'
+import { type Findings, type Injected, judge } from './delivery-verdict.ts'
+import { startLoad } from './event-load.ts'
+import { startKubelet } from './kubelet.ts'
+import { Ledger } from './ledger.ts'
+import { stepsBack } from './offset-commits.ts'
+import { answerOf, createOperatorClient } from './operator-client.ts'
+import { reached } from './reached.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+import { deadLetters, placesOf, retriesOf, uncommitted } from './records-after-run.ts'
+import type { ChangesScenario, Fault } from './scenario.ts'
+import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll, underLoad } from './scenario-run.ts'
+import { createChance } from './seeded-random.ts'
+import { openWorld, partitions, type World } from './world.ts'
+
+/** The destinations that change, and their endpoints. */
+interface Changed {
+  readonly ids: readonly string[]
+  readonly receiver: Receiver
+  readonly ledger: Ledger
+  readonly load: ChangeLoad
+}
+
+interface Parts {
+  readonly world: World
+  readonly scenario: ChangesScenario
+  readonly changed: Changed
+}
+
+/** Number of the first event for the changed destinations. All other events have lower numbers. */
+const firstChangedEvent = 10_000_000
+const lookEveryMs = 500
+/** Time limit until the operator processes show the same destinations, in ms. */
+const equalMs = 30_000
+/** Time limit until each change is in force in every process, in ms. Usually it is below 1 s. */
+const inForceMs = 2_000
+
+/**
+ * Runs a scenario with changes, with its own broker, processes and receivers, and judges it.
+ * @throws when the set-up itself fails
+ */
+export async function runChangesScenario(scenario: ChangesScenario, options: RunOptions): Promise<Row> {
+  const { seed, patience = 1, say = () => {}, signal } = options
+  const { name, shows, brokers, processes, load, changes } = scenario
+  const start = performance.now()
+  const world = await openWorld(scenario, createChance(seed, name), patience)
+  const changed = await openChanged(world, scenario, seed)
+  const parts = { world, scenario, changed }
+  try {
+    const observed = await Promise.race([expose(parts, say), rejection(signal)])
+    const { findings, measured } = await judged(parts, observed)
+    return {
+      ...{ name, seed, shows, brokers, processes: processes + changes.operators, collectors: 0 },
+      ...{ perSecond: load.perSecond + changes.eventsPerSecond, measured, ...findings },
+      faults: observed.injected.map(({ what }) => what),
+      calls: world.ledger.calls.length + changed.ledger.calls.length,
+      seconds: Math.round((performance.now() - start) / 1_000),
+    }
+  } finally {
+    await changed.receiver.close()
+    await world.close()
+  }
+}
+
+async function openChanged({ operators, patience }: World, scenario: ChangesScenario, seed: number): Promise<Changed> {
+  const ids = changedIds(scenario.changes.destinations)
+  const ledger = new Ledger()
+  const receiver = await startReceiver(ledger)
+  for (const id of ids) receiver.inspect(id, bothMarks)
+  const chance = createChance(seed, `${scenario.name} changes`)
+  const patienceMs = giveUpMs * patience
+  const load = createChangeLoad({ operators, receiver, destinations: ids, chance, patienceMs })
+  return { ids, receiver, ledger, load }
+}
+
+/**
+ * Creates the destinations, runs both loads, changes the destinations and injects the faults, sends
+ * the last events, and stops the processes.
+ */
+async function expose({ world, scenario, changed }: Parts, say: (line: string) => void) {
+  const { installation, fleet, operators, ledger, view, cluster, patience } = world
+  const { topics, codec } = installation
+  const problems: string[] = []
+  await started(operators, scenario.changes.operators)
+  await createDestinations(world, changed)
+  // A dispatcher reads the config topic before it delivers, so each event finds its destinations.
+  await started(fleet, scenario.processes)
+  const kubelet = startKubelet([fleet, operators])
+  const toAll = { brokers: cluster.brokers, topic: topics.events, partitions, codec }
+  const loads = [
+    startLoad({ ...toAll, ledger, perSecond: scenario.load.perSecond }),
+    startLoad({
+      ...{ ...toAll, ledger: changed.ledger, perSecond: scenario.changes.eventsPerSecond },
+      ...{ first: firstChangedEvent, sourceId: changedSource },
+    }),
+  ]
+  const stopLoads = () => Promise.all(loads.map(load => load.stop()))
+  try {
+    const faults = scenario.faults.map(fault => duringChanges(fault, scenario, changed.load))
+    // The loads continue after the faults, until the last changes are in force.
+    const injected = await underLoad(world, { ...scenario, faults }, { stop: async () => {} }, { problems, say })
+    say('the faults have ended; waiting for the changes')
+    const seen = await changed.load.ended()
+    const lists = await shownBy(world)
+    const lastFrom = await lastDelivered(changed, patience)
+    await stopLoads()
+    say('the load has ended; waiting for the remaining deliveries')
+    await ledger.settled(
+      scenario.destinations.map(({ id }) => id),
+      giveUpMs * patience,
+    )
+    await changed.ledger.settled(changed.ids, giveUpMs * patience)
+    const probes = await kubelet.stop()
+    for (const each of [operators, fleet])
+      for (const [name, code] of await stopAll(each))
+        if (code !== 0) problems.push(`${name} ended with exit code ${code}`)
+    problems.push(...fleet.crashes(), ...operators.crashes())
+    problems.push(...stepsBack(await view.commits(topics.dispatcherGroup, topics.events)))
+    problems.push(...(await uncommitted(world)))
+    return { injected, problems, probes, seen, lists, lastFrom }
+  } finally {
+    await Promise.allSettled([stopLoads()])
+    await kubelet.stop()
+  }
+}
+
+async function createDestinations({ operators, patience }: World, { ids, receiver }: Changed): Promise<void> {
+  const ask = createOperatorClient(operators, giveUpMs * patience)
+  for (const id of ids) {
+    const body = { sources: [changedSource], ...webhooksWith(receiver.url(id), markOf(0, 0)) }
+    await ask({ method: 'PUT', path: `/v1/destinations/${id}`, body })
+  }
+}
+
+/** Injects the fault while changes are in progress. */
+const duringChanges = (fault: Fault, { changes }: ChangesScenario, load: ChangeLoad): Fault => ({
+  name: fault.name,
+  async inject(world) {
+    load.begin(changes.perFault)
+    await delay(world.chance.between(changes.faultAfterMs.from, changes.faultAfterMs.to))
+    return fault.inject(world)
+  },
+})
+
+/**
+ * Reads the destinations from each operator process, until all processes show the same, or until
+ * the time limit. Resolves with the last answers, by the name of the process.
+ */
+async function shownBy({ operators, patience }: World): Promise<ReadonlyMap<string, readonly ObjectSeen[]>> {
+  const lists = new Map<string, readonly ObjectSeen[]>()
+  const areEqual = async (): Promise<boolean> => {
+    lists.clear()
+    for (const { name, service } of operators.members()) {
+      const answer = await answerOf(service.operator ?? '', { path: '/v1/destinations?limit=500' })
+      if (answer?.status !== 200) return false
+      const { destinations } = JSON.parse(answer.text)
+      lists.set(
+        name,
+        destinations.filter(({ origin }: { readonly origin: string }) => origin === 'api'),
+      )
+    }
+    return new Set([...lists.values()].map(list => JSON.stringify(list))).size === 1
+  }
+  await reached(areEqual, { everyMs: lookEveryMs, patienceMs: equalMs * patience })
+  return lists
+}
+
+/**
+ * Waits until the last changes must be in force, and then until each destination has got an event
+ * of each partition. Resolves with the time from which events count as the last ones.
+ */
+async function lastDelivered({ ids, ledger }: Changed, patience: number): Promise<number> {
+  const from = performance.now() + inForceMs * patience
+  const all = ids.flatMap(id => Array.from({ length: partitions }, (_, partition) => `${id} ${partition}`))
+  await ledger.seen(new Set(all), {
+    ...{ from, patienceMs: giveUpMs * patience },
+    keyOf: ({ destination, sent }) => (sent.at >= from ? `${destination} ${sent.partition}` : undefined),
+  })
+  return from
+}
+
+type Observed = Awaited<ReturnType<typeof expose>>
+
+async function judged({ world, scenario, changed }: Parts, observed: Observed) {
+  const { ledger, installation, patience } = world
+  const { limits, delivery, destinations, processes, changes } = scenario
+  const { injected, problems, probes, seen, lists, lastFrom } = observed
+  const { waiting, retried } = await retriesOf(world, delivery.schedule)
+  const places = await placesOf(world)
+  const common = { limits, patience, waiting, deadLettered: await deadLetters(world) }
+  const steady = judge({
+    ...{ ...common, probes, problems, injected: ofDispatchers(injected) },
+    ...{ destinations: destinations.map(({ id }) => id), acknowledged: ledger.acknowledged() },
+    ...{ deliveries: ledger.deliveries, refused: ledger.refused(), order: { places, calls: ledger.calls, retried } },
+  })
+  const changing = judge({
+    ...{ ...common, problems: [], injected: ofAnyDispatcher(injected), destinations: changed.ids },
+    ...{ acknowledged: changed.ledger.acknowledged(), refused: changed.ledger.refused() },
+    deliveries: changed.ledger.deliveries.map(each => ({ ...each, process: anyDispatcher })),
+    order: { places, calls: changed.ledger.calls, retried },
+  })
+  const isLast = ({ sent }: { readonly sent: { readonly at: number } }) => sent.at >= lastFrom
+  const result = judgeChanges({
+    ...{ destinations: changed.ids, wanted: changes.perFault * injected.length, seen, lists, partitions },
+    records: versionsIn(await installation.read(installation.topics.config)),
+    calls: changed.ledger.calls,
+    last: changed.ledger.deliveries.filter(isLast).map(each => ({ ...each, partition: each.sent.partition })),
+    dispatchers: { names: new Set(ledger.deliveries.filter(isLast).map(each => each.process)), expected: processes },
+  })
+  return { findings: sumOf(steady, changing, result.failures), measured: result.measured }
+}
+
+/**
+ * Name of the process of each request to a changed destination. Documents of the operator API
+ * cannot name the process in a header, so any killed dispatcher can explain a duplicate there.
+ */
+const anyDispatcher = 'a dispatcher'
+
+const ofDispatchers = (injected: readonly Injected[]): readonly Injected[] =>
+  injected.map(each => ({ ...each, victims: each.victims.filter(name => name.startsWith('p')) }))
+
+/** The same faults. Their recovery is judged by the deliveries of the other load. */
+const ofAnyDispatcher = (injected: readonly Injected[]): readonly Injected[] =>
+  ofDispatchers(injected).map(each => ({
+    ...each,
+    recoveredAt: each.from,
+    victims: each.victims.map(() => anyDispatcher),
+  }))
+
+function sumOf(steady: Findings, changing: Findings, failures: readonly string[]): Findings {
+  const sum = (of: (findings: Findings) => number): number => of(steady) + of(changing)
+  return {
+    ...{ sent: sum(each => each.sent), delivered: sum(each => each.delivered), waiting: sum(each => each.waiting) },
+    ...{ deadLettered: sum(each => each.deadLettered), lost: sum(each => each.lost) },
+    duplicates: sum(each => each.duplicates),
+    duplicated: {
+      bySender: sum(each => each.duplicated.bySender),
+      inProgress: sum(each => each.duplicated.inProgress),
+      ours: sum(each => each.duplicated.ours),
+    },
+    ...{ orderedPairs: sum(each => each.orderedPairs), reversed: sum(each => each.reversed) },
+    recoveryMs: steady.recoveryMs,
+    latestMs: Math.max(steady.latestMs ?? 0, changing.latestMs ?? 0),
+    pauseMs: null,
+    intake: null,
+    failures: [...steady.failures, ...changing.failures.map(each => `changed destinations: ${each}`), ...failures],
+  }
+}
