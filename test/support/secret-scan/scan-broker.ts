@@ -44,7 +44,10 @@ async function scanTopics(topics: Iterable<string>, brokers: readonly string[]):
         for (const secret of findSecrets(bytesOf(record)))
           found.push(`${topic}-${record.partition}, offset ${record.offset}: ${describe(secret)}`)
       })
-      .catch(error => void found.push(`${topic}: its compressed records could not be read: ${error}`))
+      .catch((error: NodeJS.ErrnoException) => {
+        // Kafka can delete the topic after its files were read.
+        if (error.code !== 'TOPIC_MISSING') found.push(`${topic}: its compressed records could not be read: ${error}`)
+      })
   return found
 }
 
@@ -65,7 +68,17 @@ const topicOf = (partition: string): string | undefined =>
  * allocates 10 MB for each.
  */
 async function filesIn(directory: string): Promise<readonly string[]> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
-  const scanned = entries.filter(each => each.isFile() && !/\.(time)?index$/.test(each.name))
-  return scanned.map(each => join(each.parentPath, each.name))
+  const entries = await readdir(directory, { withFileTypes: true })
+  const files = entries.map(each => {
+    const path = join(directory, each.name)
+    // Kafka can delete a directory between two listings.
+    if (each.isDirectory()) return filesIn(path).catch(unlessGone)
+    return each.isFile() && !/\.(time)?index$/.test(each.name) ? [path] : []
+  })
+  return (await Promise.all(files)).flat()
+}
+
+function unlessGone(error: NodeJS.ErrnoException): [] {
+  if (error.code !== 'ENOENT') throw error
+  return []
 }
