@@ -1,15 +1,10 @@
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
-import type { RunningService } from '../../../../deploy/tools/local/hookline-process.ts'
-import { closingAfterEach } from '../../../support/cleanup.ts'
 import { createChangeLoad } from '../change-load.ts'
 import { markOf, webhooksWith } from '../changed-destinations.ts'
 import { createChance } from '../seeded-random.ts'
+import { operatorStub } from './operator-stub.ts'
 
-const closing = closingAfterEach()
 const urlOf = (destination: string): string => `http://127.0.0.1:1/${destination}`
 
 /** What an operator process does with a PATCH. Only `ok` and `lost` make the change. */
@@ -20,7 +15,7 @@ async function changing(answers: readonly Answer[]) {
   const stored = { version: 1, document: webhooksWith(urlOf('crm'), markOf(0, 0)) }
   const versions: unknown[] = []
   let patches = 0
-  const server = createServer(async (request, response) => {
+  const operator = await operatorStub('o1', async (request, response) => {
     const body = await text(request)
     if (request.method === 'GET') return void response.end(JSON.stringify(stored))
     versions.push(request.headers['if-match'])
@@ -34,16 +29,8 @@ async function changing(answers: readonly Answer[]) {
     const status = { ok: 200, unavailable: 503, conflict: 412, bad: 422 }[answer]
     response.writeHead(status).end(JSON.stringify(stored))
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  closing({
-    async close() {
-      server.closeAllConnections()
-      server.close()
-    },
-  })
-  const operator = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const load = createChangeLoad({
-    operators: { members: () => [{ name: 'o1', service: { operator } as RunningService }] },
+    operators: { members: () => [operator] },
     receiver: { url: urlOf },
     destinations: ['crm'],
     chance: createChance(1, 'changes'),

@@ -1,32 +1,19 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
-import type { RunningService } from '../../../../deploy/tools/local/hookline-process.ts'
-import { closingAfterEach } from '../../../support/cleanup.ts'
 import { answerOf, createOperatorClient } from '../operator-client.ts'
-
-const closing = closingAfterEach()
+import { operatorStub } from './operator-stub.ts'
 
 /** Starts an operator process that responds with these statuses. Status 0 closes the connection. */
 async function member(name: string, statuses: readonly number[]) {
   const requests: { readonly request: IncomingMessage; readonly body: string }[] = []
-  const server = createServer(async (request, response) => {
+  const stub = await operatorStub(name, async (request, response) => {
     requests.push({ request, body: await text(request) })
     const status = statuses[requests.length - 1] ?? 200
     if (status === 0) request.socket.destroy()
     else response.writeHead(status).end(JSON.stringify({ by: name }))
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  closing({
-    async close() {
-      server.closeAllConnections()
-      server.close()
-    },
-  })
-  const operator = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { requests, member: { name, service: { operator } as RunningService } }
+  return { requests, member: stub }
 }
 
 it('repeats a request with the same key at the next process, until one responds', async () => {

@@ -4,30 +4,20 @@ import { destinationPath } from '../../api/object-path.ts'
 import type { ChangeResult, JsonDocument } from '../../api/types.ts'
 import { useChange } from '../../api/use-change.ts'
 import { Button } from '../../components/button.tsx'
-import { EmptyState } from '../../components/empty-state.tsx'
 import { ErrorMessage } from '../../components/error-message.tsx'
-import { Page } from '../../components/page.tsx'
+import { OperatePage } from '../../components/operate-page.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { DestinationForm } from '../../editor/destination-form.tsx'
 import { DocumentEditor } from '../../editor/document-editor.tsx'
 import { parseText, textOf } from '../../editor/document-text.ts'
 import { useDocumentCheck } from '../../editor/use-document-check.ts'
-import { useCanOperate } from '../../session/session-context.ts'
 
 /** Adds a destination. Its page then follows the first delivery. */
 export function NewDestinationPage() {
-  if (!useCanOperate())
-    return (
-      <Page title="Add a destination">
-        <EmptyState title='Your key has the role "read", which allows no changes.'>
-          To add a destination, sign in with a key that has the role "operate".
-        </EmptyState>
-      </Page>
-    )
   return (
-    <Page title="Add a destination">
+    <OperatePage title="Add a destination" purpose="To add a destination">
       <NewDestinationForm />
-    </Page>
+    </OperatePage>
   )
 }
 

@@ -4,9 +4,8 @@ import { sourcePath } from '../../api/object-path.ts'
 import type { ChangeResult } from '../../api/types.ts'
 import { useChange } from '../../api/use-change.ts'
 import { Button } from '../../components/button.tsx'
-import { EmptyState } from '../../components/empty-state.tsx'
 import { ErrorMessage } from '../../components/error-message.tsx'
-import { Page } from '../../components/page.tsx'
+import { OperatePage } from '../../components/operate-page.tsx'
 import { SecretDialog } from '../../components/secret-dialog.tsx'
 import { TextField } from '../../components/text-field.tsx'
 import { DocumentEditor } from '../../editor/document-editor.tsx'
@@ -14,22 +13,13 @@ import { parseText, textOf } from '../../editor/document-text.ts'
 import { SourceForm } from '../../editor/source-form.tsx'
 import { useDocumentCheck } from '../../editor/use-document-check.ts'
 import { newWriteKey } from '../../editor/write-keys.ts'
-import { useCanOperate } from '../../session/session-context.ts'
 
 /** Adds a source. If the user enters no write key, the page makes one and shows it once. */
 export function NewSourcePage() {
-  if (!useCanOperate())
-    return (
-      <Page title="Add a source">
-        <EmptyState title='Your key has the role "read", which allows no changes.'>
-          To add a source, sign in with a key that has the role "operate".
-        </EmptyState>
-      </Page>
-    )
   return (
-    <Page title="Add a source">
+    <OperatePage title="Add a source" purpose="To add a source">
       <NewSourceForm />
-    </Page>
+    </OperatePage>
   )
 }
 
