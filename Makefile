@@ -1,7 +1,7 @@
 # The commands for development. They install all dependencies, and start Kafka and the schema
 # registry if needed.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo dev test test-containers chaos bench image clean
+.PHONY: help setup demo dev test test-containers test-cluster chaos bench image clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -26,6 +26,9 @@ dev: setup ## run Kafka, a schema registry and all services in the foreground; C
 
 test-containers: setup ## run the Kafka contract tests against a broker in Docker; KAFKA_TEST_IMAGE=name
 	@HOOKLINE_KAFKA=container npm run --silent jest -- --selectProjects contract --testPathPatterns test/contract/kafka
+
+test-cluster: setup ## install the chart on a real one-node Kubernetes, and run scenarios under load; needs Linux, root and Go; ONLY=name,name, PUBLISH=1
+	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning test/tools/cluster/main.ts
 
 # Make passes variables of its command line to the environment of its commands.
 chaos: setup ## inject faults under load and print a table of lost and duplicated events; SEED=n, ONLY=name,name, PATIENCE=n, MINUTES=n, JSON=file, PUBLISH=1

@@ -5,6 +5,7 @@ import { configurationJsonSchema } from '../../src/core/settings/json-schema.ts'
 import { publishedFiles as benchFiles } from '../../test/tools/bench/publication/publish.ts'
 import { publishedFiles as chaosFiles } from '../../test/tools/chaos/publication.ts'
 import { scenarios } from '../../test/tools/chaos/scenarios.ts'
+import { publishedFiles as clusterFiles } from '../../test/tools/cluster/publication.ts'
 import { asyncApiText } from './asyncapi/document.ts'
 import { chartFiles } from './chart/files.ts'
 import { dashboardFiles } from './dashboards/all.ts'
@@ -23,6 +24,7 @@ const root = join(import.meta.dirname, '../..')
  */
 export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const bench = await benchFiles(root)
+  const chaos = await chaosFiles(root, scenarios, [], bench)
   return new Map([
     ['schemas/asyncapi.yaml', asyncApiText()],
     ['schemas/config.schema.json', jsonText(configurationJsonSchema())],
@@ -36,6 +38,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ...chartFiles(),
     ...dashboardFiles(),
     ...bench,
-    ...(await chaosFiles(root, scenarios, [], bench)),
+    ...chaos,
+    ...(await clusterFiles(root, [], chaos)),
   ])
 }

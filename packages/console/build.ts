@@ -34,10 +34,11 @@ const files = Object.keys(metafile.outputs).map(file => resolve(folder, file))
 
 /** The address of the only file in assets with this name and ending. */
 function addressOf(name: string, ending: string): string {
-  const found = files.map(file => file.slice(target.length + 1)).filter(file => file.startsWith(`assets/${name}-`))
-  const [address, ...others] = found.filter(file => file.endsWith(ending))
+  const named = files.map(file => file.slice(target.length + 1)).filter(file => file.startsWith(`assets/${name}-`))
+  const found = named.filter(file => file.endsWith(ending))
+  const [address, ...others] = found
   if (address === undefined || others.length > 0)
-    throw new Error(`the build must have exactly one file assets/${name}-*${ending}`)
+    throw new Error(`the build has ${found.length} files assets/${name}-*${ending}; it must have exactly one`)
   return `/console/${address}`
 }
 

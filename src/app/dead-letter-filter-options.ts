@@ -45,10 +45,7 @@ export function withFilterOptions(command: Command, now: EpochMs): Command {
       'select only events dead-lettered before this time: ISO 8601, or a duration before now, such as 2h',
       timeOf('--until', now),
     )
-    .option(
-      '--message-id <id>',
-      'select only dead letters of this message; without --destination, for all destinations',
-    )
+    .option('--message-id <id>', 'select only dead letters of this message')
 }
 
 /** Converts the options to a filter. @throws UsageError when --since is not before --until */

@@ -3,7 +3,7 @@ import { countWithNoun } from '../core/count-with-noun.ts'
 import type { DeadLetterFilter } from '../core/delivery/dead-letter-filter.ts'
 import { isoOf } from '../core/message/timestamp.ts'
 import { CommandFailed, type CommandIo, print } from './command.ts'
-import { deadLetterTitles } from './dead-letter-output.ts'
+import { deadLetterTitles, withReasons } from './dead-letter-output.ts'
 import { type OperatorOptions, openLogClient } from './operator-options.ts'
 import { printable, tableOf } from './terminal.ts'
 
@@ -13,7 +13,8 @@ interface Options extends OperatorOptions {
 
 /**
  * Lists dead letters through the operator API, oldest first. The columns are those of the list that
- * `hookline dead-letters` reads from Kafka.
+ * `hookline dead-letters` reads from Kafka. With `--limit`, the counts for each reason are those of
+ * the shown dead letters, because the API returns no others.
  */
 export async function listByApi(filter: DeadLetterFilter, options: Options, io: CommandIo): Promise<void> {
   const { limit = Number.POSITIVE_INFINITY, json } = options
@@ -25,8 +26,16 @@ export async function listByApi(filter: DeadLetterFilter, options: Options, io: 
   const oldestFirst = found.toReversed()
   if (json === true) for (const deadLetter of oldestFirst) print(io, JSON.stringify(deadLetter))
   else if (oldestFirst.length > 0) print(io, tableOf(deadLetterTitles, oldestFirst.map(rowOf)).join('\n'))
+  const isCut = found.length >= limit
   const shown = found.length === 0 ? 'no dead letters' : countWithNoun(found.length, 'dead letter')
-  io.stderr.write(`${shown}${found.length >= limit ? ' shown, because of --limit; older ones may exist' : ''}\n`)
+  const counts = withReasons(isCut ? `${shown} shown` : shown, countsByReason(found))
+  io.stderr.write(`${counts}${isCut ? '; older ones may exist, because of --limit' : ''}\n`)
+}
+
+function countsByReason(deadLetters: readonly ListedByApi[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const { reason } of deadLetters) counts.set(reason, (counts.get(reason) ?? 0) + 1)
+  return counts
 }
 
 const rowOf = ({ at, destination, reason, outcomes, messageId, type, attempts, position, key }: ListedByApi) => [

@@ -37,7 +37,7 @@ export class Lifecycle {
       } catch (error) {
         this.#logger.error(
           { part: part.name, error: String(error) },
-          'a component of the process failed to stop; the process stops the other components nevertheless',
+          'a component of the process failed to stop (see part and error); the process stops its other components',
         )
       }
     }

@@ -95,5 +95,5 @@ function excludedIn({ problems, conflicts }: Merged, objects: readonly ReadObjec
 
 function lineOf(key: string, { path, message, hint }: SettingsProblem): string {
   const subject = [key, formatPath(path)].filter(Boolean).join(': ')
-  return `hookline: the command ignores an invalid entry of the configuration: ${printable(`${subject}: ${message} (${hint})`)}`
+  return `hookline: the command ignores an invalid destination or source of the operator API: ${printable(`${subject}: ${message} (${hint})`)}`
 }

@@ -16,7 +16,9 @@ export function choice<Name extends string>(option: string, typed: string, names
   if (found !== undefined) return found
   const near = nearestName(typed, names)
   const possible =
-    names.length === 0 ? 'the configuration has no entry that this option can name' : `possible: ${names.join(', ')}`
+    names.length === 0
+      ? 'no value is possible, because the configuration file defines none'
+      : `possible: ${names.join(', ')}`
   const advice = near === undefined ? possible : `did you mean ${near}?`
   throw new UsageError(`${option}: unknown value '${typed}' (${advice}${note})`)
 }
@@ -44,7 +46,7 @@ export function timeOf(option: string, now: EpochMs): (text: string) => EpochMs 
     const time = ago === undefined ? parseTimestamp(text) : epochMs(now - ago)
     if (time !== undefined) return time
     throw new UsageError(
-      `${option} must be a time in ISO 8601 (2026-03-01T10:00:00Z) or a duration before now, such as 2h, not '${text}'`,
+      `${option} must be a time in ISO 8601 (such as 2026-03-01T10:00:00Z) or a duration before now (such as 2h), not '${text}'`,
     )
   }
 }

@@ -33,7 +33,7 @@ export const commandEntries: readonly CommandEntry[] = [
   },
   {
     name: 'delete-user',
-    summary: 'delete users and send delete messages to their destinations',
+    summary: 'stop earlier events of users, and tell destinations to delete the users',
     load: async () => (await import('./commands/delete-user.ts')).deleteUserCommand,
   },
   {
@@ -73,7 +73,7 @@ export const commandEntries: readonly CommandEntry[] = [
   },
   {
     name: 'run',
-    summary: 'run the services in this process',
+    summary: 'run the services: collector, dispatcher, audiences and operator',
     load: async () => (await import('./commands/run.ts')).runCommand,
   },
   {
@@ -103,7 +103,7 @@ export const commandEntries: readonly CommandEntry[] = [
   },
   {
     name: 'unsuppress-user',
-    summary: 'lift the suppression of users',
+    summary: 'accept new events again from users who were deleted with --suppress',
     load: async () => (await import('./commands/unsuppress-user.ts')).unsuppressUserCommand,
   },
   {

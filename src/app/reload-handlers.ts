@@ -31,7 +31,7 @@ export function reloadHandlers(
       if (change.needRestart.length > 0)
         logger.warn(
           { keys: change.needRestart },
-          'changes of configuration keys (see keys) need a restart of this process; until then, it uses their previous values',
+          'some changed configuration keys (see "keys") need a restart of this process; until then, it uses their previous values',
         )
     },
     onRefused(problems) {
@@ -50,6 +50,6 @@ export function reloadHandlers(
 export function logExcluded(problems: readonly Problem[], logger: Pick<Logger, 'error'>): void {
   logger.error(
     { problems: problems.map(formatProblem) },
-    'files of destinationsFrom are invalid or missing; each of their destinations keeps its last valid configuration, or gets no requests if there is none',
+    'files of destinationsFrom are invalid or missing (see problems): correct them before a restart; a destination keeps its last valid configuration; without one, its messages wait or are not delivered (see the runbook HooklineDestinationsExcluded)',
   )
 }

@@ -50,7 +50,7 @@ function send({ codec, producer, topics, clock, metrics, logger }: Deps, { desti
     metrics.canaryLost.inc({ reason: 'not_stored' })
     logger.warn(
       { topic: topics.events, destination, error: error.message },
-      'Kafka did not store a canary message (see error); hookline_canary_lost_total counts it, and hookline sends the next one after the interval canary.every',
+      'Kafka did not store a canary message, with which hookline checks the path to an endpoint (see error); hookline_canary_lost_total counts it; hookline sends the next one after canary.every; if this line repeats, check the Kafka brokers',
     )
   })
 }

@@ -23,12 +23,12 @@ export function createClockWatch({ clock, offset, logger }: Deps): PeriodicTask 
   function turn(): DurationMs {
     const seconds = Math.round(offset() / 1_000)
     if (seconds === 0 && loggedSeconds !== 0) {
-      logger.info({}, "the machine's clock agrees with the brokers' clock again")
+      logger.info({}, "this machine's clock agrees with the brokers' clock again")
       loggedSeconds = 0
     } else if (seconds !== 0 && (loggedSeconds === 0 || Math.abs(seconds - loggedSeconds) > repeatAfterSeconds)) {
       logger.warn(
         { seconds },
-        "the machine's clock differs from the brokers' clock (positive seconds: the machine is ahead); hookline uses the brokers' clock; check the time service of the machine and of the brokers",
+        "this machine's clock differs from the brokers' clock (positive seconds: this machine is ahead); hookline uses the brokers' clock; check the time service of this machine and of the brokers",
       )
       loggedSeconds = seconds
     }

@@ -29,7 +29,7 @@ const pages: readonly (readonly [page: string, path: string, text: string, pictu
   ['a dead letter', '/dead-letters/2-1041', 'Order Completed', 'dead-letter'],
   ['a resend', '/resend?destination=billing', 'Types of messages', 'resend'],
   ['the jobs', '/jobs', 'Resend s-20261126-1', 'jobs'],
-  ['a job', '/jobs/resends/s-20261126-1', 'partition 1 before offset 20110', 'job'],
+  ['a job', '/jobs/resends/s-20261126-1', 'partition 1: events before offset 20110', 'job'],
   ['the audiences', '/audiences', 'Shoppers', 'audiences'],
   ['the sources', '/sources', 'mobile', 'sources'],
   ['a source', '/sources/mobile', 'Settings', undefined],
@@ -65,7 +65,7 @@ describe.each([
       ['Send test message', 'At least one webhook accepted the test message.'],
       ['Pause', 'Hookline sends no requests to this destination'],
       ['Rotate secret', 'Overlap'],
-      ['Delete', `Type ${failingId} to confirm`],
+      ['Delete', `Type "${failingId}" to confirm`],
     ] as const) {
       await page.getByRole('button', { name: button, exact: true }).click()
       await page.getByRole('dialog').getByText(text).waitFor()
@@ -105,6 +105,14 @@ describe('an operator service of an earlier version', () => {
     operator.remove(removed)
     await show(path)
     await page.getByText(`The operator service has no API for ${what}`).waitFor()
+  })
+
+  it('without dead-letters gets no number of dead letters of a failing destination', async () => {
+    const { page, operator, show } = await console.open()
+    operator.remove('dead-letters')
+    await show('/')
+    const failing = page.getByRole('region', { name: 'Failing destinations' }).getByRole('row', { name: failingId })
+    expect(await failing.getByRole('cell').nth(2).textContent()).toBe('–none')
   })
 })
 

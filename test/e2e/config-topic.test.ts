@@ -54,7 +54,7 @@ it('objects of the config topic are in force within a second, and one that a pro
   expect([await objects('used'), await objects('excluded')]).toEqual([2, 0])
 
   const audits = await installation.log()
-  const excluded = audits.filter(({ msg }) => String(msg).startsWith('a configuration object cannot be used'))
+  const excluded = audits.filter(({ msg }) => String(msg).startsWith('hookline cannot use a destination or source'))
   expect(excluded).toMatchObject([{ kind: 'destination', id: 'erp', version: 1 }])
   expect(JSON.stringify(audits)).not.toMatch(/of-the-crm/)
 })

@@ -1,16 +1,12 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
-import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from '@jest/globals'
 import { freePorts } from '../../deploy/tools/local/ports.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { startTcpProxy } from '../support/network/tcp-proxy.ts'
+import { spawnRun } from '../support/process/starting-process.ts'
 import { startInstallation } from '../support/process/test-installation.ts'
 
 const closing = closingAfterEach()
-const program = new URL('../../bin/hookline.js', import.meta.url).pathname
 const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: 'http://127.0.0.1:39099/' }] }]
 
 /**
@@ -21,22 +17,12 @@ async function waiting(brokerPort: number, services: string) {
   const installation = closing(await startInstallation({ destinations }))
   const ops = await freePorts(1)
   await installation.configure({ destinations, ops: { listen: `127.0.0.1:${ops}` } })
-  const child = spawn(process.execPath, [program, 'run', '--config', installation.configFile, '--services', services], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, KAFKA_BROKERS: `127.0.0.1:${brokerPort}` },
-  })
-  closing({ close: async () => void child.kill('SIGKILL') })
-  const exited = once(child, 'exit').then(([code]) => code as number | null)
-  const says = async (stream: Readable, words: string): Promise<void> => {
-    for await (const line of createInterface({ input: stream })) if (line.includes(words)) return
-    throw new Error(`ended without saying "${words}"`)
-  }
-  const ready = says(child.stdout, 'hookline ready')
-  ready.catch(() => undefined)
-  await says(child.stderr, 'tries again every 2 s')
-  child.stderr.resume()
+  const words = ['--config', installation.configFile, '--services', services]
+  const starting = spawnRun(words, { KAFKA_BROKERS: `127.0.0.1:${brokerPort}` })
+  closing({ close: async () => void starting.child.kill('SIGKILL') })
+  await starting.logs('tries again every 2 s')
   const status = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${ops}${path}`)).status
-  return { child, exited, ready, status }
+  return { ...starting, status }
 }
 
 describe('a process that starts without Kafka', () => {

@@ -92,5 +92,5 @@ it('a command that cannot reach Kafka says that the config topic cannot be read'
 it('hookline doctor reports that the config topic cannot be read', async () => {
   const { code, out } = await hookline(['doctor'], { KAFKA_BROKERS: '127.0.0.1:1' })
   expect(code).toBe(1)
-  expect(out).toMatch(/^fail {2}configuration: .+; so doctor did not check the destinations and sources that/m)
+  expect(out).toMatch(/^fail {2}configuration: the destinations and sources that were created .+ were not checked: .+/m)
 }, 60_000)

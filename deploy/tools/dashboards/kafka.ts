@@ -195,7 +195,7 @@ const groups: Row = {
     {
       title: 'Topics with failing writes',
       description:
-        'Topics with failed writes that Hookline still retries, by process. Until these writes succeed, it does not commit the offsets of the records that it was processing.',
+        'Topics with failed writes that Hookline still retries, by process. Until these writes succeed, Hookline does not commit the offsets of the records that caused them.',
       unit: 'short',
       as: 'lines',
       width: 12,

@@ -115,7 +115,7 @@ const inAndOut: Row = {
     {
       title: 'First attempts after more than 30 s',
       description:
-        'Share of first attempts that began more than 30 s after the append to the events topic, in the last five minutes and the last hour. The objective allows 0.1 % in a month.',
+        'Share of first attempts that began more than 30 s after their event was written to the events topic, in the last five minutes and the last hour. The objective allows 0.1 % in a month.',
       unit: 'percentunit',
       as: 'lines',
       width: 8,
@@ -142,7 +142,7 @@ const ledger: Row = {
     {
       title: 'Deliveries without a result',
       description:
-        'Deliveries that were admitted in the last 24 hours, were neither delivered nor dead-lettered nor dropped, and do not wait in a retry topic. Must be 0. The command "hookline ledger" shows their hours and destinations.',
+        'Deliveries that were admitted in the last 24 hours and have no result: Hookline did not deliver, dead-letter or drop them, and they do not wait in a retry topic. Must be 0. The command "hookline ledger" shows their hours and destinations.',
       unit: 'short',
       as: 'lines',
       width: 16,

@@ -54,15 +54,21 @@ export async function startRegistry(options: RegistryOptions): Promise<Registry>
     )
   const { java } = search
   await assertFree(options.port, 'The schema registry')
+  const { home } = await registryFiles()
+  const archive = await classArchive(home, java, async (dataDir, flag) =>
+    launch(java, home, { dataDir, port: await freePorts(1), store: 'memory' }, [flag]),
+  )
+  return launch(java, home, options, archive)
+}
+
+/** The files of the registry in the user's cache. Maven downloads them the first time (142 MB). */
+export async function registryFiles(): Promise<{ readonly home: string; readonly jar: string }> {
   const home = await makeOnce(directory(), async temporary => {
     await mkdir(temporary)
     const args = [`-Dartifact=${artifact}`, `-DoutputDirectory=${temporary}`]
     await fetchWithMaven('Apicurio Registry (142 MB)', 'unpack', args)
   })
-  const archive = await classArchive(home, java, async (dataDir, flag) =>
-    launch(java, home, { dataDir, port: await freePorts(1), store: 'memory' }, [flag]),
-  )
-  return launch(java, home, options, archive)
+  return { home, jar }
 }
 
 async function launch(java: Java, home: string, options: RegistryOptions, jvm: readonly string[]): Promise<Registry> {

@@ -5,26 +5,27 @@ const number = (value: number): string => value.toLocaleString('en-US')
 
 const head = `# Metrics
 
-This page lists all metrics that \`GET /metrics\` on \`ops.listen\` returns. The format is Prometheus' text format, or OpenMetrics 1.0 with \`Accept: application/openmetrics-text\`. \`schemas/metrics.yaml\` is the same list for programs. This page is generated from the code
+This page lists all metrics that \`GET /metrics\` on [\`ops.listen\`](configuration.md#ops) returns. The format is Prometheus' text format, or OpenMetrics 1.0 with \`Accept: application/openmetrics-text\`. \`schemas/metrics.yaml\` is the same list for programs. This page is generated from the code
 (\`npm run generate\`).
 
-- Units are seconds, bytes and counts, never milliseconds. A metric that ends in \`_timestamp_seconds\` is a Unix time: \`time() - x\` is its age.
+- Units are seconds, bytes and counts, never milliseconds. A metric that ends in \`_timestamp_seconds\` is a Unix time. In PromQL, \`time()\` minus the metric is the number of seconds since then.
 - No label contains a URL, a user, an event name or other data from senders and customers.
-- Where this page lists the values of a label, the label has no others. [Errors and outcomes](errors.md) explains outcomes, reasons of dead letters and drops, causes of deferrals, and codes of responses.
-- The following labels have no fixed list: how many values they have depends on the configuration and the cluster. \`destination\`, \`webhook\` and \`source\` can also be \`${overflowLabelValue}\` (see the next section), and \`destination\` can be \`-\` if no destination is known:
+- Where this page lists the values of a label, the label has no others. [Errors and outcomes](errors.md) explains outcomes, reasons of dead letters and drops, causes of deferrals, and codes of responses. The consumer groups in \`group\` are \`dispatcher\` (reads the events topic), \`retries\` (reads the retry topics) and \`audiences\` (reads the audience input topic). The [glossary](glossary.md) explains the other terms.
+- The following labels have no fixed list of values. The values depend on the configuration and the cluster. \`destination\`, \`webhook\` and \`source\` can also be \`${overflowLabelValue}\` (see the next section), and \`destination\` can be \`-\` if no destination is known:
 
 ${Object.entries(openLabels)
   .map(([name, { values }]) => `  - \`${name}\`: ${values}`)
   .join('\n')}
 
 ## Limits of the number of series
-A process should expose at most ${number(seriesBudget.inProcess)} series; a scrape of these takes about five milliseconds and half a megabyte. Series with ids from the configuration are therefore limited.
-Above ${number(seriesBudget.detailed)} of them, the webhook label of a new series is \`${overflowLabelValue}\`. Above ${number(seriesBudget.folding)}, the destination or source label is \`${overflowLabelValue}\` too.
-Sums stay correct. A series stays until the process exits. \`hookline_metrics_series_folded_total\` counts the replaced label values, and the alert
-\`HooklineSeriesFolded\` reports them. \`hookline_breaker_open\` has no value \`${overflowLabelValue}\`: it does not show destinations above the limit.
+A process should expose at most ${number(seriesBudget.inProcess)} series; a scrape of these takes about five milliseconds and half a megabyte. Therefore, Hookline limits the series with ids from the configuration:
+
+- Above ${number(seriesBudget.detailed)} of these series, the webhook label of a new series is \`${overflowLabelValue}\`. Above ${number(seriesBudget.folding)}, the destination or source label is \`${overflowLabelValue}\` too. Sums stay correct.
+- Gauges have no value \`${overflowLabelValue}\`: \`hookline_breaker_open\` does not show destinations above the limit.
+- A series counts towards these limits until the process exits. The alert \`HooklineSeriesFolded\` fires when \`hookline_metrics_series_folded_total\` counts label combinations above a limit.
 
 ## Meaning of \`use\`
-\`alert\`: a rule in \`deploy/helm/hookline/files/rules/\` uses the metric. \`dashboard\`: only a panel in \`deploy/tools/dashboards/\` shows it. \`debug\`: neither; use it to investigate a problem.
+The description of each metric below ends with one of these values. \`alert\`: a rule in \`deploy/helm/hookline/files/rules/\` uses the metric. \`dashboard\`: only a panel in \`deploy/tools/dashboards/\` shows it. \`debug\`: neither; use it to investigate a problem.
 `
 
 /** Returns the text of `docs/reference/metrics.md`. */

@@ -19,14 +19,14 @@ export const variables = {
 
 const head = `# Commands
 
-This page lists the commands of the \`hookline\` program with their options. Use \`hookline <command>\` in the container and \`npx hookline <command>\` in a checkout.
+This page lists the commands of the \`hookline\` program with their options. The [glossary](glossary.md) explains terms such as *destination*, *dead letter* and *audience*. Use \`hookline <command>\` in the container and \`npx hookline <command>\` in a checkout.
 \`hookline help <command>\` prints the same text. ${generatedFrom('the commands')}
 
-Data goes to stdout, errors and notices go to stderr. \`--json\` prints JSON for programs. For an unknown command or option, the error suggests the nearest one.
+Results go to stdout; errors and messages about progress go to stderr. \`--json\` prints JSON for programs. For an unknown command or option, the error suggests the nearest one.
 
 ## Exit codes
 ${table(
-  ['code', ''],
+  ['code', 'meaning'],
   [
     ['0', 'Success.'],
     ['1', 'Failure or incomplete result; one line on stderr has the reason.'],
@@ -36,7 +36,7 @@ ${table(
 
 ## Environment
 ${table(
-  ['variable', ''],
+  ['variable', 'meaning'],
   Object.entries(variables).map(([name, meaning]) => [code(name), meaning]),
 )}
 `
@@ -94,8 +94,8 @@ function sectionOf(command: Command, help: string, words: readonly string[]): st
   const parts = [
     `${'#'.repeat(words.length)} ${name}`,
     sentence(plain(command.description())),
-    ...(inner.length > 0 ? [table(['command', ''], inner)] : []),
-    ...(given.length > 0 ? [table(['argument or option', ''], given)] : []),
+    ...(inner.length > 0 ? [table(['command', 'what it does'], inner)] : []),
+    ...(given.length > 0 ? [table(['argument or option', 'meaning'], given)] : []),
     `\`\`\`sh\n${examples.trimEnd().replaceAll(/^ {2}/gm, '')}\n\`\`\``,
   ]
   return `${parts.join('\n\n')}\n`

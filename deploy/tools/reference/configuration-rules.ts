@@ -2,15 +2,16 @@
 export const configurationRules = {
   uniqueNames: 'Ids of sources, ids of destinations and names of audiences are unique.',
   distinctProperties:
-    'The trait names of audiences are unique. A trait name is the key of an audience in `traits` of identify messages. Hookline derives it from the name of the audience (`First time shopper` becomes `first_time_shopper`), so each name of an audience contains a letter or a digit.',
+    'The trait names of audiences are unique. A trait name is the key of an audience in `traits` of identify messages. Hookline derives it from the name of the audience (`First time shopper` becomes `first_time_shopper`), so each name contains at least one letter or digit.',
   uniqueWebhookLabels:
-    'Webhook labels are unique within a destination. The label of a webhook is its `id`, or without an `id` its position (`0` to `4`).',
+    'Webhook labels are unique within a destination. The label of a webhook is its `id`. Without an `id`, it is the position of the webhook (`0` to `4`).',
   knownNames:
     '`destinations[].sources` contains ids of sources, and `audiences.list[].destinations` ids of destinations, without repetition.',
-  readableFiles: 'Every required file exists and has valid content: a secret, certificates or a key.',
-  usableCertificates: 'The texts of `tls` of a destination are certificates or a private key in PEM format.',
+  readableFiles:
+    'Every file that a process or command reads exists and has valid content: a secret, a URL, certificates or a key.',
+  usableCertificates: 'The values in `tls` of a destination are certificates or a private key in PEM format.',
   clientCertificate:
-    '`kafka.tls.certFile` and `kafka.tls.keyFile` are set together, and the key matches the certificate. The same is true for the client certificate and key in `tls` of a destination.',
+    '`kafka.tls.certFile` and `kafka.tls.keyFile` are set together, and the key matches the certificate. The same is true of `clientCert` and `clientKey` in `tls` of a destination.',
   proxyCredentials: '`network.proxy.username` and `network.proxy.passwordFile` are set together.',
   rotatesTwoSecrets: 'A destination with `secretRotatesAt` has two shared secrets, the old and the new one.',
   uniqueWriteKeys: 'Write keys are unique.',
@@ -19,7 +20,7 @@ export const configurationRules = {
   allowedTargets:
     'An IP address in a URL is public or in `network.allow`, and the port of every URL is in `network.ports`.',
   allowedHeaders:
-    'Static headers are valid HTTP headers with at most 4,096 bytes each and 8,192 bytes together. Headers that Hookline or its HTTP client sets are not allowed: `Host`, `Content-*` headers of the body, `User-Agent`, `X-Signature`, `X-Message-Id`, `webhook-*`, `proxy-*` and headers of the connection. With `traceHeaders`, `traceparent` and `tracestate` are not allowed either.',
+    'Static headers are valid HTTP headers with at most 4,096 bytes each and 8,192 bytes together. Headers that Hookline or its HTTP client sets are not allowed: `Host`, `Content-*` headers of the body, `User-Agent`, `X-Signature`, `X-Message-Id`, `webhook-*`, `proxy-*` and connection headers such as `Connection`. With `traceHeaders`, `traceparent` and `tracestate` are not allowed either.',
   comparableValues:
     'The value of a condition in `filter.where` fits its operator: a list for `in`, `true` or `false` for `exists`, a number for `gt`, `gte`, `lt` and `lte`, text for `prefix`, and a single value for `eq` and `ne`.',
   authorizationGivenOnce: 'A destination with `auth.oauth2` has no static `Authorization` header.',
@@ -27,12 +28,12 @@ export const configurationRules = {
   signingHasKey:
     'A destination with `policy.signing: ed25519` has a `signingKey` or `signingKeyFile`, and sends the Standard Webhooks headers.',
   scheduleFitsWindow:
-    'The waits in `delivery.schedule` never decrease, and all waits and attempts fit into `delivery.window`.',
+    'The waits in `delivery.schedule` never decrease. Together with one `delivery.timeout` for each attempt, they fit into `delivery.window`.',
   policiesWithinLimits:
-    'In the policy of a destination, `timeout` and `window` are at most those of `delivery`. Its `schedule`, or else that of `delivery`, fits into its window. No wait is shorter than that of the shortest retry topic. This is 10s, or the shortest wait of `delivery.schedule` if that is shorter.',
+    'In the policy of a destination, `timeout` and `window` are at most those of `delivery`. The schedule of the destination (`policy.schedule` or `delivery.schedule`) fits into its retry window.',
   lifecycleHasTopic:
     '`lifecycle.disableAfter` and `lifecycle.onGone: disable` need `operator.encryptionKeyFile`, because the config topic stores which destinations are disabled.',
   distinctListeners: '`collector.listen`, `operator.listen` and `ops.listen` differ.',
   secretsGivenOnce:
-    'A secret is set either directly or as a file, not both. Each source has a write key, and a user name requires a password.',
+    'A secret is set either directly or as a file, not both. Each source has a write key, each webhook a URL, and each key in `operator.keys` its text. A user name requires a password, and a password a user name.',
 } as const

@@ -33,34 +33,50 @@ const forms = new Map([
 
 const head = `# Configuration
 
-Hookline reads one YAML (or JSON) file, which \`--config\` or \`HOOKLINE_CONFIG\` names. This page lists its keys. ${generatedFrom('the schema in `src/core/settings/schema.ts`')}
+Hookline reads its configuration from a YAML or JSON file. The option \`--config\` or the environment variable \`HOOKLINE_CONFIG\` has the path of this file. This page lists its keys. ${generatedFrom('the schema in `src/core/settings/schema.ts`')}
 
-- \`deploy/local/hookline.yaml\` is a commented example. \`schemas/config.schema.json\` is the JSON Schema for editors: add \`# yaml-language-server: $schema=…\` as the first line.
-- \`npx hookline check-config\` lists all errors with file, line, column, key and a hint. An unknown key is an error.
-- **Live**: every process applies a change within five seconds. **Restart**: a process reads the value only at its start; it logs a change and keeps the old value until it restarts.
-  If the file has an error, running processes refuse it and keep the previous configuration. If a file of [\`destinationsFrom\`](#destinationsfrom) has an error, only that file is excluded.
-  With \`destinationsFrom\` and without \`operator.encryptionKeyFile\`, the keys \`audiences.list\`, \`canary\` and \`notices\` may name a destination that has no file. Hookline then treats that destination as paused: audience changes, canary messages, notices and retries wait for it until the file exists.
-  With \`operator.encryptionKeyFile\`, these keys may name a destination that the operator API does not have yet. Until it exists, Hookline sends it no audience changes, makes no notices for it, and dead-letters canary messages for it after about two minutes.
-- \`\${NAME}\` and \`\${NAME:-default}\` are replaced by environment variables, except in files of \`destinationsFrom\`. \`$\${\` is a literal \`\${\`. A list of strings may be one variable with comma-separated values.
-- Every secret can be set directly or, with the suffix \`File\` on its key, as the path of a file. A line break at the end of the file is ignored. Paths are relative to the
-  configuration file, or to the \`destinationsFrom\` file that names them. A change of the secret's file counts as a change of the configuration.
-- A process reads only the files of secrets that its services need; the others may be missing (see the table below).
-- \`KAFKA_BROKERS\` and \`SCHEMA_REGISTRY_URL\` in the environment override \`kafka.brokers\` and \`registry.url\`.
+The descriptions use terms of the glossary about [messages](glossary.md#messages), [deliveries](glossary.md#deliveries), [retries](glossary.md#retries-and-dead-letters), [flow control](glossary.md#flow-control), [processes and the operator API](glossary.md#kafka-and-processes) and [audiences](glossary.md#audiences-and-deletions).
+
+The configuration file:
+
+- \`deploy/local/hookline.yaml\` is a commented example. \`schemas/config.schema.json\` is the JSON Schema for editors: write \`# yaml-language-server: $schema=\` and the path of this schema in the first line.
+- \`npx hookline check-config\` lists the errors, each with file, line, column, key and hint. An unknown key is an error.
 - A duration is a whole number with \`ms\`, \`s\`, \`m\` or \`h\`. An id is 1 to 63 letters, digits, \`.\`, \`_\` or \`-\`, starts with a letter or digit, and does not start with \`hookline.\`.
+- Hookline replaces \`\${NAME}\` by the value of this environment variable, and \`\${NAME:-default}\` by \`default\` if the variable is unset or empty. An unset variable without a default is an error. Files of [\`destinationsFrom\`](#destinationsfrom) cannot use variables. \`$\${\` is a literal \`\${\`. A variable in place of a list contains the entries, separated by commas.
+- \`KAFKA_BROKERS\` and \`SCHEMA_REGISTRY_URL\` in the environment override \`kafka.brokers\` and \`registry.url\`.
 
-Each [service](glossary.md#kafka-and-processes) and each command reads these files of secrets:
+Each section below has the word *Live* or *Restart*. It says when a change of a value applies, unless the description of the key says otherwise:
 
-| service or command | reads the files that these keys name |
-|---|---|
-| every service and every command | \`kafka\` and \`registry\` |
-| every service | \`operator.encryptionKeyFile\` |
-| the service \`collector\` | \`sources\` and \`collector\` |
-| the service \`dispatcher\` | \`destinations\` and \`network\` |
-| the service \`operator\` | \`destinations\`, \`network\` and \`operator\` |
-| the commands \`check-config\` and \`doctor\` | those of the services in \`--services\` |
-| the command \`send\` | those of the service \`collector\` |
-| the command \`preview\` | those of the service \`dispatcher\` |
-| the commands \`replay\`, \`delete-user\`, \`audience\` and \`produce\`, and \`tail\` with \`--destination\` or \`--source\` | \`operator.encryptionKeyFile\` |
+- **Live**: every process applies a change within five seconds.
+- **Restart**: a process reads the value only at its start. It logs a change of the value, and keeps the old value until its restart.
+
+Errors have these effects:
+
+- If the configuration file has an error, running processes keep the previous configuration. If a file of \`destinationsFrom\` has an error, a process keeps the last valid destination of this file. If the file was never valid since the start of the process, the deliveries of the destination wait.
+- If \`audiences.list\`, \`canary\` or \`notices\` names a destination that does not exist, this is an error, except in two cases:
+
+  | the configuration has | until the destination exists |
+  |---|---|
+  | \`destinationsFrom\`, but not \`operator.encryptionKeyFile\` | Hookline treats the destination as paused: its audience changes, canary messages, notices and retries wait |
+  | \`operator.encryptionKeyFile\` | Hookline sends no audience changes to the destination, makes no notices for it, and dead-letters its canary messages after about two minutes |
+
+Secrets:
+
+- A secret can be set directly or, with the suffix \`File\` on its key, as the path of a file. The password of the proxy and the encryption key can be set only as files. A line break at the end of a file is ignored. A change of the file counts as a change of the configuration.
+- The path of the file is relative to the configuration file, or to the file of \`destinationsFrom\` that contains the path.
+- A process reads only the files that its [services](glossary.md#kafka-and-processes) need. A command, too, reads only some files. The other files may be missing:
+
+  | service or command | reads the files that these keys name |
+  |---|---|
+  | every service, and every command that reads the configuration | \`kafka\` and \`registry\` |
+  | every service | \`operator.encryptionKeyFile\` |
+  | the service \`collector\` | \`sources\` and \`collector\` |
+  | the service \`dispatcher\` | \`destinations\` and \`network\` |
+  | the service \`operator\` | \`destinations\`, \`network\` and \`operator\` |
+  | the commands \`check-config\` and \`doctor\` | the same as the services in \`--services\` |
+  | the command \`send\` | the same as the service \`collector\` |
+  | the command \`preview\` | the same as the service \`dispatcher\` |
+  | the commands \`replay\`, \`delete-user\`, \`audience\` and \`produce\`, and \`tail\` with \`--destination\` or \`--source\` | \`operator.encryptionKeyFile\` |
 `
 
 /** Returns the text of `docs/reference/configuration.md`. */
@@ -104,7 +120,14 @@ function rowsOf(node: Node, path: string, isRequired: boolean): readonly (readon
 
 function typeOf(node: Node): string {
   const { type, anyOf, items, pattern, additionalProperties } = node
-  if (anyOf !== undefined) return anyOf.map(typeOf).join(', or ')
+  if (anyOf !== undefined) {
+    const names = anyOf.map(typeOf)
+    const others = names.slice(0, -1).join(', or ')
+    // A list whose entries have the other types of the union does not repeat these types.
+    return names
+      .map(name => (name.endsWith(` of ${others}`) ? `${name.slice(0, -others.length)}these` : name))
+      .join(', or ')
+  }
   if (node.enum !== undefined) return node.enum.map(code).join(', ')
   switch (type) {
     case 'array':

@@ -25,12 +25,12 @@ const outcomeMeanings: Meanings<Outcome> = {
     'Check the network and the proxies between Hookline and the endpoint.',
   ],
   http_429: [
-    'The endpoint asks for fewer requests. Hookline lowers its rate of attempts at the destination, and honours `Retry-After`.',
+    'The endpoint asks for fewer requests. Hookline makes fewer attempts per second at the destination, and honours `Retry-After`.',
     'Nothing: messages wait, and their rate adapts to the endpoint. If the customer has agreed to a rate, or if the destination has a short `policy.schedule`, set `policy.ratePerSecond`.',
   ],
   http_5xx: ['The endpoint failed with a status of 500 to 599.', 'The owner of the endpoint has to fix it.'],
   timeout: [
-    'The response headers did not arrive within `delivery.timeout`, or within `policy.timeout` of the destination, which includes DNS lookup and TLS handshake.',
+    'The response headers did not arrive within `delivery.timeout`, or within `policy.timeout` of the destination. The time includes DNS lookup and TLS handshake.',
     'An endpoint that needs more time should respond with 2xx before it processes the message.',
   ],
   dns: [
@@ -43,7 +43,7 @@ const outcomeMeanings: Meanings<Outcome> = {
   ],
   proxy: [
     'The proxy failed or refused the request, so nothing was sent to the endpoint. The circuit breaker ignores this outcome.',
-    'Check `network.proxy`, the log line with the code and detail, and whether the proxy runs. See [Send through an egress proxy](../how-to/send-through-an-egress-proxy.md).',
+    'Check `network.proxy`, whether the proxy runs, and the field `detail` of the log line `request not sent: the proxy failed or refused it`. See [Send through an egress proxy](../how-to/send-through-an-egress-proxy.md).',
   ],
   reset: [
     'The connection was closed before all headers of the response had arrived.',
@@ -58,7 +58,7 @@ const outcomeMeanings: Meanings<Outcome> = {
     'Check whether another server listens on this address.',
   ],
   auth: [
-    'Hookline could not get an access token for the request (`auth.oauth2`), so the endpoint got no request. The delivery waits without using up the schedule, and the circuit breaker ignores this outcome.',
+    'Hookline could not get an access token for the request (`auth.oauth2`), so the endpoint got no request. If the attempt has no other retryable outcome, the delivery is deferred instead of retried: the attempt does not count for the schedule. The circuit breaker ignores this outcome.',
     'Check the log for `token request failed`: its fields `outcome` and `detail` say why.',
   ],
   internal: [
@@ -78,8 +78,8 @@ const outcomeMeanings: Meanings<Outcome> = {
     'Renew the certificate. Add a private authority to `network.caFile`.',
   ],
   blocked_address: [
-    'An address of the host is a metadata address, or is private and not in `network.allow`; or the port is not in `network.ports`.',
-    'If the private address or the port is intended, add it there. Metadata addresses are never allowed.',
+    'The host has an address of a cloud metadata service, or a private address that is not in `network.allow`; or the port is not in `network.ports`.',
+    'Add an intended private address to `network.allow`, and an intended port to `network.ports`. Metadata addresses are never allowed.',
   ],
 }
 
@@ -100,11 +100,11 @@ const deadLetterMeanings: Meanings<DeadLetterReason> = {
     'Replay after that delay.',
   ],
   undecodable: [
-    'Hookline cannot process the record as an event, for one of these reasons:<br>• The record is damaged, empty or larger than 16 MiB, or its schema is unknown or is not that of events.<br>• Another program wrote the record to a retry topic without the headers of a delivery.<br>• Its batch cannot be decompressed, decompresses to more than 64 MiB, or has more than 200,000 records.<br>• It has `canonical: true`, but not the form in which Hookline writes events.<br>• It is a delete message that no deletion requested.<br>• A bug of Hookline stopped the processing.',
+    'Hookline cannot process the record as an event, for one of these reasons:<br>• The record is damaged, empty or larger than 16 MiB, or its schema is unknown or is not that of events.<br>• Another program wrote the record to a retry topic without the headers of a delivery.<br>• The Kafka batch of the record cannot be decompressed, decompresses to more than 64 MiB, or has more than 200,000 records.<br>• The field `canonical` of the event is true, but the event does not have the form in which Hookline writes events.<br>• The event is a delete message that no deletion requested.<br>• A bug of Hookline stopped the processing.',
     'Find and correct the producer: `hookline dead-letters --json` shows the headers and the offset. A producer other than Hookline must write `canonical: false`. In the case of a bug, the log has an error: report it.',
   ],
   invalid_message: [
-    'Another program wrote the event to Kafka, and the event breaks a rule for messages. `outcomes` contains the [code of the rule](#rejected-messages).',
+    'Another program wrote the event to Kafka, and the event breaks a rule for messages. The header `outcomes` of the dead letter contains the [code of the rule](#rejected-messages).',
     'Fix the program. A replay fails again, because it does not change the event.',
   ],
   unknown_source: ['No source of the configuration has the event’s `sourceId`.', 'Configure the source, then replay.'],
@@ -120,7 +120,7 @@ const deadLetterMeanings: Meanings<DeadLetterReason> = {
 
 const dropMeanings: Meanings<DropReason> = {
   disabled: [
-    'The destination has `enabled: false`, or Hookline has disabled it by its `lifecycle`.',
+    'The destination has `enabled: false`, or Hookline has disabled the destination because of its `lifecycle`.',
     'Use `paused: true` to make messages wait instead.',
   ],
   not_selected: [
@@ -144,28 +144,28 @@ const dropMeanings: Meanings<DropReason> = {
 
 const deferralMeanings: Meanings<DeferralCause> = {
   lane_full: [
-    'The queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process that has no part of `policy.ratePerSecond` or `policy.maxConcurrency`. If its messages stayed in memory, messages for other destinations on the same partition would have to wait.',
+    'The queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process that has no part of `policy.ratePerSecond` or `policy.maxConcurrency`.',
     'Speed up the endpoint, or raise `delivery.perWebhook`. If other destinations hold the permits, raise `delivery.maxInFlight` or `delivery.perHost`.',
   ],
   breaker_open: [
-    'The circuit breaker is open, because at least 70 % of the attempts of a minute (of ten or more) failed with a retryable outcome. Every 30 s Hookline attempts one delivery. If it does not fail with a retryable outcome, the circuit breaker closes.',
+    'The circuit breaker is open: at least ten attempts ended within a minute, and at least 70 % of them failed with a retryable outcome other than `http_429`, `proxy` and `auth`. Every 30 s Hookline attempts one delivery. The circuit breaker closes if this attempt does not fail with one of these outcomes.',
     'Check the outcomes of the requests to this destination.',
   ],
   not_before: [
-    'The wait of the retry topic has ended, but the delivery must wait longer, for example because of `Retry-After`. It then waits in a retry topic once more.',
+    'The wait of the retry topic has ended, but the delivery must wait longer, for example because of `Retry-After`. The delivery then waits in a retry topic once more.',
     'Nothing.',
   ],
   auth: [
     'Hookline could not get an access token for the destination (`auth.oauth2`), so its endpoints got no request.',
     'See the outcome of the same name.',
   ],
-  paused: ['The destination has `paused: true`.', 'Remove it to resume deliveries.'],
+  paused: ['The destination has `paused: true`.', 'Remove `paused: true` to resume deliveries.'],
   handover: [
-    'The partition moved to another process while this delivery waited in memory. Other deliveries of the same record were done, but the offset commit had no room to list them. Hookline moves this delivery to a retry topic, so that the whole record is done and the next process does not repeat the other deliveries.',
+    'The partition moved to another process while this delivery waited in memory. The offset commit had no room for the list of the finished deliveries of the same record. Because this delivery waits in a retry topic, the next process does not read the record again, and does not repeat the finished deliveries.',
     'Nothing.',
   ],
   unconfigured: [
-    'The process does not know the source or destination. Its configuration may be older than that of other processes, so the delivery waits.',
+    'The process does not know the source or destination. The configuration of the process may be older than that of other processes, so the delivery waits.',
     'Configure the source or destination. Otherwise the delivery is dead-lettered within about two minutes with `unknown_source` or `unknown_destination`.',
   ],
 }
@@ -181,21 +181,21 @@ const replayMeanings: Meanings<ReplayRefusal> = {
   ],
   not_connected: [
     'The source of the event is no longer connected to the destination.',
-    'Connect them again, or use `--even-disconnected`.',
+    'Add the source to `sources` of the destination again, or use `--even-disconnected`.',
   ],
   truncated: [
-    'The dead letter has only the first 64 KiB of a record that was too large for the dead-letter topic, or of a compressed Kafka batch that Hookline could not decompress.',
+    'The dead letter has only the first 64 KiB of a record that was too large for the dead-letter topic, or of a compressed Kafka batch that Hookline could not read.',
     'Within 7 days, read the whole record or batch from the events topic: `hookline dead-letters --json` shows its topic, partition and offset.',
   ],
   unreadable: [
-    'Another program wrote the record to the dead-letter topic, and its headers do not say which delivery it is. Or the event of the delivery cannot be decoded, so its source is not known.',
-    '`hookline dead-letters --json` shows the record. If the schema of the event is missing in the registry, register it and replay. Or use `--even-disconnected`.',
+    'One of two cases: another program wrote the record to the dead-letter topic, with headers that do not name a delivery; or the event cannot be decoded, so the source of the event is not known.',
+    '`hookline dead-letters --json` shows the record. If the event cannot be decoded because its schema is missing in the registry, register the schema and replay. If it cannot be decoded for another reason, use `--even-disconnected`. Records with invalid headers cannot be replayed.',
   ],
 }
 
 const head = `# Errors and outcomes
 
-This page lists the codes that Hookline uses for failures, with their meaning and what to do. A code is the same in metric labels, log fields, record headers and command options.
+This page lists the codes that Hookline uses for failures, with their meaning and what to do. A code is the same in metric labels, log fields, record headers and command options. The [glossary](glossary.md) explains terms of deliveries, such as *circuit breaker*, *permit* and *retry window*.
 ${generatedFrom('the lists in the code')}
 `
 
@@ -220,7 +220,7 @@ export function errorsText(): string {
     ),
     section(
       'Drops',
-      'Why Hookline drops a delivery on purpose, as in `hookline_drops_total{reason}`. Dropped deliveries are neither logged nor kept.',
+      'Why Hookline intentionally does not make a delivery, as in `hookline_drops_total{reason}`. Dropped deliveries are neither logged nor kept.',
       ['reason', 'meaning', 'what to do'],
       dropReasons.map(each => [code(each), ...dropMeanings[each]]),
     ),
@@ -244,11 +244,11 @@ export function errorsText(): string {
     ),
     section(
       'Rejected messages',
-      'Why one message of a batch is rejected. The code is in `rejected` of the response and in the topic `hookline.rejected`. For an event that another program wrote to Kafka, it is in `outcomes` of a dead letter with the reason `invalid_message`.',
+      'Why one message of a batch is rejected. The code is in `rejected` of the response and in the topic `hookline.rejected`. For an event that another program wrote to Kafka, the code is in the header `outcomes` of a dead letter with the reason `invalid_message`.',
       ['code', 'meaning', 'what to do'],
       rejectionCodes.map(each => [code(each), ...rejectionMeanings[each]]),
     ),
-    `## Client library\nFor its error classes, codes and reasons see [send messages from Node](../how-to/send-from-node.md#errors).\n`,
+    `## Client library\n[Send messages from Node](../how-to/send-from-node.md#errors) lists the error classes, codes and reasons of the client library.\n`,
   ].join('\n')
 }
 

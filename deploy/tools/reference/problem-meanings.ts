@@ -9,7 +9,7 @@ export const problemMeanings: Meanings<ProblemCode> = {
     'Fix the sender.',
   ],
   invalid_body: [
-    'The body is JSON, but not of the form that this path requires; or it is damaged gzip. At the operator API also: the query is not valid, or a list has an invalid line.',
+    'The body is JSON, but not of the form that this path requires; or the body is damaged gzip. For deletions and syncs of the operator API also: the query is not valid, or a list has an invalid line.',
     '`message` says what to send.',
   ],
   rejected: [
@@ -20,7 +20,7 @@ export const problemMeanings: Meanings<ProblemCode> = {
   invalid_write_key: ['The write key is missing or belongs to no source.', 'Use the write key of a source.'],
   invalid_operator_key: ['The operator key is missing or wrong.', 'Use a key of `operator.keys`.'],
   invalid_session: [
-    'There is no session of the console, it has ended, or its operator key was removed or rotated.',
+    'There is no session of the console, the session has ended, or its operator key was removed or rotated.',
     'Sign in again.',
   ],
   invalid_csrf_token: [
@@ -46,12 +46,12 @@ export const problemMeanings: Meanings<ProblemCode> = {
     'Send smaller batches.',
   ],
   rate_limited: [
-    'The source exceeds `collector.ratePerSource`. At the operator API: too many requests had a wrong key.',
+    'The source exceeds `collector.ratePerSource`. At the operator API: too many requests had a missing or wrong key.',
     'Wait for the time in `Retry-After`, as SDKs do.',
   ],
   unavailable: [
     'Writes to Kafka fail, the memory for request bodies is full, or too many requests are in progress.',
-    sendAgain,
+    `${sendAgain} At the operator API, Hookline may have made the change: first read the object.`,
   ],
   malformed_request: ['The request is not valid HTTP/1.1. The connection is closed.', 'Fix the client.'],
   request_timeout: ['The request was received too slowly.', sendAgain],

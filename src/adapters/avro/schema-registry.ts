@@ -67,6 +67,13 @@ export const boundedCollection: avsc.ForSchemaOptions['typeHook'] = (schema, opt
 export class RegistryUnavailable extends Error {
   override readonly name = 'RegistryUnavailable'
   readonly code = 'registry_unavailable'
+  /** Whether the registry did not respond, or responded that it cannot serve requests now. */
+  readonly isTransient: boolean
+
+  constructor(message: string, { cause, isTransient = false }: { cause?: unknown; isTransient?: boolean } = {}) {
+    super(message, { cause })
+    this.isTransient = isTransient
+  }
 }
 
 /**
@@ -130,8 +137,8 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
   // return them.
   const rest: Rest = client['api'].Subject
 
-  const unavailable = (reason: string, cause?: unknown): RegistryUnavailable =>
-    new RegistryUnavailable(`the schema registry at ${url} cannot be used: ${reason}`, { cause })
+  const unavailable = (reason: string, cause?: unknown, isTransient = false): RegistryUnavailable =>
+    new RegistryUnavailable(`the schema registry at ${url} cannot be used: ${reason}`, { cause, isTransient })
 
   /**
    * Awaits a REST call. If the registry responds with one of the statuses in `expected`, resolves
@@ -143,7 +150,7 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
     } catch (error) {
       const { status, reason } = failureOf(error, limitMs)
       if (expected.some(each => each === status)) return { refused: reason }
-      throw unavailable(reason, error)
+      throw unavailable(reason, error, isTransientStatus(status))
     }
   }
 
@@ -170,7 +177,7 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
         const { status, reason } = failureOf(error, limitMs)
         if (status === 'none') return { kind: 'unusable', detail: reason }
         if (status === 404) return { kind: 'unknown' }
-        throw unavailable(reason, error)
+        throw unavailable(reason, error, isTransientStatus(status))
       }
     },
     async register(subject, schema) {
@@ -216,6 +223,9 @@ function createClient(url: string, { auth, ca }: Settings['registry'], limitMs: 
     { [SchemaType.AVRO]: { wrapUnions: 'auto', typeHook: boundedCollection } },
   )
 }
+
+/** The library gives status 400 to a call without a response. */
+const isTransientStatus = (status: number | 'none'): boolean => status !== 'none' && (status === 400 || status >= 500)
 
 /**
  * Returns the HTTP status of a failed call and the reason in one line. The library gives status 400

@@ -117,7 +117,7 @@ export function boundaryProblems(
               {
                 path: [...prefix, 'sources', index],
                 message: 'destinations of this directory must not use this source',
-                hint: 'remove it, or add its id to "sources" of this directory under "destinationsFrom" in the configuration file',
+                hint: 'remove the source from this list, or add its id to "sources" of this directory under "destinationsFrom" in the configuration file',
               },
             ],
     )
@@ -128,7 +128,7 @@ export function boundaryProblems(
           {
             path: [...prefix, 'id'],
             message: foreignIdMessage,
-            hint: 'choose another id: it belongs to the directory that is earlier in "destinationsFrom"',
+            hint: 'choose another id: if two directories use the same id, the directory that is earlier in "destinationsFrom" keeps it',
             first: [...other.prefix, 'id'],
           },
         ]

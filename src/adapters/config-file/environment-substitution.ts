@@ -16,7 +16,7 @@ export function withoutEnvironment(text: string): Substitution {
   return {
     kind: 'refused',
     message: `contains \${…}, but a file of "destinationsFrom" cannot use environment variables`,
-    hint: 'write the value itself; or write a URL, header value or secret to another file in this directory, and set urlFile, file: NAME, sharedSecretFile, signingKeyFile, clientSecretFile or clientKeyFile to its name; for a literal ${ write $${',
+    hint: 'write the value here; for a secret or URL, you can instead name a file of this directory: use for example "urlFile" in place of "url" (in a header: { file: NAME }); for a literal ${ write $${',
   }
 }
 
@@ -45,7 +45,7 @@ export function substitute(text: string, env: Environment): Substitution {
     return {
       kind: 'refused',
       message: `contains a \${ that is neither \${NAME} nor \${NAME:-default}`,
-      hint: 'for a literal ${ write $${',
+      hint: 'NAME has only letters, digits and _, and does not begin with a digit; for a literal ${ write $${',
     }
   }
   const [name] = unset

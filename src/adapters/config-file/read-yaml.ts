@@ -72,7 +72,7 @@ export function readYaml(text: string, env: Environment | undefined): ConfigDocu
   const error = errorIn(document, excess, text, lines)
   if (error !== undefined) return error
   if (second !== undefined) {
-    const hint = 'remove --- and the text after it, or move that text to another file'
+    const hint = 'remove "---" and the text after it, or move that text to another file'
     const message = 'a second YAML document starts here; only one is allowed'
     return broken(document, lines, second.range[0], { path: [], message, hint })
   }
@@ -196,7 +196,7 @@ const tooDeep: Objection = {
   hint: 'check for a bracket that is not closed',
 }
 const tooWide: Objection = {
-  message: `is or contains a mapping with more than ${maxKeys} keys`,
+  message: `is a mapping with more than ${maxKeys} keys, or contains one`,
   hint: 'check that this is the right file',
 }
 

@@ -161,8 +161,8 @@ async function readNames(directory: string): Promise<DirectoryContent> {
 export const missingFileHint = 'create it, or correct its name: names are relative to the configuration file'
 /** Hint for a missing file that a `destinationsFrom` file names. */
 export const missingNestedFileHint =
-  'create it, or correct its name: names are relative to the directory of the file that contains the name'
-const unreadable = 'allow the user of this process to read it'
+  'create it, or correct its name: names in a file are relative to the directory of that file'
+const unreadable = 'give read permission to the operating system user that runs hookline'
 
 const objections = {
   ENOENT: { message: 'does not exist', hint: undefined },
@@ -185,5 +185,8 @@ function objectionOf(error: unknown, misnamedHint: string): Objection {
     const { message, hint = misnamedHint } = objections[code as keyof typeof objections]
     return { message, hint }
   }
-  return { message: `cannot be read: ${code}`, hint: 'check the disk, and whether another program can read the file' }
+  return {
+    message: `cannot be read: ${code}`,
+    hint: 'try to read the file with another program, for example `cat`; if that also fails, check the path and the disk',
+  }
 }

@@ -96,4 +96,4 @@ export function createTrackingServer(deps: Deps): TrackingServer {
 const settingsFor = (apiKey: string): HttpResponse => ok(JSON.stringify({ integrations: { 'Segment.io': { apiKey } } }))
 
 const unknownKey = (): HttpResponse =>
-  problem('not_found', 'No source has this write key: use the write key of a source.')
+  problem('not_found', 'No source has this write key: correct the key, or add it to a source.')

@@ -86,7 +86,7 @@ const notBuilt = problem(
 )
 const noFile = problem(
   'not_found',
-  'This version of the console has no file with this name: reload the page to get the current version.',
+  'The console has no file with this name: reload the page, because it may be of an earlier version.',
 )
 
 const isReading = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD'

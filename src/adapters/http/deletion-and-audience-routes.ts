@@ -71,7 +71,7 @@ export function addDeletionAndAudienceRoutes({ operator, ...deps }: Deps): void 
   app.post(syncsPath, guarded(syncsPath, handlerOf(sync), 'sync_audience'))
 }
 
-const noParameters = problem('invalid_body', 'The query has a parameter, but this path has none: remove it.')
+const noParameters = problem('invalid_body', 'This path has no query parameters: send the request without a query.')
 
 const apiIsOff = problem(
   'not_found',

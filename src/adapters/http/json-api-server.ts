@@ -146,7 +146,7 @@ async function listenBeside(app: FastifyInstance, serverFor: ServerFor, logger: 
     } catch (error) {
       logger.warn(
         { address, port, error: String(error) },
-        'the server cannot listen on one address of localhost (see the fields "address" and "error"); it listens on the other addresses of localhost',
+        'the server cannot listen on one address of localhost (see "address" and "error"), only on the others: if clients need this address, correct the cause of the error, and restart the process',
       )
     }
   }
@@ -164,7 +164,7 @@ function logDrops({ limits, clock, logger }: Deps): () => void {
     loggedAt = clock.monotonic()
     logger.warn(
       { connections: limits.connections, dropped },
-      'the HTTP server has reached its maximum number of connections (see connections) and closes new connections until others end (dropped: new connections closed since the server started); look for clients that open many connections, or run more processes',
+      'the HTTP server has reached its maximum number of connections (see "connections"), so it closes new connections ("dropped": their number since the server started); look for clients that open many connections, or run more processes',
     )
   }
 }

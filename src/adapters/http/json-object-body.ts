@@ -84,11 +84,14 @@ const refused = (code: 'invalid_json' | 'invalid_body', message: string, problem
 
 type Texts = Omit<ShownProblem, 'path'>
 const wholeBody = (texts: Texts): ShownProblem => ({ path: '', ...texts })
-const notJson: Texts = { message: 'is not JSON', hint: 'send one JSON object' }
-const notObject: Texts = { message: 'is not a JSON object', hint: 'send one JSON object' }
+const notJson: Texts = { message: 'the body is not JSON', hint: 'send one JSON object' }
+const notObject: Texts = { message: 'the body is not a JSON object', hint: 'send one JSON object' }
 const structureTexts: Readonly<Record<StructureProblem['kind'], Texts>> = {
-  duplicate_key: { message: 'is in its object twice', hint: 'keep only one of the two' },
+  duplicate_key: { message: 'is a duplicate key', hint: 'keep only one of the two' },
   reserved_key: { message: 'is a key that no object may have', hint: 'remove this key' },
   too_deep: { message: `is nested more than ${maxNesting} levels deep`, hint: 'flatten it' },
-  lone_surrogate: { message: 'contains half of a surrogate pair', hint: 'send the whole pair, or remove the half' },
+  lone_surrogate: {
+    message: 'contains half of a Unicode surrogate pair, for example \\ud83d alone',
+    hint: 'send both halves, for example \\ud83d\\ude00, or remove this half',
+  },
 }

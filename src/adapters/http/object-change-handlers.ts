@@ -112,7 +112,8 @@ function overlapIn({ overlap, ...others }: JsonObject): DurationMs | ShownProble
   if (overlap === undefined) return defaultOverlap
   const parsed = typeof overlap === 'string' ? parseDuration(overlap) : undefined
   if (parsed !== undefined && parsed <= maxOverlap) return parsed
-  return { path: 'overlap', message: 'must be a duration of at most 720h', hint: 'for example 24h, or 0s' }
+  const hint = 'for example 24h, or 0s to use only the new secret immediately'
+  return { path: 'overlap', message: 'must be a duration of at most 720h', hint }
 }
 
 /**

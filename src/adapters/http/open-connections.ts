@@ -205,7 +205,7 @@ const isConnectionError = ({ code = '' }: ParserError): boolean =>
 function answerTo({ code, reason }: ParserError): HttpResponse {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return problem('request_timeout', 'The request was not complete in time: send it again, faster.')
+      return problem('request_timeout', 'The request arrived too slowly: send the whole request again, faster.')
     case 'HPE_HEADER_OVERFLOW':
       return problem(
         'headers_too_large',

@@ -63,7 +63,7 @@ export const responses = {
   TooManyWrongKeys: {
     ...refusal('rate_limited'),
     description:
-      '`rate_limited`: too many requests had no valid operator key; send a valid key after the time in `Retry-After`.',
+      '`rate_limited`: too many requests from this address or others had no valid operator key; send a valid key after the time in `Retry-After`.',
   },
   UnknownAudience: refusal('unknown_audience', 'not_found'),
   Timeout: refusal('request_timeout'),
@@ -93,7 +93,7 @@ export const inPath = (name: string) => ({ name, in: 'path', required: true, sch
 export const document = {
   get: {
     operationId: 'openapi',
-    summary: 'Show this document, the API as OpenAPI 3.1',
+    summary: 'Show this document, which describes the API as OpenAPI 3.1',
     tags: ['settings'],
     security: [],
     responses: {

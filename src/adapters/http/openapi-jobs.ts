@@ -22,9 +22,9 @@ const rate = {
   maximum: maxJobRate,
   description: `Maximum number of records that the job writes per second. Default: ${defaultResendRate} for a resend, no limit for a replay.`,
 }
-const timeRange = (times: Schema) => ({
-  since: { ...times, description: `Start of the time range. ${times['description']}` },
-  until: { ...times, description: `End of the time range. ${times['description']}` },
+const timeRange = (times: Schema, what: string) => ({
+  since: { ...times, description: `Start of the time range in which ${what}. ${times['description']}` },
+  until: { ...times, description: `End of the time range in which ${what}. ${times['description']}` },
 })
 const filters = (times: Schema): Schema =>
   closedWith(
@@ -32,14 +32,14 @@ const filters = (times: Schema): Schema =>
       destination: text,
       reason: { enum: deadLetterReasons },
       outcome: { enum: deadLetterOutcomes },
-      ...timeRange(times),
+      ...timeRange(times, 'the deliveries were dead-lettered'),
       message: text,
     },
     [],
   )
 const span = (times: Schema) => ({
   destination: text,
-  ...timeRange(times),
+  ...timeRange(times, 'Hookline received the events'),
   types: {
     ...list({ enum: callTypes }),
     description: 'The job resends only messages of these types. Absent: all types.',
@@ -50,7 +50,10 @@ const span = (times: Schema) => ({
     description: 'The job resends only messages of these users. Absent: all users.',
   },
 })
-const dryRun = { ...flag, description: '`true`: the job only counts the records, and writes none.' }
+const dryRun = {
+  ...flag,
+  description: '`true`: the job only counts the selected dead letters or events, and does not send them again.',
+}
 const evenDisconnected = {
   ...flag,
   description:
@@ -68,12 +71,13 @@ const job = {
   ...{ startedAt: time, endedAt: time, rate, dryRun: flag },
   cancelRequested: {
     ...flag,
-    description: '`true`: the job was cancelled, and the process that runs it has not stopped it yet.',
+    description:
+      '`true`: an operator sent `DELETE` while the job was running. The process that runs the job stops it soon. After the job has ended, the field is still `true`, and `state` is `cancelled`, or `done` or `failed` if the work ended before the process received the request. The field is absent from a job that was cancelled while it was `waiting`.',
   },
   error: {
     ...text,
     description:
-      'Why the job failed. In a job that has not ended: why the last try to continue it failed, until it makes progress again.',
+      'Why the job failed. If the job has not ended: why its last try failed. The field is removed when the job makes progress again.',
   },
 }
 const always = ['id', 'kind', 'state', 'createdAt', 'createdBy', 'progress']
@@ -99,7 +103,7 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
       counts: {
         ...list(countRow),
         description:
-          'Numbers of dead letters by destination and reason. In a dry run, they count all selected dead letters, otherwise those that the job did not replay.',
+          'Numbers of dead letters by destination and reason. After a dry run: of all selected dead letters. Otherwise: only of those that the job could not replay.',
       },
     },
     [...always, 'filters'],
@@ -178,7 +182,7 @@ const ofKind = (kind: JobKind): Readonly<Record<string, object>> => {
       delete: operation({
         ...{ id: `cancel${Name}`, summary: `Cancel a ${kind}`, parameters: [id], answer: Name },
         description:
-          'Hookline still delivers the records that the job has already written. If the job has ended, the request changes nothing.',
+          'Hookline still delivers the messages that the job has already replayed or resent. If the job has ended, the request changes nothing.',
         codes: ['invalid_query', 'not_found', 'unavailable'],
       }),
     },

@@ -14,16 +14,18 @@ const results = (about: string): Schema =>
 export const liveInstallation: Readonly<Record<string, Schema>> = {
   rates: {
     ...closed({
-      admittedPerSecond: perSecond('Deliveries per second for newly read events, without retries.'),
+      admittedPerSecond: perSecond(
+        'New deliveries per second: one for each destination of a newly read event. Retries are not counted.',
+      ),
       deliveredPerSecond: perSecond('Successful deliveries per second.'),
       failedPerSecond: perSecond('Failed attempts per second.'),
     }),
-    description: 'The sum of the rates of all processes. Each rate is measured over the last 5 seconds.',
+    description: 'Each value is the sum of the rates that all processes measured over the last 5 seconds.',
   },
   openBreakers: {
     ...list(text),
     maxItems: 100,
-    description: 'The first 100 destinations whose circuit breaker is not closed in at least one process.',
+    description: 'The first 100 destinations, by id, whose circuit breaker is open or probing in at least one process.',
   },
   services: {
     ...list(
@@ -47,7 +49,7 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
       state: {
         enum: ['closed', 'open', 'probing'],
         description:
-          '`probing`: the circuit breaker of at least one process waits for the result of a probe (one attempt). `open`: it is open in at least one process, and no process waits for a probe. `closed`: it is closed in all processes.',
+          '`open`: at least one process makes no attempts now, because too many attempts have failed, and no process waits for the result of a probe (a single attempt). `probing`: at least one process waits for this result. `closed`: no process has stopped its attempts because of failures.',
       },
       nextProbeAt: {
         ...time,
@@ -59,12 +61,12 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
   requestsInProgress: count,
   inMemory: { ...count, description: 'Deliveries that wait in the memory of the dispatchers for an attempt.' },
   pace: perSecond(
-    'Maximum number of attempts per second that the processes together now make, because an endpoint responded with 429. Absent without this limit.',
+    'Maximum number of attempts per second that the processes together may now make, because an endpoint responded with 429. Absent without this limit.',
   ),
   pausedUntil: {
     ...time,
     description:
-      'When the pause ends that a `Retry-After` of the endpoint has caused. Each process pauses for the responses that it gets itself, so this is the latest end, and other processes may make attempts before it. Absent without a pause. The pause of an operator is in `state`.',
+      'A process that gets a `Retry-After` from the endpoint pauses its own attempts. This is when the last of these pauses ends. Processes without a pause may make attempts earlier. Absent if no process pauses. A pause by an operator is not shown here, but in `state`, as `paused`.',
   },
   results: closed({ lastHour: results('an hour ago'), lastDay: results('a day ago') }),
 }

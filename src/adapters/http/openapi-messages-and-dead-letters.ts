@@ -29,7 +29,10 @@ const attempt = {
   durationMs: { type: 'number', description: 'Duration of the attempt in milliseconds.' },
   decision: text,
   reason: text,
-  webhook: { ...text, description: 'The id of the webhook. If it has none, its position in `webhooks`, from 0.' },
+  webhook: {
+    ...text,
+    description: 'The id of the webhook or, for a webhook without an id, its position in `webhooks` (from 0).',
+  },
   dueAt: { ...time, description: 'When the next attempt is due. ISO 8601, UTC.' },
 }
 const ofAttempts = ['at', 'number', 'outcome', 'durationMs', 'decision']
@@ -45,7 +48,7 @@ const destination = open(
     inferred: {
       const: true,
       description:
-        'Present when no record contains the state. Hookline then infers the state from offsets, or from the current configuration.',
+        'Present when no record contains the state, so the state may be wrong. `dropped`: the current configuration drops the event. `delivered`: Hookline has processed the event, and no failure is recorded.',
     },
     attempts: { ...list(open(attempt, ofAttempts)), description: 'Oldest first.' },
     waiting: open({ tier: text, dueAt: time }, ['tier', 'dueAt']),
@@ -57,7 +60,10 @@ const destination = open(
 const deadLetter = {
   key: text,
   at: time,
-  destination: { ...text, description: '`-` for an event that never became a delivery.' },
+  destination: {
+    ...text,
+    description: 'The id of the destination; `-` if Hookline dead-lettered the event before it selected destinations.',
+  },
   reason: text,
   outcome: { ...text, description: 'The first of `outcomes`.' },
   outcomes: {
@@ -114,12 +120,13 @@ export const messageAndDeadLetterSchemas: Readonly<Record<string, Schema>> = {
       deadline: time,
       originalLength: {
         ...count,
-        description: 'Length of the whole event in bytes. Present if only its first 64 KiB were kept.',
+        description:
+          'Length of the whole event in bytes. Present if the dead letter has only the first 64 KiB of the event.',
       },
       headers: {
         type: 'object',
         additionalProperties: text,
-        description: 'Shown only to a key with the role `operate`.',
+        description: 'The headers of the Kafka record. Shown only to a key with the role `operate`.',
       },
       body: { type: 'object', description: 'The event. Shown only to a key with the role `operate`.' },
       bodyBase64: {
@@ -135,8 +142,10 @@ export const messageAndDeadLetterSchemas: Readonly<Record<string, Schema>> = {
   ]),
 }
 
-const since = inQuery('since', text, 'Start of the time range: ISO 8601, or a duration before now such as 2h.')
-const until = inQuery('until', text, 'End of the time range: ISO 8601, or a duration before now such as 1h.')
+const timeRange = (what: string) => [
+  inQuery('since', text, `Start of the time range in which ${what}: ISO 8601, or a duration before now such as 2h.`),
+  inQuery('until', text, `End of the time range in which ${what}: ISO 8601, or a duration before now such as 1h.`),
+]
 
 export const messageAndDeadLetterPaths: Readonly<Record<string, object>> = {
   [templateOf(messagePath)]: {
@@ -144,7 +153,8 @@ export const messageAndDeadLetterPaths: Readonly<Record<string, object>> = {
       ...{ id: 'getMessage', summary: 'Show what happened to a message', answer: 'MessageTimeline' },
       description:
         'Hookline searches the messages that it received between `since` and `until`. By default, `until` is the current time and `since` is 24 hours before `until`. If the message is not found, `records` and `destinations` are empty.',
-      ...{ parameters: [inPath('id'), since, until], codes: ['invalid_query', 'unavailable'] },
+      parameters: [inPath('id'), ...timeRange('Hookline received the message')],
+      codes: ['invalid_query', 'unavailable'],
     }),
   },
   [deadLettersPath]: {
@@ -154,11 +164,11 @@ export const messageAndDeadLetterPaths: Readonly<Record<string, object>> = {
         inQuery(
           'destination',
           text,
-          'Only dead letters of this destination; `-` selects events that never became a delivery.',
+          'Only dead letters of this destination. `-`: events that Hookline dead-lettered before it selected destinations.',
         ),
         inQuery('reason', { enum: deadLetterReasons }, 'Only dead letters with this reason.'),
         inQuery('outcome', { enum: deadLetterOutcomes }, 'Only dead letters with this outcome or rejection code.'),
-        ...[since, until],
+        ...timeRange('the deliveries were dead-lettered'),
         inQuery('message', text, 'Only dead letters of the message with this id.'),
         inQuery('after', text, 'The value of `next` in the previous page.'),
         inQuery(

@@ -20,10 +20,10 @@ const disabledAutomatically = {
   ...closed({
     at: time,
     reason: { enum: ['failing', 'gone'] },
-    failingSince: { ...time, description: 'Time since which no attempt has succeeded. ISO 8601, UTC.' },
+    failingSince: { ...time, description: 'No attempt has succeeded since this time. ISO 8601, UTC.' },
   }),
   description:
-    'Present if Hookline has disabled the destination. `failing`: no attempt has succeeded for the time in `lifecycle.disableAfter`. `gone`: its webhooks responded with 410 Gone, and `lifecycle.onGone` is `disable`. The value of `enabled` in `document` does not change.',
+    'Present if Hookline, and not an operator, has disabled the destination. `reason` is `failing` if no attempt has succeeded for the time in `lifecycle.disableAfter`. It is `gone` if its webhooks responded with 410 Gone, and `lifecycle.onGone` is `disable`. `enabled` in `document` can still be `true`, because Hookline does not change it.',
 }
 const problems = { ...list(reference('ObjectProblem')), maxItems: 100 }
 const view = {
@@ -57,7 +57,8 @@ const view = {
   fingerprints: {
     type: 'object',
     additionalProperties: text,
-    description: 'The first 8 hex digits of the SHA-256 of each secret of at least 16 characters, by path.',
+    description:
+      'For the path of each secret: the first 8 hex digits of the SHA-256 of the secret. Secrets of fewer than 16 characters are absent.',
   },
 } as const satisfies Readonly<Record<string, Schema>>
 const ofFile = ['changedBy', 'changedAt', 'disabledAutomatically']
@@ -129,10 +130,11 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
   RotatedSecret: closed(
     {
       ...changed,
-      secret: { ...text, description: 'The new secret. It is shown only here.' },
+      secret: { ...text, description: 'The new secret. Only this response contains it.' },
       rotatesAt: {
         ...time,
-        description: 'When the new secret replaces the old one. Absent if it has already replaced the old one.',
+        description:
+          'End of the time in which both secrets are in use. Absent if the new secret has already replaced the old one.',
       },
     },
     [...ofFile, 'rotatesAt'],
@@ -140,7 +142,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
   RotatedKey: closed(
     {
       ...changed,
-      writeKey: { ...text, description: 'The new write key. It is shown only here.' },
+      writeKey: { ...text, description: 'The new write key. Only this response contains it.' },
       keys: { ...count, description: 'Number of valid write keys.' },
     },
     ofFile,
@@ -148,7 +150,14 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
   DestinationPage: page('destinations'),
   SourcePage: page('sources'),
   RotateSecret: closed(
-    { overlap: { ...text, default: '24h', description: 'How long the old secret stays in use, at most 720h.' } },
+    {
+      overlap: {
+        ...text,
+        default: '24h',
+        description:
+          'Time for which both secrets are in use, at most 720h: the old one signs X-Signature, and both sign the Standard Webhooks headers.',
+      },
+    },
     ['overlap'],
   ),
   RotateKey: closed(
@@ -157,7 +166,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
         type: 'integer',
         minimum: 0,
         maximum: maxWriteKeys - 1,
-        description: 'Number of earlier keys that stay valid. Absent: all.',
+        description: `Number of earlier keys that stay valid, newest first. Absent: all, but Hookline refuses the request if the source already has ${maxWriteKeys} keys.`,
       },
     },
     ['keep'],
@@ -171,7 +180,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
         {
           webhook: {
             ...text,
-            description: 'The id of the webhook. If it has none, its position in `webhooks`, from 0.',
+            description: 'The id of the webhook or, for a webhook without an id, its position in `webhooks` (from 0).',
           },
           request: closed({ url: text, headers: { type: 'object', additionalProperties: text } }),
           outcome: {
@@ -228,10 +237,13 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
       partial: {
         const: true,
         description:
-          'Present if numbers may be too low: Kafka did not report all offsets in time, or the process has not read the status topic yet.',
+          'Present if numbers may be too low: Kafka did not report all offsets in time, or the process that sent the response has not read the status topic yet.',
       },
       groups: list(closed({ group: text, topics: list(closed({ topic: text, lag: count })) })),
-      waiting: { ...list(closed({ tier: text, records: count })), description: 'Records that wait in retry topics.' },
+      waiting: {
+        ...list(closed({ tier: text, records: count })),
+        description: 'Number of records that wait in each retry topic.',
+      },
       destinations: closed(Object.fromEntries(destinationStates.map(state => [state, count]))),
       sources: closed({ enabled: count, excluded: count }),
       problems: { ...list(closed({ kind: view.kind, id: text, conflict: flag, problems })), maxItems: 100 },
@@ -255,7 +267,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
     {
       readAt: {
         ...time,
-        description: 'When Hookline read the numbers of users. Requests in the next 10 s or more get the same numbers.',
+        description: 'When Hookline read the numbers of users. It reads them at most every 10 s.',
       },
       partial: {
         const: true,

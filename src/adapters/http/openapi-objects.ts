@@ -27,7 +27,8 @@ const ifMatch = {
   name: 'If-Match',
   in: 'header',
   schema: text,
-  description: 'The version that the client has read, as in `ETag`, for example `"3"`; or `*` for any version.',
+  description:
+    'Hookline makes the change only if the object still has this version: the `ETag` that the client read, for example `"3"`. `*`: any version.',
 }
 const ifNoneMatch = {
   name: 'If-None-Match',
@@ -47,7 +48,11 @@ const paging = [
     { type: 'integer', minimum: 1, maximum: pageLimits.max, default: pageLimits.default },
     'Maximum number of entries on the page.',
   ),
-  inQuery('q', text, 'Only objects with this text in their id, or in the URL of a webhook as responses show it.'),
+  inQuery(
+    'q',
+    text,
+    'Only objects with this text in their id, or in a webhook URL as responses show it (secret parts are `***`).',
+  ),
 ]
 const ofDestinations = [
   inQuery('state', { enum: destinationStates }, 'Only destinations in this state.'),
@@ -89,7 +94,7 @@ const ofKind = (kind: (typeof objectKinds)[number]): Readonly<Record<string, obj
       put: operation({
         ...{ id: `put${Name}`, summary: `Create or replace a ${kind}`, answer: 'ChangeResult', more: created },
         description:
-          'A secret with the value `***` keeps its stored value. In a list, `***` stands for the stored secret at the same position, and a mask with a fingerprint, such as `*** (5d41402a)`, for the secret with this fingerprint. Without `If-Match`, the request can only create an object.',
+          'A secret with the value `***` keeps its stored value. In a list, `***` keeps the stored secret at the same position. `*** (5d41402a)` keeps the stored secret whose SHA-256 begins with these hex digits. Without `If-Match`, the request can only create an object.',
         ...{ parameters: [id, ifMatch, ifNoneMatch, dryRun], body: [document, true] },
         codes: [...ofDocuments, ...needsPrecondition],
       }),
@@ -126,7 +131,7 @@ const switchPaths = Object.fromEntries(
     {
       post: operation({
         ...{ id: `${to}Destination`, summary: `${switchTexts[to]} a destination`, answer: 'ChangedObject' },
-        description: 'If the destination already has this state, the request changes nothing.',
+        description: 'If the destination is already in the requested state, the request changes nothing.',
         ...{ parameters: [id, ifMatch], codes: ['invalid_precondition', ...ofChanges] },
       }),
     },
@@ -140,16 +145,20 @@ export const objectPaths: Readonly<Record<string, object>> = {
     post: operation({
       ...{ id: 'rotateSecret', summary: 'Give a destination a new shared secret', answer: 'RotatedSecret' },
       description:
-        'For the time in `overlap`, the old secret signs `X-Signature`, and both secrets sign the Standard Webhooks headers.',
+        'For the time in `overlap`, the old secret signs `X-Signature`, and both secrets sign the Standard Webhooks headers. Then only the new secret signs.',
       ...{ parameters: [id, ifMatch], body: ['RotateSecret', false] },
       codes: ['invalid_json', 'invalid_body', 'invalid_precondition', ...ofChanges, 'rotation_in_progress'],
     }),
   },
   [templateOf(testPath)]: {
     post: operation({
-      ...{ id: 'testDestination', summary: 'Send a test message to each webhook now', answer: 'TestResult' },
+      ...{
+        id: 'testDestination',
+        summary: 'Send a test message to each webhook of a destination',
+        answer: 'TestResult',
+      },
       description:
-        'Hookline sends the message immediately, outside of the queues and without retries, even if the destination is paused or disabled.',
+        'Hookline sends the message immediately and without retries, even if the destination is paused or disabled.',
       ...{ parameters: [id], codes: ['invalid_query', 'not_found', 'not_in_use', 'unavailable'] },
     }),
   },
@@ -177,7 +186,7 @@ export const objectPaths: Readonly<Record<string, object>> = {
         inQuery(
           'since',
           text,
-          'Time of the earliest change: ISO 8601, or a duration before now such as 24h. Absent: all changes that Hookline still has.',
+          'Only changes since this time: ISO 8601, or a duration before now such as 24h. Absent: all changes that Hookline still has.',
         ),
       ],
       codes: ['invalid_query'],
@@ -190,9 +199,13 @@ export const objectPaths: Readonly<Record<string, object>> = {
         inQuery(
           'since',
           text,
-          'A time in the first counted hour: ISO 8601, or a duration before now such as 6h. Default: 23 hours before `until` or, if `until` is in the future, before now.',
+          'The count begins with the hour that contains this time: ISO 8601, or a duration before now such as 6h. Default: 23 hours before `until`, or 23 hours before now if `until` is in the future.',
         ),
-        inQuery('until', text, 'A time in the last counted hour, in the form of `since`. Default: now.'),
+        inQuery(
+          'until',
+          text,
+          'The count ends with the hour that contains this time, in the same form as `since`. Default: now.',
+        ),
         inQuery('destination', text, 'Only deliveries to this destination.'),
       ],
       codes: ['invalid_query'],
@@ -200,7 +213,11 @@ export const objectPaths: Readonly<Record<string, object>> = {
   },
   [audiencesPath]: {
     get: operation({
-      ...{ id: 'listAudiences', summary: 'List audiences with their members and sync status', answer: 'AudienceList' },
+      ...{
+        id: 'listAudiences',
+        summary: 'List audiences, and how many of their members each destination has acknowledged',
+        answer: 'AudienceList',
+      },
       codes: ['invalid_query'],
     }),
   },
@@ -209,7 +226,7 @@ export const objectPaths: Readonly<Record<string, object>> = {
       ...{
         id: 'status',
         summary:
-          'Show the consumer lag, the records in retry topics, and the numbers of destinations and sources by state',
+          'Show the consumer lag, the number of records in retry topics, and the numbers of destinations and sources by state',
         answer: 'InstallationStatus',
       },
       codes: ['invalid_query'],

@@ -7,18 +7,19 @@ type Operation = Readonly<Record<string, unknown>>
 
 /** What each error code means. The reference of errors has the same texts. */
 export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
-  invalid_json: 'the body is not JSON, has a key twice, is nested too deeply, or has half of a surrogate pair',
+  invalid_json:
+    'the body is not JSON, has a key twice, has the key `__proto__`, is nested too deeply, or has half of a Unicode surrogate pair',
   invalid_body: 'the body does not have the form that this path requires; `problems` says what to correct',
   invalid_query: 'a query parameter is unknown, given twice, or not valid; `problems` says which',
   invalid_precondition: '`If-Match`, `If-None-Match` or `Idempotency-Key` is not valid',
   not_found: 'no object or job has this id, or no dead letter has this key',
   defined_in_file: 'the configuration file defines the object, so it can be changed only in that file',
   encryption_key_missing: '`operator.encryptionKeyFile` is not set, so no object can be created or changed',
-  rotation_in_progress: 'the destination already has two shared secrets, the maximum',
+  rotation_in_progress: 'the destination already has two shared secrets, the maximum, so no rotation can begin',
   too_many_keys:
     'the source already has three write keys, the maximum; send `keep`, the number of earlier keys that stay valid',
-  too_many_jobs: '100 replays and resends have not ended yet',
-  not_in_use: 'the destination is excluded, because its document has problems',
+  too_many_jobs: '100 replays and resends, the maximum, are waiting or running, so no job was created',
+  not_in_use: 'Hookline does not use the destination now, because its document has problems',
   in_use: 'another object or a setting uses this object, so it was not deleted; `problems` says which',
   precondition_failed:
     'the condition of `If-Match` or `If-None-Match` is false: the object has another version, already exists, or does not exist; the header `ETag` of the response has the current version',
@@ -26,7 +27,7 @@ export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
   idempotency_key_reused: 'an earlier request with this `Idempotency-Key` had another body; no job was created',
   precondition_required: 'the object exists, and the request has no `If-Match`',
   unavailable:
-    'Hookline could not confirm the change, and may have made it: read the object before you send the change again. Or Kafka did not respond to a read in time, or too many test messages are in progress: send the request again later',
+    'Hookline could not confirm the change, but may have made it: read the object before you send the change again. For other requests: Kafka did not respond in time, or too many test messages are in progress: send the request again later',
 }
 
 /** A reference to a schema of the document. */

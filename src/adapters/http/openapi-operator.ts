@@ -38,7 +38,7 @@ const syncParameters = [
 const line = {
   type: 'string',
   description:
-    'One user: a JSON object `{"userId", "value"}`, the id as a JSON string or number, or the plain id. A user without a value is added to the audience; a computed trait needs a value for each user. If the first line has a column `userId`, the list is CSV, and its column `value` has the values. A CSV list of a computed trait needs this column. In CSV, an empty value adds the user to an audience, or removes the computed trait from the user.',
+    'One user: a JSON object `{"userId", "value"}`, the id as a JSON string or number, or the plain id. A user without a value is added to the audience; a computed trait needs a value for each user. The list is CSV if its first line has a column `userId`. The column `value` then has the values; a computed trait needs this column. An empty value adds the user to an audience, or removes the computed trait from the user.',
 }
 
 /**
@@ -58,7 +58,7 @@ export const operatorSecurity = {
     in: 'cookie',
     name: 'hookline_session',
     description:
-      'The session cookie that the sign-in sets. Each request except GET and HEAD also needs the CSRF token in `X-CSRF-Token`. Hookline refuses the cookie in requests that a page of another origin sends.',
+      'The session cookie that the sign-in sets. Each request except GET and HEAD also needs, in `X-CSRF-Token`, the CSRF token from the response to the sign-in. Hookline refuses the cookie in requests that a page of another origin sends.',
   },
 } as const
 
@@ -74,7 +74,7 @@ export const operatorPaths = {
   [deletionsPath]: {
     post: {
       operationId: 'deleteUsers',
-      summary: 'Delete users and notify destinations',
+      summary: 'Delete users, and send delete messages to destinations',
       tags: ['operators'],
       requestBody: { required: true, content: json(schema('DeletionRequest')) },
       responses: {
@@ -95,7 +95,7 @@ export const operatorPaths = {
       summary: 'Show the status of a deletion by source and destination',
       tags: ['operators'],
       description:
-        'A request searches the deletions topic for at most 1.5 seconds, and reads at most 300,000 records. If it found the deletion but perhaps not all results, the response has `partial: true`. If it did not find the deletion within these limits, the response is a 503 with `unavailable`. A 404 means that there is no deletion with this id.',
+        'A request searches the deletions topic for at most 1.5 seconds, and reads at most 300,000 records. If it found the deletion but perhaps not the results of all delete messages, the response has `partial: true`. If it did not find the deletion within these limits, the response is a 503 with `unavailable`: use `hookline delete-user --status`, which searches for up to 5 seconds. A 404 means that there is no deletion with this id.',
       parameters: [inPath('id')],
       responses: {
         ...ofOperators,
@@ -131,14 +131,14 @@ const publicKeys = {
     operationId: 'signingKeys',
     summary: 'List the public keys that verify the Ed25519 signatures of requests to webhooks',
     description:
-      'A JSON Web Key Set (RFC 7517). Everyone can read it without an operator key, so it does not say to which destination a key belongs. A receiver should trust only the keys of its own destination.',
+      'A JSON Web Key Set (RFC 7517). Everyone can read it without an operator key, so it does not say to which destination a key belongs. A receiver should trust only the keys of its own destination, which the parameter `destination` selects.',
     tags: ['settings'],
     security: [],
     parameters: [
       {
         name: 'destination',
         in: 'query',
-        description: 'Only the keys of the destination with this id.',
+        description: 'Shows only the keys of the destination with this id.',
         schema: { type: 'string' },
       },
     ],
@@ -168,7 +168,7 @@ export function operatorDocument(): object {
       description: [
         'The API listens at `operator.listen` when `operator.keys` has a key. A key with the role `read` may send GET and HEAD requests only.',
         'A path may end in a slash. There are no CORS headers: web pages of other origins cannot use the API.',
-        'Every error response is a JSON object with `code` and `message`. On the paths for destinations, sources, messages, dead letters, replays, resends, changes and status, it also has `problems`. On all other paths, it also has `error`.',
+        'Every error response is a JSON object with `code` and `message`. On the paths for destinations, sources, messages, dead letters, replays, resends, changes and status, it also has `problems`, a list of the invalid values (may be empty). On all other paths, it also has `error`, the same text as `message`.',
       ].join('\n'),
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },

@@ -8,7 +8,7 @@ import { type CallType, callTypes, rejectionCodes } from '../../core/message/mes
 
 const id = (description: string) => ({
   type: ['string', 'number', 'null'],
-  description: `${description} A number is read as its decimal digits; null and "" count as absent.`,
+  description: `${description} Hookline converts a number to text (17 becomes "17"). null and "" mean that the id is absent.`,
 })
 const object = (description: string) => ({ type: ['object', 'null'], description })
 const text = (description: string) => ({ type: ['string', 'null'], description })
@@ -23,8 +23,10 @@ const messageFields = {
   ),
   userId: id('The user that the message is about.'),
   anonymousId: id('The visitor that the message is about, while the user is not known.'),
-  timestamp: time('When the event happened. Default: the current time.'),
-  originalTimestamp: time('Used when `timestamp` is absent.'),
+  timestamp: time(
+    'When the event happened. Default: `originalTimestamp` or, if both are absent, the time when Hookline receives the message.',
+  ),
+  originalTimestamp: time('When the event happened, for a message without `timestamp`.'),
   sentAt: time("When the message was sent, by the client's clock. Used to correct the skew of that clock."),
   context: object('Device, app, page and other context. Its keys override those in the context of the batch.'),
   integrations: object(
@@ -62,7 +64,7 @@ export const schemas = {
       batch: { type: 'array', items: { $ref: '#/components/schemas/Message' }, maxItems: 2_500 },
       writeKey: { type: 'string', description: 'The write key, for a request without a write key in its headers.' },
       sentAt: time(
-        'When the batch was sent, by the clock of the client. Used for messages without their own `sentAt`.',
+        'When the batch was sent, by the clock of the client. Messages without their own `sentAt` get this time.',
       ),
       context: object('Context that Hookline merges into the context of each message.'),
       integrations: object('Integrations that Hookline merges into those of each message.'),
@@ -70,7 +72,7 @@ export const schemas = {
   },
   Call: {
     type: 'object',
-    description: 'One message. Its type is that of the path; a `type` in the message is ignored.',
+    description: 'One message. The path gives its type, for example `/v1/track`. A `type` in the message is ignored.',
     properties: {
       writeKey: { type: 'string', description: 'The write key, for a request without a write key in its headers.' },
       ...messageFields,
@@ -108,7 +110,7 @@ export const schemas = {
       error: { type: 'string', description: 'The same text as `message`, for SDKs that read it here.' },
       rejected: {
         $ref: '#/components/schemas/Rejected',
-        description: 'With `X-Strict-Mode: 1`: the rejected messages.',
+        description: 'The rejected messages. Present only if the request has the header `X-Strict-Mode: 1`.',
       },
     },
     additionalProperties: false,
@@ -157,7 +159,7 @@ export const signingKeys = {
           kid: { type: 'string', description: 'The SHA-256 thumbprint of the key (RFC 7638).' },
           standardWebhooks: {
             type: 'string',
-            description: 'The key as Standard Webhooks writes it: `whpk_` and Base64.',
+            description: 'The public key in the format of Standard Webhooks: `whpk_`, followed by the key in Base64.',
           },
         },
         additionalProperties: false,
@@ -181,13 +183,14 @@ export const operatorSchemas = {
         items: { type: ['string', 'integer'], minLength: 1 },
         minItems: 1,
         maxItems: maxUsers,
-        description: 'Ids of the users to delete. A number is read as its decimal digits.',
+        description: 'Ids of the users to delete. Hookline converts a number to text (17 becomes "17").',
       },
       sources: {
         type: ['array', 'null'],
         items: { type: 'string' },
         minItems: 1,
-        description: 'Ids of the affected sources. Default: every source with an enabled destination.',
+        description:
+          'Ids of the sources whose destinations get delete messages. Default: every source with an enabled destination.',
       },
       suppress: {
         type: 'boolean',

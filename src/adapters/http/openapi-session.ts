@@ -32,7 +32,11 @@ const throttled = refused(
   'Too many requests had a wrong key: `Retry-After` says after how many seconds to send the next one.',
   'rate_limited',
 )
-const notSignedIn = refused('There is no session, or it has ended.', 'invalid_session', 'invalid_operator_key')
+const notSignedIn = refused(
+  'The session is missing or has ended, or the operator key is wrong.',
+  'invalid_session',
+  'invalid_operator_key',
+)
 const otherOrigin = refused('A page of another origin sent the request.', 'cross_origin')
 
 export const sessionPaths = {
@@ -41,7 +45,7 @@ export const sessionPaths = {
       operationId: 'signIn',
       summary: 'Sign in with an operator key',
       description:
-        'For the console. Sets the cookie `hookline_session`. The session ends after 12 hours, at the sign-out, or when its operator key is removed or rotated. Programs do not sign in: they send their key with each request.',
+        'The console signs in with this request. The response sets the cookie `hookline_session`. The session ends after 12 hours, at the sign-out, or when its operator key is removed or rotated. Programs do not sign in: they send their key with each request.',
       tags: ['sessions'],
       security: [],
       requestBody: {
@@ -55,7 +59,7 @@ export const sessionPaths = {
       },
       responses: {
         200: { description: 'The session has begun.', content: json(session) },
-        ...refused('The body is not a JSON object with a key.', 'invalid_json', 'invalid_body'),
+        ...refused('The body is not a JSON object with the field `key`.', 'invalid_json', 'invalid_body'),
         ...refused('The key is wrong.', 'invalid_operator_key'),
         ...otherOrigin,
         ...refused('The body has more than 16 KiB.', 'payload_too_large'),

@@ -86,11 +86,12 @@ export function openApiDocument(): object {
     info: {
       title: 'Hookline tracking API',
       version: '1',
-      summary: 'Accepts customer-data messages from tracking SDKs, and syncs and deletions from operators.',
+      summary:
+        'Accepts customer-data messages from tracking SDKs, and requests of operators to sync audiences and delete users.',
       description: [
         'A path may end in a slash. Web pages of any origin may send messages.',
         'Hookline uses the first write key that it finds, in this order: the user name of HTTP Basic, `X-Write-Key`, the body, the query.',
-        'Operator paths are deprecated here: use the operator API at `operator.listen`. Without `collector.operatorKey`, they respond with 404.',
+        'Operator paths are deprecated here: use the operator API at `operator.listen`. Without `collector.operatorKey`, the operator paths respond with 404.',
         'Every error response is a JSON object with `code`, `message` and `error`.',
       ].join('\n'),
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },

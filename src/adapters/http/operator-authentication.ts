@@ -79,7 +79,8 @@ export const tooManyFailures = (retryAfter: number): HttpResponse =>
   problem('rate_limited', tooManyWrong, { retryAfter })
 
 const bearerPattern = /^bearer[ \t]+(\S+)[ \t]*$/i
-const tooManyWrong = 'Too many requests without a valid operator key: send a valid key after the time in Retry-After.'
+const tooManyWrong =
+  'Too many requests from this address or others had no valid operator key: wait for the time in Retry-After, then send a valid key.'
 const noKey = problem(
   'invalid_operator_key',
   "The request has no valid operator key: send 'Authorization: Bearer <key>'.",
@@ -101,7 +102,7 @@ const noCsrfToken = problem(
 /** The response to a request that a page of another origin sent with the session cookie. */
 export const otherOrigin = problem(
   'cross_origin',
-  'A page of another origin sent the request: use the console at the address of this API, or send an operator key.',
+  'A page of another origin (another scheme, host or port) sent the request: use the console at the address of this API, or send an operator key.',
 )
 /** The response to a request without a session and without a key. */
 export const notSignedIn = problem('invalid_session', 'There is no session: sign in with POST /v1/session.')

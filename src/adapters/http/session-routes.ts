@@ -91,7 +91,10 @@ export function addSessionRoutes({
 
 const shown = ({ name, role, session }: Operator): object => ({ name, role, csrfToken: session?.csrfToken })
 
-const wrongKey = problem('invalid_operator_key', 'This operator key is not valid: use one of operator.keys.')
+const wrongKey = problem(
+  'invalid_operator_key',
+  'This operator key is not valid: use a key of operator.keys in the configuration.',
+)
 const notOneKey = objectProblem(
   objectRefusal('invalid_body', 'The body is not valid: see "problems".', {
     problems: [{ path: 'key', message: 'must be a string, and the only field', hint: 'send { "key": "…" }' }],

@@ -52,7 +52,7 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
    * `progress.within` of this call. Time in which Hookline processes earlier data does not count.
    */
   async function more(): Promise<void> {
-    const cancel = clock.after(progress.within, () => becomes('broken', tooSlow()))
+    const cancel = clock.after(progress.within, () => becomes('broken', tooSlow(progress.within)))
     const woken = new Promise<void>(resolve => (wake = resolve))
     request.resume()
     await woken
@@ -90,5 +90,8 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
   return { read, answer: () => answer }
 }
 
-const tooSlow = (): HttpResponse =>
-  problem('request_timeout', 'The body arrived too slowly: send the whole list again, faster.')
+const tooSlow = (limitMs: number): HttpResponse =>
+  problem(
+    'request_timeout',
+    `The client sent no data for ${limitMs / 1_000} s: send the whole list again, without a pause of this length.`,
+  )

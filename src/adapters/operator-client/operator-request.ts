@@ -94,7 +94,7 @@ export async function sendToOperator(
     const effect =
       method === 'GET'
         ? '; run the command again'
-        : '; the operator service may have carried out the request: check whether it did before you run the command again'
+        : '; the operator service may have carried out the request: check the result before you run the command again'
     throw new OperatorApiFailed('timeout', `no response from ${url} within ${timeoutMs / 1_000} s${effect}`, error)
   }
   const parsed = parsedJson(text)

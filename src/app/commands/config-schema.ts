@@ -5,7 +5,9 @@ import { type CommandIo, createCommand, print, withExamples } from '../command.t
 /** `hookline config-schema`: the JSON Schema that editors validate the configuration with. */
 export function configSchemaCommand(io: CommandIo): Command {
   const command = createCommand('config-schema', 'print the JSON Schema of the configuration', io)
-    .description('Prints the JSON Schema (draft 2020-12) of the configuration file.')
+    .description(
+      'Prints the JSON Schema (draft 2020-12) of the configuration file. With it, an editor can check and complete the file.',
+    )
     .action(() => print(io, JSON.stringify(configurationJsonSchema(), null, 2)))
   return withExamples(command, [
     'hookline config-schema > hookline.schema.json',

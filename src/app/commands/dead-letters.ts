@@ -38,9 +38,9 @@ const operatorUrlText =
   'read the dead letters through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL; if neither is set, the command itself reads them from Kafka)'
 
 const description = [
-  'Lists the dead letters that `hookline replay` has not replayed, oldest first. Only dead letters that match all filters are listed.',
-  'Each line has the time of dead-lettering, the destination, the reason, the outcome of each webhook, the message id and type, the number of attempts, the topic, partition and offset of the event (ORIGIN), and the key of the dead letter. The last line, on stderr, has the count for each reason.',
-  'With --operator-url or HOOKLINE_OPERATOR_URL, the operator service reads the dead letters: the command then needs an operator key, and no configuration and no access to Kafka.',
+  'Lists the dead letters that match all filters and were not replayed yet, oldest first.',
+  'Each line has the time of dead-lettering, the destination, the reason, the outcome of each webhook, the message id and type, the number of attempts, the topic, partition and offset of the event (ORIGIN), and the key of the dead letter. The last line, on stderr, has the number of dead letters and the number for each reason.',
+  'With --operator-url or HOOKLINE_OPERATOR_URL, the operator service reads the dead letters: the command then needs an operator key, but no configuration file and no access to Kafka. If --limit is also set, the last line counts only the dead letters that are shown.',
   'With --json each dead letter is one JSON line with all fields and, if the command itself reads from Kafka, the event. The line never contains the HTTP requests or secrets.',
 ].join('\n\n')
 
@@ -75,7 +75,7 @@ async function run(options: Options, io: CommandIo, open: (settings: Settings) =
   const source = open(settings)
   const unavailable = (error: unknown): unknown =>
     io.stderr.write(
-      `hookline: the dead letters are shown without their events, because these cannot be decoded: ${(error as Error).message}\n`,
+      `hookline: some or all dead letters are listed without their event, because it cannot be decoded: ${(error as Error).message}\n`,
     )
   const codec = await source.codec().catch(error => {
     if (!(error instanceof RegistryUnavailable || error instanceof SchemaNotRegistered)) throw error

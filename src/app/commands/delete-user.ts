@@ -38,7 +38,7 @@ interface Options {
 }
 
 const description = [
-  'Deletes users. Within 5 seconds Hookline stops delivering their events from before the deletion. It also removes the users from all audiences. For each user and each affected source, every enabled destination of the source gets one delete message, with the usual retries.',
+  'Deletes users. Within 5 seconds Hookline stops delivering their events that are older than the deletion. It also removes the users from all audiences. For each user and each affected source, every enabled destination of the source gets one delete message, with the usual retries.',
   'Without --source, all sources with an enabled destination are affected. With --suppress, Hookline also drops new events of the users, until you run `hookline unsuppress-user`.',
   'The command writes to Kafka itself and needs no collector. It prints the id of the deletion; --status and GET /v1/regulations/:id of the operator API report its progress. To continue an interrupted deletion, repeat the command with --id.',
 ].join('\n\n')
@@ -52,15 +52,15 @@ const examples = [
 /** `hookline delete-user` */
 export function deleteUserCommand(io: CommandIo, open: OpenCommandClients = openCommandClients): Command {
   const command = withConfigOption(
-    createCommand('delete-user', 'delete users and send delete messages to their destinations', io),
+    createCommand('delete-user', 'stop earlier events of users, and tell destinations to delete the users', io),
   )
     .description(description)
-    .option('--user <id...>', 'id of a user; accepts several ids and can be repeated')
+    .option('--user <id...>', 'one or more user ids, separated by spaces; the option can be repeated')
     .option(
       '--source <id...>',
-      'delete the users only in this source: drop their earlier events of this source, and send delete messages to its destinations; can be repeated (default: every source with an enabled destination)',
+      'delete the users only in this source and at its destinations; can be repeated (default: in every source with an enabled destination)',
     )
-    .option('--suppress', 'also drop new events of these users, until you run hookline unsuppress-user')
+    .option('--suppress', 'also drop new events of these users, until you run `hookline unsuppress-user`')
     .option('--id <id>', 'id of the deletion; to continue an interrupted deletion, give its id (default: a new id)')
     .option(
       '--status <id>',

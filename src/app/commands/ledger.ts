@@ -20,24 +20,21 @@ interface Options extends OperatorOptions {
 }
 
 const description = [
-  'For each destination and hour, counts the deliveries whose event was written to Kafka in that hour (ADMITTED), those that an operator started again (REPLAYED) or Hookline repeated after a crash (REPEATED), and their results: delivered, dead-lettered, dropped or waiting in a retry topic. The operator service reads the counts from Kafka.',
-  'DIFFERENCE is the number of these deliveries without a result. If it is not 0, deliveries were lost, or Hookline has a bug; the exit code is then 1. It is "-" if the counts of the hour are incomplete.',
-  'By default it shows the last 24 hours. Events that the dispatcher has not committed yet are not in the ledger.',
+  'Counts deliveries by destination, and by the hour in which their event was written to Kafka. ADMITTED counts new deliveries, REPLAYED those that an operator started again, and REPEATED those that Hookline repeated after a crash. The other columns count results: delivered, dead-lettered, dropped or waiting in a retry topic. The operator service reads the counts from Kafka.',
+  'DIFFERENCE is the number of deliveries without a result (the sum of the first three counts minus the sum of the others), or "-" if the counts of the hour are incomplete. If the number is not 0, deliveries were lost, or Hookline has a bug; the exit code is then 1.',
+  'By default the command shows the last 24 hours. The newest deliveries are missing until the dispatcher has committed the offsets of their events.',
 ].join('\n\n')
 
 /** `hookline ledger` */
 export function ledgerCommand(io: CommandIo): Command {
   const command = createCommand('ledger', 'show whether every delivery has a result', io)
     .description(description)
-    .option('--destination <id>', 'show only this destination; - means events without a destination')
+    .option('--destination <id>', 'show only this destination; "-" means events without a destination')
     .option(
       '--since <time>',
-      'count events written to Kafka in the hour of this time or later: ISO 8601, or a duration before now, such as 6h',
+      'begin with the hour that contains this time: ISO 8601, or a duration before now, such as 6h',
     )
-    .option(
-      '--until <time>',
-      'count events written to Kafka in the hour of this time or earlier, in the same form as --since',
-    )
+    .option('--until <time>', 'end with the hour that contains this time, in the same form as --since')
     .action(async (options: Options) => run(options, io))
   return withExamples(withJsonOption(withOperatorOptions(command)), [
     'hookline ledger --since 6h',
@@ -54,7 +51,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   printData(io, options, answer, linesOf(answer))
   if (answer.partial === true)
     io.stderr.write(
-      'hookline: not all counts were read or shown; to request fewer, use --since, --until and --destination\n',
+      'hookline: some counts or rows are missing, usually because there are too many; to request fewer, use --since, --until and --destination\n',
     )
   if (answer.exactSince !== undefined)
     io.stderr.write(printable(`hookline: the counts of hours before ${answer.exactSince} are incomplete`).concat('\n'))
@@ -78,9 +75,9 @@ async function rejectUnknown(typed: string | undefined, options: Options, io: Co
 
 const differenceText = ([first]: ShownLedger['rows']): string =>
   first === undefined
-    ? 'DIFFERENCE is not 0 in a row that is not shown; to show this row, use --since and --destination'
+    ? 'some deliveries have no result, in a row that is not shown; to find this row, request fewer rows with --since, --until and --destination'
     : printable(
-        `DIFFERENCE is not 0, first for destination ${first.destination} in the hour from ${first.hour}; see the runbook HooklineLedgerDifference`,
+        `some deliveries have no result (column DIFFERENCE), first for destination ${first.destination} in the hour from ${first.hour}; see the runbook HooklineLedgerDifference`,
       )
 
 const linesOf = ({ rows, totals }: ShownLedger): readonly string[] =>

@@ -11,9 +11,9 @@ interface Options extends OperatorOptions {
 }
 
 const description = [
-  'Shows what happened to a message: its event, its state at each destination, and each recorded attempt. The operator service reads this from Kafka.',
-  'The states are delivered, waiting, dead_lettered, dropped and unknown. For the state "unknown", the column REASON says which information is missing. The word "inferred" after a state means that Kafka has no record of it. The committed offsets then show that the dispatchers have processed the event. Hookline concludes "dropped" from the configuration, and "delivered" if no failure is recorded.',
-  'By default it searches messages received in the last 24 hours. The search has a time limit, and the command prints on stderr how far back it reached. For a complete search, set --since and --until to times around that of the message.',
+  'Shows what happened to a message: its event, its state at each destination, and each recorded attempt. The operator service reads this information from Kafka.',
+  'The states are "delivered", "waiting", "dead_lettered", "dropped" and "unknown". For "unknown", the column REASON says which information is missing. The word "inferred" after a state means that Kafka has no record of the state. The committed offsets show only that Hookline has processed the event. Hookline therefore shows "dropped" if the current configuration drops the event, and otherwise "delivered" if no failure is recorded.',
+  'By default, the command searches messages received in the last 24 hours. The time and the number of records of a search are limited. If the search ends early, the command prints on stderr how far back it searched. For a complete search, set --since and --until to times shortly before and after the message.',
 ].join('\n\n')
 
 /** `hookline message` */
@@ -53,7 +53,7 @@ async function run(id: string, options: Options, io: CommandIo): Promise<void> {
   if (answer.partial === true)
     io.stderr.write(
       printable(
-        `hookline: the search is incomplete: ${reach}; use --since and --until around the time of the message`,
+        `hookline: the search is incomplete: ${reach}; for a complete search, set --since and --until to times shortly before and after the message`,
       ).concat('\n'),
     )
 }
@@ -62,7 +62,7 @@ function linesOf({ id, event, eventRemoved, destinations }: ShownTimeline): read
   const place = event && `${event.position.topic}/${event.position.partition}/${event.position.offset}`
   const about =
     event === undefined
-      ? `its event ${eventRemoved === true ? 'was deleted by Kafka when the retention time of the topic ended' : 'was not found'}`
+      ? `its event ${eventRemoved === true ? 'was deleted by Kafka after the retention time of the topic' : 'was not found in the searched time'}`
       : `${event.type}${event.event === undefined ? '' : ` "${event.event}"`} of source ${event.sourceId}, received ${event.receivedAt}, ${place}`
   const states = destinations.map(destination => [
     destination.id,
@@ -83,9 +83,13 @@ function linesOf({ id, event, eventRemoved, destinations }: ShownTimeline): read
     ...(states.length === 0
       ? []
       : ['', ...tableOf(['DESTINATION', 'STATE', 'REASON', 'WAITING IN RETRY TOPIC', 'DEAD LETTER KEY'], states)]),
+    ...(destinations.some(destination => destination.inferred === true) ? [inferredNote] : []),
     ...(attempts.length === 0 ? [] : ['', ...tableOf(attemptTitles, attempts)]),
   ]
 }
+
+const inferredNote =
+  '(inferred): no record contains this state; Hookline concludes it from the committed offsets and the configuration'
 
 const attemptTitles = [
   ...['TIME', 'DESTINATION', 'ATTEMPT', 'WEBHOOK', 'OUTCOME', 'STATUS', 'MS', 'DECISION', 'REASON', 'NEXT ATTEMPT'],

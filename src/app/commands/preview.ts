@@ -36,7 +36,7 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
 }
 
 const description = [
-  'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing and uses no network. So it knows only the destinations and sources of the configuration file, not those that were created through the operator API.',
+  'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing and uses no network. Therefore it does not know the destinations and sources that were created through the operator API.',
   'The output is an .http file that editors can open. Without --show-secrets, header values and URLs that come from files are masked with ***. Values that the configuration file itself contains are always shown.',
   'If the message is invalid, or no destination would get it, the command prints the reason, and the exit code is 1.',
 ].join('\n\n')
@@ -87,7 +87,9 @@ async function run(options: Options, io: CommandIo, clock: Clock): Promise<void>
         ),
       )
     if (refusal === undefined && destination.paused)
-      note(`destination '${destination.id}' is paused: these requests would wait in a retry topic until you resume it`)
+      note(
+        `destination '${destination.id}' is paused: its requests would wait in a retry topic until you resume the destination`,
+      )
   }
   if (previews.length === 0) throw new CommandFailed(refusals.join('; '))
   for (const refusal of refusals) note(refusal)

@@ -38,11 +38,11 @@ interface Options extends FilterOptions, JobOptions {
 export type ReplayAccess = Pick<CommandClients, 'reader' | 'producer' | 'clock' | 'events' | 'inputs' | 'close'>
 
 const description = [
-  'Replays the dead letters (see `hookline dead-letters`) that match all filters. Without filters the command replays all dead letters: on a terminal it asks for confirmation first, in a script it does not ask.',
+  'Replays the dead letters (see `hookline dead-letters`) that match all filters. Without filters, the command replays all dead letters after a confirmation. In a script, or with --operator-url, it does not ask for the confirmation.',
   'A delivery starts again after about 10 seconds, only for its destination, with the same message id and a new retry window. Some events are dead-lettered without a destination, for example with the reason "unknown_source"; the replay writes them to the events topic again, unchanged. For an audience change, Hookline sends the current value unless the destination has it already.',
-  'You can stop the command and run it again: it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time. Do not run two replays at the same time.',
-  'With --operator-url, the operator service replays the dead letters as a job. The job continues after Ctrl-C and after a restart of any process. Jobs of one destination run one after the other.',
-  'A dead letter is not replayed if its destination is disabled, is missing from the configuration, or (without --even-disconnected) is no longer connected to the source. Records with invalid headers, deliveries whose event cannot be decoded (without --even-disconnected), and truncated records (the dead-letter topic has only their first 64 KiB) are not replayed either. If a selected dead letter is not replayed, the exit code is 1, except with --dry-run.',
+  'You can stop the command and run it again: it skips dead letters that were already replayed. After the command was killed, the next replay may replay some dead letters a second time. Do not run two replays without --operator-url at the same time.',
+  'With --operator-url, the operator service replays the dead letters as a job. The job continues after Ctrl-C and after a restart of any process. All replays, and all jobs of one destination, run one after the other.',
+  'A dead letter is not replayed if its destination is disabled or missing from the configuration, if its headers are invalid, or if the dead-letter topic has only the first 64 KiB of the record. Only with --even-disconnected does the command replay deliveries whose destination is no longer connected to the source, or whose event cannot be decoded. If a selected dead letter is not replayed, the exit code is 1, except with --dry-run.',
 ].join('\n\n')
 
 const examples = [
@@ -65,10 +65,10 @@ export function replayCommand(
       'replay at most this number of dead letters per second (default: unlimited)',
       wholeNumber('--rate', 1),
     )
-    .option('--dry-run', 'show what would be replayed and to which topic, without writing')
+    .option('--dry-run', 'show what would be replayed and to which topic, and write nothing')
     .option(
       '--even-disconnected',
-      'also replay to destinations that are no longer connected to the source, or if the source cannot be read',
+      'also replay deliveries whose destination is no longer connected to the source of the event, or whose event cannot be decoded',
     )
     .action(async (options: Options) => (isJob(options, io) ? replayAsJob(options, io) : run(options, io, open)))
   withJobOptions(withOperatorOptions(command, operatorUrlText), 'replay')
@@ -178,7 +178,7 @@ function printResult(report: ReplayReport, options: Options, io: CommandIo): voi
     case 'failed':
       throw withRemedy(end.error)
     case 'declined':
-      throw new CommandFailed('nothing replayed, because you did not confirm with y')
+      throw new CommandFailed('nothing replayed, because you did not confirm with "y"')
     case 'interrupted':
       if (dryRun)
         throw new CommandFailed('interrupted before all dead letters were checked; run the same command again')

@@ -19,8 +19,8 @@ interface Options extends JobOptions {
 }
 
 const description = [
-  'Sends events to one destination again, with the same message ids, if Kafka still has them. Use it for a new destination, after a receiver lost data, or after requests had a wrong signature. The operator service resends the events as a job, and the command shows its progress. After Ctrl-C the job continues.',
-  'The destination gets the events of its sources from the time between --since and --until, if they pass its filter. Events of deleted and suppressed users, audience changes, notices and canary messages are not sent.',
+  'Sends events to one destination again, with the same message ids. Kafka must still have the events. Use the command for a new destination, after a receiver lost data, or after requests had a wrong signature. The operator service resends the events as a job, and the command shows its progress. After Ctrl-C the job continues.',
+  'The destination gets the events of its sources from the time between --since and --until, if they pass its filter. It does not get audience changes, delete messages, notices, canary messages, or events of deleted or suppressed users.',
 ].join('\n\n')
 
 const examples = [

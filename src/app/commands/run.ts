@@ -18,18 +18,20 @@ interface Options {
   readonly services?: ReadonlySet<ServiceName>
   /** Overrides `log.level` until a reload changes `log.level`. */
   readonly logLevel?: LogLevel
+  readonly waitForSetup?: boolean
 }
 
 const description = [
-  'Runs the services in this process until SIGTERM or SIGINT, then drains them: for one second after the signal, the readiness check fails while the collector still accepts requests. Then the process responds to pending requests, starts no new attempts, waits for the attempts in progress and commits offsets.',
+  'Runs the services in this process until SIGTERM or SIGINT, then drains them. For one second after the signal, the readiness check fails, but the collector still accepts requests. Then the process responds to pending requests, starts no new attempts, waits for the attempts in progress and commits offsets.',
   'Prints one line on stdout when all services are ready. Logs JSON lines to stderr.',
   'The configuration can name other files, for example files with secrets. The command reads only those that the selected services and the connections to Kafka and the schema registry need.',
-  'Changes of these keys of the configuration apply within 5 seconds: sources, destinations, destinationsFrom, audiences, network, payload, canary, notices, operator.keys, operator.encryptionKeyFile and log. All other changes need a restart. Adding the first operator key or encryption key, and removing the last one, also need a restart.',
+  'Changes of these keys of the configuration apply within 5 seconds: `sources`, `destinations`, `destinationsFrom`, `audiences`, `network`, `payload`, `canary`, `notices`, `operator.keys`, `operator.encryptionKeyFile` and `log`. All other changes need a restart. A restart is also necessary after you add the first operator key or remove the last one, and after you add or remove the encryption key.',
 ].join('\n\n')
 
 /** `hookline run` */
 export function runCommand(io: CommandIo): Command {
-  const command = createCommand('run', 'run the services in this process', io).description(description)
+  const command = createCommand('run', 'run the services: collector, dispatcher, audiences and operator', io)
+  command.description(description)
   withServicesOption(withConfigOption(command), 'services to run')
     .addOption(
       new Option(
@@ -38,6 +40,10 @@ export function runCommand(io: CommandIo): Command {
       )
         .choices(logLevels)
         .env('HOOKLINE_LOG_LEVEL'),
+    )
+    .option(
+      '--wait-for-setup',
+      'if topics or schemas are missing, or the schema registry does not respond, wait instead of exiting with code 1',
     )
     .action((options: Options) => run(options, io))
   return withExamples(command, [
@@ -67,7 +73,10 @@ async function run(options: Options, io: CommandIo): Promise<void> {
     )
     ended.resolve(error)
   }
-  const composition = compose({ settings, services, logger, audit: createAuditLog(), onFatal, stopAsked })
+  const composition = compose({
+    ...{ settings, services, logger, audit: createAuditLog(), onFatal, stopAsked },
+    waitForSetup: options.waitForSetup ?? false,
+  })
   const addresses = await composition.start().catch((error: unknown) => {
     if (!stopAsked.aborted) throw error
   })

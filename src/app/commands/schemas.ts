@@ -12,9 +12,9 @@ interface Options {
 
 /** `hookline schemas register|check` */
 export function schemasCommand(io: CommandIo): Command {
-  const register = createCommand('register', 'register the schemas; run this before the services start', io)
+  const register = createCommand('register', 'register the schemas; run this command before the services start', io)
   register.description(
-    'Registers the Avro schemas. Run this before the services start. If the compatibility level of a subject is neither BACKWARD_TRANSITIVE nor FULL_TRANSITIVE, the command sets it to BACKWARD_TRANSITIVE.',
+    'Registers the Avro schemas. Run this command before the services start. If the compatibility level of a subject is neither BACKWARD_TRANSITIVE nor FULL_TRANSITIVE, the command sets it to BACKWARD_TRANSITIVE.',
   )
   register.action(async (options: Options) => {
     const settings = await loadSettings(options, io)
@@ -79,6 +79,6 @@ async function checkSchemas(
   throw new CommandFailed(
     hasIncompatible
       ? 'another program or a newer version of Hookline registered an incompatible schema: update Hookline, or use another topics.prefix'
-      : 'not all schemas are registered with a sufficient compatibility level; correct this with: hookline schemas register',
+      : 'some schemas are not registered, or the compatibility level of their subject is too weak; to correct both, run: hookline schemas register',
   )
 }

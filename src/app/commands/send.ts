@@ -15,11 +15,11 @@ import { printable } from '../terminal.ts'
 const textFields = {
   userId: 'id of the user',
   anonymousId: 'id of a visitor whose user id is unknown',
-  event: 'name of the event (for the type track)',
-  groupId: 'id of the group (for the type group)',
-  previousId: 'previous id of the user (for the type alias)',
-  name: 'name of the page or screen (for the types page and screen)',
-  category: 'category of the page or screen (for the types page and screen)',
+  event: 'name of the event, for the type "track"',
+  groupId: 'id of the group, for the type "group"',
+  previousId: 'previous id of the user, for the type "alias"',
+  name: 'name of the page or screen, for the types "page" and "screen"',
+  category: 'category of the page or screen, for the types "page" and "screen"',
   timestamp: 'time of the event in ISO 8601 (default: now)',
   messageId: 'message id, by which receivers detect duplicates (default: a new id)',
 } as const
@@ -40,7 +40,7 @@ interface Options extends Fields {
 
 const description = [
   'Sends one message to the collector, as the client library does. Give a message type with options, or the complete message as JSON in --message or on stdin.',
-  'The command takes the write key and the address of the collector from the configuration file. With --write-key and --endpoint it needs no configuration file. It does not know the sources that were created through the operator API: for one of these, use --write-key.',
+  'The command takes the write key and the address of the collector from the configuration file. With --write-key and --endpoint the command needs no configuration file. For a source that was created through the operator API, use --write-key, because the command does not know the source.',
   'If the collector does not accept the message, or cannot be reached, the command prints the reason, and the exit code is 1.',
 ].join('\n\n')
 
@@ -65,7 +65,10 @@ export function sendCommand(io: CommandIo): Command {
   command
     .option('--message <json>', 'complete message as JSON (default: read from stdin)')
     .option('--source <id>', 'source whose write key is used (default: the first one in the configuration)')
-    .option('--write-key <key>', 'write key; cannot be combined with --source')
+    .option(
+      '--write-key <key>',
+      'write key to use instead of one from the configuration; cannot be combined with --source',
+    )
     .option('--endpoint <url>', 'URL of the collector (default: collector.listen of the configuration)')
     .option(
       '--retries <number>',
@@ -112,7 +115,7 @@ async function send(typed: string | undefined, options: Options, io: CommandIo):
   if (options.json === true) printData(io, options, { ...facts, result: 'failed', reason, code, detail }, [])
   const isNotRetried = reason === 'retries_exhausted' && options.retries === 0
   const cause = isNotRetried ? 'not retried, because --retries is 0' : reason
-  throw new CommandFailed(`sending failed: ${cause} (${printable(code)}): ${printable(detail)}`)
+  throw new CommandFailed(`sending failed with ${printable(code)} (${cause}): ${printable(detail)}`)
 }
 
 /** Calls the client library and converts its errors about arguments to errors of the command. */
@@ -152,7 +155,8 @@ function writeKeyOf(settings: Settings, typed: string | undefined): string {
 
 function endpointOf({ collector: { listen } }: Settings): string {
   const { host, port } = listen
-  if (port === 0) throw new UsageError('collector.listen has port 0 (any free port): use --endpoint')
+  if (port === 0)
+    throw new UsageError('collector.listen has port 0 (any free port), so the actual port is unknown: use --endpoint')
   // A server that listens on every address also listens on the loopback address.
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`

@@ -29,8 +29,8 @@ interface Options {
 
 const description = [
   "Receives webhooks locally, as a customer's endpoint would. Verifies signatures, prints one line for each request, and simulates failures.",
-  'Accepts POST requests on every path. With --statuses, requests with the same X-Message-Id on the same path count as attempts of one message. When a kept-alive connection breaks, Hookline repeats the request immediately, so one attempt of Hookline may count twice.',
-  'With --file, writes each request as one JSON line {"at","path","headers","body","signatureValid"} before it responds. signatureValid is null without a secret.',
+  'Accepts POST requests on every path. With --statuses, requests with the same X-Message-Id on the same path count as attempts of one message. If a connection that Hookline has used before breaks, Hookline immediately sends the request again, so the sink may count one attempt of Hookline as two.',
+  'With --file, writes each request as one JSON line {"at","path","headers","body","signatureValid"} before it responds. Without a secret, "signatureValid" is null.',
 ].join('\n\n')
 
 const examples = [
@@ -38,7 +38,7 @@ const examples = [
   'hookline sink --statuses 500,503,200 --retry-after 30     # two failures, then success, for each message',
   'hookline sink --statuses hang,reset,200                   # a timeout, a broken connection, then success',
   'hookline sink --statuses 404                              # rejects everything',
-  'hookline sink --latency 4900ms --reset-every 10           # slow, and every tenth connection breaks',
+  'hookline sink --latency 4900ms --reset-every 10           # slow; breaks the connection of every tenth request',
   'hookline sink --listen 127.0.0.1:0 --quiet --file - | jq .body',
 ]
 
@@ -57,7 +57,7 @@ export function sinkCommand(io: CommandIo): Command {
       append,
     )
     .option('--secret-file <file>', 'file with a shared secret; can be repeated', append)
-    .option('--file <file>', 'append each request to this file as a JSON line; - means stdout')
+    .option('--file <file>', 'append each request to this file as a JSON line; "-" means stdout')
     .option('--latency <duration>', 'delay before each response, such as 20ms or 3s (default: none)', parseLatency)
     .option(
       '--statuses <list>',
@@ -99,9 +99,9 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const failure = await Promise.race([stopped(stopping), record?.failed].filter(each => each !== undefined))
   const { received, messages, badSignatures } = await sink.stop()
   await record?.close()
-  say(
-    `received ${countWithNoun(received, 'request')}: ${countWithNoun(messages, 'distinct message')}, ${countWithNoun(badSignatures, 'bad signature')}`,
-  )
+  const signatures =
+    sinkOptions.secrets?.length === 0 ? 'signatures not checked' : countWithNoun(badSignatures, 'bad signature')
+  say(`received ${countWithNoun(received, 'request')}: ${countWithNoun(messages, 'distinct message')}, ${signatures}`)
   if (failure !== undefined) throw failure
 }
 

@@ -50,9 +50,9 @@ const openFollower: OpenFollower = ({ kafka, topics }, from, io) => {
 }
 
 const description = [
-  'Shows the recorded delivery attempts of all processes, from now or from --since on, until it is interrupted. Kafka keeps attempt records for seven days. Only attempts that match all filters are shown. Attempts for the same message are shown in the order in which they ended.',
-  'Each line has the start time, the destination, the decision and its reason, the attempt number, the duration, the message type, the source, the message id, and for each webhook its id (or its position, from 0) and its outcome, such as 0=timeout. A line never has user ids or message contents.',
-  'With `delivery.attemptsTopic: failures` (the default), the dispatcher records only failed attempts and successes after a failure. With `delivery.attemptsTopic: all`, it records every attempt. Under load the dispatcher may drop attempt records; hookline_attempt_records_total{result="dropped"} counts them.',
+  'Shows the recorded delivery attempts of all processes, from now on or from the time in --since. Runs until you interrupt the command, or until it has shown the number of attempts in --count. Kafka keeps attempt records for seven days. Only attempts that match all filters are shown. Attempts for the same message are shown in the order in which they ended.',
+  'Each line has the start time, the destination, the decision and its reason, the attempt number, the duration, the message type, the source and the message id. Then it has one entry for each webhook, such as 0=timeout: the id of the webhook (or its position, from 0) and its outcome. A line never has user ids or message contents.',
+  'With `delivery.attemptsTopic: failures` (the default), the dispatcher records only failed attempts and successes after a failure. With `delivery.attemptsTopic: all`, it records every attempt. Under load the dispatcher may drop attempt records; the metric hookline_attempt_records_total{result="dropped"} counts them.',
 ].join('\n\n')
 
 /** `hookline tail` */
@@ -89,7 +89,7 @@ async function run(options: Options, io: CommandIo, open: OpenFollower): Promise
   const settings = await (hasIds ? loadMergedSettings : loadSettings)(options, io)
   if (settings.delivery.attemptsTopic === 'off')
     throw new CommandFailed(
-      'the dispatchers record no attempts, because delivery.attemptsTopic is "off": set it to "all", run hookline topics apply and restart the dispatchers',
+      'the dispatchers record no attempts, because delivery.attemptsTopic is "off": set it to "all", run `hookline topics apply`, and restart the dispatchers',
     )
   rejectUnknown('--destination', options.destination, settings.destinations)
   rejectUnknown('--source', options.source, settings.sources)

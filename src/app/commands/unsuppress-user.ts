@@ -13,15 +13,17 @@ interface Options {
 }
 
 const description = [
-  'Lifts the suppression of users who were deleted with `hookline delete-user --suppress`, or with "suppress": true in the operator API. Within a few seconds, new events of the users are delivered again. Events from before the deletion are still not delivered.',
+  'If a user was deleted with `hookline delete-user --suppress`, or with "suppress": true in the operator API, Hookline also drops new events of the user. This command ends that: within a few seconds, Hookline delivers new events of the users again. It still drops events from before the deletion.',
   'The exit code is 0 even if a user is not suppressed.',
 ].join('\n\n')
 
 /** `hookline unsuppress-user` */
 export function unsuppressUserCommand(io: CommandIo, open: OpenCommandClients = openCommandClients): Command {
-  const command = withConfigOption(createCommand('unsuppress-user', 'lift the suppression of users', io))
+  const command = withConfigOption(
+    createCommand('unsuppress-user', 'accept new events again from users who were deleted with --suppress', io),
+  )
     .description(description)
-    .requiredOption('--user <id...>', 'id of a user; accepts several ids and can be repeated')
+    .requiredOption('--user <id...>', 'one or more user ids, separated by spaces; the option can be repeated')
     .action((options: Options) => run(options, io, open))
   return withExamples(withJsonOption(command), [
     'hookline unsuppress-user --user u-17',
@@ -38,7 +40,7 @@ async function run(options: Options, io: CommandIo, open: OpenCommandClients): P
     const lifted = await liftSuppression({ suppressions }, userIds)
     const notSuppressed = userIds.filter(userId => !lifted.includes(userId))
     printData(io, options, { lifted, notSuppressed }, [
-      ...lifted.map(userId => `suppression lifted: ${printable(userId)}`),
+      ...lifted.map(userId => `no longer suppressed: ${printable(userId)}`),
       ...notSuppressed.map(userId => `was not suppressed: ${printable(userId)}`),
     ])
   } catch (error) {

@@ -4,6 +4,14 @@ import type { Logger } from '../../core/ports.ts'
 
 const retryIntervalMs = 2_000
 
+interface Options {
+  readonly logger: Pick<Logger, 'warn'>
+  /** Aborted when the process must stop. */
+  readonly stopAsked: AbortSignal
+  /** Says which other errors are awaited too. Default: none. */
+  readonly isAwaited?: (error: unknown) => boolean
+}
+
 /**
  * Repeats `ask` while Kafka cannot answer it yet: no broker responds, or a partition or a group has
  * no leader while the brokers start. A restart would not help, so the process does not exit.
@@ -12,7 +20,7 @@ const retryIntervalMs = 2_000
  */
 export async function awaitKafka<T>(
   ask: () => Promise<T>,
-  { logger, stopAsked }: { readonly logger: Pick<Logger, 'warn'>; readonly stopAsked: AbortSignal },
+  { logger, stopAsked, isAwaited = () => false }: Options,
 ): Promise<T> {
   const stopped = Promise.withResolvers<never>()
   stopped.promise.catch(() => undefined)
@@ -20,16 +28,15 @@ export async function awaitKafka<T>(
   stopAsked.addEventListener('abort', stop)
   if (stopAsked.aborted) stop()
   try {
-    for (let isLogged = false; ; isLogged = true) {
+    for (let logged = ''; ; ) {
       try {
         return await Promise.race([ask(), stopped.promise])
       } catch (error) {
-        if (stopAsked.aborted || !isTransient(error)) throw error
-        if (!isLogged)
-          logger.warn(
-            { error: (error as Error).message },
-            'cannot use Kafka yet (see error); hookline tries again every 2 s',
-          )
+        if (stopAsked.aborted || !(isTransient(error) || isAwaited(error))) throw error
+        const { message } = error as Error
+        if (message !== logged)
+          logger.warn({ error: message }, 'hookline cannot start yet (see error); it tries again every 2 s')
+        logged = message
       }
       await delay(retryIntervalMs, undefined, { signal: stopAsked })
     }

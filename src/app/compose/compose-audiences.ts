@@ -2,6 +2,7 @@ import { createMembershipCodec } from '../../adapters/avro/audience-codecs.ts'
 import { createReader } from '../../adapters/kafka/log/topic-reader.ts'
 import { durationMs } from '../../core/time.ts'
 import { createAudiencesService } from '../../services/audiences/audiences.ts'
+import { awaitSetup } from './await-setup.ts'
 import { createGroupConsumer, type SharedDependencies, type StartedService } from './shared-dependencies.ts'
 
 /** The maximum wait of a fetch. A sync does not need a latency of milliseconds. */
@@ -19,7 +20,7 @@ export async function startAudiences(shared: SharedDependencies): Promise<Starte
     topics: [topics.audienceInput],
     maxWait,
     onLoss:
-      'Kafka deleted audience syncs, audience resets, user deletions or delivery results before Hookline read them; repeat the syncs, resets and deletions from the time since Hookline last read this partition',
+      'Kafka deleted records of audience syncs, resets, user deletions or delivery results before Hookline read them; to find the lost time span, see the runbook HooklineRecordsLost; then repeat the syncs, resets and deletions of this time span',
   })
   // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
   for (const topic of [topics.events, topics.memberships, topics.deadLetter]) metrics.produceFailures.inc({ topic }, 0)
@@ -30,7 +31,10 @@ export async function startAudiences(shared: SharedDependencies): Promise<Starte
     codecs: {
       events: shared.codec,
       inputs: shared.inputCodec,
-      memberships: await createMembershipCodec({ registry, topic: topics.memberships, clock }),
+      memberships: await awaitSetup(
+        () => createMembershipCodec({ registry, topic: topics.memberships, clock }),
+        shared,
+      ),
     },
     window: settings.delivery.window,
     directory: () => live().audiences,

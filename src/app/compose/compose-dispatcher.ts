@@ -33,8 +33,8 @@ export async function startDispatcher(shared: SharedDependencies): Promise<Dispa
     timeout: settings.delivery.timeout,
     clock,
   })
-  await lifecycle.start({ name: 'HTTP client of webhooks', stop: () => transport.close() })
-  const tokenClient = await startTokenClient(shared, 'HTTP client of token requests')
+  await lifecycle.start({ name: 'HTTP client for webhooks', stop: () => transport.close() })
+  const tokenClient = await startTokenClient(shared, 'HTTP client for token requests')
   const eventLoop = watchEventLoop()
   await lifecycle.start({ name: 'event loop watch', stop: async () => eventLoop.stop() })
   // Consume every existing retry topic, because an earlier schedule may have left records there.

@@ -31,8 +31,8 @@ export async function startObjectsApi(
     timeout: settings.delivery.timeout,
     clock,
   })
-  await lifecycle.start({ name: 'HTTP client of test messages', stop: () => transport.close() })
-  const client = await startTokenClient(shared, 'HTTP client of token requests for test messages')
+  await lifecycle.start({ name: 'HTTP client for test messages', stop: () => transport.close() })
+  const client = await startTokenClient(shared, 'HTTP client for token requests of test messages')
   const live = await startStatusView(shared)
   return {
     ...createManageObjects({ objects, clock, randomBytes }),
@@ -63,7 +63,7 @@ const existingTiers = ({ existingTopics, topics }: SharedDependencies): readonly
 /** Creates the sessions in which the operator API reads from Kafka. */
 export async function startLogSessions({ kafka, clock, lifecycle }: SharedDependencies): Promise<WithLogSession> {
   const sessions = createLogSessions({ kafka, clock })
-  await lifecycle.start({ name: 'reader of the operator API', stop: sessions.close })
+  await lifecycle.start({ name: 'Kafka reader of the operator API', stop: sessions.close })
   return sessions.use
 }
 

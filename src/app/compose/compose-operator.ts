@@ -17,6 +17,7 @@ import { createLedgerWatch } from '../../services/operator/ledger-watch.ts'
 import { createListAudiences } from '../../services/operator/list-audiences.ts'
 import { createOperatorService, type OperatorService } from '../../services/operator/operator.ts'
 import { createPublishedKeys } from '../../services/operator/published-signing-keys.ts'
+import { awaitSetup } from './await-setup.ts'
 import { startJobs } from './compose-jobs.ts'
 import { composeReadLedger, ledgerRouteLimits, ledgerWatchLimits } from './compose-ledger.ts'
 import { createLogApi, startLogSessions, startObjectsApi } from './compose-objects-api.ts'
@@ -99,7 +100,7 @@ async function composeListAudiences(shared: SharedDependencies): Promise<ListAud
     ? {
         topic,
         reader: createReader({ kafka, clock, logger }),
-        codec: await createMembershipCodec({ registry, topic, clock }),
+        codec: await awaitSetup(() => createMembershipCodec({ registry, topic, clock }), shared),
       }
     : undefined
   const directory = () => live().audiences

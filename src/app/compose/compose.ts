@@ -25,6 +25,8 @@ interface Deps {
   readonly onFatal: (error: Error) => void
   /** Aborted when the process must stop, even during its start. */
   readonly stopAsked: AbortSignal
+  /** Whether a missing topic or schema, or an unavailable schema registry, is awaited at the start. */
+  readonly waitForSetup: boolean
 }
 
 /** The URLs of the HTTP servers of a process. */
@@ -41,7 +43,8 @@ export interface Composition {
   readonly metrics: Metrics
   /**
    * Resolves when all services run.
-   * @throws TopicsMissing, or the error of a component, after stopping all started components
+   * @throws what `awaitSetup` throws, or the error of a component, after stopping all started
+   * components
    */
   start(): Promise<Addresses>
   /** Drains the services, commits offsets and stops all components. */
@@ -64,7 +67,7 @@ const load = {
 }
 
 export function compose(deps: Deps): Composition {
-  const { settings, services, audit, onFatal, stopAsked } = deps
+  const { settings, services, audit, onFatal, stopAsked, waitForSetup } = deps
   const { metrics, ...exposition } = createMetrics()
   const logger = countLogLines(deps.logger, metrics)
   const lifecycle = new Lifecycle(logger)
@@ -98,7 +101,8 @@ export function compose(deps: Deps): Composition {
     await lifecycle.start({ name: 'ops server', start: async () => (ops = await server.start()), stop: server.stop })
     const watch = createClockWatch({ clock: systemClock, offset: systemTime.offset, logger })
     await lifecycle.start({ name: 'clock watch', start: async () => watch.start(), stop: async () => watch.stop() })
-    const context = { settings, live: live.get, merged, lifecycle, metrics, logger, audit, onFatal, stopAsked }
+    const state = { settings, live: live.get, merged, lifecycle, metrics, logger, audit }
+    const context = { ...state, onFatal, stopAsked, waitForSetup }
     const shared = await createSharedDependencies(context, services)
     const status = await startStatusWriter(shared, services)
     if (services.has('dispatcher')) {

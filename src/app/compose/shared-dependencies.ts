@@ -25,6 +25,7 @@ import type { ObjectWriter } from '../../services/config-objects/object-writer.t
 import { createSuppressionList, type SuppressionList } from '../../services/deletion/suppression-list.ts'
 import type { Lifecycle } from '../lifecycle.ts'
 import { awaitKafka } from './await-kafka.ts'
+import { awaitSetup, TopicsMissing } from './await-setup.ts'
 import { startObjectStore, startObjectWriter } from './compose-config-objects.ts'
 import type { LiveSettings } from './live-settings.ts'
 import type { MergedSettings } from './merged-settings.ts'
@@ -42,6 +43,8 @@ export interface ProcessContext {
   readonly onFatal: (error: Error) => void
   /** Aborted when the process must stop, even during its start. */
   readonly stopAsked: AbortSignal
+  /** Whether a missing topic or schema, or an unavailable schema registry, is awaited at the start. */
+  readonly waitForSetup: boolean
 }
 
 /** The clients, codecs and lists that all services of one process share. */
@@ -77,16 +80,7 @@ export interface StartedService {
   refreshGauges(): void
 }
 
-/**
- * The error when topics that the services need do not exist. The services do not start without
- * them, because auto-created topics would have the wrong partition count and retention.
- */
-export class TopicsMissing extends Error {
-  override readonly name = 'TopicsMissing'
-  readonly code = 'topics_missing'
-}
-
-/** Waits for Kafka, then connects. @throws TopicsMissing, or an error of an adapter */
+/** Waits for Kafka, then connects. @throws what `awaitSetup` throws, or an error of an adapter */
 export async function createSharedDependencies(
   context: ProcessContext,
   services: ReadonlySet<ServiceName>,
@@ -97,10 +91,11 @@ export async function createSharedDependencies(
   // spans of the other components.
   const tracer = await startTraces(context)
   const kafka = createKafka(settings.kafka, logger)
-  const existingTopics = await awaitKafka(() => checkedTopics(settings, kafka, services), context)
+  const existingTopics = await awaitSetup(() => checkedTopics(settings, kafka, services), context)
   const registry = createRegistry(settings.registry)
-  const codec = await createEventCodec({ registry, eventsTopic: topics.events, clock })
-  const inputCodec = await createAudienceInputCodec({ registry, topic: topics.audienceInput, clock })
+  const codec = await awaitSetup(() => createEventCodec({ registry, eventsTopic: topics.events, clock }), context)
+  const inputTopic = topics.audienceInput
+  const inputCodec = await awaitSetup(() => createAudienceInputCodec({ registry, topic: inputTopic, clock }), context)
   // Retry records wait for seconds in any case, so larger batches do not delay them.
   const prefersLargeBatches = (topic: string): boolean => topics.tierOf(topic) !== undefined
   const producer = createProducer({ kafka, clock, logger, prefersLargeBatches, onAppended: systemTime.learn })
@@ -144,7 +139,7 @@ async function suppressionRetention(
   const specs = topicSpecsOf(settings)
   const admin = createAdmin(kafka)
   const notRead =
-    'cannot read the retention of the topics from Kafka (see error), so this process keeps suppressions of deleted users for only 53 days; if a topic has a longer retention than the default, restart the process'
+    'cannot read the retention of the topics from Kafka (see error); this process assumes the default retention; if a topic keeps records longer, the process may deliver earlier events of a deleted user when 53 days have passed since the deletion; to prevent this, restart the process'
   try {
     return maxDeliveryAge(topicNames(topics.prefix), specs, await admin.describe(specs.map(({ name }) => name)))
   } catch (error) {

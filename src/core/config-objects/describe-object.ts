@@ -58,7 +58,7 @@ export function describeFileObject(
 const heldProblem: SettingsProblem = {
   path: [],
   message: 'the file of this destination in a directory of "destinationsFrom" is missing or not valid',
-  hint: 'run hookline check-config to see the problems of the file',
+  hint: 'run `hookline check-config` to see the problems of the file',
 }
 
 /**

@@ -117,7 +117,7 @@ export function decodeRecord(
     return {
       kind: 'damaged',
       name,
-      detail: 'one of the headers "version", "copy", "changed-at" and "action" is not valid',
+      detail: 'the header "version", "changed-at" or "action" is missing or invalid, or the header "copy" is invalid',
     }
   if (writeId === '') return { kind: 'damaged', name, detail: 'the header "write" is missing' }
   if ((value === null) !== (action === 'deleted'))
@@ -177,24 +177,30 @@ function parsedJson(text: string): unknown {
 /** The value of a record. */
 export const encodeValue = (document: ObjectDocument): string => JSON.stringify({ format, document })
 
+/**
+ * `unknown_format`: another version of Hookline may have written the value. `damaged`: no version
+ * of Hookline writes the value.
+ */
 export type DecodedDocument =
   | { readonly kind: 'document'; readonly document: ObjectDocument }
-  | { readonly kind: 'unreadable'; readonly detail: string }
+  | { readonly kind: 'unknown_format' | 'damaged'; readonly detail: string }
 
 /** Decodes the value of a record. */
 export function decodeValue(value: string): DecodedDocument {
   const parsed = parsedJson(value)
-  if (parsed === undefined) return { kind: 'unreadable', detail: 'has a stored value that is not JSON' }
-  if (!isObject(parsed)) return { kind: 'unreadable', detail: 'has a stored value that is not a JSON object' }
+  if (parsed === undefined) return damaged('it is not JSON')
+  if (!isObject(parsed)) return damaged('it is not a JSON object')
   const { format: found, document } = parsed
-  if (found !== format) {
-    const which = typeof found === 'number' ? `format ${found}` : 'no known format'
+  if (typeof found !== 'number') return damaged('it has no number in the key "format"')
+  if (found !== format)
     return {
-      kind: 'unreadable',
-      detail: `has a stored value with ${which}, but this version of Hookline reads only format ${format}`,
+      kind: 'unknown_format',
+      detail: `has a value of format ${found} in the config topic, but this version of Hookline reads only format ${format}`,
     }
-  }
-  return isObject(document)
-    ? { kind: 'document', document }
-    : { kind: 'unreadable', detail: 'has a stored value without the key "document"' }
+  return isObject(document) ? { kind: 'document', document } : damaged('it has no JSON object in the key "document"')
 }
+
+const damaged = (why: string): DecodedDocument => ({
+  kind: 'damaged',
+  detail: `has a damaged value in the config topic: ${why}`,
+})

@@ -142,7 +142,8 @@ function unsendableKeys(document: ObjectDocument, earlier: ObjectDocument = {}):
       : [
           {
             path: ['writeKey', ...(isList ? [index] : [])],
-            message: 'has a colon or a character that a header cannot carry, so not every client can send it',
+            message:
+              'has a colon, a space at its beginning or end, or a character that HTTP headers cannot contain, so some clients cannot send it',
             hint: sendableHint,
           },
         ],
@@ -171,6 +172,6 @@ const recordOf = (
 
 const tooLarge = (bytes: number): SettingsProblem => ({
   path: [],
-  message: `needs ${bytes} bytes in the config topic; the maximum is ${maxValueBytes} bytes`,
+  message: `the document needs ${bytes} bytes in the config topic; the maximum is ${maxValueBytes} bytes`,
   hint: 'use shorter values or fewer entries',
 })

@@ -44,8 +44,8 @@ export function readObject(
   const { kind, id } = record
   const name = { kind, id }
   const decoded = decodeValue(value)
-  if (decoded.kind === 'unreadable') {
-    const problem = { path: [], message: decoded.detail, hint: 'update this process to the newest version of Hookline' }
+  if (decoded.kind !== 'document') {
+    const problem = { path: [], message: decoded.detail, hint: hints[decoded.kind] }
     const nothing = { document: { id }, hasOldSeal: false, keyOffsets: [] }
     return { ...name, ...nothing, parsed: placeholder(name, {}), problems: [problem] }
   }
@@ -57,6 +57,11 @@ export function readObject(
   return validated.kind === 'valid'
     ? { ...read, parsed: validated.object, problems }
     : { ...read, parsed: placeholder(name, document), problems: validated.problems }
+}
+
+const hints = {
+  unknown_format: 'update this process to the newest version of Hookline',
+  damaged: 'write the whole object again, with its secrets, through the operator API, or delete the object',
 }
 
 /** The write keys of a source as its document has them: one value, or a list. */

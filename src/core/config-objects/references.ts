@@ -66,7 +66,7 @@ function excludedSources(
     parsed.kind === 'source' && ofTopic(id) ? [{ source: parsed.source, keyOffsets }] : [],
   )
   const problems = duplicatedKeys(file.sources, sources)
-  const message = 'the source with this id is excluded, because another source has its write key'
+  const message = 'Hookline does not use the source with this id, because another source has the same write key'
   return named
     .filter(([, id]) => problems.has(objectKeyOf({ kind: 'source', id })))
     .map(([index]) => ({ path: ['sources', index], message, hint: 'give the source another write key first' }))
@@ -136,7 +136,8 @@ export function usesOf({ kind, id }: ObjectName, all: AllObjects): readonly Sett
   const [first] = users
   if (first === undefined) return []
   const more = users.length > 1 ? ` and in ${countWithNoun(users.length - 1, 'more place')}` : ''
-  return [{ path: [], message: `is used by ${first}${more}`, hint: `remove this id from ${first} first` }]
+  const hint = `remove this ${kind} from ${first} first`
+  return [{ path: [], message: `this ${kind} is used by ${first}${more}`, hint }]
 }
 
 const usersOfSource = (id: string, all: AllObjects): readonly string[] =>

@@ -78,11 +78,11 @@ function ambiguous(secrets: readonly unknown[], { shown }: Mask): StoredSecret {
   return {
     kind: 'refused',
     message:
-      'is masked (***), but can stand for several stored secrets, because the list is shorter than the stored one',
+      'is masked (***), but this list has fewer entries than the stored list, so Hookline cannot see which of several stored secrets the mask stands for',
     hint:
       masks.length === 0
         ? 'write the secret instead of ***'
-        : `write the secret, or the mask with its fingerprint, one of: ${masks.join(', ')}`,
+        : `write the secret, or one of these masks with a fingerprint: ${masks.join(', ')}`,
   }
 }
 

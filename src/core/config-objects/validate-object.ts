@@ -70,8 +70,8 @@ function validateInConfiguration(
 
 const otherId: SettingsProblem = {
   path: ['id'],
-  message: 'differs from the id of the object that is changed',
-  hint: 'remove the key "id"; the id of an object cannot change',
+  message: 'differs from the id in the URL of the request',
+  hint: 'remove the key "id"; the id of a destination or source cannot change',
 }
 
 const fileProblem = (path: Path): SettingsProblem => ({

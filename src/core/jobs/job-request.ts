@@ -144,7 +144,7 @@ function timeProblems(request: JobRequest): readonly ShownProblem[] {
     {
       path: isResend ? 'until' : 'filters.until',
       message: 'must be later than "since"',
-      hint: '"since" is the start of the time range',
+      hint: 'use an earlier "since" or a later "until"',
     },
   ]
 }

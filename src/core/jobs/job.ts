@@ -84,6 +84,7 @@ const shared = z.object({
   requestHash: z.string().optional(),
   /** The process that runs the job. Absent while no process runs it. */
   owner: z.string().optional(),
+  /** Set by a request to cancel the running job. It stays after the job has ended. */
   isCancelRequested: z.literal(true).optional(),
   isDryRun: z.literal(true).optional(),
   /**

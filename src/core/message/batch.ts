@@ -166,7 +166,7 @@ function batchOf(members: Members, elements: Elements): MessageBatch | Refusal {
     const text = members.get(name)
     if (text === undefined) continue
     if (text.length > maxTextLength) {
-      if (isDefault(name) && text.startsWith('{')) return defaultsTooLarge(`more than ${maxTextLength} characters`)
+      if (isDefault(name) && text.startsWith('{')) return defaultsTooLarge(`more than ${maxTextLength} bytes`)
       continue
     }
     const parsed = parseField(text, shownOf(name))
@@ -215,7 +215,7 @@ function defaultsOf(
 const defaultsTooLarge = (size: string): Refusal =>
   refusal(
     'payload_too_large',
-    `'context' and 'integrations' of the batch have ${size}; at most ${maxDefaultsBytes} bytes are allowed, because each message gets a copy: send less in them.`,
+    `'context' and 'integrations' of the batch have ${size}; together they may have at most ${maxDefaultsBytes} bytes, because each message gets a copy: send a smaller 'context' or 'integrations'.`,
   )
 
 const mergedTooLarge = (bytes: number, copies: number): Refusal =>

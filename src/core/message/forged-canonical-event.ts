@@ -43,28 +43,28 @@ export function forgedCanonicalFault(event: Event): string | undefined {
 function originFault({ sourceId, destinationId, origin, message }: Event): string | undefined {
   const { type, userId } = message
   if (origin === undefined) {
-    if (type === 'delete') return 'it is a delete message without an origin'
-    if (sourceId === audiencesSource) return `its source is ${sourceId}, but it has no origin`
+    if (type === 'delete') return "it is a delete message without the field 'origin'"
+    if (sourceId === audiencesSource) return `its source is ${sourceId}, but it has no field 'origin'`
     const name = ownTrackMessages.get(sourceId)
     const isForOne = destinationId !== undefined
     return name === undefined || (type === 'track' && isForOne === (sourceId !== factsSource))
       ? undefined
       : `its source is ${sourceId}, but the event is not ${name}`
   }
-  if (userId === undefined) return 'it has an origin, but no user id'
+  if (userId === undefined) return "it has the field 'origin', but no user id"
   if (origin.kind === 'deletion') {
-    if (type !== 'delete') return `its origin is a deletion, but its type is ${type}`
+    if (type !== 'delete') return `its 'origin' is a deletion, but its type is '${type}'`
     if (isOwnSource(sourceId))
-      return `its origin is a deletion, but its source ${sourceId} is internal to Hookline and never has deletions`
+      return `its 'origin' is a deletion, but its source ${sourceId} is internal to Hookline and never has deletions`
     return (origin.destinations?.length ?? 0) > maxDestinations
-      ? `its origin names more than ${maxDestinations} destinations`
+      ? `its 'origin' names more than ${maxDestinations} destinations`
       : undefined
   }
-  if (origin.kind !== 'audience') return `'${String(origin.kind).slice(0, 40)}' is not a known origin`
+  if (origin.kind !== 'audience') return `its 'origin' has the unknown kind '${String(origin.kind).slice(0, 40)}'`
   const isOfAudience = type === 'identify' && sourceId === audiencesSource && destinationId !== undefined
   return isOfAudience
     ? undefined
-    : `its origin is an audience, but the event is not an identify message from ${audiencesSource} for one destination`
+    : `its 'origin' is an audience, but the event is not an identify message from ${audiencesSource} for one destination`
 }
 
 /**

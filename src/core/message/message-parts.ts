@@ -15,7 +15,7 @@ export const maxTextLength = 8 * maxMessageBytes
 /** The rejection of a text that is too long to be parsed. */
 export const textTooLong = rejection(
   'message_too_large',
-  `The message has more than ${maxTextLength} characters; the limit is ${maxMessageBytes} bytes of compact JSON: send less in it, or split it.`,
+  `The message is much too large, so Hookline does not parse it: send at most ${maxMessageBytes} bytes of compact JSON.`,
 )
 
 /** The parsed members of a batch that apply to all its messages. */

@@ -13,7 +13,7 @@ const { destination, partition } = openLabels
 export const audienceMetrics = {
   audienceInputs: counter(
     'hookline_audience_inputs_total',
-    'Processed records of the audience input topic, by kind and result. Kinds: `observed` and `sync_ended` (syncs), `outcome` (delivery results), `resend` (replays), `reset`, `forgotten` (deletions), `-` (the record could not be decoded). With a result other than `changed`, `unchanged` and `undecodable`, the record was ignored, for example because its sync or a newer full sync has ended (`sync_closed`), or because its full sync was cancelled by a newer one (`sync_cancelled`).',
+    'Processed records of the audience input topic, by kind and result. Kinds: `observed` and `sync_ended` (syncs), `outcome` (delivery results), `resend` (replays of dead-lettered audience changes), `reset`, `forgotten` (deletions), `-` (the record could not be decoded). Hookline applies records with the result `changed` or `unchanged`, dead-letters those with `undecodable`, and ignores all others. `sync_closed`: the sync of the record, or a newer full sync, has ended. `sync_cancelled`: a newer full sync cancelled the sync of the record.',
     {
       unit: 'inputs',
       use: 'dashboard',

@@ -33,12 +33,12 @@ export const collectorMetrics = {
   ),
   collectorHeldBytes: gauge(
     'hookline_collector_held_bytes',
-    'Memory that the collector uses for requests of known sources (`bodies`: bodies, rejected messages, and long responses that the client has not read), for request bodies whose source is not known yet (`keyless`), and for messages that Kafka has not acknowledged, accepted (`records`) or rejected (`rejected`).',
+    'Memory that the collector uses, by content. `bodies`: requests of known sources that have no response yet, with the rejected messages found in them, and long responses that the client has not read. `keyless`: request bodies whose source is not known yet. `records`: accepted messages that Kafka has not acknowledged. `rejected`: rejected messages that are being written to the rejected topic.',
     { unit: 'bytes', use: 'dashboard', labels: { what: ['bodies', 'keyless', 'records', 'rejected'] } },
   ),
   collectorHeldBytesLimit: gauge(
     'hookline_collector_held_bytes_limit',
-    'Limit of `hookline_collector_held_bytes`. Above it, the collector refuses requests and sends `Retry-After`. One source alone (`bodies`), or one client address alone (`keyless`), may use at most half of this limit. One source alone may use at most three quarters of it for `records` and `rejected`. Rejected messages above the limit are not written to the rejected topic.',
+    'Limit of `hookline_collector_held_bytes`. Above the limits of `bodies`, `keyless` and `records`, the collector refuses requests and sends `Retry-After`. Above the limit of `rejected`, it does not write rejected messages to the topic `<prefix>.rejected`. One source may use at most half of `bodies`, and three quarters of `records` and of `rejected`. One client address may use at most half of `keyless`.',
     { unit: 'bytes', use: 'dashboard', labels: { what: ['bodies', 'keyless', 'records', 'rejected'] } },
   ),
   collectorBodiesRefused: counter(
@@ -48,7 +48,7 @@ export const collectorMetrics = {
   ),
   collectorRejectsLost: counter(
     'hookline_collector_rejects_lost_total',
-    'Rejected messages that were not written to the rejected topic: Kafka did not store them, their memory was full, or the request had more than 1,000 of them. Their senders received the rejection in the response.',
+    'Rejected messages that were not written to the topic `<prefix>.rejected`: Kafka did not store them, their memory was full, or the request had more than 1,000 of them. Their senders received the rejection in the response.',
     { unit: 'messages', use: 'debug' },
   ),
 } as const

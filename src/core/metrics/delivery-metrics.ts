@@ -41,7 +41,7 @@ export const deliveryMetrics = {
   ),
   webhooksGone: counter(
     'hookline_webhooks_gone_total',
-    'Requests to which the endpoint responded with 410 Gone: the endpoint was removed permanently.',
+    'Requests to which the endpoint responded with 410 Gone, which means that the endpoint was removed permanently.',
     { unit: 'requests', use: 'alert', labels: { destination, webhook } },
   ),
   deliveries: counter(
@@ -55,17 +55,17 @@ export const deliveryMetrics = {
   ),
   ledgerGaps: counter(
     'hookline_ledger_gaps_total',
-    'Times when the dispatcher could not write the results of a partition to the ledger topic within 15 s, and discarded them. The ledger is then incomplete until the next hour.',
+    'Times when the dispatcher discarded the results of a partition, because it could not write them to the ledger topic within 15 s. The ledger is then incomplete until the next hour.',
     { unit: 'times', use: 'debug' },
   ),
   ledgerDifference: gauge(
     'hookline_ledger_difference',
-    'Deliveries without a result in the complete hours of the last 24, as the operator service last read them in the ledger. 0 unless a delivery was lost, or Hookline has a bug.',
+    'Deliveries without a result in the complete hours of the last 24 hours, when the operator service last read the ledger. 0 unless a delivery was lost, or Hookline has a bug.',
     { unit: 'deliveries', use: 'alert' },
   ),
   ledgerReadAt: gauge(
     'hookline_ledger_read_timestamp_seconds',
-    'Time at which the operator service last read the whole ledger of 24 hours; before the first time, when it started. It reads the ledger every five minutes.',
+    'Time at which the operator service last read the whole ledger of 24 hours, or started if it has not read the ledger yet. It reads the ledger every five minutes.',
     { unit: 'Unix time', use: 'alert' },
   ),
   deadLetters: counter(
@@ -75,7 +75,7 @@ export const deliveryMetrics = {
   ),
   truncatedDeadLetters: counter(
     'hookline_truncated_dead_letters_total',
-    'Truncated dead letters: the first 64 KiB of a record that is larger than the dead-letter topic accepts, or of a compressed Kafka batch that Hookline cannot decompress, or that is larger than 64 MiB decompressed or has more than 200,000 records. They cannot be replayed.',
+    'Truncated dead letters: the first 64 KiB of a record that is too large for the dead-letter topic, or of a compressed Kafka batch that Hookline cannot read, for example because it has more than 64 MiB after decompression or more than 200,000 records. Truncated dead letters cannot be replayed.',
     { unit: 'records', use: 'debug', labels: { reason: deadLetterReasons } },
   ),
   recordFailures: counter(
@@ -85,7 +85,7 @@ export const deliveryMetrics = {
   ),
   drops: counter(
     'hookline_drops_total',
-    'Dropped deliveries, by reason. `disabled`: the destination is disabled. `not_selected`: the `integrations` of the message exclude webhooks. `filtered`: the filter of the destination excludes the message. `no_destination`: the source is not connected to any destination, or not to the one that the message names. `user_deleted`: the message was received before its user was deleted. `suppressed`: its user was deleted with `suppress`.',
+    'Dropped deliveries, by reason. `disabled`: the destination is disabled. `not_selected`: the field `integrations` of the message has `Webhooks: false`, or `All: false` without `Webhooks`. `filtered`: the filter of the destination excludes the message. `no_destination`: the source is not connected to any destination, or not to the destination that the message names. `user_deleted`: the message was received before its user was deleted. `suppressed`: the user of the message was deleted with `suppress`.',
     {
       unit: 'deliveries',
       use: 'dashboard',
@@ -94,7 +94,7 @@ export const deliveryMetrics = {
   ),
   deferrals: counter(
     'hookline_deferrals_total',
-    'Deliveries deferred to a retry topic without an attempt, by cause. `lane_full`: the queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process that has no part of `policy.ratePerSecond` or `policy.maxConcurrency`. `breaker_open`: the circuit breaker is open. `not_before`: the delivery must wait for more than ten seconds, for example because of `Retry-After`. `paused`: the destination is paused. `handover`: the partition moved to another process. `unconfigured`: the process does not know the source or destination. `auth`: an attempt got no access token, so the endpoints got no request.',
+    'Deliveries deferred to a retry topic without an attempt, by cause. `lane_full`: the queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process that has no part of `policy.ratePerSecond` or `policy.maxConcurrency`. `breaker_open`: the circuit breaker is open. `not_before`: the delivery must wait for more than ten seconds, for example because of `Retry-After`. `paused`: the destination is paused. `handover`: the partition moved to another process. `unconfigured`: the process does not know the source or destination. `auth`: Hookline got no access token, so it sent no request to the endpoints.',
     { unit: 'deliveries', use: 'dashboard', labels: { cause: deferralCauses } },
   ),
   firstAttemptDelay: tracedHistogram(
@@ -114,7 +114,7 @@ export const deliveryMetrics = {
   ),
   parked: counter(
     'hookline_parked_total',
-    'Deliveries written to a retry topic, either as a retry after an attempt or deferred without one.',
+    'Deliveries written to a retry topic: retries after an attempt, and deferrals without an attempt.',
     { unit: 'deliveries', use: 'dashboard', labels: { tier } },
   ),
   breakersOpen: gauge('hookline_breaker_open', '1 while the circuit breaker of the destination is open, 0 otherwise.', {
@@ -129,7 +129,7 @@ export const deliveryMetrics = {
   ),
   destinationPaused: gauge(
     'hookline_destination_paused_seconds',
-    'Time until this process starts the next attempt at a destination whose endpoint has responded with 429 or `Retry-After`. Destinations without this pause have no series, and neither has a destination that only an operator has paused.',
+    'Remaining time for which this process makes no attempt at a destination whose endpoint has responded with 429 or `Retry-After`. Destinations without this pause have no series. A pause by an operator does not count.',
     { unit: 'seconds', use: 'debug', labels: { destination } },
   ),
   callsInFlight: gauge('hookline_calls_in_flight', 'Requests to webhooks that are in progress in this process.', {

@@ -16,7 +16,7 @@ export const jobMetrics = {
   }),
   jobsTakenOver: counter(
     'hookline_jobs_taken_over_total',
-    'Replays and resends that this process took over, because the process that ran them recorded no progress for 10 s.',
+    'Replays and resends that this process took over from a process that recorded no progress for 10 s.',
     { unit: 'jobs', use: 'debug', labels: { kind } },
   ),
 } as const

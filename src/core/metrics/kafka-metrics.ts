@@ -16,7 +16,7 @@ export const kafkaMetrics = {
   ),
   recordsFinished: counter(
     'hookline_records_finished_total',
-    'Records that this process no longer works on. `done`: the processing ended, and Kafka has stored every retry, dead letter or other record that resulted. `handed_back`: the partition was revoked before that, and its next owner reads the record again.',
+    'Records that this process no longer works on. `done`: the processing ended, and Kafka has stored every retry, dead letter or other record that resulted. `handed_back`: the partition was revoked before the end, and its next owner reads the record again.',
     { unit: 'records', use: 'dashboard', labels: { group, end: ['done', 'handed_back'] } },
   ),
   recordsOpen: gauge('hookline_records_open', 'Records that this process has read and not finished.', {
@@ -89,7 +89,7 @@ export const kafkaMetrics = {
   ),
   unwritableTopics: gauge(
     'hookline_unwritable_topics',
-    'Topics with failed writes that Hookline still retries. Until these writes succeed, it does not commit the offsets of the records that it was processing.',
+    'Topics with failed writes that Hookline still retries. Until these writes succeed, Hookline does not commit the offsets of the records that caused them.',
     { unit: 'topics', use: 'alert' },
   ),
 } as const

@@ -90,7 +90,7 @@ export const processMetrics = {
   ),
   seriesFolded: counter(
     'hookline_metrics_series_folded_total',
-    'Label combinations without a time series of their own, because `hookline_metrics_series` reached a limit: 6,000 for combinations with a webhook, 8,000 for all others. Counters count them under `_other`; gauges do not show them.',
+    'Label combinations that have no time series because `hookline_metrics_series` reached a limit: 6,000 for combinations with a webhook, 8,000 for all others. Counters count them under `_other`; gauges do not show them.',
     { unit: 'series', use: 'alert' },
   ),
 } as const

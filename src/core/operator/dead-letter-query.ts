@@ -38,7 +38,7 @@ export function deadLetterQueryOf(given: Given, now: EpochMs): QueryRead<DeadLet
     return read.time
   })
   if (since !== undefined && until !== undefined && since >= until)
-    add({ path: 'until', message: 'must be later than "since"', hint: '"since" is the start of the time range' })
+    add({ path: 'until', message: 'must be later than "since"', hint: 'use an earlier "since" or a later "until"' })
   const { limit = String(pageLimits.default), after } = given
   const size = typeof limit === 'string' && /^\d{1,4}$/.test(limit) ? Number(limit) : 0
   if (size < 1 || size > pageLimits.max)

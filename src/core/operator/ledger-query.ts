@@ -24,13 +24,17 @@ export function ledgerQueryOf(given: Readonly<Record<string, unknown>>, now: Epo
     problems.push({
       path: 'since',
       message: 'must not be later than "until"',
-      hint: '"since" is the start of the time range',
+      hint: 'use an earlier "since" or a later "until"',
     })
   if (problems.length === 0 && since < now - maxLedgerAge)
     problems.push({ path: 'since', message: 'is more than 7 days ago', hint: 'use a time in the last 7 days' })
   const destination = given['destination'] as string | undefined
   if (problems.length === 0 && destination === '')
-    problems.push({ path: 'destination', message: 'must not be empty', hint: 'use the id of a destination, or -' })
+    problems.push({
+      path: 'destination',
+      message: 'must not be empty',
+      hint: 'use the id of a destination, or "-" for events without a destination',
+    })
   if (problems.length > 0) return { kind: 'invalid', problems }
   return { kind: 'query', query: { since: hourOf(since), until: hourOf(until) + 1, destination } }
 }

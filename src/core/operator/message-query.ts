@@ -28,7 +28,7 @@ export function messageQueryOf(
   if (wrong.length > 0) return { kind: 'invalid', problems: wrong }
   const from = since.time ?? epochMs(Math.min(until.time ?? now, now) - defaultReach)
   if (until.time !== undefined && from >= until.time) {
-    const hint = '"since" is the start of the time range'
+    const hint = 'use an earlier "since" or a later "until"'
     return { kind: 'invalid', problems: [{ path: 'until', message: 'must be later than "since"', hint }] }
   }
   return { kind: 'query', query: { id: storedMessageId(id), since: from, until: until.time } }

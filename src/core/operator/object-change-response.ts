@@ -45,7 +45,7 @@ export function answerTo(outcome: ChangeOutcome, precondition: Precondition): Ob
     case 'disabled':
       return objectRefusal(
         'encryption_key_missing',
-        'operator.encryptionKeyFile is not set, so the operator API cannot change destinations and sources: set this key and restart the processes, or change them in the configuration file.',
+        'operator.encryptionKeyFile is not set, so the operator API cannot change destinations and sources: set it and restart the processes, or change the destinations and sources in the configuration file.',
       )
     case 'unavailable':
       return objectRefusal(

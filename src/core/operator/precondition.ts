@@ -41,7 +41,7 @@ export function preconditionOf(headers: {
           kind: 'invalid',
           header,
           message: 'must be *',
-          hint: 'If-None-Match: * creates an object; to change an object, send If-Match',
+          hint: '"If-None-Match: *" creates an object; to change an object, send If-Match',
         }
   }
   if (ifMatch === undefined) return { kind: 'none' }

@@ -27,7 +27,10 @@ function refuseValue(op: Op, value: unknown): Objection | undefined {
       return isList
         ? {
             message: `must be a single value for the operator "${op}", not a list`,
-            hint: 'use the operator "in" for a list',
+            hint:
+              op === 'eq'
+                ? 'use the operator "in" for a list'
+                : 'write one condition with the operator "ne" for each value',
           }
         : undefined
     case 'in':

@@ -49,7 +49,8 @@ export function refuseHeader(name: string, value: string): Objection | undefined
   }
   if (!fieldValue.test(value)) {
     const message = 'the value of this header contains a line break or another character that HTTP does not allow'
-    return { message, hint: 'allowed: the tab, and the characters 0x20 to 0x7e and 0x80 to 0xff' }
+    const hint = 'use only tabs, spaces, visible ASCII characters, and the characters 0x80 to 0xff of Latin-1'
+    return { message, hint }
   }
   // Each character is one byte, because the check above passed.
   if (value.length > maxValueBytes) {

@@ -36,7 +36,7 @@ export const distinctProperties: Rule = config => {
     const path: Path = ['audiences', 'list', index, 'name']
     const property = propertyOf(name)
     if (property === undefined) {
-      const message = 'must contain a letter or digit, because Hookline derives the name of the trait from it'
+      const message = 'must contain a letter or digit, because Hookline makes the name of the trait from this name'
       return [{ path, message, hint: 'for example, "First time buyers" becomes the trait "first_time_buyers"' }]
     }
     const taken = first.get(property)
@@ -64,7 +64,10 @@ export const uniqueWebhookLabels: Rule = config =>
     const [given, made] = [true, false].map(wanted =>
       entries.filter((_, at) => (webhooks[at]?.id !== undefined) === wanted),
     )
-    return repeated([...made!, ...given!], 'is also the label (id or position) of another webhook of this destination')
+    return repeated(
+      [...made!, ...given!],
+      'is also the id, or the position (counted from 0), of another webhook of this destination',
+    )
   })
 
 export const knownNames: Rule = config => {

@@ -44,7 +44,7 @@ function objectionsTo(own: DestinationPolicy, global: DeliveryRules): readonly P
       {
         key: 'schedule',
         message,
-        hint: 'the retry window is policy.window, or else delivery.window; the timeout is policy.timeout, or else delivery.timeout',
+        hint: message.startsWith('does not fit') ? limitsHint : 'order the waits from the shortest to the longest',
       },
     ]
   return [
@@ -55,6 +55,9 @@ function objectionsTo(own: DestinationPolicy, global: DeliveryRules): readonly P
     },
   ]
 }
+
+const limitsHint =
+  'the window and the timeout are policy.window and policy.timeout or, if not set, delivery.window and delivery.timeout'
 
 function timeoutObjection({ timeout }: DestinationPolicy, global: DeliveryRules): PolicyObjection | undefined {
   if (timeout === undefined || (timeout > 0 && timeout <= global.timeout)) return undefined

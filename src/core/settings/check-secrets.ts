@@ -48,11 +48,11 @@ export const secretsGivenOnce =
       // key.
       const [own, file] = [key, `${key}File`].map(name => valueAt(input, [...parent, name]) !== undefined)
       if (own && file) {
-        const message = `cannot be combined with ${key}`
+        const message = `cannot be combined with "${key}"`
         return [{ path: [...parent, `${key}File`], at: 'key', message, hint: 'remove one of them' }]
       }
       if (own || file || need === 'optional') return []
-      return [{ path: [...parent, key], message: 'is missing', hint: `set ${key} or ${key}File` }]
+      return [{ path: [...parent, key], message: 'is missing', hint: `set "${key}" or "${key}File"` }]
     })
 
 /** Checks that the proxy's user name and password are set together. */
@@ -61,7 +61,7 @@ export const proxyCredentials: Rule = config => {
   if ((username === undefined) === (passwordFile === undefined)) return []
   const [missing, given] = username === undefined ? ['username', 'passwordFile'] : ['passwordFile', 'username']
   const hint = 'set both, or neither if the proxy needs no authentication'
-  return [{ path: ['network', 'proxy', missing], message: `is missing, but ${given} is set`, hint }]
+  return [{ path: ['network', 'proxy', missing], message: `is missing, but "${given}" is set`, hint }]
 }
 
 /** Checks that a destination with `secretRotatesAt` has the old and the new secret. */

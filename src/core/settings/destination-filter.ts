@@ -82,7 +82,7 @@ export const filter = z
       })
       .optional()
       .describe(
-        'Patterns for the event names of track messages; messages of other types pass. `*` matches any text, including empty text; upper and lower case differ. Only the first 1,000 characters of a name are compared.',
+        'Patterns for the event names of track messages. The patterns do not apply to messages of other types. `*` matches any text, including empty text. Upper and lower case differ. Only the first 1,000 characters of a name are compared.',
       ),
     where: z
       .array(condition)
@@ -90,7 +90,7 @@ export const filter = z
       .max(maxConditions)
       .optional()
       .describe(
-        'Conditions on the values of a message of any type. A message passes if all conditions are true. If a message has no value at the path, only the operator `ne`, and `exists` with the value `false`, are true.',
+        'Conditions on the values of a message of any type. A message passes if all conditions are true. If a message has no value at the path, a condition is true only with the operator `ne`, or with `exists` and the value `false`.',
       ),
     sample: z
       .strictObject({
@@ -98,7 +98,7 @@ export const filter = z
           .number(withMessage(percentText))
           .gt(0, percentText)
           .max(100, percentText)
-          .describe('Share of the users whose messages pass, in percent. Fractions such as 0.5 are allowed.'),
+          .describe('Share of the users whose messages pass, in percent: more than 0, for example 0.5.'),
         by: oneOf(['user']).default('user').describe('`user`: either all messages of a user pass, or none.'),
       })
       .optional()

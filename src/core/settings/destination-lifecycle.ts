@@ -9,17 +9,17 @@ export const lifecycle = z.strictObject({
   disableAfter: duration
     .optional()
     .describe(
-      'Hookline disables the destination after this time without a successful attempt, for example `72h`, if at least 20 attempts have failed in this time. Requires `operator.encryptionKeyFile`. Absent: failures never disable the destination.',
+      'Hookline disables the destination if no attempt has succeeded for this time, for example `72h`, and at least 20 attempts have failed since the last success. Requires `operator.encryptionKeyFile`. Absent: failures never disable the destination.',
     ),
   onGone: oneOf(['notify', 'disable'])
     .default('notify')
     .describe(
-      '`disable`: Hookline disables the destination when all its webhooks have responded with 410 Gone and none has accepted an event since. Requires `operator.encryptionKeyFile`. `notify`: Hookline only reports the responses with 410 in the log, in a metric and, with `notices`, in a notice.',
+      '`disable`: Hookline disables the destination when all its webhooks have responded with 410 Gone, and none has accepted an event afterwards. Requires `operator.encryptionKeyFile`. `notify`: Hookline only reports the responses with 410 in the log, in a metric and, with `notices`, in a notice.',
     ),
   pauseKeepsWindow: z
     .boolean()
     .default(false)
     .describe(
-      '`true`: the time for which a delivery waits during a pause of its destination does not count towards its retry window, up to a total of 48h per delivery.',
+      '`true`: the time for which a delivery waits during pauses does not count towards its retry window, up to 48h in total.',
     ),
 })

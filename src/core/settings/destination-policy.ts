@@ -13,12 +13,12 @@ export const policy = z.strictObject({
     .array(duration)
     .optional()
     .describe(
-      'Waits before the second, third and further attempts, each at least 10s, or at least the shortest wait of `delivery.schedule` if that is less. Absent: the value of `delivery.schedule`.',
+      'Waits before the second, third and further attempts. Each wait must be at least 10s, or the shortest wait of `delivery.schedule` if that is shorter. Absent: the value of `delivery.schedule`.',
     ),
   window: duration
     .optional()
     .describe(
-      'Retry window, at most `delivery.window`. A change applies to events that Hookline first reads after it. Absent: the value of `delivery.window`.',
+      'Retry window, at most `delivery.window`. A change applies only to events that Hookline first reads after the change. Absent: the value of `delivery.window`.',
     ),
   ordering: oneOf(['key', 'none'])
     .optional()
@@ -31,7 +31,7 @@ export const policy = z.strictObject({
     .max(100_000)
     .optional()
     .describe(
-      'Maximum number of attempts per second for the destination, of all processes together and spread evenly over the second. Each webhook gets one request per attempt. Absent: no limit.',
+      'Maximum number of attempts per second that all processes together make at the destination. Hookline spreads them evenly over the second. Each webhook gets one request per attempt. Absent: no limit.',
     ),
   maxConcurrency: z
     .int()
@@ -39,7 +39,7 @@ export const policy = z.strictObject({
     .max(100_000)
     .optional()
     .describe(
-      'Maximum number of concurrent requests that all processes together send to each webhook of the destination. It is divided among the partitions of the events topic, and a process may use the parts of the partitions that it owns. If it is less than `topics.partitions`, a process may have no part: it defers deliveries by at least 10s, and processes with a part make the attempts. Absent: only the limits of `delivery` apply.',
+      'Maximum number of concurrent requests that all processes together send to each webhook of the destination. Each process gets a part of this limit, in proportion to its partitions of the events topic. If the limit is less than `topics.partitions`, some processes may send no requests to the destination. They defer its deliveries by at least 10s, and other processes make the attempts. Absent: only the limits of `delivery` apply.',
     ),
   standardWebhooks: z
     .boolean()

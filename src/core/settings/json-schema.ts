@@ -65,7 +65,7 @@ export function configurationJsonSchema(): object {
     ...schema,
     $defs: {
       [environment]: {
-        description: `Text with \${VARIABLE} or \${VARIABLE:-default}, which Hookline replaces by the value of the environment variable.`,
+        description: `Text with \${VARIABLE}, which Hookline replaces with the value of this environment variable. With \${VARIABLE:-default}, Hookline uses the text "default" if the variable is empty or not set.`,
         type: 'string',
         pattern: String.raw`\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}`,
       },

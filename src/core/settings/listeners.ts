@@ -24,9 +24,7 @@ export const collector = z
       .describe(
         'Key of the operator API at `collector.listen`. Deprecated: use `operator.keys`. Absent: no operator API at this address.',
       ),
-    operatorKeyFile: fileName
-      .optional()
-      .describe('File that contains the key of `operatorKey`. Deprecated: use `operator.keys`.'),
+    operatorKeyFile: fileName.optional().describe('File that contains `operatorKey`. Deprecated: use `operator.keys`.'),
     maxBodyBytes: count
       .max(64 * 1_048_576)
       .default(4_194_304)
@@ -34,22 +32,22 @@ export const collector = z
     ratePerSource: count
       .optional()
       .describe(
-        'Each process accepts at most this number of messages per second from one source, on average. Absent: no limit.',
+        'Maximum number of messages per second that each process accepts from one source. A short burst may exceed it. Absent: no limit.',
       ),
     clientAddressHeader: text
       .optional()
       .describe(
-        'Header in which a proxy sends the address of the client, for example `X-Forwarded-For`. Hookline uses the last address in this header, also to throttle wrong keys at `operator.listen`. Absent: the address of the connection.',
+        'Header in which a proxy sends the address of the client, for example `X-Forwarded-For`. Hookline applies the limits per client address to the last address in this header, also the limit for wrong keys at `operator.listen`. Absent: to the address of the connection.',
       ),
     connectionsPerAddress: count
       .default(2_500)
       .describe(
-        'Maximum concurrent connections from one client address to one process. With `clientAddressHeader`: maximum concurrent requests.',
+        'Maximum number of concurrent connections from one client address to one process. With `clientAddressHeader`: maximum number of concurrent requests.',
       ),
     bodyBytesPerAddress: count
       .optional()
       .describe(
-        'Maximum total bytes of requests from one client address in the memory of one process: bodies, rejected messages, and responses that the client has not read. Absent: 16 MiB, or twice `maxBodyBytes` if that is more.',
+        'Maximum number of bytes in the memory of one process for the requests of one client address: bodies, rejected messages, and responses that the client has not read. Absent: 16 MiB, or twice `maxBodyBytes` if that is more.',
       ),
   })
   .prefault({})
@@ -89,12 +87,12 @@ export const operator = z
       .array(key)
       .default([])
       .describe(
-        'Keys of the operator API. With them, people also sign in to the console of this listener. Without keys, the operator API does not listen. Adding the first key or removing the last one needs a restart.',
+        'Keys of the operator API, with which operators also sign in to the console in a browser. Absent: the operator API does not listen. Adding the first key or removing the last key needs a restart.',
       ),
     encryptionKeyFile: oneOrTwo(fileName)
       .optional()
       .describe(
-        'File with 32 random bytes in base64 or hex, or a list of two files during a rotation. With this key, Hookline encrypts the secrets of the destinations and sources that the operator API manages. The first key encrypts; both keys decrypt. Every service needs the file. Absent: the operator API cannot create or change destinations and sources. Adding or removing the key needs a restart.',
+        'File with a key of 32 random bytes in base64 or hex, or a list of two files during a rotation. Hookline uses the first key to encrypt the secrets of the destinations and sources that the operator API manages, and both keys to decrypt them. Every service needs the file. Absent: the operator API cannot create or change destinations and sources. Adding or removing the key needs a restart.',
       ),
   })
   .prefault({})

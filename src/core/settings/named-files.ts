@@ -1,5 +1,4 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
-import { countWithNoun } from '../count-with-noun.ts'
 import { parseEncryptionKey } from '../encryption-key.ts'
 import { refuseUrl } from '../network/url.ts'
 import type { Objection } from '../objection.ts'
@@ -160,7 +159,8 @@ export function contentProblem(content: NamedFileState | undefined, holds: FileK
       return parsed.kind === 'refused' ? { message: parsed.message, hint: parsed.hint } : undefined
     }
     case 'key': {
-      const hint = 'the key must begin with -----BEGIN PRIVATE KEY----- or a similar line, and have no passphrase'
+      const hint =
+        'use a PEM private key without a passphrase; its first line is, for example, -----BEGIN PRIVATE KEY-----'
       const message = 'contains no PEM private key, or only one with a passphrase'
       return parses(() => createPrivateKey(content.text)) ? undefined : { message, hint }
     }
@@ -177,12 +177,15 @@ function refuseCertificates(text: string): Objection | undefined {
   const blocks = text.match(pemCertificate) ?? []
   const begun = text.split('-----BEGIN CERTIFICATE-----').length - 1
   if (begun === 0)
-    return { message: 'contains no PEM certificate', hint: 'each certificate begins with -----BEGIN CERTIFICATE-----' }
+    return {
+      message: 'contains no PEM certificate',
+      hint: 'use PEM: each certificate begins with -----BEGIN CERTIFICATE-----',
+    }
   const bad = blocks.findIndex(block => !parses(() => new X509Certificate(block)))
   if (bad < 0 && blocks.length === begun) return undefined
   const number = (bad < 0 ? blocks.length : bad) + 1
-  const message = `contains ${countWithNoun(begun, 'PEM certificate')}, of which number ${number} cannot be parsed`
-  const hint = 'copy that certificate to a file of its own and check it with openssl x509 -text, or remove it'
+  const message = `contains a PEM certificate (number ${number} of ${begun}) that cannot be parsed`
+  const hint = 'copy this certificate to a separate file and check it with `openssl x509 -text`, or remove it'
   return { message, hint }
 }
 

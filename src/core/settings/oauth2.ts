@@ -4,7 +4,7 @@ import { fileName, httpUrl, oneOf, secretText, text } from './value-types.ts'
 /** The characters of a scope (RFC 6749 appendix A.4). */
 const scope = z
   .string()
-  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be one scope: visible ASCII characters without space, " and \\')
+  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be one scope: visible ASCII characters except space, " and \\')
 
 /** The key `auth` of a destination: how its requests authenticate at the endpoint. */
 export const auth = z
@@ -37,6 +37,4 @@ export const auth = z
       ),
   })
   .optional()
-  .describe(
-    'Authentication of requests at the endpoints of this destination. Absent: only the static headers of the webhooks, if they have any.',
-  )
+  .describe('Authentication of requests at the endpoints of this destination. Absent: requests have no access token.')

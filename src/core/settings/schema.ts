@@ -29,7 +29,7 @@ const canary = z
   })
   .optional()
   .describe(
-    'Canary messages: Hookline sends them to one destination to check the path from Kafka to the endpoint. Absent: Hookline sends none.',
+    'Canary messages, which Hookline sends to one destination to check the path from Kafka to the endpoint. Absent: Hookline sends none.',
   )
 
 const notices = z
@@ -38,7 +38,7 @@ const notices = z
   })
   .optional()
   .describe(
-    'Notices, which Hookline sends to one destination: track messages about destinations that fail, recover, are gone or disabled, about dead letters, and about changes through the operator API. Absent: Hookline sends none.',
+    'Notices: track messages that Hookline sends to one destination. They report dead letters, changes through the operator API, and destinations that fail, recover, respond with 410 Gone or are disabled. Absent: Hookline sends none.',
   )
 
 const sampleText = 'must be a number from 0 to 1'
@@ -48,7 +48,7 @@ const traces = z
       endpoint: httpUrl
         .optional()
         .describe(
-          'OTLP/HTTP endpoint for spans, without `/v1/traces`. Absent: the environment variables `OTEL_EXPORTER_OTLP_*`, or else `http://localhost:4318`.',
+          'OTLP/HTTP endpoint for spans. Hookline appends `/v1/traces` to this URL. Absent: the environment variables `OTEL_EXPORTER_OTLP_*`, or else `http://localhost:4318`.',
         ),
       sample: z
         .number(withMessage(sampleText))
@@ -56,7 +56,7 @@ const traces = z
         .max(1, sampleText)
         .default(0.01)
         .describe(
-          'Share of the traces started by Hookline that are sampled, from 0 to 1. If the sender of a message started the trace, the sender decides whether it is sampled.',
+          'Share of the traces that Hookline samples, from 0 to 1. If the sender of a message started the trace, the sender decides instead.',
         ),
     },
     withMessage('must be a mapping; {} is enough when the OTLP endpoint is on this host'),
@@ -83,7 +83,7 @@ const kafka = z
     brokers: z.array(broker).min(1).describe('Bootstrap brokers, each `host:port`.'),
     clientId: text
       .default('hookline')
-      .describe('Client id that Hookline sends to the brokers. They use it in logs and quotas.'),
+      .describe('Client id that Hookline sends to the brokers, which use it in logs and quotas.'),
     tls: z
       .strictObject(
         {
@@ -98,7 +98,7 @@ const kafka = z
         withMessage('must be a mapping; {} is enough if a public CA issued the certificates of the brokers'),
       )
       .optional()
-      .describe('TLS to the brokers. `{}` is enough if a public CA issued their certificates. Absent: no TLS.'),
+      .describe('TLS to the brokers. `{}` is enough if a public CA issued the certificates. Absent: no TLS.'),
     sasl: z
       .strictObject({
         mechanism: oneOf(['plain', 'scram-sha-256', 'scram-sha-512']).describe(
@@ -141,7 +141,7 @@ const log = z
     level: oneOf(logLevels)
       .default('info')
       .describe(
-        'Minimum log level; a change applies without a restart. The option `--log-level` of `hookline run` takes precedence until this value changes in the file.',
+        'Minimum log level. The option `--log-level` of `hookline run` takes precedence until this value changes in the file.',
       ),
   })
   .prefault({})
@@ -153,7 +153,7 @@ const network = z
       .array(cidr)
       .default([])
       .describe(
-        'Private addresses, or blocks of them, that webhook URLs may lead to. Addresses of cloud metadata services are never allowed.',
+        'Private addresses and blocks of private addresses to which webhook URLs may lead. Addresses of cloud metadata services are never allowed.',
       ),
     ports: z
       .array(port)
@@ -166,7 +166,7 @@ const network = z
     proxy,
   })
   .prefault({})
-  .describe('Addresses, ports and certificate authorities (CAs) that Hookline accepts for webhooks, and the proxy.')
+  .describe('Rules for connections to webhooks: addresses, ports, certificate authorities (CAs) and the proxy.')
 
 export const delivery = z
   .strictObject({
@@ -182,7 +182,7 @@ export const delivery = z
     window: duration
       .prefault('4h')
       .describe(
-        'Retry window: retries may start within this time after Hookline first read the event. A first attempt that was deferred until then, for example because the circuit breaker was open, may start later. At most 4h.',
+        'Retry window: Hookline starts retries only within this time after it first read the event. A deferred first attempt may start later, for example after the circuit breaker was open. At most 4h.',
       ),
     ordering: oneOf(['key', 'none'])
       .default('key')
@@ -206,7 +206,7 @@ export const delivery = z
       .max(100_000)
       .default(128)
       .describe(
-        'Maximum number of concurrent requests that one process sends to one host. The destinations on this host share it fairly.',
+        'Maximum number of concurrent requests that one process sends to one host. The destinations on this host share this limit fairly.',
       ),
     attemptsTopic,
   })
@@ -284,7 +284,7 @@ export const configuration = z
       )
       .optional()
       .describe(
-        'Directory with further destinations, one in each file (.yaml, .yml or .json), or a list of mappings with a `directory`. The files cannot use environment variables, and can refer only to files below their directory. If files of two directories have the same id, the directory that is earlier in the list has it.',
+        'Directory with further destinations, one in each file (.yaml, .yml or .json), or a list of mappings with a `directory`. The files cannot use environment variables, and can refer only to files below their directory. If files of two directories have the same id, Hookline uses only the file in the directory that is earlier in the list.',
       ),
     audiences,
     canary,

@@ -36,35 +36,35 @@ const webhook = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      "`true`: requests have the headers `traceparent` and `tracestate`, so that the receiver's spans belong to the same trace. Requires `traces`.",
+      "`true`: requests have the headers `traceparent` and `tracestate`, so that the receiver's spans belong to the trace of the delivery. Requires `traces`.",
     ),
 })
 
 export const destination = z.strictObject({
-  id: id.describe('Id of the destination, by which metrics, logs, dead letters and commands name it.'),
-  enabled: z.boolean().default(true).describe('`false`: Hookline drops the events for this destination.'),
+  id: id.describe('Id of the destination in metrics, logs, dead letters and commands.'),
+  enabled: z.boolean().default(true).describe('`false`: the destination is disabled, and Hookline drops its events.'),
   paused: z
     .boolean()
     .default(false)
     .describe(
-      '`true`: Hookline sends no requests, and the events wait. Those that still wait at the end of their retry window are dead-lettered.',
+      '`true`: Hookline sends no requests, and the events wait. Events that still wait at the end of their retry window are dead-lettered.',
     ),
   sources: z.array(id).min(1).describe('Ids of the sources whose messages the destination receives.'),
   sharedSecret: oneOrTwo(secretText)
     .optional()
     .describe(
-      'Secret with which Hookline signs every request, or a list of two during a rotation. The header X-Signature uses only the first; the Standard Webhooks headers use both.',
+      'Secret with which Hookline signs every request, or a list of two during a rotation. The header X-Signature uses only the first secret; the Standard Webhooks headers use both.',
     ),
   sharedSecretFile: oneOrTwo(fileName).optional().describe('File with the shared secret, or a list of two files.'),
   secretRotatesAt: time
     .optional()
     .describe(
-      'Time at which the second of two shared secrets replaces the first, in ISO 8601. Absent: both stay in use until the configuration changes.',
+      'Time in ISO 8601 at which the second of two shared secrets replaces the first. Absent: both stay in use until the configuration changes.',
     ),
   signingKey: oneOrTwo(secretText)
     .optional()
     .describe(
-      'Ed25519 private key for `policy.signing: ed25519`: PKCS#8 in PEM, or `whsk_` and Base64. A list of two during a rotation: both sign.',
+      'Ed25519 private key for `policy.signing: ed25519`: PKCS#8 in PEM, or `whsk_` followed by the seed in Base64. During a rotation, a list of two keys: both sign.',
     ),
   signingKeyFile: oneOrTwo(fileName).optional().describe('File with the private key, or a list of two files.'),
   auth,
@@ -89,5 +89,7 @@ export const destinationsDirectory = z.strictObject({
     .array(id)
     .min(1)
     .optional()
-    .describe('Ids of the sources that destinations of this directory may use. Absent: all.'),
+    .describe(
+      'Ids of the sources whose events the destinations of this directory may receive. Absent: those of all sources.',
+    ),
 })

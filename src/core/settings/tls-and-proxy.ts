@@ -15,19 +15,23 @@ export const endpointTls = z
         .describe(
           'Client certificate (PEM), followed by its intermediate certificates if it has any; requires `clientKey` or `clientKeyFile`.',
         ),
-      clientCertFile: fileName.optional().describe('File with the client certificate.'),
+      clientCertFile: fileName
+        .optional()
+        .describe('File with the client certificate and its intermediate certificates (PEM).'),
       clientKey: secretText
         .optional()
         .describe(
           'Private key (PEM) of the client certificate, without a passphrase. Alternatively, set `clientKeyFile`.',
         ),
-      clientKeyFile: fileName.optional().describe('File with the private key.'),
+      clientKeyFile: fileName
+        .optional()
+        .describe('File with the private key (PEM) of the client certificate, without a passphrase.'),
       ca: text
         .optional()
         .describe(
           'CA certificates (PEM) to trust for this destination, instead of the public CAs and `network.caFile`.',
         ),
-      caFile: fileName.optional().describe('File with the CA certificates.'),
+      caFile: fileName.optional().describe('File with the CA certificates (PEM), in place of `ca`.'),
     },
     withMessage('must be a mapping with a client certificate and its key, with CA certificates, or with all three'),
   )
@@ -61,7 +65,7 @@ export const proxy = z
         .array(z.string().superRefine(unlessRefused(refuseNoProxyEntry)))
         .default([])
         .describe(
-          'Hosts to which Hookline connects directly: host names, `.example.com` for all hosts below a domain, and addresses or blocks, which match only URLs with an IP address.',
+          'Hosts to which Hookline connects directly. An entry is a host name, `.example.com` for all hosts below a domain, or an address or a block of addresses. Addresses and blocks match only URLs with an IP address.',
         ),
       resolve: oneOf(['local', 'proxy'])
         .default('local')

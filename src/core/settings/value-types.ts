@@ -118,7 +118,7 @@ function refuseCidr(value: string): string | undefined {
   // The entry is an IPv6 address that contains an IPv4 address. Hookline judges only the IPv4
   // address, which this entry does not permit.
   return verdict.allowable
-    ? `has no effect: use ${verdict.address}, the IPv4 address that it contains`
+    ? `has no effect: use ${verdict.address}, the IPv4 address in this IPv6 address`
     : `can never be allowed: ${verdict.range}`
 }
 

@@ -53,7 +53,9 @@ function destinationWarnings(
   const unusedTls = destination.tlsIdentity === undefined ? [] : plain
   const padded = secrets.some(secret => secret.reveal() !== secret.reveal().trim())
   return [
-    ...(enabled ? [] : [`destination ${id}: is disabled, so Hookline drops its events`]),
+    ...(enabled
+      ? []
+      : [`destination ${id}: is disabled, so Hookline drops its events; set "enabled: true" to deliver new events`]),
     ...(enabled && paused && isHeld !== true
       ? [`destination ${id}: is paused; its events wait, and are dead-lettered ${untilWhen(lifecycle)}`]
       : []),
@@ -69,7 +71,7 @@ function destinationWarnings(
       : []),
     ...((policy?.maxConcurrency ?? topics.partitions) < topics.partitions
       ? [
-          `destination ${id}: policy.maxConcurrency is ${policy?.maxConcurrency}, less than the number of partitions (topics.partitions: ${topics.partitions}); with several processes, a process may get no part of this limit, and other processes then make its deliveries at least 10 s later; use at least ${topics.partitions}, or accept the delay`,
+          `destination ${id}: policy.maxConcurrency (${policy?.maxConcurrency}) is less than topics.partitions (${topics.partitions}), so some processes may be unable to send requests to this destination; other processes make their deliveries, at least 10 s later; use at least ${topics.partitions}, or accept the delay`,
         ]
       : []),
     ...(unusedTls.length > 0
@@ -95,8 +97,8 @@ function destinationWarnings(
 
 const untilWhen = (lifecycle: Destination['lifecycle']): string =>
   lifecycle?.pauseKeepsWindow === true
-    ? 'when their retry window ends (up to 48h of the pause do not count towards it); set paused: false to deliver them'
-    : 'when their retry window ends; set paused: false to deliver them'
+    ? 'when their retry window ends (up to 48h of the pause do not count towards it); set "paused: false" to deliver them'
+    : 'when their retry window ends; set "paused: false" to deliver them'
 
 const isPlain = (url: string): boolean => /^http:/i.test(url)
 
@@ -117,7 +119,7 @@ const sharedSecretsOf = (destinations: readonly Destination[]): readonly string[
   ),
   ...sharing(destinations, ({ signingKeys }) => signingKeys ?? []).map(
     ({ id, other }) =>
-      `destination ${id}: has the same signing key as destination ${other}, so each receiver can forward its own requests to the other one, and the other one accepts them as genuine; use different keys`,
+      `destination ${id}: has the same signing key as destination ${other}, so each receiver can forward a request to the other receiver, which accepts it as genuine; use different keys`,
   ),
 ]
 
@@ -151,7 +153,7 @@ const unsendableKeys = ({ sources }: Settings): readonly string[] =>
     .filter(({ writeKeys }) => known(writeKeys).some(key => !isSendable(key.reveal())))
     .map(
       ({ id }) =>
-        `source ${id}: a write key has a colon or a character that a header cannot carry, so not every client can send it; ${sendableHint}`,
+        `source ${id}: a write key has a colon, a space at its beginning or end, or a character that HTTP headers cannot contain, so some clients cannot send it; ${sendableHint}`,
     )
 
 function shortSecrets({ sources, destinations, operator, collector }: Settings): readonly string[] {

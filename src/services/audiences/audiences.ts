@@ -77,7 +77,7 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
       if (!(await drained()))
         logger.warn(
           { waitedMs: drainLimit },
-          'shutdown timed out before all records of the audience input topic were processed; the offsets of unfinished records are not committed, so the next owner of their partitions processes them again',
+          'shutdown timed out before all records of the audience input topic were processed; the offsets of unfinished records are not committed, so the next owner of their partitions processes these records again',
         )
       await consumer.stop()
     },

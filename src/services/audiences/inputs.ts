@@ -224,7 +224,7 @@ export class Inputs {
     const fields = { audience, mode, syncId, began, result, partition: record.partition }
     this.#deps.logger.warn(
       fields,
-      'audience sync not applied completely, usually because a newer full sync of the audience has begun; if the newer sync has the list that you want, do nothing; otherwise send the list of this sync again; if this line then appears again, run `hookline audience reset` for the audience, and send the list once more',
+      'audience sync not applied completely, usually because a newer full sync of the audience has begun; if the newer sync has the correct list, do nothing; otherwise send this list again; if this line appears for the new sync too, run `hookline audience reset` for the audience, and send the list once more',
     )
   }
 

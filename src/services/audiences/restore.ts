@@ -64,7 +64,7 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
     metrics.audienceRestoreSeconds.observe({}, seconds)
     logger.info(
       { partition, records, ...state.size(), stale: stale.length, seconds },
-      'hookline has read the audience members of this partition of the audience input topic from Kafka, and now processes the inputs of the partition',
+      'hookline has read the audience members of this partition, and now processes syncs for its users (stale: number of members with an outdated state in the topic; hookline writes their current state again)',
     )
     return { state, next, stale }
   }
@@ -80,7 +80,7 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
         const fields = { topic: log.topic, partition, error: (error as Error).message, retryInMs: retryAfter }
         logger.warn(
           fields,
-          'hookline cannot read the audience members of this partition from the topic (see error); it retries after retryInMs, and until a read succeeds, it processes no audience inputs of the partition',
+          'hookline cannot read the audience members of this partition (see error), so syncs for its users wait in the audience input topic; hookline tries again after retryInMs; if this continues, check Kafka with: hookline doctor',
         )
       } finally {
         reading.release()

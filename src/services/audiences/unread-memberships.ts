@@ -93,7 +93,7 @@ export function createReadTail<Held extends Tailed>({ log, clock, logger, onFoun
       const fields = { topic: log.topic, partition: processor.partition, from, error: (error as Error).message }
       logger.warn(
         { ...fields, retryInMs: retryAfter },
-        'hookline cannot read audience members that an earlier owner of the partition wrote late to this topic (see error); it retries after retryInMs',
+        'hookline cannot read the newest audience memberships in this partition of the topic (see error), so some memberships that it knows may be outdated; it tries again after retryInMs',
       )
       return sleep(clock, retryAfter)
     }

@@ -68,4 +68,7 @@ const noWriteKey = refusal(
   'invalid_write_key',
   'The request has no write key: send it as the user name of HTTP Basic, in the header X-Write-Key, or as writeKey in the body.',
 )
-const unknownWriteKey = refusal('invalid_write_key', 'No source has this write key: use the write key of a source.')
+const unknownWriteKey = refusal(
+  'invalid_write_key',
+  'No source has this write key: correct the key, or add it to a source.',
+)

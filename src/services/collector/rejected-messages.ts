@@ -51,7 +51,7 @@ export function createKeepRejected(deps: Deps): KeepRejected {
     metrics.collectorRejectsLost.inc({}, count)
     logger.debug(
       { topic, messages: count, why },
-      'the collector could not write rejected messages to the topic of rejected messages (see the field "why"), so that topic lacks them; the responses to the senders still list them',
+      'the collector could not write rejected messages to the topic (see the field "why"); these messages are missing from the topic, but the senders see them in the responses',
     )
   }
 
@@ -83,7 +83,7 @@ export function createKeepRejected(deps: Deps): KeepRejected {
     const { sourceId: source, receivedAt, rejected } = request
     const kept = rejected.slice(0, maxKeptPerRequest)
     if (kept.length < rejected.length)
-      lost(rejected.length - kept.length, `at most ${maxKeptPerRequest} rejected messages of a request are written`)
+      lost(rejected.length - kept.length, `hookline writes at most ${maxKeptPerRequest} rejected messages of a request`)
     let work = 0
     for (const each of kept) {
       const text = request.text(each.index)

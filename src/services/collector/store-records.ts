@@ -36,7 +36,7 @@ export function createStore({ producer, topic, outage, clock, metrics, logger }:
     if (outage.age(clock.monotonic()) === undefined)
       logger.error(
         { topic, error: error.message },
-        'the collector could not write messages to Kafka (see error); it refuses all requests except one per second until a write succeeds',
+        'the collector could not write messages to Kafka (see error), so their senders must send them again; until a write succeeds, the collector refuses all requests except one per second; check the Kafka brokers',
       )
     outage.failed(clock.monotonic())
   }

@@ -5,7 +5,7 @@ import type { Logger } from '../../core/ports.ts'
 import { formatPath } from '../../core/settings/problem.ts'
 
 const excluded =
-  'a configuration object cannot be used, so hookline excludes it (see the field "problems"): messages for an excluded destination wait, and hookline rejects new messages of an excluded source; all other objects stay in use; to use this object again, correct these problems'
+  'hookline cannot use a destination or source that was created with the operator API (see the fields "kind", "id" and "problems"): correct the problems; until then, messages for a destination wait, and the collector rejects messages of a source; all other destinations and sources stay in use'
 
 /** Reads the values of objects, each version once, and logs the objects that cannot be used. */
 export class ObjectReadingCache {

@@ -71,7 +71,7 @@ export interface ObjectStore {
 }
 
 const damaged =
-  'a record of the config topic is damaged (see detail); hookline ignores it; only hookline may write to this topic: find the program that wrote this record, and stop the program'
+  'a record of the config topic is damaged (see detail); hookline ignores it, so no destination or source changes; only hookline may write to this topic: find the program that wrote this record, and stop the program'
 
 /** The state that is computed from the records of the topic. */
 class View {

@@ -62,7 +62,7 @@ export class ObjectWriter {
   async write(record: ObjectRecord, check: () => readonly SettingsProblem[] = () => []): Promise<WriteResult> {
     const { producer, topic, clock } = this.#deps
     const { promise, resolve } = Promise.withResolvers<WriteResult>()
-    const late = `${topic}: Hookline could not read the written record back within ${readBackLimit} ms`
+    const late = `${topic}: Hookline could not write a record and read it back within ${readBackLimit / 1_000} s`
     const cancel = clock.after(readBackLimit, () => resolve({ kind: 'failed', detail: late }))
     this.#inProgress.set(record.writeId, isApplied =>
       resolve(isApplied ? { kind: 'applied', problems: check() } : { kind: 'ignored' }),
@@ -111,7 +111,7 @@ export class ObjectWriter {
         if (error === undefined) return
         logger.warn(
           { topic, ...name, error: error.message },
-          'hookline could not write the current version of a configuration object to the config topic again (see error); hookline tries again, because the last record of the object there is a change that came too late, and compaction keeps only the last record',
+          'hookline ignored an invalid or outdated change of this configuration object, and could not write the valid version to the config topic again after it (see error); it tries again in 30 s, and the valid version is lost only if all tries fail for 7 days',
         )
         this.#copyAfter(copyOthersAfter)
       })

@@ -50,7 +50,9 @@ export class SuppressionWrites {
   update(userId: string, change: ChangeSuppressions): Promise<void> {
     const { clock, topic } = this.#deps
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const late = new Error(`${topic}: Hookline could not read the written record back within ${readBackLimit} ms`)
+    const late = new Error(
+      `${topic}: Hookline could not write a record and read it back within ${readBackLimit / 1_000} s`,
+    )
     const cancel: Cancel = clock.after(readBackLimit, () => reject(late))
     const end = (error: Error | undefined): void => {
       cancel()

@@ -214,7 +214,7 @@ const untilRoom = (ledger: LedgerWriter, { processors }: Partitions): Promise<un
   Promise.all([...processors()].map(each => ledger.untilRoom(each, Number.POSITIVE_INFINITY)))
 
 const notDrained =
-  'shutdown timed out before all deliveries in progress ended; the offsets of unfinished records are not committed, so the next owner of their partitions processes them again, and receivers may get some events twice'
+  'shutdown timed out before all deliveries in progress ended; the offsets of unfinished records are not committed, so the next owner of their partitions processes these records again, and receivers may get some events twice'
 
 interface FlowParts {
   readonly limiter: ConcurrencyLimiter

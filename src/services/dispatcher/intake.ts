@@ -155,7 +155,7 @@ export class Intake {
   #refuseBytes(open: AdmittedRecord, detail: string, carried?: DeliveryState): void {
     this.#deps.logger.warn(
       { ...positionOf(open.record), detail },
-      'hookline cannot process the record as an event (see detail); it is dead-lettered with the reason "undecodable"',
+      'hookline cannot process the record as an event (see detail); it is dead-lettered with the reason "undecodable": find the program that wrote it, and correct the program or its schema',
     )
     this.#deps.settle.refused(open, 'undecodable', { carried })
   }

@@ -152,6 +152,6 @@ function discardLate(
   metrics.ledgerGaps.inc({})
   logger.error(
     { topic: topics.ledger, source: topic, partition },
-    'hookline could not write results of deliveries to the ledger topic within the time limit, and discards those of this hour; the ledger is complete again from the next hour on; deliveries are not affected',
+    'hookline could not write counts of delivery results to the ledger topic in time, and discards them; the counts of this hour and earlier hours in the ledger are incomplete, those of later hours are not; deliveries are not affected; check that this process can write to the topic',
   )
 }

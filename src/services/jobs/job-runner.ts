@@ -11,8 +11,9 @@ import type { JobOutcome } from './try-until-done.ts'
 const checkEvery = durationMs(500)
 
 const takenOver = 'this process took over a job, because the process that ran it recorded no progress for 10 s'
+const released = 'this process released the job before its end; another process continues it'
 const lostToOther =
-  'this process stopped running a job, because another process has taken over the job and continues it'
+  'this process stopped its work on the job before the end of the job; another process has taken over the job, or takes it over after about 10 s, and continues it'
 
 interface Deps {
   readonly store: JobStore
@@ -79,7 +80,7 @@ export function createJobRunner(deps: Deps): JobRunner {
       if (state !== 'waiting') metrics.jobsEnded.inc({ kind, state: state as 'done' })
       logger.info(
         { kind, id, result: state, ...(error !== undefined && { error }) },
-        'this process stopped running a job; the field "result" is the new state of the job (waiting: another process continues it)',
+        state === 'waiting' ? released : `job ${state}`,
       )
     }
   }

@@ -109,7 +109,7 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
 
   async function create(job: Job): Promise<WriteResult> {
     const { promise, resolve } = Promise.withResolvers<WriteResult>()
-    const late = `${topic}: Hookline could not read the written record back within ${readBackLimit} ms`
+    const late = `${topic}: Hookline could not write a record and read it back within ${readBackLimit / 1_000} s`
     const cancel = clock.after(readBackLimit, () => resolve({ kind: 'failed', detail: late }))
     writes.set(job.writeId, resolve)
     producer.append(topic, recordOf(job), error => {
@@ -191,7 +191,7 @@ function createCopies({ copies, producer, topic, clock, logger }: CopyDeps) {
         if (error === undefined) return
         logger.warn(
           { topic, error: error.message },
-          'hookline could not write the current state of a job to the jobs topic again (see error); hookline tries again, because the last record of the job there is a change that came too late, and compaction keeps only the last record',
+          'hookline could not write the state of a job (a replay or a resend) to the jobs topic (see error), after two processes had changed the job at the same time; the job continues, and hookline tries again every few seconds; if this line repeats, check Kafka: otherwise the state of the job may later be lost',
         )
         soon()
       })

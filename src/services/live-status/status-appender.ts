@@ -52,7 +52,7 @@ export class StatusAppender {
     if (error !== undefined && !this.#isFailing)
       logger.warn(
         { topic, error: error.message },
-        'this process could not write its status to the status topic (see error); it tries again every 5 s, and until then the operator API may not show this process and its rates',
+        'this process could not write its status to the status topic (see error); it tries again every 5 s; until a try succeeds, the operator API may not show this process and its rates',
       )
     this.#isFailing = error !== undefined
   }

@@ -39,7 +39,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
       const { hour, destination } = view.rows.find(row => (row.difference ?? 0) !== 0) ?? {}
       logger.error(
         { difference, hour, destination },
-        'some deliveries have no result (difference: their number): run `hookline ledger`, and see the runbook HooklineLedgerDifference',
+        'the numbers of deliveries and of their results differ ("difference": by how many, in all rows), so deliveries may be lost; "hour" and "destination" name one affected row; run `hookline ledger`, and see the runbook HooklineLedgerDifference',
       )
     }
     logged = difference
@@ -48,7 +48,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
   function incomplete(): void {
     logger.warn(
       {},
-      'the operator service could not read all counts of the ledger, so the metric hookline_ledger_difference has an earlier value; it tries again in five minutes; see the runbook HooklineLedgerDifference',
+      'the operator service could not read all counts of the ledger, and tries again in five minutes; until then, the metric hookline_ledger_difference keeps its last value; see the runbook HooklineLedgerDifference',
     )
   }
 

@@ -56,7 +56,7 @@ export function createListAudiences(deps: Deps): ListAudiences {
     } catch (error) {
       logger.warn(
         { error: (error as Error).message },
-        'hookline could not read the memberships topic (see error), so the list of audiences has the numbers of the last successful reading, or none; hookline tries again at a later request for the list',
+        'hookline could not count the members in the memberships topic (see error); the list of audiences shows the last successful counts, or none; syncs continue; hookline counts again at a later request for the list',
       )
     }
     const ended = clock.monotonic()
@@ -78,5 +78,5 @@ export function createListAudiences(deps: Deps): ListAudiences {
 }
 
 function tooLong(): never {
-  throw new Error(`it takes longer than ${maxReadTime / 1_000} s`)
+  throw new Error(`the read did not finish within ${maxReadTime / 1_000} s`)
 }

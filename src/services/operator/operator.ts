@@ -152,7 +152,7 @@ function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
     case 'empty':
       return refusal(
         'invalid_body',
-        'The list is empty, so the sync would remove all members: if you intend that, add the query parameter allowEmpty=true.',
+        'The list is empty, so the sync would remove all members: to remove them, add the query parameter allowEmpty=true.',
       )
     case 'interrupted':
       return refusal('unavailable', 'Hookline is shutting down: send the whole list again.', { retryAfter: 1 })
@@ -163,7 +163,7 @@ function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
 
 const notReached = refusal(
   'unavailable',
-  `Hookline did not find this id within the limits of the search (${requestLimits.records} records, ${requestLimits.time / 1_000} s), but the deletion may exist: check the id, and send the request again after the time in Retry-After. The command hookline delete-user --status searches for a longer time.`,
+  'Hookline stopped the search at its limit and did not find this id, but the deletion may exist: check the id, and send the request again after the time in Retry-After. The command "hookline delete-user --status" searches for a longer time.',
   { retryAfter: 5 },
 )
 const noDeletion = refusal('not_found', 'There is no deletion with this id: check the id.')

@@ -107,14 +107,17 @@ export function createReadLog(deps: Deps): ReadLog {
   }
 }
 
-const unavailable = objectRefusal('unavailable', 'Kafka does not respond: send the request again later.')
+const unavailable = objectRefusal(
+  'unavailable',
+  'Hookline could not read the records from Kafka: send the request again later.',
+)
 const noDeadLetter = objectRefusal(
   'not_found',
   'There is no dead letter with this key: it was replayed, retention has removed it, or the key is wrong.',
 )
 const notReached = objectRefusal(
   'unavailable',
-  'The search for the dead letter reached its time limit. Send the request again to continue the search.',
+  'The search for the dead letter ended at its limit of records or time. Send the request again to continue the search.',
 )
 
 /**

@@ -71,7 +71,8 @@ async function decoded(
 ): Promise<MembershipRecord> {
   const read = await decodeWithSchemaFetch(codec, () => codec.decode(value))
   if (read.kind === 'value') return read.value
-  throw new Error(`record ${topic}/${partition}/${offset} cannot be decoded: ${read.detail}`)
+  const place = `${topic}/${partition}/${offset}`
+  throw new Error(`cannot read all audience members, because record ${place} cannot be decoded: ${read.detail}`)
 }
 
 /** The memberships and watermarks of one partition, each with the last record of its key. */

@@ -119,7 +119,7 @@ function readInSession<T>(
     sessions(use).catch((error: unknown) => {
       logger.warn(
         { error: (error as Error).message },
-        'Kafka did not report offsets for a status request to the operator API (see error); the response is marked partial: true, and counts that need these offsets are missing or incomplete',
+        'hookline could not read from Kafka for a status request to the operator API (see error), so the response has "partial": true, and some of its numbers are missing or too low; if this line repeats, check Kafka',
       )
       return undefined
     }),

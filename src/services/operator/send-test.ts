@@ -67,7 +67,7 @@ export function createSendTest(deps: SendTestDeps): (id: string) => Promise<Test
 
 const notInUse = objectRefusal(
   'not_in_use',
-  'The destination is excluded, because its document has problems: correct them (GET /v1/destinations/{id} lists them), then send the request again.',
+  'Hookline does not use the destination now, because its document has problems: correct them (GET /v1/destinations/{id} lists them), then send the request again.',
 )
 const tooManyTests = objectRefusal(
   'unavailable',

@@ -90,7 +90,7 @@ export function createAppends({ producer, clock, metrics, logger, permit }: Appe
         metrics.produceFailures.inc({ topic })
         logger.error(
           { topic, error: error.message, retryInMs: pauseMs },
-          'hookline cannot write a record to the topic (see error); it retries until the write succeeds, and until then does not commit the offset of the record that it was processing',
+          'hookline cannot write a record to the topic (see "topic" and "error"); it tries again until Kafka stores the record, so nothing is lost, but messages are late; correct the cause of the error',
         )
         if (!isFailing) countFailing(topic, 1)
         isFailing = true

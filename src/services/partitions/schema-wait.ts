@@ -34,7 +34,7 @@ export function createSchemaWait<Open extends { readonly processor: PartitionPro
       (error: Error) => {
         logger.warn(
           { schemaId, topic: processor.topic, partition: processor.partition, error: error.message },
-          'schema registry cannot be used (see error); hookline pauses the partition, and asks the registry every second until it responds',
+          'hookline could not get the schema of a record from the schema registry (see error); this record and the later ones of its partition wait, and hookline asks again every second until the registry responds',
         )
         if (!processor.revoked) clock.after(retryEvery, () => start(open, schemaId))
       },

@@ -55,7 +55,7 @@ describe('the limit on connections', () => {
     expect(warnings).toEqual([
       [
         { connections: 4, dropped: 1 },
-        'the HTTP server has reached its maximum number of connections (see connections) and closes new connections until others end (dropped: new connections closed since the server started); look for clients that open many connections, or run more processes',
+        'the HTTP server has reached its maximum number of connections (see "connections"), so it closes new connections ("dropped": their number since the server started); look for clients that open many connections, or run more processes',
       ],
     ])
 

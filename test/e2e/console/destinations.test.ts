@@ -54,7 +54,7 @@ it('a destination is added, tested, gets its first event, is paused, changed and
   await button('Save').click()
   await page.getByText('"timeout": "2s"').waitFor()
   await button('Delete').click()
-  await page.getByLabel('Type erp to confirm').fill('erp')
+  await page.getByLabel('Type "erp" to confirm').fill('erp')
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('heading', { level: 1, name: 'Destinations' }).waitFor()
   await page.getByRole('link', { name: 'Changes', exact: true }).click()
@@ -100,7 +100,7 @@ it('a source is added, its key is accepted, and it is changed and deleted', asyn
   expect(await track(key)).toBe(200)
 
   await button('Delete').click()
-  await page.getByLabel('Type shop to confirm').fill('shop')
+  await page.getByLabel('Type "shop" to confirm').fill('shop')
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('heading', { level: 1, name: 'Sources' }).waitFor()
   await untilAnswer(key, 401)

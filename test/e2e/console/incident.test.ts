@@ -85,13 +85,14 @@ it('the dead letters are replayed to zero', async () => {
   await page.getByLabel('Destination').fill('crm')
   await page.getByRole('button', { name: 'Apply filters' }).click()
   await page.getByRole('table').getByRole('row').nth(failed).waitFor()
-  await page.getByRole('button', { name: 'Replay all that match…' }).click()
+  await page.getByRole('button', { name: 'Replay all that match the filters…' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByText(`${failed} dead letters can be replayed.`).waitFor()
   expect(await accessibilityViolations(page)).toEqual([])
   await dialog.getByRole('button', { name: 'Replay' }).click()
   await refusing.untilDelivered(failed)
-  await page.getByText(`${failed} of ${failed} dead letters read, ${failed} replayed, 0 not replayed`).waitFor()
+  const replayed = `of those that match the filters, ${failed} replayed, 0 not replayed`
+  await page.getByText(`${failed} of ${failed} dead letters read; ${replayed}`).waitFor()
   await page.getByText('No dead letter matches the filters.').waitFor()
 })
 
@@ -122,7 +123,7 @@ it('a new destination shows its first delivery, waits while it is paused, and ge
 
   await page.getByRole('link', { name: 'Resend…' }).click()
   await button('Resend').click()
-  await page.getByText('8 of 8 events read, 8 sent, 0 skipped').waitFor()
+  await page.getByText('8 of 8 events read, 8 resent, 0 skipped').waitFor()
   expect(await accessibilityViolations(page)).toEqual([])
   await console.receiver.until(() => console.receiver.successes.has(odd))
   expect(await page.evaluate('window.injected')).toBeUndefined()

@@ -49,7 +49,7 @@ describe('values that the chart repeats', () => {
     const words = deployments.map(
       ({ spec }) => (spec.template.spec.containers[0] as unknown as { args: string[] }).args,
     )
-    expect(words).toEqual([...serviceNames].sort().map(name => ['run', '--services', name]))
+    expect(words).toEqual([...serviceNames].sort().map(name => ['run', '--services', name, '--wait-for-setup']))
   })
 
   it('with undici the containers start Node with the flags for undici, otherwise with those of the image', async () => {

@@ -49,7 +49,7 @@ export const webKey = testSecret('web-key')
 
 /** Changes to the configuration. Those of `topics` are merged with the defaults. */
 export interface ConfigurationOverrides {
-  readonly topics?: { readonly partitions: number; readonly replicationFactor: number }
+  readonly topics?: { readonly prefix?: string; readonly partitions: number; readonly replicationFactor: number }
   readonly [key: string]: unknown
 }
 

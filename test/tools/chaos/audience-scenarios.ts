@@ -25,7 +25,7 @@ export const audienceScenarios: readonly AudienceScenario[] = [
   {
     name: 'audience-killed',
     shows:
-      'a full sync, then one with 4 % changed; SIGKILL of a random one of two audiences and two dispatcher processes, seven times',
+      'a full sync of an audience, then a sync with 4 % of the users changed; SIGKILL of a random one of two audiences processes and two dispatchers, seven times',
     processes: 2,
     lists: { members: 8_000, changedPercent: 4 },
     emitPerSecond: 400,
@@ -37,7 +37,7 @@ export const audienceScenarios: readonly AudienceScenario[] = [
   {
     name: 'audience-link-cut',
     shows:
-      'a full sync, then one with 10 % changed; one of two audiences processes is disconnected from Kafka for 19 s, then every byte is 12 s late; then all restore the topic',
+      'a full sync of an audience, then a sync with 10 % of the users changed; one of two audiences processes loses Kafka for 19 s in the first sync; in the second sync, its bytes are 12 s late for 19 s, then both restart',
     processes: 1,
     lists: { members: 6_000, changedPercent: 10 },
     emitPerSecond: 150,

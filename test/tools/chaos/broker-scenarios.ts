@@ -35,7 +35,8 @@ export const brokerScenarios: readonly Scenario[] = [
   {
     ...replicatedSetup,
     name: 'disk-full',
-    shows: 'the disk of a leader is full, it stops and is started with free space; then the disks of all three for 5 s',
+    shows:
+      'the disk of a leader is full, so the leader stops; it starts again with free space; then the disks of all three brokers are full for 5 s',
     diskMb: 256,
     faults: [fillDisk, fillDisks(5)],
     limits: { duplicates: 150, bySender: 150, recoveryMs: 30_000, latestMs: 60_000 },
@@ -43,7 +44,7 @@ export const brokerScenarios: readonly Scenario[] = [
   {
     ...replicatedSetup,
     name: 'broker-out-of-reach',
-    shows: 'a leader is unreachable for the service for 40 s, but not for the other brokers',
+    shows: 'a partition leader is unreachable for Hookline for 40 s, but not for the other brokers',
     behindProxy: true,
     faults: [isolateLeader(40)],
     limits: { duplicates: 1_500, recoveryMs: 30_000, latestMs: 120_000 },
@@ -51,7 +52,7 @@ export const brokerScenarios: readonly Scenario[] = [
   {
     ...httpSetup,
     name: 'leaders-moved',
-    shows: 'messages over HTTP, another leader for every partition under load, ten times; retries in progress',
+    shows: 'messages over HTTP; the leader of every partition moves under load, ten times; retries in progress',
     brokers: 3,
     destinations: withRetries,
     // The load is less than the 426 requests per second that one process can send to the slow

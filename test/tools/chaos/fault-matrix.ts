@@ -13,28 +13,30 @@ export interface MatrixRow {
 export const matrix: readonly MatrixRow[] = [
   {
     fault: 'processes killed (SIGKILL), restarted one after the other (SIGTERM), added, under load',
-    holds: 'nothing lost; duplicates only of deliveries that a killed process had in progress, none after SIGTERM',
+    holds:
+      'nothing lost; duplicates only of deliveries that a killed process had in progress or not yet committed, none after SIGTERM',
     scenarios: ['rolling-restart', 'killed', 'killed-50', 'join', 'collector-restarted', 'collector-killed'],
   },
   {
     fault: 'dispatchers, collectors and operator processes killed (SIGKILL) while replays and resends run',
     holds:
-      'nothing lost; each job ends, with at most 256 copies written twice per killed process; the ledger has no difference',
+      'nothing lost; each replay and resend ends; at most 256 copies written twice per killed operator process; no delivery without a result',
     scenarios: ['jobs-killed'],
   },
   {
     fault: 'dispatchers and operator processes killed (SIGKILL) while destinations change through the operator API',
     holds:
-      'every acknowledged change is in force in every process; no update lost, no destination half-applied or excluded; nothing lost',
+      'nothing lost; every acknowledged change is in force in every process; no change overwrites another one; no destination becomes unusable',
     scenarios: ['changes-killed'],
   },
   {
-    fault: 'a process frozen (SIGSTOP) for longer than its session or half of it, then continued',
-    holds: 'nothing lost; no commit overwrites that of the next owner',
+    fault:
+      'a process frozen (SIGSTOP) for half of its Kafka session timeout, or for longer than this timeout; then continued (SIGCONT)',
+    holds: 'nothing lost; the frozen process overwrites no commit of the next owner of its partitions',
     scenarios: ['zombie', 'suspended'],
   },
   {
-    fault: 'brokers killed: a leader, the group coordinator, all of them; disks full',
+    fault: 'brokers killed: a partition leader, the group coordinator, all of them; disks of brokers full',
     holds: 'nothing lost; recovers by itself',
     scenarios: ['leader-killed', 'coordinator-killed', 'brokers-restarted', 'disk-full'],
   },
@@ -47,13 +49,13 @@ export const matrix: readonly MatrixRow[] = [
     ],
   },
   {
-    fault: 'responses to writes lost, late or torn; leaders moved under load',
-    holds: 'every message with a 200 is delivered',
+    fault: 'responses of brokers lost, late or cut off; partition leaders moved under load',
+    holds: 'every message that a collector answered with 200 is delivered',
     scenarios: ['answers-lost', 'answers-late', 'answers-torn', 'leaders-moved'],
   },
   {
-    fault: 'the retry or the dead-letter topic missing or not authorised',
-    holds: 'nothing lost; offsets of records that need the topic are not committed; a metric reports it',
+    fault: 'a retry topic or the dead-letter topic missing, or writes to it forbidden',
+    holds: 'nothing lost; the offsets of records that need the topic are not committed; a metric reports the topic',
     scenarios: ['retry-topic-unwritable', 'dead-letter-unwritable'],
   },
   {
@@ -63,21 +65,22 @@ export const matrix: readonly MatrixRow[] = [
   },
   {
     fault:
-      'an endpoint fails, hangs, resets, sends a partial or slow response, or limits its rate, for up to minutes; then recovers',
+      'an endpoint fails, hangs, resets connections, sends a partial or slow response, or limits its rate; then it recovers',
     holds:
-      'attempts on schedule, none early; the backlog is delivered within the limits of the destination; other destinations are not affected',
+      'no retry early, or later than its limit; the backlog is delivered within the limits of the destination; other destinations are not affected',
     scenarios: [
       ...['endpoint-fails', 'endpoint-hangs', 'endpoint-resets', 'endpoint-breaks-off', 'endpoint-trickles'],
       ...['endpoint-limits', 'endpoint-outage'],
     ],
   },
   {
-    fault: '1, 10 and 25 of 50 destinations hang, or respond after 4.9 s',
-    holds: 'nothing lost; the other destinations get their messages within the latency bound',
+    fault: '1, then 10, then 25 of 50 endpoints never respond, or respond after 4.9 s',
+    holds: 'nothing lost; each other endpoint gets 99.9 % of its messages within a second',
     scenarios: ['crowd-hangs', 'crowd-slow'],
   },
   {
-    fault: 'invalid records, one user with 40 % of all events, one partition with 100 times the load',
+    fault:
+      'invalid records, one user with 40 % of all events, one partition with 100 times the load of each other partition',
     holds: 'no partition stalls; each invalid record is dead-lettered with its reason, each valid one delivered',
     scenarios: ['poison', 'hot-key', 'heavy-partition'],
   },
@@ -87,8 +90,8 @@ export const matrix: readonly MatrixRow[] = [
     scenarios: ['clock', 'clock-at-start'],
   },
   {
-    fault: 'retention shorter than the lag',
-    holds: 'each record that a destination did not get is reported',
+    fault: 'unread records deleted, because the retention is shorter than the lag',
+    holds: 'each deleted record that a destination did not get is reported',
     scenarios: ['retention'],
   },
   {
@@ -98,17 +101,18 @@ export const matrix: readonly MatrixRow[] = [
   },
   {
     fault: 'Kafka unavailable for a collector',
-    holds: 'every message with a 200 is delivered; others get 503 with Retry-After',
+    holds: 'every message that the collector answered with 200 is delivered; others get 503 with Retry-After',
     scenarios: ['collector-kafka-down', 'collector-link-half-open'],
   },
   {
-    fault: 'an audience synced while its services are killed, or one of them loses Kafka for longer than its session',
-    holds: 'each endpoint has exactly the list, with one message per change',
+    fault:
+      'a list of users (audience) synced while processes are killed, or while one of them loses Kafka for longer than its session timeout',
+    holds: 'each endpoint has exactly the list; one message per change, which may arrive more than once',
     scenarios: ['audience-killed', 'audience-link-cut'],
   },
   {
     fault: rows => `${durationOf(rows) ?? 'MINUTES'} of load at 70 % of the capacity, with a spike of ten times that`,
-    holds: 'heap, memory, descriptors and timers stay constant; the backlog of the spike is delivered',
+    holds: 'heap, memory, descriptors and timers hardly grow; the backlog of the spike is delivered',
     scenarios: ['soak'],
   },
 ]

@@ -17,7 +17,7 @@ export const linkScenarios: readonly Scenario[] = [
   {
     ...proxiedSetup,
     name: 'link-delayed',
-    shows: 'every byte between service and broker is 300 ms late for 15 s',
+    shows: 'every byte between Hookline and the broker is 300 ms late for 15 s',
     faults: [impairLink({ kind: 'delayed', ms: 300 }, 15)],
   },
   {
@@ -48,7 +48,7 @@ export const linkScenarios: readonly Scenario[] = [
     (seconds): Scenario => ({
       ...proxiedSetup,
       name: `partitioned-${seconds}`,
-      shows: `network partition between service and broker for ${seconds} s: no byte passes, and no connection closes`,
+      shows: `network partition between Hookline and the broker for ${seconds} s: no byte passes, and no connection closes`,
       faults: [impairLink({ kind: 'half-open' }, seconds)],
       limits: { ...proxiedSetup.limits, latestMs: (seconds + drainSeconds(seconds) + 30) * 1_000 },
     }),

@@ -52,10 +52,10 @@ const trickle = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
 const halfBody = 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"half":'
 
 /**
- * Starts the endpoints: one server with a path per destination. All respond 200 until a script
- * changes that.
+ * Starts the endpoints: one server at `host` with a path per destination. All respond 200 until a
+ * script changes that.
  */
-export async function startReceiver(ledger: Ledger): Promise<Receiver> {
+export async function startReceiver(ledger: Ledger, host = '127.0.0.1'): Promise<Receiver> {
   const scripts = new Map<string, Script>()
   const latencies = new Map<string, number>()
   const inspections = new Map<string, Inspection>()
@@ -86,10 +86,10 @@ export async function startReceiver(ledger: Ledger): Promise<Receiver> {
     })
   })
   server.keepAliveTimeout = 120_000
-  await once(server.listen(0, '127.0.0.1'), 'listening')
+  await once(server.listen(0, host), 'listening')
   const { port } = server.address() as AddressInfo
   return {
-    url: destination => `http://127.0.0.1:${port}/${destination}`,
+    url: destination => `http://${host}:${port}/${destination}`,
     follow: (destination, script) => void scripts.set(destination, script),
     slow: (destination, latencyMs) => void latencies.set(destination, latencyMs),
     inspect: (destination, inspection) => void inspections.set(destination, inspection),

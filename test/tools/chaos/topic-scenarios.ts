@@ -28,13 +28,13 @@ export const topicScenarios: readonly Scenario[] = [
   {
     ...withRules,
     name: 'retry-topic-unwritable',
-    shows: 'a retry topic is missing, then not authorised, while one request in twenty gets a 503',
+    shows: 'a retry topic is missing, then an ACL forbids writes to it, while one request in twenty gets a 503',
     faults: inTurn(retryTopic),
   },
   {
     ...withRules,
     name: 'dead-letter-unwritable',
-    shows: 'the dead-letter topic is missing, then not authorised, while one request in twenty gets a 400',
+    shows: 'the dead-letter topic is missing, then an ACL forbids writes to it, while one request in twenty gets a 400',
     faults: inTurn(deadLetterTopic),
   },
 ]

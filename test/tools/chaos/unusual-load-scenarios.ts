@@ -90,7 +90,7 @@ export const unusualLoadScenarios: readonly Scenario[] = [
     ...standardSetup,
     name: 'poison',
     shows:
-      'one record in 20 is invalid, in twelve ways; two batches unpack to 5 and 200 MB; then a SIGKILL and a SIGTERM',
+      'one record in 20 is invalid, in twelve ways; two Kafka batches decompress to 5 and 200 MB; then a SIGKILL and a SIGTERM',
     writeLoad: poisoned,
     faults: [noFault(watchedSeconds), packedRecords, killProcess, restartOldest],
     limits: { duplicates: 0, ...takeoverLimits },
@@ -128,7 +128,7 @@ export const unusualLoadScenarios: readonly Scenario[] = [
   {
     ...standardSetup,
     name: 'heavy-partition',
-    shows: 'one partition has 100 times the load of every other one',
+    shows: 'one partition has 100 times the load of each other partition',
     writeLoad: skewed,
     // The process that owns the heavy partition must be able to deliver all of its events.
     destinations: [crm, lessSlow],

@@ -25,7 +25,7 @@ it.each<[string, Partial<ShownJob>, string]>([
   [
     'the dry run of a resend',
     { kind: 'resend', dryRun: true, progress: { read: 5, sent: 4, skipped: 1 } },
-    '5 events read, 4 would be resent, 1 skipped (not for this destination, or not of the types and users of this job); state: done',
+    '5 events read, 4 would be resent, 1 skipped (for example events for other destinations, of types or users that were not selected, or of deleted users); state: done',
   ],
 ])('the totals of %s', (_, changed, text) => {
   expect(jobLines({ ...job, ...changed }).at(-1)).toBe(text)

@@ -84,7 +84,7 @@ describe('the settings of a command', () => {
       ['erp', true],
     ])
     expect(io.err()).toMatch(
-      /^(hookline: the command ignores an invalid entry of the configuration: destination\/erp: .+ \(.+\)\n)+$/,
+      /^(hookline: the command ignores an invalid destination or source of the operator API: destination\/erp: .+ \(.+\)\n)+$/,
     )
     expect(io.err()).not.toContain('token-of-the-crm')
   })

@@ -70,7 +70,7 @@ describe('canary messages', () => {
     expect(harness.lines).toContainEqual(
       expect.objectContaining({
         level: 'warn',
-        line: 'Kafka did not store a canary message (see error); hookline_canary_lost_total counts it, and hookline sends the next one after the interval canary.every',
+        line: 'Kafka did not store a canary message, with which hookline checks the path to an endpoint (see error); hookline_canary_lost_total counts it; hookline sends the next one after canary.every; if this line repeats, check the Kafka brokers',
       }),
     )
   })

@@ -43,7 +43,7 @@ export function createApiClient({ fetch, csrfToken, onSignedOut, onOtherSession 
       throw new ApiError(
         0,
         'no_response',
-        'The operator service does not respond. Lists refresh automatically. Before you repeat a change, check whether Hookline has made it.',
+        'The operator service does not respond. If you sent a change, Hookline may have made it. The page refreshes automatically: check there before you repeat the change.',
       )
     }
     const text = await response.text()

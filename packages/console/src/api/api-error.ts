@@ -23,7 +23,9 @@ export function errorOf(status: number, body: unknown): ApiError {
   return new ApiError(
     status,
     typeof code === 'string' ? code : 'unknown',
-    typeof message === 'string' ? message : `The operator service responded with the status ${status}.`,
+    typeof message === 'string'
+      ? message
+      : `The request failed with the HTTP status ${status}: check the operator service, and any proxy in front of it.`,
     Array.isArray(problems) ? (problems as Problem[]) : [],
   )
 }

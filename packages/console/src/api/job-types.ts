@@ -13,7 +13,10 @@ interface Job {
   readonly rate?: number
   /** Why the job failed, or why the last try to continue an active job failed. */
   readonly error?: string
-  /** Set after a request to cancel: the process that runs the job will stop it. */
+  /**
+   * Set after a request to cancel the running job. The process that runs the job stops it soon. The
+   * field stays after the job has ended.
+   */
   readonly cancelRequested?: boolean
 }
 

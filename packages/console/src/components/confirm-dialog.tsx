@@ -34,7 +34,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     <Dialog title={title} onClose={onClose}>
       <form onSubmit={submit}>
         <div class="dialog-text">{children}</div>
-        {typed !== undefined && <TextField label={`Type ${typed} to confirm`} value={text} onInput={setText} />}
+        {typed !== undefined && <TextField label={`Type "${typed}" to confirm`} value={text} onInput={setText} />}
         {error !== undefined && <ErrorMessage error={error} />}
         <div class="actions actions-end">
           <Button onClick={onClose}>Cancel</Button>

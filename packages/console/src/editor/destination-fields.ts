@@ -25,7 +25,7 @@ export const secretField: FormField = {
   label: 'Shared secret',
   path: ['sharedSecret'],
   type: 'password',
-  hint: 'Hookline signs every request with it. Empty: requests have no HMAC signature. The button "Rotate secret" of the destination can make a secret later.',
+  hint: 'Hookline signs every request with this secret (HMAC). Empty: requests have no HMAC signature. To create a secret later, use "Rotate secret" on the page of the destination.',
 }
 
 const fileValue = (key: string): string => `Empty: the value of ${key} in the configuration file applies.`
@@ -37,7 +37,7 @@ export const policyFields: readonly FormField[] = [
   },
   {
     ...{ label: 'Maximum concurrent requests', path: ['policy', 'maxConcurrency'], type: 'number' },
-    hint: 'The limit applies to each webhook, for all Hookline processes together. Empty: only the limits of the section "delivery" of the configuration file apply.',
+    hint: 'All Hookline processes together send at most this many concurrent requests to each webhook. Empty: only the limits of the section "delivery" of the configuration file apply.',
   },
   {
     ...{ label: 'Timeout', path: ['policy', 'timeout'] },
@@ -45,11 +45,11 @@ export const policyFields: readonly FormField[] = [
   },
   {
     ...{ label: 'Retry window', path: ['policy', 'window'] },
-    hint: `Retries may begin within this time after Hookline first read the event, for example 2h. Maximum: the value of delivery.window. ${fileValue('delivery.window')}`,
+    hint: `Time for retries after Hookline first read the event, for example 2h. If no attempt succeeds in this time, Hookline dead-letters the delivery. Maximum: the value of delivery.window. ${fileValue('delivery.window')}`,
   },
   {
     ...{ label: 'Schedule', path: ['policy', 'schedule'], isList: true },
-    hint: `Waits between attempts, for example 10s, 1m, 10m. ${fileValue('delivery.schedule')}`,
+    hint: `Times to wait between attempts, for example 10s, 1m, 10m. ${fileValue('delivery.schedule')}`,
   },
 ]
 

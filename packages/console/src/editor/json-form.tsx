@@ -26,7 +26,7 @@ export function JsonForm({ text, onText, problems }: JsonFormProps) {
         onInput={onText}
         rows={Math.min(32, text.split('\n').length + 2)}
         areaRef={area}
-        hint="Where a value is ***, Hookline keeps the stored secret. The text in brackets after *** is the fingerprint of the secret."
+        hint="To keep a stored secret, do not change its *** and the text in brackets. That text is the start of the SHA-256 of the secret."
       />
       {problems.length > 0 && (
         <ul class="placed-problems">

@@ -101,7 +101,7 @@ export async function assignmentChangeWithRetries(
     } catch (error) {
       logger.debug(
         { group: group.groupId, code: errorCodeOf(error) },
-        'cannot fetch the committed offsets of the group; hookline retries, and joins the group again after 5 failures',
+        'hookline cannot fetch the committed offsets of the group; it retries, and joins the group again after 5 failures',
       )
       if (attempt === maxOffsetFetches || isEnded()) throw rejoinError()
       await refreshMetadataAfter(clock, group.cluster, offsetFetchRetryAfter)

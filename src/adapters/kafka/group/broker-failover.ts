@@ -80,7 +80,7 @@ export class BrokerFailover {
     await updateCoordinator(group).catch((error: unknown) => {
       logger.debug(
         { group: group.groupId, code: errorCodeOf(error) },
-        'hookline could not find the group coordinator; it retries',
+        'hookline could not find the group coordinator, and retries',
       )
     })
     await sleep(clock, retryAfter)

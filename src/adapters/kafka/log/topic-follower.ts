@@ -228,7 +228,7 @@ class Follower implements TopicFollower {
       const { partition, position } = followed
       logger.warn(
         { topic, partition, position, beginning, end },
-        'the partition does not have the next offset that this process reads (see position), because Kafka deleted records or truncated the log; the process reads the partition from its first record',
+        'hookline cannot continue at its offset in the partition (see position), because Kafka deleted records or truncated the log; hookline continues with the first existing record (see beginning), and may have missed records',
       )
       followed.moveTo(beginning)
     }

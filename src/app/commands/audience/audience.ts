@@ -13,9 +13,19 @@ const nameOption = [
 ] as const
 
 const syncDescription = [
-  'Uploads a list: the members of an audience, or the users of a computed trait with their values. Without --partial, Hookline removes the users who are not in the list. With --partial, Hookline changes only the users in the list. The value false (for a computed trait: null) removes a user.',
-  'Each destination of the audience then gets only the values that it has not acknowledged yet. Each line of the list is a user id, a JSON object {"userId", "value"}, or a JSON string or number with the id. If the first line has a column "userId", the list is CSV; the values are then in a column "value". A line without a value adds the user to an audience. For a computed trait, each line needs a value, and a CSV list needs the column "value". The value null (in CSV: an empty field) removes the user. The list may be compressed with gzip. Memory use does not depend on the length of the list.',
-  'If the upload is interrupted or a line is invalid, Hookline applies the lines before that point and does not remove the users who are missing from the list: sync the whole list again. If a program pipes the list to stdin and fails, Hookline cannot detect that the list is incomplete; write the list to a file first. With --wait the command waits until each change is delivered or has failed. Because of retries, this may take several hours. The exit code is 1 if a change was not delivered.',
+  'Uploads a list: the members of an audience, or the users of a computed trait with their values. Without --partial, Hookline removes the users who are not in the list. With --partial, Hookline changes only the users in the list. Each destination of the audience then gets only the values that it has not acknowledged yet.',
+  'Each line of the list is a user id, a JSON object {"userId", "value"}, or a JSON string or number with the id. If the first line has a column "userId", the list is CSV; the values are then in a column "value". The list may be compressed with gzip. Memory use does not depend on the length of the list.',
+  'In the list of an audience, the value false removes the user; a line without a value adds the user. In the list of a computed trait, each line needs a value, and a CSV list needs the column "value". The value null (in CSV: an empty field) removes the user.',
+  'If the upload is interrupted or a line is invalid, Hookline applies the lines before that point and does not remove the users who are missing from the list: sync the whole list again. If a program pipes the list to stdin and fails, Hookline cannot detect that the list is incomplete, and removes the users who are missing: write the list to a file first.',
+  'With --wait the command waits until each change is delivered or has failed. Because of retries, the wait may last several hours. The exit code is 1 if a change was not delivered.',
+  'With --json, the field "seconds" is the duration of the upload. With --wait, the field "waitSeconds" is the duration of the wait.',
+].join('\n\n')
+
+const driftDescription = [
+  'Finds the users whose current value a destination has not acknowledged, and counts them by destination and status.',
+  'With the status "in flight", Hookline is delivering a change, which is normal. With "unknown", Hookline does not know the value at the destination, because a delivery failed or had no result, or the audience was reset. The next sync sends the value again. With "different", the destination has an older value, because it was disabled or did not belong to the audience. Enable it, add it to the audience in audiences.list of the configuration, then sync again.',
+  'With --json the command prints one JSON line for each pair of a user and a destination that it finds. The field "standing" has the status: "in_flight", "unknown" or "different".',
+  'Exit code 1 if a user has the status "unknown" or "different".',
 ].join('\n\n')
 
 /** `hookline audience sync|list|show|drift|reset` */
@@ -29,7 +39,7 @@ export function audienceCommand(io: CommandIo, open: OpenCommandClients = openCo
   const sync = subcommand('sync', 'upload the members of an audience')
     .description(syncDescription)
     .requiredOption(...nameOption)
-    .requiredOption('--members <file>', 'file with the list of members; - means stdin')
+    .requiredOption('--members <file>', 'file with the list of members; "-" means stdin')
     .option('--partial', 'change only the users in the list, and leave all others unchanged')
     .option('--allow-empty', 'accept an empty list, which removes all members (default: the command rejects it)')
     .option('--wait', 'wait until each change is delivered or has failed')
@@ -41,18 +51,16 @@ export function audienceCommand(io: CommandIo, open: OpenCommandClients = openCo
     .requiredOption(...nameOption)
     .option('--user <id>', 'show the value of this user at each destination')
     .action(doing(showAudience))
-  const drift = subcommand('drift', 'find users whose value at a destination may not be the current one')
-    .description(
-      'Finds the users whose current value a destination has not acknowledged, and counts them by destination and status. The status "in flight" is normal: Hookline is delivering a change. With "unknown", Hookline does not know the value at the destination, because a delivery failed or had no result, or the audience was reset; the next sync sends the value again. With "different", the destination has an older value, because it was disabled or not connected to the audience; connect and enable it, then sync again. With --json the command prints one JSON line for each of these users and destinations; the field "standing" has the status: in_flight, unknown or different. Exit code 1 if a user has the status "unknown" or "different".',
-    )
+  const drift = subcommand('drift', 'find users whose membership or trait value may be outdated at a destination')
+    .description(driftDescription)
     .requiredOption(...nameOption)
     .action(doing(showDrift))
   const reset = subcommand('reset', 'make the next full sync send all members, not only changes')
     .description(
-      'After a reset, Hookline no longer assumes that it knows the values of this audience at the destinations. Use it, for example, when a destination has lost its data. The command itself sends nothing to the destinations. The next sync sends every user in its list, and every user that the sync removes, to these destinations.',
+      "Discards Hookline's record of the values that the destinations of this audience have. Use the command, for example, when a destination has lost its data. The command itself sends nothing to the destinations. The next sync sends every user in its list, and every user that it removes, even if their values have not changed.",
     )
     .requiredOption(...nameOption)
-    .option('--destination <id>', 'reset only the values at this destination (default: at all destinations)')
+    .option('--destination <id>', 'reset the audience only for this destination (default: for all its destinations)')
     .action(doing(resetAudience))
 
   const command = createCommand('audience', 'sync audiences and computed traits, and show their status', io)

@@ -17,7 +17,7 @@ export async function resetAudience(task: AudienceTask, options: Options): Promi
   const reset = destination === undefined ? [...audience.destinations] : [destination]
   printData(io, options, { audience: audience.name, destinations: reset }, [
     reset.length === 0
-      ? `audience ${audience.name} has no enabled destination; if you enable one, the next full sync sends all members to it`
-      : `the next full sync of audience ${audience.name} sends all members to ${reset.join(', ')}`,
+      ? `audience ${audience.name} was reset, but has no enabled destination; if you enable one, the next full sync sends all members to it`
+      : `audience ${audience.name} was reset; its next full sync sends all members to ${reset.join(', ')}`,
   ])
 }

@@ -37,6 +37,11 @@ interface Run {
   readonly signal: AbortSignal
 }
 
+/** The result and the duration of the wait of `--wait`. */
+interface TimedWait extends WaitReport {
+  readonly waitSeconds: number
+}
+
 /** `hookline audience sync` */
 export async function syncAudience(task: AudienceTask, options: Options): Promise<void> {
   const { access, io } = task
@@ -50,9 +55,10 @@ export async function syncAudience(task: AudienceTask, options: Options): Promis
   const run = { task, options, audience, mode, list, signal: io.stopSignal() } as const
   const startedAt = access.clock.monotonic()
   const report = await upload(run)
+  const seconds = (access.clock.monotonic() - startedAt) / 1_000
   const isAwaited = report.end.kind === 'ended' && options.wait === true
   const delivery = isAwaited ? await awaitDelivery(run, report) : undefined
-  printResult(run, report, delivery, (access.clock.monotonic() - startedAt) / 1_000)
+  printResult(run, report, delivery, seconds)
 }
 
 /** Uploads the list. @throws CommandFailed when the list cannot be read to its end; KafkaError */
@@ -94,8 +100,9 @@ async function upload({ task, options, audience, mode, list, signal }: Run): Pro
   }
 }
 
-async function awaitDelivery({ task, options, audience, mode, signal }: Run, report: SyncReport): Promise<WaitReport> {
+async function awaitDelivery({ task, options, audience, mode, signal }: Run, report: SyncReport): Promise<TimedWait> {
   const { access, topics, io, expiry } = task
+  const startedAt = access.clock.monotonic()
   const bar = createProgressBar(io, options, '{bar} {percentage}% {value}/{total} {what}')
   let total = 0
   const deps = {
@@ -107,7 +114,7 @@ async function awaitDelivery({ task, options, audience, mode, signal }: Run, rep
     expiry,
   }
   try {
-    return await waitForSync(deps, {
+    const waited = await waitForSync(deps, {
       audience,
       mode,
       signal,
@@ -123,16 +130,20 @@ async function awaitDelivery({ task, options, audience, mode, signal }: Run, rep
         bar?.update(delivered + undelivered)
       },
     })
+    return { ...waited, waitSeconds: (access.clock.monotonic() - startedAt) / 1_000 }
   } finally {
     bar?.stop()
   }
 }
 
-/** Prints the result. @throws CommandFailed when the sync, or the wait of `--wait`, has failed */
+/**
+ * Prints the result. `seconds` is the duration of the upload.
+ * @throws CommandFailed when the sync, or the wait of `--wait`, has failed
+ */
 function printResult(
   { task, options, audience, mode, list }: Run,
   report: SyncReport,
-  delivery: WaitReport | undefined,
+  delivery: TimedWait | undefined,
   seconds: number,
 ): void {
   const { syncId, received, end } = report
@@ -157,7 +168,7 @@ function printResult(
         throw new CommandFailed('interrupted; the upload is complete, and Hookline continues to deliver the changes')
       if (delivery?.ahead !== undefined)
         throw new CommandFailed(
-          `this sync had no effect, because Hookline has already applied a sync with a later time, ${toIsoTimestamp(syncBegan(delivery.ahead))}: the clock of the machine that started that sync was ahead; run hookline audience reset --name ${JSON.stringify(audience.name)}, then sync again`,
+          `this sync had no effect, because an earlier sync has a time in the future (${toIsoTimestamp(syncBegan(delivery.ahead))}, from a clock that was ahead); run: hookline audience reset --name ${JSON.stringify(audience.name)}; then sync again`,
         )
       if (delivery !== undefined && delivery.undelivered > 0)
         throw new CommandFailed(
@@ -169,12 +180,14 @@ function printResult(
 const incompleteSync = (received: number): string =>
   `the sync is incomplete: Hookline applied ${countWithNoun(received, 'line')} and did not remove the members who are missing from the list; sync the whole list again`
 
-const countsOf = ({ delivered, waiting, undelivered }: WaitReport): string =>
-  [
-    `changes: ${delivered} delivered`,
+function countsOf({ delivered, waiting, undelivered, waitSeconds }: TimedWait): string {
+  const counts = [
+    `${delivered} delivered`,
     ...(waiting > 0 ? [`${waiting} waiting`] : []),
     ...(undelivered > 0 ? [`${undelivered} not delivered`] : []),
-  ].join(', ')
+  ]
+  return `changes: ${counts.join(', ')} (waited for ${waitSeconds.toFixed(1)} s)`
+}
 
 /** A list of members that is read as a stream. */
 export interface MemberList {

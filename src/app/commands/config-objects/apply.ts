@@ -72,7 +72,7 @@ function refusalOf(
 
 function problemsOf(refusal: RefusedStep['refusal']): NonNullable<RefusedStep['refusal']>['problems'] {
   if (refusal === undefined) {
-    const hint = 'remove it from that file before you apply this file'
+    const hint = 'remove the definition from that file before you apply this file'
     return [{ path: 'id', message: 'is defined in the configuration file of the services', hint }]
   }
   const { code, message, problems } = refusal

@@ -46,7 +46,7 @@ export async function rotateSecret(
   printData(io, options, { id, secret, rotatesAt, version }, [secret])
   const change =
     rotatesAt === undefined
-      ? 'Hookline now signs all requests with it'
+      ? 'Hookline now signs all requests with it, so the receiver must accept it now'
       : `until ${rotatesAt} the old secret signs X-Signature, and both secrets sign the Standard Webhooks headers; the receiver must accept the new secret before that time`
   io.stderr.write(`hookline: the new secret of ${kind} ${id} is shown only once; ${change}\n`)
 }
@@ -63,6 +63,9 @@ export async function rotateKey(
 ): Promise<void> {
   const { writeKey, keys, version } = accepted(await client.rotateKey(id, options.keep), kind, id)
   printData(io, options, { id, writeKey, keys, version }, [writeKey])
-  const valid = keys === 1 ? 'it is the only valid key of the source' : `the source now has ${keys} valid keys`
+  const valid =
+    keys === 1
+      ? 'it is the only valid key of the source, so senders must use it now'
+      : `the source now has ${keys} valid keys`
   io.stderr.write(`hookline: the new write key of ${kind} ${id} is shown only once; ${valid}\n`)
 }

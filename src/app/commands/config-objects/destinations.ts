@@ -10,9 +10,9 @@ import { objectAction, objectSubcommand } from './subcommand.ts'
 import { testDestination } from './test-destination.ts'
 
 const applyDescription = [
-  'Creates and changes destinations so that they match the files. A file has one destination, a list of destinations, or several YAML documents separated by ---; each is written as in `destinations` of the configuration file. Before the command sends the destinations to the operator service, it replaces references to environment variables and secret files (sharedSecretFile, file: NAME) with the values. Apply only files that you trust: they can name any variable and file of your user.',
-  'Prints what changes, without secrets; a changed secret is shown as its fingerprint, the first 8 hex digits of its SHA-256. Applying the same files again changes nothing. If a file does not have `enabled`, `paused` or a shared secret, the destination keeps its current value of this key. If a secret in the file has the value ***, the destination keeps its current secret.',
-  'The operator service checks all changes before the first one is made. If it refuses a change, the command prints each problem with its place in the file and changes nothing; the exit code is then 2. If another client of the operator API, or Hookline itself, changes one of the destinations while the command runs, the command does not overwrite that change, but stops; the exit code is then 1.',
+  'Creates and changes destinations so that they match the files. A file has one destination, a list of destinations, or several YAML documents separated by "---". Each destination is written as in `destinations` of the configuration file. Before the command sends the destinations to the operator service, it replaces references to environment variables and secret files (`sharedSecretFile`, `file: NAME`) with their values. Apply only files that you trust: they can name any environment variable, and any file that you can read.',
+  'Prints what changes, without secrets. A changed secret is shown as its fingerprint, the first 8 hex digits of its SHA-256. If you apply the same files again, nothing changes. If a file does not have `enabled`, `paused` or a shared secret, the destination keeps the current value. If the file has a mask ("***") in place of a secret, as in the output of `destinations show`, the destination keeps its current secret.',
+  'The operator service checks all changes before the first one is made. If it refuses a change, the command prints each problem with its place in the file and changes nothing, and its exit code is 2. If another client of the operator API, or Hookline itself, changes one of the destinations while the command runs, the command stops without overwriting that change, and its exit code is 1. Changes that the command has already made are kept: run the command again to make the rest.',
 ].join('\n\n')
 
 /** `hookline destinations` with its subcommands, from `list` to `test`. */
@@ -34,21 +34,29 @@ export function destinationsCommand(io: CommandIo): Command {
       .action(doing(showStatus)),
     subcommand('apply', 'create and change destinations from files')
       .description(applyDescription)
-      .requiredOption('-f, --file <path>', 'file or directory with destinations; - means stdin')
+      .requiredOption('-f, --file <path>', 'file or directory with destinations; "-" means stdin')
       .option('--prune', 'also delete destinations created through the operator API, if they are not in the files')
       .option('--dry-run', 'show what would change, and change nothing')
       .action(doing(applyFiles)),
     ofOne('delete', 'delete a destination; its waiting deliveries are dead-lettered').action(doing(deleteObject)),
-    ofOne('pause', 'pause a destination; its deliveries wait in retry topics until you resume it').action(
-      doing(switchDestination('pause')),
+    ofOne(
+      'pause',
+      'pause a destination; its deliveries wait until you resume it, and are dead-lettered if their retry window ends first',
+    ).action(doing(switchDestination('pause'))),
+    ofOne('resume', 'resume a paused destination, so that Hookline sends it the waiting and the new events').action(
+      doing(switchDestination('resume')),
     ),
-    ofOne('resume', 'resume a paused destination').action(doing(switchDestination('resume'))),
-    ofOne('enable', 'enable a destination').action(doing(switchDestination('enable'))),
+    ofOne('enable', 'enable a disabled destination; it gets new events, but not those dropped before').action(
+      doing(switchDestination('enable')),
+    ),
     ofOne('disable', 'disable a destination; its events are dropped and not delivered later').action(
       doing(switchDestination('disable')),
     ),
     ofOne('rotate-secret', 'give a destination a new shared secret, and print it once')
-      .option('--overlap <duration>', 'replace the old secret after this time (default: 24h)')
+      .option(
+        '--overlap <duration>',
+        'time for which both secrets are in use: the old one signs X-Signature, and both sign the Standard Webhooks headers (default: 24h)',
+      )
       .action(doing(rotateSecret)),
     ofOne('test', 'send a signed test message to each webhook of a destination now')
       .description(

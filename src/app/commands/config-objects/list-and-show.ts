@@ -62,11 +62,13 @@ function printProblems(io: CommandIo, kind: ObjectKind, object: ShownObject): vo
 }
 
 const disablingText = (id: string, { at, reason, failingSince }: NonNullable<ShownObject['disabledAutomatically']>) =>
-  `Hookline disabled this destination at ${at}, because ${whyDisabled[reason]} since ${failingSince}; when its endpoint works again, run: hookline destinations enable ${id}`
+  `Hookline disabled this destination at ${at} (setting ${disablingKeys[reason]}), because ${whyDisabled[reason]} since ${failingSince}; its events are dropped; when its endpoint works again, run: hookline destinations enable ${id}`
+
+const disablingKeys = { failing: 'lifecycle.disableAfter', gone: 'lifecycle.onGone' } as const
 
 const whyDisabled = {
-  failing: 'no attempt had succeeded (lifecycle.disableAfter)',
-  gone: 'its webhooks had responded with 410 Gone (lifecycle.onGone)',
+  failing: 'no attempt had succeeded',
+  gone: 'all its webhooks had responded with 410 Gone',
 } as const
 
 /** `hookline destinations show`, `hookline sources show` */

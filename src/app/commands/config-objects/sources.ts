@@ -7,7 +7,7 @@ import { listObjects, showObject } from './list-and-show.ts'
 import { objectAction, objectSubcommand } from './subcommand.ts'
 
 const applyDescription = [
-  'Creates and changes sources so that they match the files. A file has one source, a list of sources, or several YAML documents separated by ---; each is written as in `sources` of the configuration file. In all other respects this command works like `hookline destinations apply`.',
+  'Creates and changes sources so that they match the files. A file has one source, a list of sources, or several YAML documents separated by "---". Each source is written as in `sources` of the configuration file. In all other respects this command works like `hookline destinations apply`.',
   'A source that has no write key in the file keeps its current write keys. A new source must have a write key in the file. Prints what changes, without keys. If the operator service refuses a change, the command changes nothing, and the exit code is 2.',
 ].join('\n\n')
 
@@ -23,7 +23,7 @@ export function sourcesCommand(io: CommandIo): Command {
     ofOne('show', 'show one source as YAML, with its write keys masked').action(doing(showObject)),
     subcommand('apply', 'create and change sources from files')
       .description(applyDescription)
-      .requiredOption('-f, --file <path>', 'file or directory with sources; - means stdin')
+      .requiredOption('-f, --file <path>', 'file or directory with sources; "-" means stdin')
       .option('--prune', 'also delete sources created through the operator API, if they are not in the files')
       .option('--dry-run', 'show what would change, and change nothing')
       .action(doing(applyFiles)),
@@ -33,7 +33,7 @@ export function sourcesCommand(io: CommandIo): Command {
     ofOne('rotate-key', 'give a source a new write key, and print it once')
       .option(
         '--keep <n>',
-        'keep this number of the newest earlier write keys valid (default: all of them)',
+        'how many of the earlier write keys stay valid, counted from the newest (default: all)',
         wholeNumber('--keep', 0),
       )
       .action(doing(rotateKey)),

@@ -36,9 +36,9 @@ const limit = durationMs(15_000)
 const configTopicLimit = durationMs(5_000)
 
 const description = [
-  'Checks everything that the services need, from the machine on which the command runs: each Kafka broker at its advertised address, the ACLs of this client, topics, schemas, clocks, and each endpoint (DNS name, permitted address, connection, TLS certificate). This includes the endpoints of destinations that were created through the operator API.',
-  'Sends no HTTP request to any endpoint. Writes two records without a value to the dead-letter topic, with a key that no dead letter has, to check that Kafka acknowledges writes and to read the time of the broker.',
-  'Prints one line for each check: ok, warn (works now, but a problem is likely) or fail, and what to do. Stops after at most 15 seconds. Exit code 1 if a check fails.',
+  'Checks everything that the services need, from the machine on which the command runs: each Kafka broker at its advertised address, the ACLs of this client, topics, schemas, clocks, and each endpoint (DNS name, permitted address, connection, TLS certificate). The endpoints include those of destinations that were created through the operator API.',
+  'Sends no HTTP request to any endpoint. Writes two records to the dead-letter topic, to check that Kafka acknowledges writes and to read the time of the broker. Both records are empty, and Hookline does not treat them as dead letters.',
+  'Prints one line for each check: "ok", "warn" (works now, but a problem is likely) or "fail", and what to do. Stops after at most 15 seconds. Exit code 1 if a check fails.',
 ].join('\n\n')
 
 /** `hookline doctor` */

@@ -200,7 +200,7 @@ function judgeConfiguration({ settings, unreadObjects }: ExaminationInput): read
     countWithNoun(destinations.length, 'destination'),
     countWithNoun(webhooks, 'webhook'),
   ].join(', ')
-  const unread = `${unreadObjects}; so doctor did not check the destinations and sources that were created through the operator API`
+  const unread = `the destinations and sources that were created through the operator API were not checked: ${unreadObjects}`
   return [
     { level: 'ok', detail },
     ...(unreadObjects === undefined ? [] : [{ level: 'fail' as const, detail: unread }]),

@@ -58,8 +58,8 @@ const openOutlet: OpenOutlet = async (settings, io) => {
 }
 
 const description = [
-  'Writes messages to the events topic, with the key and encoding that the collector uses: sample messages of all types, or JSON lines from stdin with --stdin.',
-  'With neither --count nor --rate it writes 100 sample messages. With --rate but without --count it runs until it is interrupted.',
+  'Writes sample messages of all types to the events topic or, with --stdin, the messages that it reads from stdin as JSON lines. Their record key and encoding are those of the collector, and Hookline delivers them to the destinations of the source.',
+  'With neither --count nor --rate, the command writes 100 sample messages. With --rate but without --count, it runs until you stop it with Ctrl-C.',
 ].join('\n\n')
 
 const examples = [
@@ -93,7 +93,7 @@ export function produceCommand(io: CommandIo, open: OpenOutlet = openOutlet): Co
     .option('--users <number>', 'number of different users in the messages', wholeNumber('--users', 1), 1_000)
     .option(
       '--seed <number>',
-      'seed of the random generator; the same seed repeats the same messages and message ids (default: random)',
+      'number from which the sample messages are generated; the same seed gives the same messages and ids (default: random)',
       wholeNumber('--seed', 0),
     )
     .addOption(new Option('--stdin', 'read messages from stdin, one JSON object per line').conflicts(sampleOnly))

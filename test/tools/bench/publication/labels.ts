@@ -15,13 +15,21 @@ const labels: Readonly<Record<string, string>> = {
   'p99 of that without a resend': 'p99 relative to no resend',
   'ready after': 'time until both processes are ready',
   'memory of a destination': 'memory per destination',
+  'memory of a member': 'memory per member',
+  'members missing': 'missing members',
+  restored: 'members restored',
   'first delivery after': 'time to the first delivery',
   'next delivery after': 'time to the next delivery',
-  'park and release': 'schedule a retry and read it again',
-  'park and release, of a bare delivery': 'the same, relative to a delivery of the reference loop',
-  'attempt records': 'two records in the attempts topic',
-  'attempt records, of a bare delivery': 'the two records, relative to a delivery of the reference loop',
+  'park and release': 'CPU to schedule a retry and read it again',
+  'park and release, of a bare delivery':
+    'CPU to schedule a retry and read it again, relative to a delivery of the reference loop',
+  'attempt records': 'CPU of two records in the attempts topic',
+  'attempt records, of a bare delivery':
+    'CPU of two records in the attempts topic, relative to a delivery of the reference loop',
   'parked record': 'retry record',
+  attempt: 'CPU per attempt',
+  'CPU a delivery': 'CPU per delivery',
+  'CPU a message': 'CPU per message',
   'drained in': 'time to deliver the backlog',
   'fullest second, of what its places let through': 'busiest second, relative to what its permits allow',
   'drained at, of what its places let through': 'average rate, relative to what its permits allow',
@@ -43,7 +51,8 @@ const relative = (what: string): string =>
 
 /**
  * Returns the label of a variant, which is the subject and the conditions of a measurement, such as
- * `hookline got, 20 ms`.
+ * `hookline got, 20 ms`. The variant `1 of 3 parked` has a wrong name: two of three events fail
+ * and are retried.
  */
 export const variantLabelOf = (variant: string): string =>
-  variant.replace(/parked$/, 'retried').replace(/nobody listens$/, 'no endpoint reachable')
+  variant.replace(/1 of 3 parked$/, '2 of 3 retried').replace(/nobody listens$/, 'no collector reachable')

@@ -16,7 +16,7 @@ const figures: readonly ReadmeFigure[] = [
   {
     ...{ row: 'delivery', variant: 'hookline undici, 20 ms', what: 'deliveries' },
     value: measured => `${shown(measured)} deliveries per CPU second`,
-    sentence: 'with endpoints that respond after 20 ms (transport undici, one process)',
+    sentence: 'with endpoints that respond after 20 ms (one process, HTTP client undici)',
   },
   {
     ...{ row: 'live', variant: 'hookline undici, 1000/s, 20 ms', what: 'p99' },

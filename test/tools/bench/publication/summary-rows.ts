@@ -11,13 +11,14 @@ export const summaryRows: readonly Headline[] = [
   },
   {
     title:
-      'the same, relative to Benthos 4.60, the engine of Redpanda Connect, as shipped (2 idle connections per host)',
+      'deliveries per CPU second with undici, relative to Benthos 4.60 (the engine of Redpanda Connect) as shipped, with 2 idle connections per host; responses after 0 / 20 / 200 ms',
     row: 'peers',
     what: 'of benthos',
     of: /^hookline undici,/,
   },
   {
-    title: 'the same, relative to Benthos 4.60, tuned (8,192 idle connections per host)',
+    title:
+      'deliveries per CPU second with undici, relative to Benthos 4.60 with 8,192 idle connections per host; responses after 0 / 20 / 200 ms',
     row: 'peers',
     what: 'of benthos-tuned',
     of: /^hookline undici,/,
@@ -36,32 +37,37 @@ export const summaryRows: readonly Headline[] = [
     of: /^hookline undici,/,
   },
   {
-    title: '1,000 events per second, responses after 20 ms: p99 from append to response; got / undici',
+    title:
+      'p99 of the time from append to response, at 1,000 events per second and responses after 20 ms; got / undici',
     row: 'live',
     what: 'p99',
     of: /^hookline /,
   },
   {
-    title: '1 of 10 endpoints hangs: share of the other events delivered within 1 s; got / undici',
+    title: '1 of 10 endpoints does not respond: share of the events of the others delivered within 1 s; got / undici',
     row: 'isolation',
     what: 'healthy events in time',
     of: /, 1 of 10 dead/,
   },
-  { title: 'SIGKILL under load: lost', row: 'crash', what: 'lost' },
-  { title: 'SIGKILL under load: duplicated', row: 'crash', what: 'delivered twice' },
-  { title: 'SIGKILL under load: time to the next delivery', row: 'crash', what: 'next delivery after' },
+  { title: 'SIGKILL at 1,000 events per second: lost events', row: 'crash', what: 'lost' },
+  {
+    title: 'SIGKILL at 1,000 events per second: duplicated events, in seconds of traffic',
+    row: 'crash',
+    what: 'delivered twice',
+  },
+  { title: 'SIGKILL at 1,000 events per second: time to the next delivery', row: 'crash', what: 'next delivery after' },
   {
     title: 'CPU to schedule a retry and read it again, relative to a delivery of the reference loop; got / undici',
     row: 'retries',
     what: 'park and release, of a bare delivery',
   },
   {
-    title: 'an endpoint recovers and gets its backlog: p99 of another endpoint, relative to before',
+    title: 'an endpoint recovers and gets its backlog: p99 of another endpoint, relative to the p99 before',
     row: 'outage',
     what: 'p99 of the other endpoint, of that before',
   },
   { title: 'time from process start to first delivery', row: 'start', what: 'first delivery after' },
-  { title: 'CPU when idle', row: 'idle', what: 'CPU' },
+  { title: 'CPU of an idle process', row: 'idle', what: 'CPU' },
   {
     title:
       'collector: messages per CPU second, relative to a bare handler that writes with acks=all; 1 / 20 messages per request',
@@ -69,7 +75,8 @@ export const summaryRows: readonly Headline[] = [
     what: 'of bare fastify, written',
   },
   {
-    title: '`track()`: CPU of @segment/analytics-node relative to ours; at full speed / at 2,000 per second',
+    title:
+      "`track()`: CPU of @segment/analytics-node, relative to that of Hookline's client library; at full speed / at 2,000 calls per second",
     row: 'client',
     what: 'times cheaper than @segment/analytics-node',
   },
@@ -85,7 +92,8 @@ export const summaryRows: readonly Headline[] = [
     what: 'ready after',
   },
   {
-    title: '10,000 destinations: time from the response to a change until it is in force in every process, p99',
+    title:
+      "10,000 destinations: p99 of the time from the operator API's response to a change until every process uses the change",
     row: 'destinations-10000',
     what: 'change in force after, p99',
   },
@@ -106,12 +114,12 @@ export const summaryRows: readonly Headline[] = [
     what: 'complete answers after 2 s',
   },
   {
-    title: 'console, the same: p95 of the time to load the slowest page',
+    title: 'console, 10,000 destinations and a million dead letters: p95 of the time to load the slowest page',
     row: 'operator',
     what: 'p95 of the slowest page',
   },
   {
-    title: 'operator process, the same: peak memory',
+    title: 'operator process, 10,000 destinations and a million dead letters: peak memory',
     row: 'operator',
     what: 'peak memory',
   },
@@ -122,12 +130,13 @@ export const summaryRows: readonly Headline[] = [
   },
   {
     title:
-      '`ratePerSecond: 50` from one, two and five processes and through rebalances: deliveries in the busiest second',
+      '`ratePerSecond: 50` with one, two and five processes, and during rebalances: deliveries in the busiest second',
     row: 'limits',
     what: 'deliveries in the busiest second',
   },
   {
-    title: 'CPU per delivery with a backlog of 10⁵ / 10⁶ / 10⁷ records, relative to 10,000',
+    title:
+      'CPU per delivery with a backlog of 100,000 / 1,000,000 records (and 10,000,000, if measured), relative to 10,000 records',
     row: 'backlog',
     what: 'of that with backlog of 10,000',
   },
@@ -137,7 +146,7 @@ export const summaryRows: readonly Headline[] = [
     what: 'of that with 12 partitions',
   },
   {
-    title: 'deliveries of two processes with a core each, relative to one',
+    title: 'deliveries of two processes with a core each, relative to one process',
     row: 'processes',
     what: 'of one process, worked out for a core each',
   },

@@ -200,7 +200,7 @@ describe('the bench tables', () => {
       { what: 'deliveries', measured: 21_253.4, unit: '/ CPU s', verdict: '' },
     ])
     expect(readmeText([delivery]).split('\n')).toEqual([
-      '- **21,253 deliveries per CPU second** with endpoints that respond after 20 ms (transport undici, one process) ([performance](docs/performance/README.md#delivery), 2026-01-02)',
+      '- **21,253 deliveries per CPU second** with endpoints that respond after 20 ms (one process, HTTP client undici) ([performance](docs/performance/README.md#delivery), 2026-01-02)',
       expect.stringMatching(/^- not measured yet: p99 latency /),
       expect.stringMatching(/^- not measured yet: of the events /),
     ])

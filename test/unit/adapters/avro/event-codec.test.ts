@@ -106,7 +106,7 @@ describe('undecodable', () => {
     [
       'an unknown origin',
       { type: 'track', messageId: 'm', userId: 'u', timestamp: 1, origin: { kind: 'x', id: 'y' } },
-      /'x' is not a known origin/,
+      /its 'origin' has the unknown kind 'x'/,
     ],
   ])('marked as canonical, but %s', async (_name, fields, detail) => {
     const schema = schemaWith(all => all)

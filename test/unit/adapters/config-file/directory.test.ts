@@ -62,7 +62,7 @@ it.each<[string, Record<string, string>, string[]]>([
     'an empty file',
     { 'hookline.yaml': main, 'more/a.yaml': '# nothing\n' },
     [
-      'more/a.yaml:1:1: id: is missing (id of the destination, by which metrics, logs, dead letters and commands name it)',
+      'more/a.yaml:1:1: id: is missing (id of the destination in metrics, logs, dead letters and commands)',
       'more/a.yaml:1:1: sources: is missing (ids of the sources whose messages the destination receives)',
       'more/a.yaml:1:1: webhooks: is missing (one to five webhooks. A delivery succeeds when at least one of them accepts the event)',
     ],
@@ -84,7 +84,7 @@ it.each<[string, Record<string, string>, string[]]>([
       'hookline.yaml:4:37: destinations[0].sources[0]: no source has this id (did you mean web?)',
       'more/a.yaml:3:19: webhooks[0].url: must begin with http:// or https:// (URL that begins with http:// or https:// and contains no credentials. Alternatively, set `urlFile`)',
       `more/a.yaml:4:1: headers: unknown key (possible: ${keys})`,
-      'more/b.json:1:54: sharedSecretFile: names a file that does not exist (create it, or correct its name: names are relative to the directory of the file that contains the name)',
+      'more/b.json:1:54: sharedSecretFile: names a file that does not exist (create it, or correct its name: names in a file are relative to the directory of that file)',
       'more/b.json:1:77: webhooks: must have at least one entry (one to five webhooks. A delivery succeeds when at least one of them accepts the event)',
       'more/c.yml:1:6: id: is not valid YAML: flow sequence in block collection must be sufficiently indented and end with a ] (start all entries of one mapping or list at the same column, and close each bracket)',
     ],
@@ -106,7 +106,7 @@ it.each<[string, Record<string, string>, string[]]>([
     'an environment variable in it',
     { 'hookline.yaml': main, 'more/a.yaml': `id: a\nsources: [web]\nenabled: \${MISSING}\n${webhooks}` },
     [
-      `more/a.yaml:3:10: enabled: contains \${…}, but a file of "destinationsFrom" cannot use environment variables (write the value itself; or write a URL, header value or secret to another file in this directory, and set urlFile, file: NAME, sharedSecretFile, signingKeyFile, clientSecretFile or clientKeyFile to its name; for a literal \${ write $\${)`,
+      `more/a.yaml:3:10: enabled: contains \${…}, but a file of "destinationsFrom" cannot use environment variables (write the value here; for a secret or URL, you can instead name a file of this directory: use for example "urlFile" in place of "url" (in a header: { file: NAME }); for a literal \${ write $\${)`,
     ],
   ],
 ])('%s', async (_, files, refused) => {
@@ -135,7 +135,7 @@ describe('a huge configuration', () => {
   it('of 300,000 keys is refused at the first key over the limit', async () => {
     const text = `${own}collector:\n${Array.from({ length: 300_000 }, (_, n) => `  key${n}: 1`).join('\n')}`
     expect(await refusalOf({ 'hookline.yaml': text })).toEqual([
-      'hookline.yaml:1005:3: collector: is or contains a mapping with more than 1000 keys (check that this is the right file)',
+      'hookline.yaml:1005:3: collector: is a mapping with more than 1000 keys, or contains one (check that this is the right file)',
     ])
   })
 

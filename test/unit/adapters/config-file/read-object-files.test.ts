@@ -187,13 +187,13 @@ webhooks:
       'a secret file that does not exist',
       { files: { 'a.yaml': minimal('a').replace('id: a', 'id: a, sharedSecretFile: x') } },
       [
-        'a.yaml:1:28: sharedSecretFile: names a file that does not exist (create it, or correct its name: names are relative to the directory of the file that contains the name)',
+        'a.yaml:1:28: sharedSecretFile: names a file that does not exist (create it, or correct its name: names in a file are relative to the directory of that file)',
       ],
     ],
     [
       'a secret as text and as a file',
       { files: { 'a.yaml': minimal('a').replace('id: a', 'id: a, sharedSecret: s, sharedSecretFile: x'), x: 'x' } },
-      ['a.yaml:1:27: sharedSecretFile: cannot be combined with sharedSecret (remove one of them)'],
+      ['a.yaml:1:27: sharedSecretFile: cannot be combined with "sharedSecret" (remove one of them)'],
     ],
     [
       'a forbidden header',

@@ -203,7 +203,7 @@ describe('failures', () => {
     [
       'a change',
       (client: ObjectApiClient) => client.switch('a', 'pause'),
-      /; the operator service may have carried out the request: check whether it did before you run the command again$/,
+      /; the operator service may have carried out the request: check the result before you run the command again$/,
     ],
   ])('no response to %s', async (_name, call, message) => {
     const { client } = await clientOf(() => {}, { timeoutMs: 50 })

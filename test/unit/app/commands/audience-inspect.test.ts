@@ -132,7 +132,7 @@ describe('audience drift', () => {
       'erp: 1 user with status "different"',
     ])
     expect(err).toBe(
-      'hookline: 2 user values with the status "unknown" or "different", counted once for each destination; check that the destinations listed above are enabled and connected to the audience, then sync the audience again\n',
+      'hookline: found 2 user values that destinations have not acknowledged (status "unknown" or "different"; a user counts once for each destination); check that each destination above is enabled and is in audiences.list for this audience, then sync the audience again\n',
     )
   })
 
@@ -156,7 +156,7 @@ describe('audience reset', () => {
     const { code, out } = await harness.run(['reset', ...shoppers])
     expect({ code, out }).toEqual({
       code: 0,
-      out: 'the next full sync of audience First time shopper sends all members to crm, erp\n',
+      out: 'audience First time shopper was reset; its next full sync sends all members to crm, erp\n',
     })
     expect(harness.inputs()).toEqual(Array(2).fill({ kind: 'reset', audience: 'First time shopper' }))
     expect(new Set(harness.log.records(topics.audienceInput).map(({ partition }) => partition)).size).toBe(2)

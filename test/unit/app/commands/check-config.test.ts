@@ -60,7 +60,7 @@ describe('hookline check-config', () => {
 
   const lines = [
     'FILE:5:5: destinations[0].sources: is missing (ids of the sources whose messages the destination receives)',
-    'FILE:5:24: destinations[0].paused: must be true or false, not a number (`true`: Hookline sends no requests, and the events wait. Those that still wait at the end of their retry window are dead-lettered)',
+    'FILE:5:24: destinations[0].paused: must be true or false, not a number (`true`: Hookline sends no requests, and the events wait. Events that still wait at the end of their retry window are dead-lettered)',
     'FILE:5:27: destinations[0].sorces: unknown key (did you mean sources?)',
     '',
   ]

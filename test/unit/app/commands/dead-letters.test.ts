@@ -104,7 +104,7 @@ describe('filters', () => {
       ['-', 'crm'],
       '2 dead letters: retries_exhausted 1, undecodable 1',
     ],
-    [['--limit', '1'], ['crm'], '2 dead letters, only the newest 1 shown: retries_exhausted 1, undecodable 1'],
+    [['--limit', '1'], ['crm'], '2 dead letters: retries_exhausted 1, undecodable 1; only the newest 1 shown'],
   ])('%j', async (argv, destinations, counts) => {
     const { code, out, err } = await run(argv)
     expect({ code, err }).toEqual({ code: 0, err: `${counts}\n` })
@@ -128,11 +128,11 @@ describe('filters', () => {
     [['--outcome', 'timeuot'], "--outcome: unknown value 'timeuot' (did you mean timeout?)"],
     [
       ['--since', 'yesterday'],
-      "--since must be a time in ISO 8601 (2026-03-01T10:00:00Z) or a duration before now, such as 2h, not 'yesterday'",
+      "--since must be a time in ISO 8601 (such as 2026-03-01T10:00:00Z) or a duration before now (such as 2h), not 'yesterday'",
     ],
     [
       ['--until', '2026-02-30'],
-      "--until must be a time in ISO 8601 (2026-03-01T10:00:00Z) or a duration before now, such as 2h, not '2026-02-30'",
+      "--until must be a time in ISO 8601 (such as 2026-03-01T10:00:00Z) or a duration before now (such as 2h), not '2026-02-30'",
     ],
     [['--since', '2026-11-22', '--until', '2026-11-21'], '--since must be before --until'],
     [['--limit', '0'], "--limit must be an integer >= 1, not '0'"],
@@ -194,7 +194,7 @@ describe('--json', () => {
 describe('a missing dependency', () => {
   const away = new RegistryUnavailable('the schema registry cannot be used: connect ECONNREFUSED')
   const unable =
-    'hookline: the dead letters are shown without their events, because these cannot be decoded: the schema registry cannot be used: connect ECONNREFUSED\n'
+    'hookline: some or all dead letters are listed without their event, because it cannot be decoded: the schema registry cannot be used: connect ECONNREFUSED\n'
   const failingLater: EventCodec = {
     ...codec,
     decode: () => ({ kind: 'schema_needed', schemaId: 9 }),

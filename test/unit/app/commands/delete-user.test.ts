@@ -175,7 +175,7 @@ describe('unsuppress-user', () => {
   it('lifts suppressions and reports users without one', async () => {
     await deleteUser('--user', 'ada', '--suppress')
     const { code, out } = await hookline('unsuppress-user', '--user', 'ada', 'bo\u{1b}b')
-    expect({ code, out }).toEqual({ code: 0, out: 'suppression lifted: ada\nwas not suppressed: bo\u{fffd}b\n' })
+    expect({ code, out }).toEqual({ code: 0, out: 'no longer suppressed: ada\nwas not suppressed: bo\u{fffd}b\n' })
     expect(harness.marksOf('ada')).toMatchObject([{ isSuppressed: false }])
     const again = await hookline('unsuppress-user', '--user', 'ada', '--json')
     expect(JSON.parse(again.out)).toEqual({ lifted: [], notSuppressed: ['ada'] })

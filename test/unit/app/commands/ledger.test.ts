@@ -68,7 +68,7 @@ describe('hookline ledger', () => {
     const { code, out, err } = await run()
     expect(out).toMatch(/crm .* -\n/)
     expect(err).toBe(
-      'hookline: not all counts were read or shown; to request fewer, use --since, --until and --destination\n' +
+      'hookline: some counts or rows are missing, usually because there are too many; to request fewer, use --since, --until and --destination\n' +
         'hookline: the counts of hours before 2026-03-01T11:00:00.000Z are incomplete\n',
     )
     expect(code).toBe(0)

@@ -23,9 +23,13 @@ const known = messageTimeline({
 })
 const nothing = messageTimeline({ ...noPieces, id: 'm-2' })
 /** Dead letters, newest first, in pages of two. */
-const dead = [4, 3, 2, 1, 0].map(number =>
-  deadLetterView(parseDeadLetter(recordOf({ ...writtenDeadLetter(number), timestamp: epochMs(start + number) })), {}),
-)
+const dead = [4, 3, 2, 1, 0].map(number => ({
+  ...deadLetterView(
+    parseDeadLetter(recordOf({ ...writtenDeadLetter(number), timestamp: epochMs(start + number) })),
+    {},
+  ),
+  ...(number === 4 && { reason: 'http_4xx' }),
+}))
 const asked: object[] = []
 const log: MessageAndDeadLetterApi = {
   async message(query) {
@@ -60,13 +64,14 @@ describe('hookline message', () => {
       'DESTINATION  STATE                 REASON    WAITING IN RETRY TOPIC             DEAD LETTER KEY',
       'ads          delivered (inferred)  -         -                                  -',
       'crm          waiting               http_5xx  10s, due 2026-03-01T00:00:10.000Z  -',
+      '(inferred): no record contains this state; Hookline concludes it from the committed offsets and the configuration',
       '',
       'TIME                      DESTINATION  ATTEMPT  WEBHOOK  OUTCOME   STATUS  MS  DECISION  REASON  NEXT ATTEMPT',
       '2026-03-01T00:00:00.000Z  crm          1        0        http_5xx  503     12  retried   -       -',
       '',
     ])
     expect(err).toBe(
-      'hookline: the search is incomplete: only messages received since 2026-03-01T00:00:00.000Z were searched; use --since and --until around the time of the message\n',
+      'hookline: the search is incomplete: only messages received since 2026-03-01T00:00:00.000Z were searched; for a complete search, set --since and --until to times shortly before and after the message\n',
     )
     expect(code).toBe(0)
   })
@@ -105,7 +110,7 @@ describe('hookline dead-letters --operator-url', () => {
     const [titles, ...rows] = out.trimEnd().split('\n')
     expect(titles).toMatch(/^TIME +DESTINATION +REASON/)
     expect(rows.map(row => row.split(/ {2,}/)[4])).toEqual(['m0', 'm1', 'm2', 'm3', 'm4'])
-    expect([code, err]).toEqual([0, '5 dead letters\n'])
+    expect([code, err]).toEqual([0, '5 dead letters: retries_exhausted 4, http_4xx 1\n'])
     expect(asked.at(-1)).toMatchObject({ filter: { destination: 'crm' } })
   })
 
@@ -115,6 +120,9 @@ describe('hookline dead-letters --operator-url', () => {
       .trimEnd()
       .split('\n')
       .map(line => JSON.parse(line).messageId)
-    expect([ids, err]).toEqual([['m2', 'm3', 'm4'], '3 dead letters shown, because of --limit; older ones may exist\n'])
+    expect([ids, err]).toEqual([
+      ['m2', 'm3', 'm4'],
+      '3 dead letters shown: retries_exhausted 2, http_4xx 1; older ones may exist, because of --limit\n',
+    ])
   })
 })

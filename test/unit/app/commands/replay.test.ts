@@ -112,7 +112,7 @@ describe('without a filter', () => {
     expect(code).toBe(replayed === 0 ? 1 : 0)
     if (replayed > 0) return
     expect(out).toBe('')
-    expect(err).toContain('hookline: nothing replayed, because you did not confirm with y\n')
+    expect(err).toContain('hookline: nothing replayed, because you did not confirm with "y"\n')
   })
 
   it('does not ask without dead letters', async () => {

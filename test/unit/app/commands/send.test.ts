@@ -124,24 +124,24 @@ describe('a message that is not accepted exits with 1 and the reason', () => {
     [
       'an unknown write key',
       answering(answer(401, {}, '{"code":"invalid_write_key","message":"Nobody has it."}')),
-      'sending failed: refused (http_401): The endpoint responded with status 401 (invalid_write_key: Nobody has it.).',
+      'sending failed with http_401 (refused): The endpoint responded with status 401 (invalid_write_key: Nobody has it.).',
     ],
     [
       'a rejected message',
       answering(
         answer(200, {}, '{"rejected":[{"index":0,"messageId":"m","code":"too_deep","message":"Flatten it."}]}'),
       ),
-      'sending failed: rejected (too_deep): Flatten it.',
+      'sending failed with too_deep (rejected): Flatten it.',
     ],
     [
       'an unavailable collector',
       answering(answer(503, { 'Retry-After': '5' })),
-      'sending failed: not retried, because --retries is 0 (http_503): The endpoint responded with status 503.',
+      'sending failed with http_503 (not retried, because --retries is 0): The endpoint responded with status 503.',
     ],
     [
       'control characters in a response',
       answering(answer(400, {}, '{"code":"x","message":"\\u009b31m"}')),
-      'sending failed: refused (http_400): The endpoint responded with status 400 (x:  31m).',
+      'sending failed with http_400 (refused): The endpoint responded with status 400 (x:  31m).',
     ],
   ])('%s', async (_, script, line) => {
     const { send, receiver } = await collector(script)
@@ -153,7 +153,10 @@ describe('a message that is not accepted exits with 1 and the reason', () => {
     const { send, receiver } = await collector()
     await receiver.close()
     const { code, err } = await send(page)
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^hookline: sending failed: .*ECONNREFUSED/) })
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(/^hookline: sending failed with .*ECONNREFUSED/),
+    })
   })
 
   it('prints a JSON document for a failure with --json', async () => {
@@ -210,7 +213,7 @@ describe('usage errors exit with 2', () => {
     expect(await runCommand(['send', '--config', `${folder}/hookline.yaml`, 'page'])).toEqual({
       code: 2,
       out: '',
-      err: 'hookline: collector.listen has port 0 (any free port): use --endpoint\n',
+      err: 'hookline: collector.listen has port 0 (any free port), so the actual port is unknown: use --endpoint\n',
     })
   })
 

@@ -126,7 +126,7 @@ describe('hookline tail', () => {
   it('explains how to enable attempt records', async () => {
     const { code, err } = await tail([], { file: 'off.yaml' })
     expect(code).toBe(1)
-    expect(err).toContain('set it to "all", run hookline topics apply')
+    expect(err).toContain('set it to "all", run `hookline topics apply`')
   })
 
   it.each([

@@ -60,7 +60,8 @@ describe('a refusal', () => {
 
   it('without JSON names the status', async () => {
     await expect(clientWith(502, '<html>').client.get('/v1/x')).rejects.toMatchObject({
-      ...{ status: 502, code: 'unknown', message: 'The operator service responded with the status 502.' },
+      ...{ status: 502, code: 'unknown' },
+      message: 'The request failed with the HTTP status 502: check the operator service, and any proxy in front of it.',
     })
   })
 

@@ -127,7 +127,8 @@ describe('the filters of dead letters', () => {
     ],
     ['done', 1, 0, '1 dead letter can be replayed.'],
     ['running', 1200, 0, 'Counting… 1,200 dead letters read so far.'],
-    ['failed', 0, 0, 'Hookline could not count the dead letters. The job on the page "Jobs" shows the reason.'],
+    ['failed', 0, 0, 'Hookline did not count all dead letters, because the dry run failed.'],
+    ['cancelled', 2, 0, 'Hookline did not count all dead letters, because an operator cancelled the dry run.'],
   ] as const)('a dry run that is %s with %d', (state, replayed, refused, text) => {
     const counts = [
       { count: replayed, topic: 'hookline.retry.10s' },
@@ -135,6 +136,12 @@ describe('the filters of dead letters', () => {
     ]
     const progress = { seen: replayed + refused, replayed: 0, refused: 0 }
     expect(dryRunText({ state, progress, counts })).toBe(text)
+  })
+
+  it('a dry run that failed says why', () => {
+    expect(dryRunText({ state: 'failed', error: 'the record is too large' })).toMatch(
+      /failed: the record is too large$/,
+    )
   })
 
   it.each([
@@ -155,27 +162,28 @@ describe('a job', () => {
   it.each([
     ['not started yet', replay],
     [
-      '9 of 10 dead letters read, 8 replayed, 1 not replayed',
+      '9 of 10 dead letters read; of those that match the filters, 8 replayed, 1 not replayed',
       progressOf({ seen: 9, total: 10, replayed: 8, refused: 1 }),
     ],
-    ['1 dead letter read, 1 replayed, 0 not replayed', progressOf({ seen: 1, replayed: 1, refused: 0 })],
     [
-      '12 of 12 events read, 8 sent, 4 skipped (not for this destination, or not of the types and users of this job)',
+      '12 of 12 events read, 8 resent, 4 skipped (for example events for other destinations, of types or users that were not selected, or of deleted users)',
       { ...resend, progress: { read: 12, total: 10, sent: 8, skipped: 4 } },
     ],
   ] as const)('has the progress %s', (text, job) => expect(progressText(job)).toBe(text))
 
   it('that only counts says what can be replayed', () => {
     const job = { ...progressOf({ seen: 1, replayed: 0, refused: 0 }), dryRun: true, counts: [{ count: 1 }] } as const
-    expect(progressText(job)).toBe('1 dead letter read, 1 can be replayed, 0 cannot be replayed')
+    expect(progressText(job)).toBe(
+      '1 dead letter read; of those that match the filters, 1 can be replayed, 0 cannot be replayed',
+    )
     expect(doneOf(job)).toEqual({ done: 1 })
   })
 
-  it('that only counts the events of a resend says that nothing was sent', () => {
+  it('that only counts the events of a resend says that nothing was resent', () => {
     const job = { ...resend, dryRun: true, progress: { read: 12, total: 12, sent: 8, skipped: 4 } } as const
     expect(titleOf(job)).toBe('Dry run of a resend')
     expect(progressText(job)).toBe(
-      '12 of 12 events read, 8 would be sent, 4 would be skipped (not for this destination, or not of the types and users of this job)',
+      '12 of 12 events read, 8 would be resent, 4 would be skipped (for example events for other destinations, of types or users that were not selected, or of deleted users)',
     )
   })
 
@@ -193,7 +201,7 @@ describe('a job', () => {
 
   it('says what retention has removed', () => {
     expect(missingText(undefined)).toBe('none')
-    expect(missingText([{ partition: 1, firstOffset: 20 }])).toBe('partition 1 before offset 20')
+    expect(missingText([{ partition: 1, firstOffset: 20 }])).toBe('partition 1: events before offset 20')
   })
 })
 
@@ -207,11 +215,11 @@ describe('a delivery of a message', () => {
     [{ state: 'waiting', reason: 'paused' }, 'Reason: paused.'],
     [
       { state: 'delivered', inferred: true },
-      'No record contains this state. Hookline inferred it from offsets or from the configuration.',
+      'Kafka has no record of this state. Hookline concluded it because it has processed the event and recorded no failure, or because the current configuration drops the event.',
     ],
     [
       { state: 'unknown', reason: 'offsets_unknown' },
-      'Kafka did not report the committed offsets, so Hookline does not know whether it has processed the event.',
+      'It is unknown whether Hookline has processed the event, because Kafka did not report the progress: reload the page.',
     ],
     [{ state: 'unknown', reason: 'of_a_later_version' }, 'Reason: of_a_later_version.'],
   ] as const)('%j', (delivery, text) => expect(reasonText({ id: 'crm', ...delivery })).toBe(text))

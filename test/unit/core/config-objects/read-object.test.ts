@@ -66,9 +66,9 @@ describe('an object that cannot be used', () => {
     [
       'an unknown format',
       '{"format":2,"document":{}}',
-      ': has a stored value with format 2, but this version of Hookline reads only format 1',
+      ': has a value of format 2 in the config topic, but this version of Hookline reads only format 1',
     ],
-    ['no JSON', 'x', ': has a stored value that is not JSON'],
+    ['no JSON', 'x', ': has a damaged value in the config topic: it is not JSON'],
   ])('%s', (_, value, problem) => {
     const read = readObject(crm, value, reading)
     expect(problemsOf(read)).toContain(problem)
@@ -76,6 +76,16 @@ describe('an object that cannot be used', () => {
       kind: 'destination',
       destination: { id: 'crm', paused: true, webhooks: [], isHeld: true },
     })
+  })
+
+  it.each<[string, string, RegExp]>([
+    ['an unknown format', '{"format":2,"document":{}}', /^update this process/],
+    ['no JSON', 'x', /^write the whole object again/],
+    ['no JSON object', '[]', /^write the whole object again/],
+    ['no format', '{}', /^write the whole object again/],
+    ['no document', '{"format":1}', /^write the whole object again/],
+  ])('has a hint for %s', (_, value, hint) => {
+    expect(readObject(crm, value, reading).problems).toMatchObject([{ path: [], hint: expect.stringMatching(hint) }])
   })
 
   it('keeps the sources of a destination whose secrets are unreadable, so that its messages wait', () => {

@@ -117,7 +117,7 @@ describe('a list that becomes shorter', () => {
   )
 
   const shorter =
-    'is masked (***), but can stand for several stored secrets, because the list is shorter than the stored one'
+    'is masked (***), but this list has fewer entries than the stored list, so Hookline cannot see which of several stored secrets the mask stands for'
 
   it.each<[name: string, next: unknown, paths: readonly (string | number)[][]]>([
     ['text', '***', [['writeKey']]],
@@ -134,7 +134,7 @@ describe('a list that becomes shorter', () => {
   ])('without fingerprints is refused: %s', (_, writeKey, paths) => {
     const third = 'short key'
     const { document, problems } = unmask('source', { writeKey }, { writeKey: [old, newer, third] })
-    const hint = `write the secret, or the mask with its fingerprint, one of: ${masked(old)}, ${masked(newer)}`
+    const hint = `write the secret, or one of these masks with a fingerprint: ${masked(old)}, ${masked(newer)}`
     expect(problems).toEqual(paths.map(path => ({ path, message: shorter, hint })))
     expect(document).toEqual({ writeKey })
   })
@@ -147,7 +147,7 @@ describe('a list that becomes shorter', () => {
   it('of webhooks with one host is refused without ids and fingerprints', () => {
     const { problems } = unmask('destination', { webhooks: [webhookOf(shownUrl, '***')] }, twoWebhooks)
     const hint = (...masks: readonly string[]): string =>
-      `write the secret, or the mask with its fingerprint, one of: ${masks.join(', ')}`
+      `write the secret, or one of these masks with a fingerprint: ${masks.join(', ')}`
     expect(problems).toEqual([
       { path: ['webhooks', 0, 'url'], message: shorter, hint: hint(masked(first, shownUrl), masked(second, shownUrl)) },
       {

@@ -60,8 +60,8 @@ describe('marked as canonical, but', () => {
     ['nothing', message({ traits: json('') }), /its 'traits'/],
     ['integrations that cannot be parsed', message({ integrations: json('{"All":false,}') }), /its 'integrations'/],
     ['properties that cannot be parsed', message({ type: 'page', properties: json('{"name":}') }), /its 'properties'/],
-    ['a delete without a request', message({ type: 'delete' }), /without an origin/],
-    ['a deletion that is a track', { ...deletion, message: messageOf() }, /is a deletion, but its type is track/],
+    ['a delete without a request', message({ type: 'delete' }), /without the field 'origin'/],
+    ['a deletion that is a track', { ...deletion, message: messageOf() }, /is a deletion, but its type is 'track'/],
     [
       'a deletion of audiences',
       { ...deletion, sourceId: 'hookline.audiences' },
@@ -72,7 +72,7 @@ describe('marked as canonical, but', () => {
       { ...deletion, origin: { ...deletion.origin!, destinations: Array(10_001).fill('') } },
       /names more than 10000 destinations/,
     ],
-    ['an audience without an origin', { ...audience, origin: undefined }, /but it has no origin/],
+    ['an audience without an origin', { ...audience, origin: undefined }, /but it has no field 'origin'/],
     [
       'an audience of another source',
       { ...audience, sourceId: 'web' },
@@ -107,7 +107,7 @@ describe('marked as canonical, but', () => {
     [
       'another origin',
       { ...audience, origin: { ...audience.origin!, kind: 'x' as never } },
-      /'x' is not a known origin/,
+      /its 'origin' has the unknown kind 'x'/,
     ],
   ])('%s', (_, event, fault) => {
     expect(forgedCanonicalFault(event)).toMatch(fault)

@@ -25,7 +25,7 @@ it.each<[string, object, string[]]>([
     'a write key that not every client can send',
     { sources: [{ id: 'web', writeKey }] },
     [
-      'source web: a write key has a colon or a character that a header cannot carry, so not every client can send it; use printable ASCII characters without a colon, for example the output of openssl rand -hex 32',
+      'source web: a write key has a colon, a space at its beginning or end, or a character that HTTP headers cannot contain, so some clients cannot send it; use printable ASCII characters without a colon and without a space at the beginning or end, for example the output of openssl rand -hex 32',
     ],
   ]),
   ['unsigned over http', { destinations: [{ ...crm, webhooks: plain }] }, [unsigned]],
@@ -47,28 +47,28 @@ it.each<[string, object, string[]]>([
     { destinations: [{ ...crm, enabled: false, paused: true }] },
     [
       'source web: no enabled destination receives its messages, so they are not delivered; add its id to "sources" of a destination',
-      'destination crm: is disabled, so Hookline drops its events',
+      'destination crm: is disabled, so Hookline drops its events; set "enabled: true" to deliver new events',
     ],
   ],
   [
     'paused',
     { destinations: [{ ...crm, paused: true }] },
     [
-      'destination crm: is paused; its events wait, and are dead-lettered when their retry window ends; set paused: false to deliver them',
+      'destination crm: is paused; its events wait, and are dead-lettered when their retry window ends; set "paused: false" to deliver them',
     ],
   ],
   [
     'paused, and the pause keeps the window',
     { destinations: [{ ...crm, paused: true, lifecycle: { pauseKeepsWindow: true } }] },
     [
-      'destination crm: is paused; its events wait, and are dead-lettered when their retry window ends (up to 48h of the pause do not count towards it); set paused: false to deliver them',
+      'destination crm: is paused; its events wait, and are dead-lettered when their retry window ends (up to 48h of the pause do not count towards it); set "paused: false" to deliver them',
     ],
   ],
   [
     'fewer permits than partitions',
     { destinations: [{ ...crm, policy: { maxConcurrency: 11 } }] },
     [
-      'destination crm: policy.maxConcurrency is 11, less than the number of partitions (topics.partitions: 12); with several processes, a process may get no part of this limit, and other processes then make its deliveries at least 10 s later; use at least 12, or accept the delay',
+      'destination crm: policy.maxConcurrency (11) is less than topics.partitions (12), so some processes may be unable to send requests to this destination; other processes make their deliveries, at least 10 s later; use at least 12, or accept the delay',
     ],
   ],
   [
@@ -184,7 +184,7 @@ it.each<[string, object, string[]]>([
       ],
     },
     [
-      'destination erp: has the same signing key as destination crm, so each receiver can forward its own requests to the other one, and the other one accepts them as genuine; use different keys',
+      'destination erp: has the same signing key as destination crm, so each receiver can forward a request to the other receiver, which accepts it as genuine; use different keys',
     ],
   ],
   [

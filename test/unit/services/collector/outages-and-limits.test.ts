@@ -88,7 +88,7 @@ describe('while Kafka stores nothing', () => {
     await collector.answered(batch)
     expect(await collector.answered(batch)).toEqual(accepted)
     expect(collector.lines).toEqual([
-      'error: the collector could not write messages to Kafka (see error); it refuses all requests except one per second until a write succeeds',
+      'error: the collector could not write messages to Kafka (see error), so their senders must send them again; until a write succeeds, the collector refuses all requests except one per second; check the Kafka brokers',
       'info: writes to Kafka succeed again; the collector accepts requests again',
     ])
   })

@@ -44,7 +44,7 @@ describe.each([
     const both = [change(one, putDestination('crm', ['app'])), change(other, deleteSource('app'))]
     expect(await harness.settled(Promise.all(both))).toMatchObject([
       { kind: 'changed', created: true },
-      { kind: 'refused', problems: [{ path: [], message: 'is used by the destination crm' }] },
+      { kind: 'refused', problems: [{ path: [], message: 'this source is used by the destination crm' }] },
     ])
     expect(shown('source', 'app')).toEqual([
       ['used', []],
@@ -158,7 +158,10 @@ describe('a process that dies before it takes its change back', () => {
         .map(({ id }) => id)
     expect(ownerOf(all[0]!)).toEqual(['b'])
     expect(await changed(0, putDestination('of-a', ['a']))).toMatchObject({
-      ...{ kind: 'refused', problems: [{ path: ['sources', 0], message: expect.stringContaining('is excluded') }] },
+      ...{
+        kind: 'refused',
+        problems: [{ path: ['sources', 0], message: expect.stringContaining('another source has the same write key') }],
+      },
     })
     expect(await changed(0, putDestination('of-b', ['b']))).toMatchObject({ kind: 'changed' })
     const rotated = ['new-key-of-b', 'one-key-of-two']
@@ -190,7 +193,7 @@ it.each(['a:b-of-the-app', 'a\nb-of-the-app', 'a\0b-of-the-app', ' a-b-of-the-ap
   'the write key %j, which not every client can send, is refused',
   async writeKey => {
     const { changed } = await processes(1)
-    const problem = { message: expect.stringContaining('has a colon or a character that a header cannot carry') }
+    const problem = { message: expect.stringContaining('or a character that HTTP headers cannot contain') }
     expect(await changed(0, { ...putSource('b', writeKey), dryRun: true })).toMatchObject({
       ...{ kind: 'refused', problems: [{ path: ['writeKey'], ...problem }] },
     })

@@ -104,7 +104,7 @@ describe('a change', () => {
     expect(await change(destinationDocument({ sources: ['app'] }))).toMatchObject({ kind: 'changed' })
     expect(await change(undefined, source)).toMatchObject({
       kind: 'refused',
-      problems: [{ message: 'is used by the destination crm' }],
+      problems: [{ message: 'this source is used by the destination crm' }],
     })
     await change(undefined)
     expect(await change(undefined, source)).toMatchObject({ kind: 'changed' })
@@ -117,13 +117,17 @@ describe('a change', () => {
     } as const
     const { change } = await oneOperator({ file: { ...fileSettings(), audiences } })
     await change(destinationDocument())
-    expect(await change(undefined)).toMatchObject({ problems: [{ message: 'is used by the audience Shoppers' }] })
+    expect(await change(undefined)).toMatchObject({
+      problems: [{ message: 'this destination is used by the audience Shoppers' }],
+    })
   })
 
   it('does not delete a destination that gets the notices', async () => {
     const { change } = await oneOperator({ file: { ...fileSettings(), notices: { destination: 'crm' } } })
     await change(destinationDocument())
-    expect(await change(undefined)).toMatchObject({ problems: [{ message: 'is used by notices.destination' }] })
+    expect(await change(undefined)).toMatchObject({
+      problems: [{ message: 'this destination is used by notices.destination' }],
+    })
   })
 
   it('is unavailable when Kafka refuses the record, or does not return it within 10 s', async () => {
@@ -142,7 +146,7 @@ describe('a change', () => {
     await harness.advance(10_000)
     expect(await late).toMatchObject({
       kind: 'unavailable',
-      detail: expect.stringContaining('could not read the written record back'),
+      detail: expect.stringContaining('could not write a record and read it back within 10 s'),
     })
   })
 

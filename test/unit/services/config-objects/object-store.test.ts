@@ -68,7 +68,7 @@ describe('the object store', () => {
     expect(store.object(crm)?.problems).toEqual([])
     expect(store.allToCopy()).toEqual([crm])
     expect(logger.lines.map(({ fields }) => fields['detail'])).toEqual([
-      'one of the headers "version", "copy", "changed-at" and "action" is not valid',
+      'the header "version", "changed-at" or "action" is missing or invalid, or the header "copy" is invalid',
       'the key is not that of a configuration object',
     ])
   })

@@ -144,7 +144,7 @@ describe('changes', () => {
     follower.isCutOff = true
     const update = marks.update('ada', deleting(deletedAt(clock.now())))
     const refused = expect(update).rejects.toThrow(
-      'suppressions: Hookline could not read the written record back within 10000 ms',
+      'suppressions: Hookline could not write a record and read it back within 10 s',
     )
     await clock.advance(10_000, settle)
     await refused

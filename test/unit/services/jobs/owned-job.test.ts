@@ -1,15 +1,15 @@
 import { expect, it } from '@jest/globals'
 import type { Job } from '../../../../src/core/jobs/job.ts'
+import { cancelOf } from '../../../../src/core/jobs/job-steps.ts'
 import type { LogProducer } from '../../../../src/core/ports.ts'
+import { epochMs } from '../../../../src/core/time.ts'
 import type { JobStore } from '../../../../src/services/jobs/job-store.ts'
 import { OwnedJob } from '../../../../src/services/jobs/owned-job.ts'
 import { resendJob, running } from '../../../support/jobs/builders.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
-it.each([
-  ['done', {}, undefined],
-  ['failed', { error: 'destination crm is disabled' }, 'destination crm is disabled'],
-])('a job that ends as %s does not keep the error of an earlier try', async (state, outcome, error) => {
+/** Creates a running job whose records are only in memory. `job` returns its last record. */
+function createOwned() {
   let job: Job = running(resendJob('r'))
   const store: Pick<JobStore, 'get' | 'write'> = {
     get: () => job,
@@ -19,10 +19,28 @@ it.each([
     },
   }
   const deps = { store: store as JobStore, producer: {} as LogProducer, clock: new ManualClock(), owner: 'one' }
-  const owned = new OwnedJob(job, 0, deps)
+  return { store, owned: new OwnedJob(job, 0, deps), job: () => job }
+}
+
+it.each([
+  ['done', {}, undefined],
+  ['failed', { error: 'destination crm is disabled' }, 'destination crm is disabled'],
+])('a job that ends as %s does not keep the error of an earlier try', async (state, outcome, error) => {
+  const { owned, job } = createOwned()
   owned.advance({ error: 'registry is down' })
   await owned.checkpoint()
-  expect(job).toMatchObject({ state: 'running', error: 'registry is down' })
+  expect(job()).toMatchObject({ state: 'running', error: 'registry is down' })
   await owned.end(outcome)
-  expect(job).toMatchObject({ state, error })
+  expect(job()).toMatchObject({ state, error })
+})
+
+it.each([
+  ['cancelled', undefined],
+  ['done', {}],
+  ['failed', { error: 'destination crm is disabled' }],
+])('a job with a request to cancel that ends as %s keeps the request', async (state, outcome) => {
+  const { store, owned, job } = createOwned()
+  await store.write(job(), cancelOf(job(), epochMs(7))!)
+  await owned.end(outcome)
+  expect(job()).toMatchObject({ state, isCancelRequested: true })
 })

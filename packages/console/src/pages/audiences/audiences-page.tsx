@@ -51,8 +51,11 @@ export function AudiencesPage() {
                 />
                 <p class="muted">
                   The columns count users. Members: users who should be in the audience or have the trait. Acknowledged:
-                  the destination has the desired value of the user. In flight: Hookline is delivering a change.
-                  Unknown: a change ended without a clear result. Different: the destination has another value.
+                  the destination has the user's correct membership or trait value. In flight: Hookline is delivering a
+                  change. Unknown: Hookline does not know the value at the destination, because a delivery failed or had
+                  no result, or the audience was reset. The next sync sends the value again. Different: the destination
+                  has an older value, because it was disabled or not connected to the audience. Connect and enable it,
+                  then sync again.
                 </p>
               </>
             )

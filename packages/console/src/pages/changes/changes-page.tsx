@@ -37,8 +37,8 @@ export function ChangesPage() {
           {({ changes }) =>
             changes.length === 0 ? (
               <EmptyState title="There are no changes in this time span.">
-                The list shows the changes that were made through the operator API. It does not show changes of the
-                configuration file.
+                The list shows the changes that were made in the console or through the operator API. It does not show
+                changes of the configuration file.
               </EmptyState>
             ) : (
               <ChangeTable changes={changes} />

@@ -32,4 +32,4 @@ export function emptyTitle(isFiltered: boolean, isPartial: boolean): string {
 export const partialText = (hasMore: boolean): string =>
   hasMore
     ? 'The search ended at its limit of records or time. Choose "Next page" to search older dead letters.'
-    : 'There are too many dead letters to know all that were replayed, so the list may have some of them.'
+    : 'There are too many dead letters to check which of them were replayed. The list may contain replayed ones.'

@@ -42,7 +42,7 @@ export function DeadLettersPage() {
         canOperate &&
         hasLetters && (
           <Button kind="primary" onClick={() => setAsking(true)}>
-            {isFiltered ? 'Replay all that match…' : 'Replay all…'}
+            {isFiltered ? 'Replay all that match the filters…' : 'Replay all…'}
           </Button>
         )
       }

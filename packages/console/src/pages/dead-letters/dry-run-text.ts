@@ -9,13 +9,23 @@ const refusalTexts: Readonly<Record<string, string>> = {
   disabled: 'the destination is disabled',
   not_connected: 'the source is no longer connected to the destination',
   truncated: 'the dead-letter topic has only the first 64 KiB of the record',
-  unreadable: 'the record has invalid headers',
+  unreadable: 'the record has invalid headers or its event cannot be decoded',
 }
 
 /** The result of a dry run in words. */
-export function dryRunText({ state, progress, counts }: Pick<Replay, 'state' | 'progress' | 'counts'>): string {
+export function dryRunText({
+  state,
+  progress,
+  counts,
+  error,
+}: Pick<Replay, 'state' | 'progress' | 'counts' | 'error'>): string {
   if (isActive({ state })) return `Counting… ${countWithNoun(progress?.seen ?? 0, 'dead letter')} read so far.`
-  if (state !== 'done') return 'Hookline could not count the dead letters. The job on the page "Jobs" shows the reason.'
+  if (state === 'cancelled')
+    return 'Hookline did not count all dead letters, because an operator cancelled the dry run.'
+  if (state === 'failed') {
+    const why = error === undefined ? '.' : `: ${error}`
+    return `Hookline did not count all dead letters, because the dry run failed${why}`
+  }
   const { replayable, refused } = dryRunSums(counts)
   const rest =
     refused > 0 ? ` ${countWithNoun(refused, 'dead letter')} cannot be replayed: ${reasonsOf(counts ?? [])}.` : ''

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { Link } from 'wouter-preact'
 import type { Replay } from '../../api/job-types.ts'
 import { withoutEmpty } from '../../api/query.ts'
 import type { DeadLetterFilters } from '../../api/types.ts'
@@ -24,6 +25,7 @@ export function ReplayDialog({ filters, onStarted, onClose }: ReplayDialogProps)
   const { send, isRunning, error } = useChange()
   const [trialId, setTrialId] = useState<string>()
   const counted = useData<Replay>(trialId === undefined ? undefined : replayPath(trialId), 1000)
+  const hasNoResult = counted.data?.state === 'failed' || counted.data?.state === 'cancelled'
   const [rate, setRate] = useState('')
   useEffect(() => {
     void trial.send<Replay>('POST', '/v1/replays', { body: { filters, dryRun: true } }).then(job => setTrialId(job?.id))
@@ -47,6 +49,11 @@ export function ReplayDialog({ filters, onStarted, onClose }: ReplayDialogProps)
         Selection: <span class="id">{filterText(filters)}</span>.
       </p>
       <p role="status">{counted.data === undefined ? trial.isRunning && 'Counting…' : dryRunText(counted.data)}</p>
+      {trialId !== undefined && hasNoResult && (
+        <p>
+          <Link href={`/jobs/replays/${encodeURIComponent(trialId)}`}>Show the job</Link>
+        </p>
+      )}
       <TextField
         label="Maximum messages per second"
         type="number"

@@ -55,8 +55,8 @@ export function DestinationActions({ object, onChanged }: DestinationActionsProp
       {open === 'rotate' && <RotateSecretDialog object={object} onChanged={onChanged} onClose={close} />}
       {open === 'delete' && (
         <DeleteDialog object={object} onClose={close}>
-          Hookline deletes the destination with its secrets. Its waiting deliveries are dead-lettered. This cannot be
-          undone.
+          Hookline deletes the destination with its secrets, and dead-letters its waiting deliveries. You cannot undo
+          the deletion.
         </DeleteDialog>
       )}
       {(open === 'pause' || open === 'resume' || open === 'enable' || open === 'disable') && (

@@ -11,7 +11,7 @@ export function DisabledNotice({ disabling: { at, reason, failingSince } }: Disa
     <div class="error panel-wide">
       <p>
         <strong>Hookline disabled this destination</strong> at <Time at={at} />, because{' '}
-        {reason === 'gone' ? 'its webhooks have responded with 410 Gone' : 'no attempt has succeeded'} since{' '}
+        {reason === 'gone' ? 'all its webhooks have responded with 410 Gone' : 'no attempt has succeeded'} since{' '}
         <Time at={failingSince} />. Its events are dropped until you enable it.
       </p>
     </div>

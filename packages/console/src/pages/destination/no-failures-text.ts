@@ -13,7 +13,7 @@ export function noFailuresText({
   if (lastFailures !== undefined)
     return lastFailures.length > 0
       ? undefined
-      : { title: 'No failed attempt is recorded.', reason: 'Kafka keeps these records for 7 days.' }
+      : { title: 'No failed attempt is recorded.', reason: 'Kafka keeps records of failed attempts for 7 days.' }
   if (partial === true)
     return {
       title: 'The operator service does not report failed attempts.',
@@ -21,6 +21,6 @@ export function noFailuresText({
     }
   return {
     title: 'Failed attempts are not recorded.',
-    reason: 'In the configuration, delivery.attemptsTopic is "off", so Hookline does not write records of attempts.',
+    reason: 'delivery.attemptsTopic is "off" in the configuration. To record failed attempts, set it to "failures".',
   }
 }

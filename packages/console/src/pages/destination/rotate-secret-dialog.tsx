@@ -50,7 +50,7 @@ export function RotateSecretDialog({ object, onChanged, onClose }: RotateSecretD
         label="Overlap"
         value={overlap}
         onInput={setOverlap}
-        hint="How long the old secret stays in use, for example 24h; 0s replaces it immediately."
+        hint="Time for which both secrets are in use, for example 24h; 0s replaces the old secret immediately."
       />
     </ConfirmDialog>
   )

@@ -8,7 +8,7 @@ const texts: Readonly<Record<StateSwitch, { title: string; effect: string; actio
   pause: {
     title: 'Pause',
     effect:
-      'Hookline sends no requests to this destination until you resume it, and its deliveries wait. Those that still wait at the end of their retry window are dead-lettered.',
+      'Hookline sends no requests to this destination until you resume it, and its deliveries wait. A delivery that still waits at the end of its retry window (by default 4 hours; longer with lifecycle.pauseKeepsWindow) is dead-lettered.',
     action: 'Pause',
   },
   resume: {
@@ -18,13 +18,14 @@ const texts: Readonly<Record<StateSwitch, { title: string; effect: string; actio
   },
   enable: {
     title: 'Enable',
-    effect: 'The destination gets the new events of its sources again. Events that were dropped are not delivered.',
+    effect:
+      'The destination gets the new events of its sources again. It does not get the events that Hookline dropped while it was disabled.',
     action: 'Enable',
   },
   disable: {
     title: 'Disable',
     effect:
-      'Hookline drops the events for this destination until you enable it. Dropped events are not delivered later.',
+      'Until you enable this destination, Hookline drops its new events, and also its waiting deliveries when they are due. Hookline does not deliver dropped events later.',
     action: 'Disable',
   },
 }

@@ -34,10 +34,10 @@ export function StatusPanel({ status }: { readonly status: DestinationStatus }) 
           ['Deliveries waiting in memory', inMemory === undefined ? undefined : countText(inMemory)],
           ...(pace === undefined
             ? []
-            : ([['Rate limit, because of 429', `at most ${rateText(pace)} attempts per second`]] as const)),
+            : ([['Rate limit after status 429', `at most ${rateText(pace)} attempts per second`]] as const)),
           ...(pausedUntil === undefined
             ? []
-            : ([['Pause, because of Retry-After', <Pause key="pause" until={pausedUntil} />]] as const)),
+            : ([['Pause after Retry-After', <Pause key="pause" until={pausedUntil} />]] as const)),
         ]}
       />
       <h3>Deliveries waiting in retry topics</h3>
@@ -49,7 +49,7 @@ export function StatusPanel({ status }: { readonly status: DestinationStatus }) 
           rows={waiting}
           keyOf={({ tier }) => tier}
           columns={[
-            { title: 'Wait of the retry topic', cell: ({ tier }) => <code>{tier}</code> },
+            { title: 'Wait before the retry', cell: ({ tier }) => <code>{tier}</code> },
             { title: 'Deliveries', isNumber: true, cell: ({ records }) => countText(records) },
             { title: 'Oldest delivery', cell: ({ oldestAt }) => oldestAt && <Time at={oldestAt} /> },
           ]}

@@ -33,7 +33,8 @@ export function DestinationTable({ destinations, openBreakers }: DestinationTabl
         { title: 'Webhooks', cell: row => <Several values={urlsOf(row)} /> },
         {
           title: 'Changed',
-          cell: row => (row.origin === 'file' ? 'defined in the configuration file' : <Time at={row.changedAt} />),
+          cell: row =>
+            row.origin === 'file' ? 'unknown (defined in the configuration file)' : <Time at={row.changedAt} />,
         },
       ]}
     />

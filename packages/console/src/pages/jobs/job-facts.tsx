@@ -33,6 +33,6 @@ function selectionOf(job: AnyJob) {
     ['To', <Time at={until} />],
     ['Types', types?.join(', ') ?? 'all'],
     ['Users', userIds?.join(', ') ?? (userCount === undefined ? 'all' : `${userCount} ids`)],
-    ['Events that Kafka had deleted before the resend', missingText(missing)],
+    ['Events not resent, because Kafka had deleted them', missingText(missing)],
   ] as const
 }

@@ -61,7 +61,7 @@ export function JobPage({ list, id }: { readonly list: string; readonly id: stri
           onConfirm={() => void cancel()}
           onClose={() => setAsking(false)}
         >
-          <p>The job stops. Hookline still delivers the records that the job has already written.</p>
+          <p>The job stops. Hookline still delivers the messages that the job has already replayed or resent.</p>
         </ConfirmDialog>
       )}
     </Page>

@@ -32,22 +32,24 @@ export function doneOf(job: AnyJob): Done {
   return total === undefined ? { done } : { done, total: Math.max(total, done) }
 }
 
-/** The progress in words, for example `9 of 10 events read, 8 sent, 1 skipped`. */
+/** The progress in words, for example `9 of 10 events read, 8 resent, 1 skipped`. */
 export function progressText(job: AnyJob): string {
   const { progress } = job
   if (progress === undefined) return 'not started yet'
   const { done, total } = doneOf(job)
   const noun = job.kind === 'replay' ? 'dead letter' : 'event'
   const part = total === undefined ? countWithNoun(done, noun) : `${countText(done)} of ${countWithNoun(total, noun)}`
-  const results = 'sent' in progress ? resendResultText(job, progress) : replayResultText(job as Replay, progress)
-  return `${part} read, ${results}`
+  return 'sent' in progress
+    ? `${part} read, ${resendResultText(job, progress)}`
+    : `${part} read; of those that match the filters, ${replayResultText(job as Replay, progress)}`
 }
 
 function resendResultText({ dryRun }: AnyJob, { sent, skipped }: NonNullable<Resend['progress']>): string {
-  const why = '(not for this destination, or not of the types and users of this job)'
+  const why =
+    '(for example events for other destinations, of types or users that were not selected, or of deleted users)'
   return dryRun === true
-    ? `${countText(sent)} would be sent, ${countText(skipped)} would be skipped ${why}`
-    : `${countText(sent)} sent, ${countText(skipped)} skipped ${why}`
+    ? `${countText(sent)} would be resent, ${countText(skipped)} would be skipped ${why}`
+    : `${countText(sent)} resent, ${countText(skipped)} skipped ${why}`
 }
 
 function replayResultText(job: Replay, { replayed, refused }: NonNullable<Replay['progress']>): string {
@@ -69,5 +71,7 @@ export function jobRateText({ kind, rate }: Pick<AnyJob, 'kind' | 'rate'>): stri
 /** The records that a resend could not read, because retention has removed them, in words. */
 export function missingText(missing: Resend['missing']): string {
   if (missing === undefined || missing.length === 0) return 'none'
-  return missing.map(({ partition, firstOffset }) => `partition ${partition} before offset ${firstOffset}`).join(', ')
+  return missing
+    .map(({ partition, firstOffset }) => `partition ${partition}: events before offset ${firstOffset}`)
+    .join(', ')
 }

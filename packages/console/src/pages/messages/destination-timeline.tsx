@@ -31,7 +31,7 @@ export function DestinationTimeline({ destination }: { readonly destination: Mes
             <span class="entry-time">{waiting.dueAt === undefined ? 'now' : <Time at={waiting.dueAt} />}</span>
             <span>
               Waits in the retry topic <code>{waiting.tier}</code>
-              {waiting.dueAt !== undefined && '; the next attempt is due at this time'}.
+              {waiting.dueAt !== undefined && '; the next attempt is due at the time shown'}.
             </span>
           </li>
         )}

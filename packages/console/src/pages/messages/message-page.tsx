@@ -22,7 +22,7 @@ export function MessagePage({ id }: { readonly id: string | undefined }) {
       <MessageSearch key={`${span.since} ${span.until}`} id={id ?? ''} span={span} />
       {id === undefined ? (
         <EmptyState title="Enter the id of a message.">
-          The page then shows the state of the message at each destination, and each recorded attempt.
+          For this message, the page shows its state at each destination and its recorded attempts.
         </EmptyState>
       ) : (
         <LoadedData loaded={loaded} what="the message">

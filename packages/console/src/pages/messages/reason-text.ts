@@ -1,13 +1,15 @@
 import type { MessageDestination } from '../../api/types.ts'
 
 const unknownCauses: Readonly<Record<string, string>> = {
-  search_incomplete: 'The search ended at its limit of records or time before it had read all records of this message.',
+  search_incomplete:
+    'The search stopped at its limit before it found how this delivery ended: run `hookline message` with --since and --until.',
   offsets_unknown:
-    'Kafka did not report the committed offsets, so Hookline does not know whether it has processed the event.',
-  attempts_not_recorded: 'The installation records no attempts (delivery.attemptsTopic is "off").',
-  attempts_removed: 'Kafka may have deleted the records of the attempts, because their retention is over.',
+    'It is unknown whether Hookline has processed the event, because Kafka did not report the progress: reload the page.',
+  attempts_not_recorded:
+    'It is unknown how this delivery ended, because Hookline records no attempts (delivery.attemptsTopic is "off").',
+  attempts_removed: 'Kafka may have deleted the records of the attempts, because their retention time has passed.',
   record_missing:
-    'There should be a further record of this delivery (an attempt, a retry or a dead letter), but the search did not find it.',
+    'The search found no record that shows how this delivery ended. Perhaps an attempt was not recorded, or the delivery was dead-lettered and its dead letter was replayed or deleted.',
 }
 
 /**
@@ -19,7 +21,9 @@ export function reasonText({ state, reason, inferred }: Omit<MessageDestination,
   const parts = [
     ...(reason === undefined ? [] : [`Reason: ${reason}.`]),
     ...(inferred === true
-      ? ['No record contains this state. Hookline inferred it from offsets or from the configuration.']
+      ? [
+          'Kafka has no record of this state. Hookline concluded it because it has processed the event and recorded no failure, or because the current configuration drops the event.',
+        ]
       : []),
   ]
   return parts.length === 0 ? undefined : parts.join(' ')

@@ -14,15 +14,16 @@ export function TimelineView({ timeline }: { readonly timeline: MessageTimeline 
     <div class="panels">
       {partial === true && (
         <PartialNotice>
-          The search ended at its limit of records or time, so records and attempts may be missing.
+          The search reached its limit of records or time, so this page may not show all records and attempts. To search
+          fewer records, choose a shorter time in "Received".
         </PartialNotice>
       )}
       <Panel title="Event" isWide>
         {event === undefined ? (
           <EmptyState title="The event was not found.">
             {eventRemoved === true
-              ? 'Retention has removed it from the events topic.'
-              : 'It was received before the searched time span, or retention has removed it.'}
+              ? 'Kafka has deleted it from the events topic, because its retention time has passed.'
+              : 'It was received before the searched time span, or Kafka has deleted it because its retention time has passed.'}
           </EmptyState>
         ) : (
           <Facts

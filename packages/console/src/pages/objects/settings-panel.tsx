@@ -47,7 +47,7 @@ export function SettingsPanel({ object, onChanged }: SettingsPanelProps) {
 
 /** The hint of the write keys of a stored source. */
 const keptKeyHint =
-  'If the value is ***, Hookline keeps the stored key. The text in brackets after *** is the fingerprint of the key.'
+  'To keep a stored key, do not change its *** and the text in brackets. That text is the start of the SHA-256 of the key.'
 
 const editedText = (object: ConfigObject): string => textOf(editedDocument(object))
 

@@ -19,10 +19,10 @@ export function BacklogPanels({ status }: { readonly status: InstallationStatus 
             rows={status.waiting}
             keyOf={({ tier }) => tier}
             columns={[
-              { title: 'Wait of the retry topic', cell: ({ tier }) => <code>{tier}</code> },
+              { title: 'Wait before the retry', cell: ({ tier }) => <code>{tier}</code> },
               { title: 'Deliveries', isNumber: true, cell: ({ records }) => countText(records) },
               {
-                title: 'Compared with the largest number',
+                title: 'Compared with the fullest retry topic',
                 cell: ({ records }) => (
                   <ShareBar
                     shares={[

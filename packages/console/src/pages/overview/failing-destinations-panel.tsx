@@ -6,15 +6,18 @@ import { countText } from '../../components/number-text.ts'
 import { Panel } from '../../components/panel.tsx'
 import { Time } from '../../components/time.tsx'
 import type { FailingDestination } from './failing-destinations.ts'
+import type { NoFailingText } from './no-failing-text.ts'
 
 export interface FailingDestinationsPanelProps {
   readonly failing: readonly FailingDestination[]
-  /** Whether the operator service reported circuit breakers or dead letters. */
-  readonly isKnown: boolean
+  /** Whether the operator service reported dead letters. */
+  readonly hasDeadLetters: boolean
+  /** The text in place of the table when `failing` is empty. */
+  readonly none: NoFailingText
 }
 
 /** The destinations that need attention, each with a link to its page. */
-export function FailingDestinationsPanel({ failing, isKnown }: FailingDestinationsPanelProps) {
+export function FailingDestinationsPanel({ failing, hasDeadLetters, none }: FailingDestinationsPanelProps) {
   return (
     <Panel title="Failing destinations" isWide>
       {failing.length > 0 ? (
@@ -26,20 +29,16 @@ export function FailingDestinationsPanel({ failing, isKnown }: FailingDestinatio
             { title: 'Destination', cell: ({ id }) => <DestinationLink id={id} /> },
             { title: 'Circuit breaker', cell: row => (row.hasOpenBreaker ? <Badge state="open" /> : undefined) },
             {
-              title: 'Dead letters (among the newest 100 of the last hour)',
+              title: 'Dead letters in the last hour (of the newest 100)',
               isNumber: true,
-              cell: row => countText(row.deadLetters),
+              cell: row => (hasDeadLetters ? countText(row.deadLetters) : undefined),
             },
             { title: 'Last reason', cell: ({ reason }) => reason && <code>{reason}</code> },
             { title: 'Last dead letter', cell: ({ lastAt }) => lastAt && <Time at={lastAt} /> },
           ]}
         />
       ) : (
-        <EmptyState title={isKnown ? 'No destination is failing.' : 'It is unknown whether destinations fail.'}>
-          {isKnown
-            ? 'No circuit breaker is open, and the last hour has no dead letters.'
-            : 'The operator service did not send this information.'}
-        </EmptyState>
+        <EmptyState title={none.title}>{none.reason}</EmptyState>
       )}
     </Panel>
   )

@@ -10,6 +10,7 @@ import { BacklogPanels } from './backlog-panels.tsx'
 import { failingDestinations } from './failing-destinations.ts'
 import { FailingDestinationsPanel } from './failing-destinations-panel.tsx'
 import { InstallationFigures } from './installation-figures.tsx'
+import { noFailingText } from './no-failing-text.ts'
 import { ObjectsPanel } from './objects-panel.tsx'
 import { ProcessesPanel } from './processes-panel.tsx'
 import { noRates, withRates } from './rate-history.ts'
@@ -30,7 +31,6 @@ export function OverviewPage() {
     if (data !== undefined) setHistory(before => withRates(before, data))
   }, [data])
   const failing = failingDestinations(data, letters.data?.deadLetters ?? [])
-  const isKnown = data?.openBreakers !== undefined || letters.data !== undefined
   return (
     <Page
       title="Overview"
@@ -47,12 +47,16 @@ export function OverviewPage() {
           <div class="panels">
             {status.partial === true && (
               <PartialNotice>
-                Numbers may be too low: Kafka did not report all offsets in time, or the operator service has not read
-                the status of all processes yet.
+                Some numbers may be missing or too low: Kafka did not respond in time, or the operator service has just
+                started. The page refreshes automatically. If this notice stays, check Kafka.
               </PartialNotice>
             )}
             <InstallationFigures status={status} />
-            <FailingDestinationsPanel failing={failing} isKnown={isKnown} />
+            <FailingDestinationsPanel
+              failing={failing}
+              hasDeadLetters={letters.data !== undefined}
+              none={noFailingText(status, letters.data)}
+            />
             <RatesPanel history={history} isKnown={status.rates !== undefined} />
             <ObjectsPanel status={status} />
             <BacklogPanels status={status} />

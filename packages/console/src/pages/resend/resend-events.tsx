@@ -49,8 +49,8 @@ export function ResendEvents({ destination }: { readonly destination: string }) 
   return (
     <form class="panel panel-form" onSubmit={start}>
       <p>
-        Hookline reads the events of this time span again, and delivers them to this destination only. The receiver gets
-        the same message ids as before.
+        Hookline reads the events of the time span below again, and delivers them only to the destination below. The
+        message ids do not change, so the receiver may ignore events that it has already processed.
       </p>
       <TextField label="Destination" {...field('destination')} isRequired />
       <div class="columns">

@@ -59,8 +59,8 @@ function SourceActions({ source, onChanged }: SourceActionsProps) {
       {open === 'rotate' && <RotateKeyDialog source={source} onChanged={onChanged} onClose={close} />}
       {open === 'delete' && (
         <DeleteDialog object={source} onClose={close}>
-          Hookline deletes the source with its write keys, and then rejects requests with these keys. This cannot be
-          undone. First remove the source from each destination that gets its events.
+          A source in use cannot be deleted: first remove it from each destination. Hookline deletes the source with its
+          write keys, and rejects requests with these keys. You cannot undo the deletion.
         </DeleteDialog>
       )}
     </>

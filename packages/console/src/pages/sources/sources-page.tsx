@@ -85,7 +85,8 @@ function SourceTable({ sources, onRotate }: SourceTableProps) {
         },
         {
           title: 'Changed',
-          cell: row => (row.origin === 'file' ? 'defined in the configuration file' : <Time at={row.changedAt} />),
+          cell: row =>
+            row.origin === 'file' ? 'unknown (defined in the configuration file)' : <Time at={row.changedAt} />,
         },
         ...(onRotate === undefined
           ? []

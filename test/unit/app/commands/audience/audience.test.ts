@@ -54,7 +54,7 @@ describe('audience sync', () => {
     const { code, err } = await harness.run(['sync', ...shoppers, '--members', `${folder}/members.txt`, '--wait'])
     expect(code).toBe(1)
     expect(err).toMatch(
-      /no effect, because .* a sync with a later time, 2026-03-01T01:00:00.000Z: .*; run hookline audience reset --name "First time shopper", then /,
+      /no effect, because an earlier sync has a time in the future \(2026-03-01T01:00:00.000Z, .*\); run: hookline audience reset --name "First time shopper"; then sync again/,
     )
   })
 
@@ -150,8 +150,8 @@ describe('audience sync', () => {
   })
 
   it.each<[string, boolean, number, string]>([
-    ['all delivered', true, 0, 'changes: 2 delivered'],
-    ['one not delivered', false, 1, 'changes: 1 delivered, 1 not delivered'],
+    ['all delivered', true, 0, 'changes: 2 delivered (waited for 0.0 s)'],
+    ['one not delivered', false, 1, 'changes: 1 delivered, 1 not delivered (waited for 0.0 s)'],
   ])('--wait waits for the deliveries: %s', async (_name, isDelivered, code, line) => {
     harness.keepShopper('ada', {})
     harness.keepShopper('bob', isDelivered ? {} : { acknowledged: undefined })
@@ -162,6 +162,15 @@ describe('audience sync', () => {
       expect(result.err).toContain(
         '1 change not delivered; the next sync sends undelivered changes again; to see them, run: hookline audience drift --name "First time shopper"',
       )
+  })
+
+  it('--wait counts the seconds of the wait separately from those of the upload', async () => {
+    harness.committed = () => {
+      void harness.clock.advance(2_500)
+      return [10, 10]
+    }
+    const argv = ['sync', ...shoppers, '--members', `${folder}/members.txt`, '--wait', '--json']
+    expect(JSON.parse((await harness.run(argv)).out)).toMatchObject({ seconds: 0, waitSeconds: 2.5, waiting: 0 })
   })
 
   it('--wait can be interrupted; the delivery continues', async () => {

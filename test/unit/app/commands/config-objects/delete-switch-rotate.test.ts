@@ -96,7 +96,7 @@ describe('rotate-secret and rotate-key', () => {
   it('replace the secret immediately without an overlap', async () => {
     const { out, err } = await destinations('rotate-secret', 'crm', '--overlap', '0s', '--json')
     expect(JSON.parse(out)).toEqual({ id: 'crm', secret: expect.stringMatching(/^whsec_/), version: 2 })
-    expect(err).toContain('; Hookline now signs all requests with it\n')
+    expect(err).toContain('; Hookline now signs all requests with it, so the receiver must accept it now\n')
   })
 
   it('refuse a second rotation during the first one', async () => {
@@ -111,7 +111,7 @@ describe('rotate-secret and rotate-key', () => {
     expect(out).toMatch(/^[A-Za-z0-9_-]{43}\n$/)
     expect(err).toBe('hookline: the new write key of source app is shown only once; the source now has 2 valid keys\n')
     expect((await sources('rotate-key', 'app', '--keep', '0')).err).toContain(
-      '; it is the only valid key of the source\n',
+      '; it is the only valid key of the source, so senders must use it now\n',
     )
   })
 })

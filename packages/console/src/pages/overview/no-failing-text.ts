@@ -1,0 +1,31 @@
+import type { InstallationStatus, PageOfDeadLetters } from '../../api/types.ts'
+
+export interface NoFailingText {
+  readonly title: string
+  readonly reason: string
+}
+
+/**
+ * Says what is known when no failing destination was found. `letters` is the first page of the dead
+ * letters of the last hour. If it has a next page, not all of them are known.
+ */
+export function noFailingText(
+  status: Pick<InstallationStatus, 'openBreakers' | 'partial'> | undefined,
+  letters: Pick<PageOfDeadLetters, 'next'> | undefined,
+): NoFailingText {
+  const hasAllBreakers = status?.openBreakers !== undefined && status.partial !== true
+  const hasAllLetters = letters !== undefined && letters.next === undefined
+  const breakers = hasAllBreakers
+    ? 'No circuit breaker is open.'
+    : 'The operator service has not reported the states of all circuit breakers.'
+  const deadLetters = hasAllLetters
+    ? 'No destination has dead letters of the last hour.'
+    : 'The operator service has not reported all dead letters of the last hour.'
+  return {
+    title:
+      hasAllBreakers && hasAllLetters
+        ? 'No destination is failing.'
+        : 'It is unknown whether destinations are failing.',
+    reason: `${breakers} ${deadLetters}`,
+  }
+}

@@ -1,0 +1,35 @@
+import { SchemaNotRegistered } from '../../adapters/avro/own-schemas.ts'
+import { RegistryUnavailable } from '../../adapters/avro/schema-registry.ts'
+import type { Logger } from '../../core/ports.ts'
+import { awaitKafka } from './await-kafka.ts'
+
+/**
+ * The error when topics that the services need do not exist. The services do not start without
+ * them, because auto-created topics would have the wrong partition count and retention.
+ */
+export class TopicsMissing extends Error {
+  override readonly name = 'TopicsMissing'
+  readonly code = 'topics_missing'
+}
+
+interface Context {
+  /** Whether a missing topic or schema, or an unavailable schema registry, is awaited. */
+  readonly waitForSetup: boolean
+  readonly logger: Pick<Logger, 'warn'>
+  readonly stopAsked: AbortSignal
+}
+
+/**
+ * Repeats `ask` while Kafka cannot answer it yet. With `waitForSetup`, also while topics or schemas
+ * are missing or the schema registry does not respond: on Kubernetes a Job creates them, and the
+ * services start at the same time.
+ * @throws TopicsMissing, SchemaNotRegistered or RegistryUnavailable without `waitForSetup`;
+ * otherwise like `awaitKafka`
+ */
+export const awaitSetup = <T>(ask: () => Promise<T>, { waitForSetup, logger, stopAsked }: Context): Promise<T> =>
+  awaitKafka(ask, { logger, stopAsked, isAwaited: error => waitForSetup && isSetUpByOthers(error) })
+
+const isSetUpByOthers = (error: unknown): boolean =>
+  error instanceof TopicsMissing ||
+  error instanceof SchemaNotRegistered ||
+  (error instanceof RegistryUnavailable && error.isTransient)

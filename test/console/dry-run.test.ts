@@ -1,0 +1,25 @@
+import { expect, it } from '@jest/globals'
+import { accessibilityViolations } from '../support/browser/accessibility.ts'
+import { withConsoleBrowser } from '../support/console/console-browser.ts'
+
+/* Tests of the dry run in the dialog that starts a replay. */
+
+const console = withConsoleBrowser()
+
+it.each([
+  ['failed', { error: 'the record is too large' }, 'because the dry run failed: the record is too large'],
+  ['cancelled', {}, 'because an operator cancelled the dry run.'],
+])('a dry run that has %s shows the reason and a link to its job', async (state, more, text) => {
+  const { page, show } = await console.open()
+  await page.route('**/v1/replays/*', async route => {
+    const job = await (await route.fetch()).json()
+    await route.fulfill({ json: { ...job, state, ...more } })
+  })
+  await show('/dead-letters')
+  await page.getByRole('button', { name: 'Replay all…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText(text).waitFor()
+  expect(await accessibilityViolations(page)).toEqual([])
+  await dialog.getByRole('link', { name: 'Show the job' }).click()
+  await page.getByRole('heading', { level: 1, name: /^Dry run of a replay j-/ }).waitFor()
+})

@@ -1,0 +1,114 @@
+import { Agent, request } from 'undici'
+import type { Manifest } from '../../../deploy/tools/chart/render.ts'
+
+/** A client of the Kubernetes API. */
+export interface ApiClient {
+  /** Whether the API server answers that it is ready. An unreachable server is not. */
+  isReady(): Promise<boolean>
+  /** Sends a request with a JSON body. Resolves with the answer of any status. */
+  ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<Answer>
+  /**
+   * Applies an object (server-side apply). Unknown and repeated fields are errors. With `dryRun`,
+   * the server validates and admits the object, but does not store it.
+   */
+  apply(manifest: Manifest, options?: ApplyOptions): Promise<Answer>
+  close(): Promise<void>
+}
+
+export interface ApplyOptions {
+  /** The namespace of an object that names none. Default: `default`. */
+  readonly namespace?: string
+  readonly dryRun?: boolean
+}
+
+export interface Answer {
+  readonly status: number
+  readonly body: { readonly message?: string; readonly [key: string]: unknown }
+  /** The texts of the `Warning` headers, for example of the Pod Security admission. */
+  readonly warnings: readonly string[]
+}
+
+/** A kind of objects as the API server describes it. */
+interface Resource {
+  readonly name: string
+  readonly kind: string
+  readonly namespaced: boolean
+}
+
+export function createApiClient({
+  url,
+  ca,
+  token,
+}: {
+  readonly url: string
+  readonly ca: string
+  readonly token: string
+}): ApiClient {
+  const dispatcher = new Agent({ connect: { ca } })
+  const resources = new Map<string, readonly Resource[]>()
+
+  async function send(method: string, path: string, type: string, body?: object): Promise<Answer> {
+    const {
+      statusCode,
+      headers,
+      body: answer,
+    } = await request(`${url}${path}`, {
+      dispatcher,
+      method: method as 'GET',
+      headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': type }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    const isJson = String(headers['content-type'] ?? '').includes('json')
+    return {
+      status: statusCode,
+      body: isJson ? JSON.parse(text) : { message: text },
+      warnings: warningsIn(headers['warning']),
+    }
+  }
+
+  /** Resources of a group and version. They are read again if the kind is not among the known ones. */
+  async function resourceOf({ apiVersion, kind }: Manifest): Promise<Resource> {
+    const find = (): Resource | undefined => resources.get(apiVersion)?.find(each => each.kind === kind)
+    if (find() === undefined) {
+      const { body } = await send('GET', prefixOf(apiVersion), 'application/json')
+      const listed = (body['resources'] ?? []) as readonly Resource[]
+      // Names with a slash are parts of objects, such as `deployments/status`.
+      resources.set(
+        apiVersion,
+        listed.filter(({ name }) => !name.includes('/')),
+      )
+    }
+    const found = find()
+    if (found === undefined) throw new Error(`the API server has no ${apiVersion} ${kind}`)
+    return found
+  }
+
+  return {
+    isReady: () =>
+      send('GET', '/readyz', 'application/json').then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    ask: (method, path, body) => send(method, path, 'application/json', body),
+    async apply(manifest, { namespace = 'default', dryRun = false } = {}) {
+      const { name, namespaced } = await resourceOf(manifest)
+      const place = namespaced ? `/namespaces/${manifest.metadata['namespace'] ?? namespace}` : ''
+      const query = `fieldManager=test&force=true&fieldValidation=Strict${dryRun ? '&dryRun=All' : ''}`
+      const path = `${prefixOf(manifest.apiVersion)}${place}/${name}/${manifest.metadata.name}?${query}`
+      // The server reads the body as YAML, of which JSON is a part.
+      return send('PATCH', path, 'application/apply-patch+yaml', manifest)
+    },
+    close: () => dispatcher.destroy(),
+  }
+}
+
+/** The path of a group and version: `v1` → `/api/v1`, `apps/v1` → `/apis/apps/v1`. */
+export const prefixOf = (apiVersion: string): string =>
+  apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
+
+/** The texts of `Warning` headers (RFC 7234 §5.5): `299 - "text"`, with `\"` for a quotation mark. */
+export function warningsIn(header: string | readonly string[] | undefined): readonly string[] {
+  const text = [header ?? []].flat().join(', ')
+  return [...text.matchAll(/\b\d{3} \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, quoted = '']) => quoted.replace(/\\(.)/g, '$1'))
+}

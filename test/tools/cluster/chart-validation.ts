@@ -1,0 +1,59 @@
+import type { Manifest } from '../../../deploy/tools/chart/render.ts'
+import { isWorkload, type Workload } from '../../support/deploy/manifests/workloads.ts'
+import type { Answer, ApiClient } from './api-client.ts'
+
+/** The namespace of the release, which `render` passes to Helm. */
+const namespace = 'hookline'
+/** A namespace for topics of Strimzi, and a priority class, that some renderings name. */
+const others: readonly Manifest[] = [
+  { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kafka' } },
+  { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'high' }, value: 1_000 },
+]
+
+/**
+ * Creates the namespace of the release. Its admission rejects pods that violate the restricted Pod
+ * Security Standard, and warns of workloads whose pods would violate it.
+ */
+export async function createRestrictedNamespace(api: ApiClient): Promise<void> {
+  const labels = Object.fromEntries(
+    ['enforce', 'warn'].map(mode => [`pod-security.kubernetes.io/${mode}`, 'restricted']),
+  )
+  const own = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } }
+  for (const manifest of [own, ...others]) {
+    const answer = await api.apply(manifest)
+    if (answer.status >= 300) throw new Error(`${named(manifest)}: ${answer.body.message}`)
+  }
+}
+
+/**
+ * Submits the manifests of a chart to the API server without storing them, and also the pods of the
+ * workloads. Returns the errors and warnings of the server, each with the name of its object.
+ * Service accounts are stored, because the server admits no pod without them.
+ */
+export async function problemsOnServer(api: ApiClient, manifests: readonly Manifest[]): Promise<readonly string[]> {
+  const problems: string[] = []
+  const submit = async (manifest: Manifest, dryRun: boolean): Promise<void> => {
+    const answer = await api.apply(manifest, { namespace, dryRun })
+    problems.push(...problemsIn(answer).map(problem => `${named(manifest)}: ${problem}`))
+  }
+  const isAccount = ({ kind }: Manifest): boolean => kind === 'ServiceAccount'
+  for (const manifest of manifests.filter(isAccount)) await submit(manifest, false)
+  for (const manifest of manifests.filter(each => !isAccount(each))) await submit(manifest, true)
+  for (const pod of manifests.filter(isWorkload).map(podOf)) await submit(pod, true)
+  return problems
+}
+
+/** The pod that a controller would create for a workload. */
+const podOf = ({ metadata, spec: { template } }: Workload): Manifest => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name: metadata.name, labels: template.metadata.labels },
+  spec: template.spec,
+})
+
+const problemsIn = ({ status, body, warnings }: Answer): readonly string[] => [
+  ...(status >= 300 ? [body.message ?? `status ${status}`] : []),
+  ...warnings,
+]
+
+const named = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`

@@ -1,0 +1,63 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ControlPlane, startControlPlane } from './control-plane.ts'
+import { startDns } from './dns-server.ts'
+import { createNetwork, type Node, removeNetwork, startNode } from './node.ts'
+import { machineAddress } from './node-files.ts'
+import { debianPackages } from './packages.ts'
+import { program } from './programs.ts'
+
+/** A Kubernetes cluster with one node on this machine. */
+export interface Cluster {
+  readonly plane: ControlPlane
+  readonly node: Node
+  /** The kubeconfig of an administrator. */
+  readonly kubeconfig: string
+  /** The binary that has kubectl. */
+  readonly kubernetes: string
+  readonly pause: string
+}
+
+/** Functions that undo the start, in the order of the start. */
+export type Cleanup = (() => Promise<void>)[]
+const stops = new WeakMap<Cleanup, Promise<void>>()
+
+/**
+ * Stops all processes, and removes the network, the control groups and all files. A second call
+ * awaits the first one.
+ * @throws the errors of all parts that could not be stopped
+ */
+export function stopCluster(cleanup: Cleanup): Promise<void> {
+  const stop = stops.get(cleanup) ?? undoAll(cleanup)
+  stops.set(cleanup, stop)
+  return stop
+}
+
+async function undoAll(cleanup: Cleanup): Promise<void> {
+  const errors: unknown[] = []
+  for (let undo = cleanup.pop(); undo !== undefined; undo = cleanup.pop())
+    await undo().catch(error => errors.push(error))
+  if (errors.length > 0) throw new AggregateError(errors, errors.map(String).join('\n'))
+}
+
+/**
+ * Starts the cluster. Adds to `cleanup` what `stopCluster` must undo, also after an error.
+ * @throws with the log of the part that did not start
+ */
+export async function startCluster(cleanup: Cleanup): Promise<Cluster> {
+  const kubernetes = await program('kubernetes')
+  const [pause, packages] = [await program('pause'), await debianPackages()]
+  const directory = await mkdtemp(join(tmpdir(), 'hookline-cluster-'))
+  cleanup.push(() => rm(directory, { recursive: true, force: true }))
+  cleanup.push(removeNetwork)
+  await createNetwork()
+  const plane = await startControlPlane({ kubernetes, directory, address: machineAddress, controllers: true })
+  cleanup.push(() => plane.stop())
+  const kubeconfig = join(directory, 'kubeconfig')
+  await plane.writeKubeconfig(kubeconfig, 'admin')
+  cleanup.push(await startDns(plane.api, machineAddress))
+  const node = await startNode({ plane, kubernetes, packages, directory })
+  cleanup.push(() => node.stop())
+  return { plane, node, kubeconfig, kubernetes, pause }
+}

@@ -1,0 +1,32 @@
+/** The commands and values of docs/how-to/deploy-on-kubernetes.md, in the order of the page. */
+export interface DeployPage {
+  /** Commands that create the namespace and the Secret. */
+  readonly secrets: string
+  /** The text of values.yaml. */
+  readonly values: string
+  readonly install: string
+  /** Commands that check the installation and send a message. */
+  readonly check: string
+}
+
+/** Extracts the commands and values from the text of the page. @throws when a block is missing */
+export function readDeployPage(text: string): DeployPage {
+  const block = (section: string, pattern: RegExp): string => {
+    const found = blocksOf(text, section).find(each => pattern.test(each))
+    if (found === undefined) throw new Error(`section "${section}" has no block that matches ${pattern}`)
+    return found
+  }
+  return {
+    secrets: block('2. Create the secrets', /^kubectl create namespace/),
+    values: block('3. Write the values', /^# values\.yaml/),
+    install: block('4. Install', /^helm upgrade --install/),
+    check: block('4. Install', /rollout status/),
+  }
+}
+
+/** The code blocks of a section, without the blocks of its neighbours. */
+function blocksOf(text: string, section: string): readonly string[] {
+  const [, content = ''] = text.split(`\n## ${section}\n`)
+  const [own = ''] = content.split('\n## ')
+  return [...own.matchAll(/^```\w+\n(.*?)^```$/gms)].map(([, code = '']) => code)
+}

@@ -1,0 +1,60 @@
+/** A query of one name (RFC 1035 §4.1.2). */
+export interface Query {
+  readonly name: string
+  /** Whether the query is for IPv4 addresses (type A). */
+  readonly isForAddress: boolean
+  /** The end of the question in the message. */
+  readonly end: number
+}
+
+/** An address, `no data` for a name without an address of the queried type, or `no name`. */
+export type Result = { readonly address: string } | 'no data' | 'no name'
+
+const headerBytes = 12
+const typeA = 1
+const classIn = 1
+const ttlSeconds = 5
+/** Flags of a response: it is a response, and the server is authoritative. */
+const responseFlags = 0x8400
+const recursionDesired = 0x0100
+const nameError = 3
+
+/** Reads the first question of a message. Undefined if the message has no complete question. */
+export function readQuery(message: Buffer): Query | undefined {
+  const labels: string[] = []
+  let at = headerBytes
+  for (;;) {
+    const length = message[at]
+    // A longer label is a pointer, which a question does not have.
+    if (length === undefined || length > 63) return undefined
+    at += 1
+    if (length === 0) break
+    labels.push(message.toString('latin1', at, at + length).toLowerCase())
+    at += length
+  }
+  const end = at + 4
+  if (message.length < end) return undefined
+  return { name: labels.join('.'), isForAddress: message.readUInt16BE(at) === typeA, end }
+}
+
+/** Writes the response to a query: its question, and at most one address. */
+export function writeResponse(message: Buffer, { end }: Query, result: Result): Buffer {
+  const response = Buffer.from(message.subarray(0, end))
+  const code = result === 'no name' ? nameError : 0
+  response.writeUInt16BE(responseFlags | (message.readUInt16BE(2) & recursionDesired) | code, 2)
+  const answers = typeof result === 'object' ? 1 : 0
+  for (const [index, count] of [1, answers, 0, 0].entries()) response.writeUInt16BE(count, 4 + index * 2)
+  return typeof result === 'object' ? Buffer.concat([response, addressRecord(result.address)]) : response
+}
+
+function addressRecord(address: string): Buffer {
+  const record = Buffer.alloc(16)
+  // The name is a pointer to the question.
+  record.writeUInt16BE(0xc000 | headerBytes, 0)
+  record.writeUInt16BE(typeA, 2)
+  record.writeUInt16BE(classIn, 4)
+  record.writeUInt32BE(ttlSeconds, 6)
+  record.writeUInt16BE(4, 10)
+  record.set(address.split('.').map(Number), 12)
+  return record
+}

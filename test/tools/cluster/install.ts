@@ -1,0 +1,50 @@
+import type { Ledger } from '../chaos/ledger.ts'
+import { reached } from '../chaos/reached.ts'
+import { destinations, type Opened } from './installation.ts'
+import type { Row } from './scenario.ts'
+
+const deliveryPatienceMs = 120_000
+
+/**
+ * Follows docs/how-to/deploy-on-kubernetes.md, from the Secret to the delivery of the message that
+ * the page sends. The namespace enforces the restricted Pod Security Standard.
+ */
+export async function install({ installation, page }: Opened, say: (line: string) => void): Promise<Row> {
+  const { shell, ledger } = installation
+  const measured: string[] = []
+  const step = async (name: string, work: () => Promise<unknown>): Promise<void> => {
+    const before = performance.now()
+    await work()
+    measured.push(`${name} ${((performance.now() - before) / 1_000).toFixed(1)} s`)
+    say(measured.at(-1) ?? '')
+  }
+  await step('secrets', () => shell(page.secrets))
+  await shell('kubectl label namespace hookline pod-security.kubernetes.io/enforce=restricted')
+  const begun = performance.now()
+  await step('helm', () => shell(page.install))
+  await step('checks and message', () => shell(page.check))
+  await step('delivery to both destinations', () => delivered(ledger))
+  const total = ((performance.now() - begun) / 1_000).toFixed(1)
+  const restarts = (await installation.pods()).reduce((sum, pod) => sum + pod.restarts, 0)
+  const calls = Map.groupBy(ledger.calls, ({ destination, id }) => `${destination} ${id}`)
+  const duplicates = [...calls.values()].reduce((sum, all) => sum + all.length - 1, 0)
+  const failures = [
+    ...(restarts > 0 ? [`restarts: ${restarts}, limit 0`] : []),
+    ...(duplicates > 0 ? [`duplicates: ${duplicates}`] : []),
+  ]
+  return {
+    ...{ name: 'install', shows: 'the page about deployment, followed from the Secret to the first delivery' },
+    ...{ sent: destinations.length, delivered: destinations.length, lost: 0 },
+    duplicates: { inProgress: 0, ours: duplicates },
+    ...{ refused: 0, restarts, p50Ms: null, p99Ms: null, latestMs: null, pauseMs: null, failures },
+    measured: [`first delivery ${total} s after \`helm upgrade --install\``, ...measured],
+  }
+}
+
+/** Resolves when each destination has got a request. @throws after two minutes */
+async function delivered(ledger: Ledger): Promise<void> {
+  const isDelivered = (): boolean =>
+    destinations.every(destination => ledger.calls.some(call => call.destination === destination))
+  if (!(await reached(isDelivered, { everyMs: 50, patienceMs: deliveryPatienceMs })))
+    throw new Error(`no delivery to ${destinations.join(' and ')} within ${deliveryPatienceMs / 1_000} s`)
+}

@@ -1,0 +1,152 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parse } from 'yaml'
+import { findJava } from '../../../deploy/tools/local/java.ts'
+import { kafkaJars } from '../../../deploy/tools/local/kafka-jars.ts'
+import { registryFiles, registryPath } from '../../../deploy/tools/local/schema-registry.ts'
+import { Ledger } from '../chaos/ledger.ts'
+import { processHeader, type Receiver, startReceiver } from '../chaos/receiver.ts'
+import type { Cluster } from './cluster.ts'
+import { type DeployPage, readDeployPage } from './deploy-page.ts'
+import { hooklineRepository, importImages } from './images.ts'
+import { kafkaManifests } from './kafka-pods.ts'
+import { machineAddress } from './node-files.ts'
+import { type Pod, podsIn } from './pods.ts'
+import { openShell, repository, type Shell } from './shell.ts'
+
+/** The destinations of the installation. The second one responds later, after 300 ms. */
+export const destinations = ['crm', 'warehouse'] as const
+const slowLatencyMs = 300
+/** The Deployments of the chart with the values of the page. */
+const deployments = ['collector', 'dispatcher', 'audiences'].map(name => `deployment/hookline-${name}`)
+
+/** The values of the chart. */
+export interface Values {
+  readonly config: { readonly [key: string]: unknown; readonly destinations: readonly object[] }
+  readonly [key: string]: unknown
+}
+
+/** A release of the chart on the cluster, with an endpoint on this machine. */
+export interface Installation {
+  readonly shell: Shell
+  readonly ledger: Ledger
+  readonly receiver: Receiver
+  /** Number of partitions of the events topic. */
+  readonly partitions: number
+  /** The URL of the collector's Service, which this machine reaches. */
+  collectorUrl(): Promise<string>
+  writeKey(): Promise<string>
+  /** Runs `helm upgrade` with changed values. Later upgrades keep the change. */
+  upgrade(change: (values: Values) => Values): Promise<void>
+  /** Runs `helm rollback` to the revision before the last upgrade, whose values apply again. */
+  rollBack(): Promise<void>
+  /** The pods of the services, without those that are being deleted. */
+  pods(): Promise<readonly Pod[]>
+  /** Resolves when all pods of the Deployments are current and available. */
+  rolledOut(): Promise<void>
+}
+
+export interface Opened {
+  readonly installation: Installation
+  /** The commands of the page. */
+  readonly page: DeployPage
+  close(): Promise<void>
+}
+
+/**
+ * Prepares an installation in an existing directory: images, Kafka and the registry as pods, the
+ * endpoint, and the values of the page. Does not install the chart yet.
+ */
+export async function openInstallation(cluster: Cluster, directory: string): Promise<Opened> {
+  const ledger = new Ledger()
+  const receiver = await startReceiver(ledger, machineAddress)
+  receiver.slow('warehouse', slowLatencyMs)
+  const page = readDeployPage(await readFile(join(repository, 'docs/how-to/deploy-on-kubernetes.md'), 'utf8'))
+  const { appVersion } = parse(await readFile(join(repository, 'deploy/helm/hookline/Chart.yaml'), 'utf8'))
+  const shell = await openShell(directory, cluster)
+  await importImages(cluster.node, cluster.pause, String(appVersion))
+  await startKafka(cluster, shell, join(directory, 'kafka'))
+  let values = valuesFor(parse(page.values), receiver)
+  let earlier = values
+  const write = (): Promise<void> => writeFile(join(directory, 'values.yaml'), JSON.stringify(values))
+  await write()
+  const installation: Installation = {
+    ...{ shell, ledger, receiver, partitions: 12 },
+    async collectorUrl() {
+      const path = '{.spec.clusterIP}'
+      return `http://${await shell(`kubectl --namespace hookline get service hookline-collector --output jsonpath='${path}'`)}`
+    },
+    async writeKey() {
+      const path = '{.data.web-write-key}'
+      const text = await shell(`kubectl --namespace hookline get secret hookline --output jsonpath='${path}'`)
+      return Buffer.from(text, 'base64').toString()
+    },
+    async upgrade(change) {
+      const before = values
+      values = change(values)
+      await write()
+      await shell(page.install).catch(async error => {
+        values = before
+        await write()
+        throw error
+      })
+      earlier = before
+    },
+    async rollBack() {
+      await shell('helm --namespace hookline rollback hookline')
+      values = earlier
+      await write()
+    },
+    pods: () => podsIn(shell),
+    rolledOut: async () => {
+      for (const name of deployments) await shell(`kubectl --namespace hookline rollout status ${name} --timeout=240s`)
+    },
+  }
+  return { installation, page, close: () => receiver.close() }
+}
+
+async function startKafka({ plane }: Cluster, shell: Shell, data: string): Promise<void> {
+  const search = await findJava()
+  if (search.kind === 'missing') throw new Error(`Kafka needs Java: ${search.why}`)
+  const { java } = search
+  const manifests = kafkaManifests({ java, jars: await kafkaJars(java), registry: await registryFiles(), data })
+  for (const manifest of manifests) {
+    const { status, body } = await plane.api.apply(manifest)
+    if (status >= 300) throw new Error(`${manifest.kind} ${manifest.metadata.name}: ${body.message}`)
+  }
+  await shell('kubectl --namespace kafka rollout status deployment/kafka-bootstrap deployment/schema-registry')
+}
+
+/**
+ * The values of the page with the image in the node, one broker, the path of this registry, and
+ * endpoints on this machine. Each request has the name of its pod in a header.
+ */
+function valuesFor(values: PageValues, receiver: Receiver): Values {
+  const { config } = values
+  const [destination] = config.destinations
+  const headers = { [processHeader]: `\${HOSTNAME}` }
+  const endpoint = (id: string): object => ({
+    ...destination,
+    id,
+    webhooks: [{ id: 'main', url: receiver.url(id), headers }],
+  })
+  return {
+    ...values,
+    image: { repository: hooklineRepository },
+    config: {
+      ...config,
+      topics: { replicationFactor: 1 },
+      registry: { url: config.registry.url + registryPath },
+      network: { allow: [`${machineAddress}/32`] },
+      destinations: destinations.map(endpoint),
+    },
+  }
+}
+
+interface PageValues {
+  readonly config: {
+    readonly registry: { readonly url: string }
+    readonly destinations: readonly object[]
+    readonly [key: string]: unknown
+  }
+}

@@ -1,0 +1,84 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { circumstances } from '../chaos/run-circumstances.ts'
+import { type Cleanup, type Cluster, startCluster, stopCluster } from './cluster.ts'
+import { install } from './install.ts'
+import { openInstallation } from './installation.ts'
+import { type PublishedRow, publish, summary } from './publication.ts'
+import { lackingForCluster } from './requirements.ts'
+import { type Row, runScenario, type Scenario } from './scenario.ts'
+import { scenarios } from './scenarios.ts'
+import { repository } from './shell.ts'
+
+/* The program of `make test-cluster`. docs/reliability/README.md explains what it does. */
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`)
+
+/** Returns the scenarios that ONLY names; by default all. @throws when it names an unknown one */
+function chosen(only = process.env['ONLY'] ?? ''): readonly Scenario[] {
+  if (only === '') return scenarios
+  return only.split(',').map(name => {
+    const found = scenarios.find(each => each.name === name)
+    if (found !== undefined) return found
+    throw new RangeError(`ONLY: unknown scenario ${name} (possible: ${scenarios.map(each => each.name).join(', ')})`)
+  })
+}
+
+/** Installs the chart, and runs the scenarios one after another on this installation. */
+async function runAll(
+  cluster: Cluster,
+  directory: string,
+  selection: readonly Scenario[],
+): Promise<readonly PublishedRow[]> {
+  const where = await circumstances(repository, 1)
+  const opened = await openInstallation(cluster, directory)
+  const rows: PublishedRow[] = []
+  const add = (row: Omit<PublishedRow, keyof typeof where>): void => {
+    rows.push({ ...row, ...where })
+    say(summary(row))
+  }
+  try {
+    add(await install(opened, say))
+    for (const scenario of selection) {
+      const { name, shows } = scenario
+      say(`${name}: ${shows}`)
+      add(await runScenario(scenario, opened.installation).catch((error: Error) => broken({ name, shows }, error)))
+    }
+    return rows
+  } finally {
+    await opened.close()
+  }
+}
+
+/** The row of a scenario that could not run to its end. */
+const broken = (named: Pick<Row, 'name' | 'shows'>, error: Error): Row => ({
+  ...{ ...named, sent: 0, delivered: 0, lost: 0, duplicates: { inProgress: 0, ours: 0 }, refused: 0, restarts: 0 },
+  ...{ p50Ms: null, p99Ms: null, latestMs: null, pauseMs: null, measured: [] },
+  failures: [`could not run: ${error.message}`],
+})
+
+/** Resolves with the exit code: 1 when a scenario fails, 2 when this machine lacks something. */
+async function main(): Promise<number> {
+  const lacking = await lackingForCluster()
+  if (lacking.length > 0) {
+    say(`make test-cluster needs:\n${lacking.map(each => `  - ${each}`).join('\n')}`)
+    return 2
+  }
+  const selection = chosen()
+  const cleanup: Cleanup = []
+  for (const name of ['SIGINT', 'SIGTERM'] as const)
+    process.once(name, () => void stopCluster(cleanup).finally(() => process.exit(130)))
+  try {
+    const directory = await mkdtemp(join(tmpdir(), 'hookline-install-'))
+    cleanup.push(() => rm(directory, { recursive: true, force: true }))
+    const rows = await runAll(await startCluster(cleanup), directory, selection)
+    if (process.env['PUBLISH']) await publish(repository, rows)
+    process.stdout.write(`${rows.map(summary).join('\n')}\n`)
+    return rows.some(({ failures }) => failures.length > 0) ? 1 : 0
+  } finally {
+    await stopCluster(cleanup)
+  }
+}
+
+process.exitCode = await main()

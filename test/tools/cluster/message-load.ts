@@ -1,0 +1,66 @@
+import { once } from 'node:events'
+import { Agent, type IncomingMessage, request } from 'node:http'
+import { finished } from 'node:stream/promises'
+import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
+import { partitionFor } from '../../../src/core/message/event.ts'
+import { paced } from '../../../src/services/pacer.ts'
+import { type Load, messageIdOf, userIdOf } from '../chaos/event-load.ts'
+import type { Sent } from '../chaos/ledger.ts'
+import type { Installation } from './installation.ts'
+
+/** Time limit for a request, in ms. A request that reaches it counts as unanswered. */
+const giveUpMs = 30_000
+let next = 0
+
+/**
+ * Posts one message per request to the Service of the collector, at an even rate. It reuses
+ * connections. A request without a 200 is not repeated, so each message has one result.
+ */
+export async function startMessageLoad(installation: Installation, perSecond: number): Promise<Load> {
+  const { ledger, partitions } = installation
+  const url = `${await installation.collectorUrl()}/v1/track`
+  const agent = new Agent({ keepAlive: true })
+  const headers = { authorization: `Basic ${Buffer.from(`${await installation.writeKey()}:`).toString('base64')}` }
+  const end = new AbortController()
+  const underWay = new Set<Promise<void>>()
+
+  async function send(number: number): Promise<void> {
+    const userId = userIdOf(number)
+    const at = performance.now()
+    const partition = partitionFor(Buffer.from(userId), partitions)
+    const sent: Sent = { id: messageIdOf(number), partition, at, acknowledgedAt: undefined }
+    ledger.sent.set(sent.id, sent)
+    const body = JSON.stringify({ messageId: sent.id, userId, event: 'Order Completed' })
+    const { answer, retryAfter } = await post(body)
+    const endedAt = performance.now()
+    if (answer === 200) sent.acknowledgedAt = endedAt
+    ledger.posted.push({ collector: undefined, messages: 1, at, endedAt, answer, retryAfter })
+  }
+
+  async function post(body: string) {
+    const asking = request(url, { method: 'POST', agent, headers, signal: AbortSignal.timeout(giveUpMs) })
+    try {
+      const [response] = (await once(asking.end(body), 'response')) as [IncomingMessage]
+      await finished(response.resume())
+      return { answer: response.statusCode as number, retryAfter: response.headers['retry-after'] }
+    } catch {
+      return { answer: 'broken' as const, retryAfter: undefined }
+    }
+  }
+
+  const over = (async () => {
+    for await (const _ of paced({ count: Number.POSITIVE_INFINITY, perSecond }, clock, end.signal)) {
+      const sending = send(next++)
+      underWay.add(sending)
+      void sending.finally(() => underWay.delete(sending))
+    }
+  })()
+  return {
+    async stop() {
+      end.abort()
+      await over
+      await Promise.all(underWay)
+      agent.destroy()
+    },
+  }
+}

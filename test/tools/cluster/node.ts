@@ -1,0 +1,186 @@
+import { execFile } from 'node:child_process'
+import { existsSync, realpathSync } from 'node:fs'
+import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { type GuardedProcess, startGuarded, tailOf } from '../../../deploy/tools/local/guarded-process.ts'
+import { type ControlPlane, serviceAddresses } from './control-plane.ts'
+import { machineAddress, nodeAddress, nodeFiles, podAddresses } from './node-files.ts'
+
+const run = promisify(execFile)
+const startTimeoutMs = 120_000
+const stopTimeoutMs = 60_000
+const namespace = 'hookline-cluster'
+const cable = 'hookline0'
+const namespaces = '/run/netns'
+const cgroups = '/sys/fs/cgroup'
+
+export interface Node {
+  /** Imports an image archive into the node. */
+  importImage(archive: string): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface NodeOptions {
+  readonly plane: ControlPlane
+  readonly kubernetes: string
+  /** The root of the unpacked Debian packages. */
+  readonly packages: string
+  /** An existing directory for the node's files and logs. */
+  readonly directory: string
+}
+
+/**
+ * The first process of the node. It has its own process and mount namespaces, so all processes and
+ * mounts of the node end with it. It hides directories of the machine in which the programs would
+ * leave files.
+ *
+ * The kubelet sets kernel parameters of the whole machine if they do not have its values. It finds
+ * its values in files that are mounted over these parameters.
+ */
+const script = `
+set -e
+directory=$1 kubernetes=$2 packages=$3
+mount --make-rshared /
+mount -t proc proc /proc
+mount -t tmpfs -o mode=755 tmpfs /run
+mount -t tmpfs -o mode=755 tmpfs /var/lib
+mkdir -p /run/netns /run/lock /run/parameters
+mount --bind "$directory/log" /var/log
+for parameter in vm/overcommit_memory=1 vm/panic_on_oom=0 kernel/panic=10 kernel/panic_on_oops=1; do
+  name=\${parameter%=*}
+  echo "\${parameter#*=}" > "/run/parameters/\${name#*/}"
+  mount --bind "/run/parameters/\${name#*/}" "/proc/sys/$name"
+done
+ip link set lo up
+echo 1 > /proc/sys/net/ipv4/ip_forward
+PATH=$packages/usr/bin:$packages/usr/sbin:$packages/sbin:$PATH
+export PATH
+containerd --config "$directory/containerd.toml" > "$directory/containerd.log" 2>&1 &
+"$kubernetes" kubelet --config "$directory/kubelet.yaml" --kubeconfig "$directory/kubelet.conf" --root-dir "$directory/kubelet" \
+  --hostname-override node --node-ip ${nodeAddress} --node-labels topology.kubernetes.io/zone=a > "$directory/kubelet.log" 2>&1 &
+LD_LIBRARY_PATH=$packages/usr/lib/$(uname -m)-linux-gnu "$kubernetes" kube-proxy --config "$directory/proxy.yaml" > "$directory/kube-proxy.log" 2>&1 &
+wait
+`
+
+/**
+ * Connects this machine to a network namespace for the node. The node has no default route, so its
+ * pods reach only this machine.
+ */
+export async function createNetwork(): Promise<void> {
+  await removeNetwork()
+  const commands = [
+    ['netns', 'add', namespace],
+    ['link', 'add', cable, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace],
+    ['address', 'add', `${machineAddress}/24`, 'dev', cable],
+    ['link', 'set', cable, 'up'],
+    ['-n', namespace, 'address', 'add', `${nodeAddress}/24`, 'dev', 'eth0'],
+    ['-n', namespace, 'link', 'set', 'eth0', 'up'],
+    // Packets to a Service need a route before kube-proxy replaces their address.
+    ['-n', namespace, 'route', 'add', serviceAddresses, 'via', machineAddress],
+    ...[serviceAddresses, podAddresses].map(block => ['route', 'add', block, 'via', nodeAddress]),
+  ]
+  for (const words of commands) await run('ip', words)
+}
+
+/** Removes the network of this run, or of one that was killed. The routes go with the cable. */
+export async function removeNetwork(): Promise<void> {
+  for (const words of [
+    ['link', 'delete', cable],
+    ['netns', 'delete', namespace],
+  ])
+    await run('ip', words).catch(() => undefined)
+  // `ip` mounts this directory for its first namespace, and never unmounts it.
+  if ((await readdir(namespaces).catch(() => ['?'])).length === 0) {
+    await run('umount', [namespaces]).catch(() => undefined)
+    await rmdir(namespaces)
+  }
+}
+
+/** Starts the node. Resolves when the API server reports that it is ready. @throws with the logs */
+export async function startNode(options: NodeOptions): Promise<Node> {
+  const { plane, kubernetes, packages, directory } = options
+  await writeNodeFiles(options)
+  const spaces = ['--mount', '--pid', '--fork', '--kill-child=SIGKILL', '--propagation', 'private']
+  const shell = ['/bin/sh', '-c', script, 'node', directory, kubernetes, packages]
+  const first = startGuarded({
+    command: 'nsenter',
+    args: [`--net=${namespaces}/${namespace}`, 'unshare', ...spaces, ...shell],
+    output: { file: join(directory, 'node.log') },
+  })
+  const stop = async (): Promise<void> => {
+    await first.kill()
+    await removeCgroups()
+  }
+  const socket = join(directory, 'containerd.sock')
+  try {
+    await untilTrue(first, async () => existsSync(socket) && (await isReady(plane)))
+  } catch (error) {
+    await stop()
+    const logs = await Promise.all(
+      ['node', 'containerd', 'kubelet', 'kube-proxy'].map(name => tailOf(join(directory, `${name}.log`), 8)),
+    )
+    throw new Error(`the node did not start: ${(error as Error).message}\n${logs.join('\n')}`, { cause: error })
+  }
+  return {
+    async importImage(archive) {
+      const words = ['--address', socket, '--namespace', 'k8s.io', 'images', 'import', archive]
+      await run(join(packages, 'usr/bin/ctr'), words)
+    },
+    stop,
+  }
+}
+
+async function writeNodeFiles({ plane, packages, directory }: NodeOptions): Promise<void> {
+  await mkdir(join(directory, 'log'), { recursive: true })
+  for (const [name, text] of nodeFiles({ directory, packages })) {
+    await mkdir(dirname(join(directory, name)), { recursive: true })
+    await writeFile(join(directory, name), text)
+  }
+  await plane.writeKubeconfig(join(directory, 'kubelet.conf'), 'system:node:node')
+  await plane.writeKubeconfig(join(directory, 'proxy.conf'), 'system:kube-proxy')
+}
+
+async function isReady({ api }: ControlPlane): Promise<boolean> {
+  const { body } = await api.ask('GET', '/api/v1/nodes/node')
+  const { conditions = [] } = (body['status'] ?? {}) as { conditions?: { type: string; status: string }[] }
+  return conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
+}
+
+/** Removes the control groups that the kubelet created, children first. */
+async function removeCgroups(): Promise<void> {
+  const roots = [cgroups, ...(await readdir(cgroups)).map(name => join(cgroups, name))]
+  // Several names may lead to one hierarchy: `cpu` and `cpuacct` to `cpu,cpuacct`.
+  const groups = roots.map(root => join(root, 'kubepods')).filter(existsSync)
+  for (const pods of new Set(groups.map(path => realpathSync(path)))) {
+    const inside = await readdir(pods, { recursive: true, withFileTypes: true })
+    const directories = inside.filter(each => each.isDirectory()).map(each => join(each.parentPath, each.name))
+    for (const path of [pods, ...directories].toSorted((a, b) => b.length - a.length)) await removeCgroup(path)
+  }
+}
+
+/** Removes a control group. The system refuses this until the killed processes in it are gone. */
+async function removeCgroup(path: string): Promise<void> {
+  const deadline = performance.now() + stopTimeoutMs
+  for (;;) {
+    const error = await rmdir(path).catch((cause: NodeJS.ErrnoException) => cause)
+    if (error === undefined) return
+    if (error.code !== 'EBUSY' || performance.now() > deadline) throw error
+    await delay(50)
+  }
+}
+
+async function untilTrue(first: GuardedProcess, isTrue: () => Promise<boolean>): Promise<void> {
+  let end: string | undefined
+  void first.ended.then(how => {
+    end = how
+  })
+  const deadline = performance.now() + startTimeoutMs
+  while (end === undefined) {
+    if (await isTrue()) return
+    if (performance.now() > deadline) throw new Error(`it was not ready within ${startTimeoutMs / 1_000} s`)
+    await delay(100)
+  }
+  throw new Error(`it ended with ${end}`)
+}

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { cacheDirectory, makeOnce } from '../../../deploy/tools/local/user-cache.ts'
+
+const run = promisify(execFile)
+const downloadTimeoutMs = 5 * 60_000
+
+/** Packages with the programs of the node that are not part of Kubernetes, and their libraries. */
+const names: readonly string[] = [
+  ...['containerd', 'runc', 'containernetworking-plugins', 'nftables'],
+  ...['libnftables1', 'libnftnl11', 'libmnl0', 'libjansson4', 'libedit2', 'libbsd0', 'libseccomp2'],
+]
+
+/**
+ * Returns a directory with the unpacked packages of Debian. The first time, downloads them with
+ * apt-get to the user's cache. They are not installed.
+ * @throws with the output of apt-get
+ */
+export async function debianPackages(
+  env: NodeJS.ProcessEnv = process.env,
+  log: (line: string) => void = line => void process.stderr.write(`${line}\n`),
+): Promise<string> {
+  const digest = createHash('sha256').update(names.join()).digest('hex').slice(0, 8)
+  return makeOnce(join(cacheDirectory(env), `node-packages-${digest}`), async temporary => {
+    log(`downloading ${names.join(', ')} with apt-get to ${cacheDirectory(env)}`)
+    const cwd = await mkdtemp(join(tmpdir(), 'hookline-packages-'))
+    try {
+      const options = { cwd, env, timeout: downloadTimeoutMs }
+      await run('apt-get', ['download', '--quiet', ...names], options).catch(async () => {
+        // A new machine has no package lists yet, or they are out of date.
+        await run('apt-get', ['update', '--quiet'], options)
+        await run('apt-get', ['download', '--quiet', ...names], options)
+      })
+      await mkdir(temporary)
+      for (const file of await readdir(cwd)) await run('dpkg', ['--extract', join(cwd, file), temporary])
+    } finally {
+      await rm(cwd, { recursive: true, force: true })
+    }
+  })
+}

@@ -1,0 +1,78 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { compactJson } from '../../../deploy/tools/format.ts'
+import { code, table, withBlock } from '../../../deploy/tools/reference/markdown.ts'
+import type { Circumstances } from '../chaos/publication.ts'
+import type { Row } from './scenario.ts'
+
+/** A row of `cluster.json`. */
+export type PublishedRow = Row & Circumstances
+
+const places = { results: 'docs/reliability/cluster.json', page: 'docs/reliability/README.md' } as const
+
+const seconds = (ms: number | null): string => (ms === null ? '–' : (ms / 1_000).toFixed(1))
+
+/** One line for a terminal. The reasons of a failure follow, a line each. */
+export function summary({ name, failures, measured, ...figures }: Row): string {
+  const { sent, lost, duplicates, refused, restarts, pauseMs, latestMs } = figures
+  const counts =
+    `${sent} deliveries, ${lost} lost, ${duplicates.ours} duplicates, ${duplicates.inProgress} repeated that a ` +
+    `pod could not commit, ${refused} requests refused, ${restarts} restarts, longest pause ${seconds(pauseMs)} s, ` +
+    `latest ${seconds(latestMs)} s`
+  return [
+    `${name} ${failures.length === 0 ? 'holds' : 'FAILS'}: ${[counts, ...measured].join('; ')}`,
+    ...failures,
+  ].join('\n  ')
+}
+
+/** Replaces the published rows of the same names, and the table that shows them. */
+export async function publish(root: string, fresh: readonly PublishedRow[]): Promise<void> {
+  for (const [path, text] of await publishedFiles(root, fresh)) await writeFile(join(root, path), text)
+}
+
+/**
+ * Returns the new text of each file that contains or shows rows, by path. `texts` has the new texts
+ * of pages that another generator has already changed. They are used in place of the files.
+ */
+export async function publishedFiles(
+  root: string,
+  fresh: readonly PublishedRow[] = [],
+  texts: ReadonlyMap<string, string> = new Map(),
+): Promise<ReadonlyMap<string, string>> {
+  const before = JSON.parse(await readFile(join(root, places.results), 'utf8')) as readonly PublishedRow[]
+  const rows = [...new Map([...before, ...fresh].map(row => [row.name, row])).values()]
+  const page = texts.get(places.page) ?? (await readFile(join(root, places.page), 'utf8'))
+  return new Map([
+    [places.results, compactJson(rows, 1)],
+    [places.page, withBlock(page, 'cluster', fullText(rows))],
+  ])
+}
+
+/** The table with a line for each scenario, and the lists of failures and of additional figures. */
+export function fullText(rows: readonly PublishedRow[]): string {
+  if (rows.length === 0) return 'Nothing has been published yet.'
+  const titles = [
+    ...['scenario', 'what happens', 'deliveries', 'lost', 'duplicates', 'repeated', 'refused'],
+    ...['restarts', 'pause s', 'latest s', 'verdict', 'day', 'commit', 'machine'],
+  ]
+  const lines = rows.map(row => [
+    ...[code(row.name), row.shows, `${row.sent}`, `${row.lost}`, `${row.duplicates.ours}`],
+    ...[
+      `${row.duplicates.inProgress}`,
+      `${row.refused}`,
+      `${row.restarts}`,
+      seconds(row.pauseMs),
+      seconds(row.latestMs),
+    ],
+    ...[row.failures.length === 0 ? 'holds' : 'FAILS', row.date, row.commit, row.machine],
+  ])
+  const listed = (title: string, of: (row: PublishedRow) => readonly string[]): readonly string[] => {
+    const items = rows.filter(row => of(row).length > 0).map(row => `- ${code(row.name)}: ${of(row).join('; ')}`)
+    return items.length > 0 ? [title, items.join('\n')] : []
+  }
+  return [
+    table(titles, lines),
+    ...listed('Failures:', row => row.failures),
+    ...listed('Additional figures:', row => row.measured),
+  ].join('\n\n')
+}

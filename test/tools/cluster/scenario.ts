@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Posted } from '../chaos/ledger.ts'
+import { destinations, type Installation } from './installation.ts'
+import { startMessageLoad } from './message-load.ts'
+import { restartsBetween } from './pods.ts'
+import { type Figures, judge, type Limits } from './verdict.ts'
+
+/** What a scenario did. */
+export interface Done {
+  /** Names of pods whose process was killed, or could not commit its deliveries. */
+  readonly victims?: readonly string[]
+  /** When the fault began, on the scale of `performance.now()`. Default: when `inject` was called. */
+  readonly at?: number
+  /** Additional figures, as text. */
+  readonly measured?: readonly string[]
+  /** Reasons why the scenario fails. */
+  readonly failures?: readonly string[]
+}
+
+export interface Scenario {
+  readonly name: string
+  /** What happens, for the results table. */
+  readonly shows: string
+  readonly limits: Limits
+  /** Injects the fault or the change under load. Resolves when it is over. */
+  inject(installation: Installation): Promise<Done>
+}
+
+export interface Row extends Omit<Figures, 'failures'> {
+  readonly name: string
+  readonly shows: string
+  readonly measured: readonly string[]
+  readonly failures: readonly string[]
+}
+
+/** How many requests got each response other than 200, as text. */
+function refusalsIn(posted: readonly Posted[]): readonly string[] {
+  const refused = Map.groupBy(
+    posted.filter(({ answer }) => answer !== 200),
+    ({ answer }) => (answer === 'broken' ? 'without a response' : `with status ${answer}`),
+  )
+  return [...refused].map(([how, { length }]) => `${length} requests ${how}`)
+}
+
+/** Messages a second. Each goes to both destinations. */
+const perSecond = 60
+const steadyMs = 5_000
+const settleMs = 120_000
+
+/**
+ * Runs a scenario under load. Resolves when all accepted messages are delivered, or after two
+ * minutes.
+ */
+export async function runScenario({ name, shows, limits, inject }: Scenario, on: Installation): Promise<Row> {
+  const { ledger } = on
+  const [begun, before] = [performance.now(), await on.pods()]
+  const load = await startMessageLoad(on, perSecond)
+  let done: Done = {}
+  let at = begun
+  try {
+    await delay(steadyMs)
+    at = performance.now()
+    done = await inject(on)
+    await delay(steadyMs)
+  } finally {
+    await load.stop()
+  }
+  await ledger.settled(destinations, settleMs)
+  // A late duplicate would arrive now.
+  await delay(steadyMs)
+  const figures = judge({
+    ...{ limits, destinations, at: done.at ?? at, victims: done.victims ?? [] },
+    sent: [...ledger.sent.values()].filter(sent => sent.at >= begun),
+    posted: ledger.posted.filter(posted => posted.at >= begun),
+    deliveries: ledger.deliveries.filter(
+      ({ sent, destination }) => sent.at >= begun && destinations.some(each => each === destination),
+    ),
+    restarts: restartsBetween(before, await on.pods()),
+  })
+  const failures = [...figures.failures, ...(done.failures ?? [])]
+  const measured = [...(done.measured ?? []), ...refusalsIn(ledger.posted.filter(posted => posted.at >= begun))]
+  return { name, shows, ...figures, measured, failures }
+}

@@ -1,0 +1,278 @@
+import { createHmac } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { reached } from '../chaos/reached.ts'
+import type { Installation, Values } from './installation.ts'
+import { type Pod, processOf } from './pods.ts'
+import type { Done, Scenario } from './scenario.ts'
+
+const inHookline = 'kubectl --namespace hookline'
+const inKafka = 'kubectl --namespace kafka'
+/** The kubelet updates mounted ConfigMaps and Secrets within about a minute. */
+const mountPatienceMs = 180_000
+const podPatienceMs = 120_000
+const outageMs = 120_000
+/** Messages are never later than this, except in an outage of Kafka. */
+const latestMs = 20_000
+
+/** Waits for a condition. @throws with `what` when it does not hold in time */
+async function until(what: string, condition: () => Promise<boolean> | boolean, patienceMs = podPatienceMs) {
+  const begun = performance.now()
+  if (!(await reached(condition, { everyMs: 250, patienceMs }))) throw new Error(`not within ${patienceMs} ms: ${what}`)
+  return performance.now() - begun
+}
+
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
+
+/** The pods of a service. @throws when there is none */
+async function podsOf({ pods }: Installation, service: string): Promise<readonly [Pod, ...Pod[]]> {
+  const [first, ...others] = (await pods()).filter(pod => pod.service === service)
+  if (first === undefined) throw new Error(`${service} has no pod`)
+  return [first, ...others]
+}
+
+const settingOf =
+  (key: string, value: unknown) =>
+  (values: Values): Values => ({ ...values, [key]: value })
+
+const configOf =
+  (change: (config: Values['config']) => Values['config']) =>
+  (values: Values): Values => ({ ...values, config: change(values.config) })
+
+const services = ['collector', 'dispatcher', 'audiences']
+/** Less CPU time for each pod, so that an update has room for additional pods on a node with two CPUs. */
+const smallRequests = Object.fromEntries(services.map(name => [name, { resources: { requests: { cpu: '50m' } } }]))
+
+async function drain(on: Installation): Promise<Done> {
+  const fewest = new Map<string, number>()
+  let isOver = false
+  const watch = (async () => {
+    while (!isOver) {
+      const ready = (await on.pods()).filter(({ isReady }) => isReady)
+      for (const service of services) {
+        const count = ready.filter(pod => pod.service === service).length
+        fewest.set(service, Math.min(fewest.get(service) ?? count, count))
+      }
+      await delay(500)
+    }
+  })()
+  watch.catch(() => undefined)
+  // The node is the only one, so the second pod of each service cannot be replaced and must stay.
+  const selector = '--pod-selector app.kubernetes.io/name=hookline'
+  const evicted = await on
+    .shell(`kubectl drain node ${selector} --delete-emptydir-data --timeout=60s 2>&1 || true`)
+    .finally(() => {
+      isOver = true
+      return on.shell('kubectl uncordon node')
+    })
+  await watch
+  await on.rolledOut()
+  const count = new Set(evicted.match(/evicting pod \S+/g)).size
+  const gone = [...fewest].filter(([, ready]) => ready === 0).map(([service]) => `${service} had no ready pod`)
+  const isRefused = evicted.includes('violate the pod')
+  return {
+    measured: [`${count} pods to evict; at least ${Math.min(...fewest.values())} pod of each service stayed ready`],
+    failures: [...gone, ...(isRefused ? [] : ['the disruption budget refused no eviction'])],
+  }
+}
+
+async function kill(on: Installation): Promise<Done> {
+  const [{ name, restarts }] = await podsOf(on, 'dispatcher')
+  const id = await processOf(name)
+  const at = performance.now()
+  process.kill(id, 'SIGKILL')
+  await until('the killed pod is ready again', async () =>
+    (await on.pods()).some(pod => pod.name === name && pod.restarts > restarts && pod.isReady),
+  )
+  return { victims: [name], at }
+}
+
+/**
+ * Lets other processes in the pod use all of its memory. Each of them uses less than Hookline, so
+ * the kernel kills Hookline, and with it the container.
+ */
+async function exceedMemory(on: Installation): Promise<Done> {
+  const [{ name }] = await podsOf(on, 'dispatcher')
+  await writeFile(`/proc/${await processOf(name)}/oom_score_adj`, '1000')
+  const program = 'const held = []; setInterval(() => held.length < 8 && held.push(Buffer.alloc(8 << 20, 1)), 250)'
+  const holding = Array.from({ length: 12 }, () =>
+    on.shell(`${inHookline} exec ${name} -- /proc/1/exe -e '${program}' > /dev/null 2>&1 || true`),
+  )
+  const took = await until('the pod is ready again after an OOM kill', async () =>
+    (await on.pods()).some(pod => pod.name === name && pod.lastEnd?.reason === 'OOMKilled' && pod.isReady),
+  )
+  await Promise.all(holding)
+  const killed = (await on.pods()).find(pod => pod.name === name)?.lastEnd?.at ?? Date.now()
+  // The time of Kubernetes has no fraction of a second.
+  const at = performance.now() - (Date.now() - killed) + 500
+  return { victims: [name], at, measured: [`ready again within ${seconds(took)}`] }
+}
+
+async function updateAndRollBack(on: Installation): Promise<Done> {
+  await on.upgrade(settingOf('podAnnotations', { edition: '2' }))
+  await on.rolledOut()
+  await on.rollBack()
+  await on.rolledOut()
+  return {}
+}
+
+/** Adds a destination in the ConfigMap, and replaces the shared secret in the Secret. */
+async function changeLive(on: Installation): Promise<Done> {
+  const { receiver, ledger, shell, upgrade } = on
+  const secret = 'a'.repeat(64)
+  receiver.inspect('crm', ({ headers, body }) =>
+    createHmac('sha1', secret).update(body).digest('hex') === headers['x-signature'] ? 'new' : 'old',
+  )
+  const before = (await on.pods()).map(({ name }) => name).toSorted()
+  const isSeen = (destination: string, mark?: string) => () =>
+    ledger.calls.slice(-500).some(call => call.destination === destination && (mark ?? call.mark) === call.mark)
+  await upgrade(
+    configOf(config => {
+      const [first] = config.destinations
+      const webhooks = [{ id: 'main', url: receiver.url('late') }]
+      return { ...config, destinations: [...config.destinations, { ...first, id: 'late', webhooks }] }
+    }),
+  )
+  const added = await until('a delivery to the new destination', isSeen('late'), mountPatienceMs)
+  await shell(`${inHookline} patch secret hookline --patch '{"stringData":{"crm":"${secret}"}}'`)
+  const signed = await until('a request with the new secret', isSeen('crm', 'new'), mountPatienceMs)
+  const after = (await on.pods()).map(({ name }) => name).toSorted()
+  return {
+    measured: [`new destination after ${seconds(added)}, new secret after ${seconds(signed)}`],
+    failures: before.join() === after.join() ? [] : ['pods were replaced'],
+  }
+}
+
+/** Tries a mistake in the values, and one in the ConfigMap, which Helm does not see. */
+async function makeMistakes(on: Installation): Promise<Done> {
+  const failures: string[] = []
+  const refusal = await on.upgrade(configOf(config => ({ ...config, destinatons: [] }))).then(
+    () => 'accepted',
+    (error: Error) => error.message,
+  )
+  if (!refusal.includes('destinatons')) failures.push(`Helm does not name the mistake: ${refusal}`)
+  const path = `{.data.hookline\\.yaml}`
+  const good = await on.shell(`${inHookline} get configmap hookline --output jsonpath='${path}'`)
+  const put = async (text: string): Promise<void> => {
+    const patch = JSON.stringify({ data: { 'hookline.yaml': text } })
+    // Helm then still owns the field.
+    const command = `${inHookline} patch configmap hookline --field-manager=helm --patch-file /dev/stdin`
+    await on.shell(`${command} <<'END'\n${patch}\nEND`)
+  }
+  const pods = await on.pods()
+  const logged = async (words: string): Promise<boolean> => {
+    const logs = await Promise.all(pods.map(({ name }) => on.shell(`${inHookline} logs ${name} --since=5m`)))
+    return logs.every(log => log.includes(words))
+  }
+  await put(`${good}\ndestinatons: []\n`)
+  const refused = await until(
+    'a log line that refuses the file',
+    () => logged('configuration refused'),
+    mountPatienceMs,
+  )
+  await put(good)
+  return { measured: [`refused by Helm, and by the processes after ${seconds(refused)}`], failures }
+}
+
+async function stopKafka(on: Installation): Promise<Done> {
+  const { shell, ledger } = on
+  // While Kafka is away, no dispatcher can commit what it had in progress.
+  const victims = (await podsOf(on, 'dispatcher')).map(({ name }) => name)
+  await shell(`${inKafka} scale deployment/kafka-bootstrap --replicas=0`)
+  await delay(outageMs)
+  await shell(`${inKafka} scale deployment/kafka-bootstrap --replicas=1`)
+  await shell(`${inKafka} rollout status deployment/kafka-bootstrap`)
+  const back = performance.now()
+  const took = await until(
+    'a new message is accepted and delivered',
+    () => (ledger.deliveries.at(-1)?.sent.at ?? 0) > back,
+  )
+  await until('all pods are ready', async () => (await on.pods()).every(({ isReady }) => isReady))
+  return {
+    measured: [`a new message was accepted and delivered ${seconds(took)} after Kafka was ready again`],
+    victims,
+    failures: took > 60_000 ? ['recovery took more than 60 s'] : [],
+  }
+}
+
+/** The Service of the registry has no pod for a minute. In this minute a new dispatcher starts. */
+async function stopRegistry(on: Installation): Promise<Done> {
+  const select = (app: string): Promise<string> =>
+    on.shell(`${inKafka} patch service schema-registry --patch '{"spec":{"selector":{"app":"${app}"}}}'`)
+  const [{ name }] = await podsOf(on, 'dispatcher')
+  await select('none')
+  try {
+    await on.shell(`${inHookline} delete pod ${name}`)
+    await delay(outageMs / 2)
+    if ((await podsOf(on, 'dispatcher')).every(({ isReady }) => isReady))
+      throw new Error('the new dispatcher is ready, so it could reach the registry')
+  } finally {
+    await select('schema-registry')
+  }
+  const took = await until('the new dispatcher is ready', async () =>
+    (await podsOf(on, 'dispatcher')).every(({ isReady }) => isReady),
+  )
+  return { measured: [`a new dispatcher was ready ${seconds(took)} after the registry`] }
+}
+
+/** In the order in which they run. */
+export const scenarios: readonly Scenario[] = [
+  {
+    name: 'smaller-requests',
+    shows: 'an upgrade lowers the CPU requests of all pods',
+    limits: { restarts: 0, refused: 0, latestMs },
+    inject: async on => {
+      await on.upgrade(settingOf('services', smallRequests))
+      await on.rolledOut()
+      return {}
+    },
+  },
+  {
+    name: 'update-and-rollback',
+    shows: 'an upgrade replaces all pods, and a rollback replaces them again',
+    limits: { restarts: 0, refused: 0, latestMs },
+    inject: updateAndRollBack,
+  },
+  {
+    name: 'drain',
+    shows: '`kubectl drain` of the only node, whose disruption budgets keep one pod of each service; then uncordon',
+    limits: { restarts: 0, refused: 0, latestMs },
+    inject: drain,
+  },
+  {
+    name: 'kill',
+    shows: 'SIGKILL of the process of a dispatcher pod',
+    limits: { restarts: 1, refused: 0, pauseMs: 10_000, latestMs },
+    inject: kill,
+  },
+  {
+    name: 'out-of-memory',
+    shows: 'the kernel kills a dispatcher because its pod exceeds its memory limit',
+    limits: { restarts: 1, refused: 0, pauseMs: 10_000, latestMs },
+    inject: exceedMemory,
+  },
+  {
+    name: 'live-changes',
+    shows: 'a destination is added in the ConfigMap, and a shared secret is replaced in the Secret',
+    limits: { restarts: 0, refused: 0, latestMs },
+    inject: changeLive,
+  },
+  {
+    name: 'wrong-configuration',
+    shows: 'a mistake in the values, then one in the ConfigMap',
+    limits: { restarts: 0, refused: 0, latestMs },
+    inject: makeMistakes,
+  },
+  {
+    name: 'registry-away',
+    shows: 'the Service of the schema registry has no pod for a minute, in which a dispatcher is replaced',
+    limits: { restarts: 0, refused: 0, latestMs },
+    inject: stopRegistry,
+  },
+  {
+    name: 'kafka-away',
+    shows: 'Kafka is away for two minutes',
+    limits: { restarts: 0, latestMs: outageMs + 60_000 },
+    inject: stopKafka,
+  },
+]

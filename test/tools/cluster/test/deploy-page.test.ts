@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { readDeployPage } from '../deploy-page.ts'
+
+const page = readFileSync(join(import.meta.dirname, '../../../../docs/how-to/deploy-on-kubernetes.md'), 'utf8')
+
+describe('the page about deployment', () => {
+  it('has the commands and the values of an installation', () => {
+    const { secrets, values, install, check } = readDeployPage(page)
+    expect(secrets).toContain('create secret generic hookline')
+    expect(values).toContain('destinations:')
+    expect(install).toContain('--values values.yaml')
+    expect(check).toContain('hookline send track')
+  })
+
+  it('is rejected without one of them', () =>
+    expect(() => readDeployPage(page.replace('helm upgrade --install', 'helm install'))).toThrow(
+      'section "4. Install" has no block',
+    ))
+})

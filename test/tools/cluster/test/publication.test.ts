@@ -1,0 +1,24 @@
+import { expect, it } from '@jest/globals'
+import { fullText, type PublishedRow, summary } from '../publication.ts'
+
+const row: PublishedRow = {
+  ...{ name: 'kill', shows: 'SIGKILL of a pod', sent: 100, delivered: 100, lost: 0 },
+  duplicates: { inProgress: 3, ours: 0 },
+  ...{ refused: 0, restarts: 1, p50Ms: 20, p99Ms: 90, latestMs: 6_200, pauseMs: 6_000, failures: [] },
+  measured: ['ready again 2.0 s later'],
+  ...{ patience: 1, date: '2026-01-02', commit: 'abcd1234', machine: '2 × CPU', node: 'Node v24' },
+}
+
+it('says in one line what happened', () => {
+  expect(summary(row)).toBe(
+    'kill holds: 100 deliveries, 0 lost, 0 duplicates, 3 repeated that a pod could not commit, 0 requests refused, 1 restarts, longest pause 6.0 s, latest 6.2 s; ready again 2.0 s later',
+  )
+})
+
+it('publishes the failures next to the figures', () => {
+  const text = fullText([row, { ...row, name: 'drain', failures: ['lost: 1 (crm m-1)'], measured: [] }])
+  expect(text).toContain('| `kill` | SIGKILL of a pod | 100 | 0 | 0 | 3 | 0 | 1 | 6.0 | 6.2 | holds |')
+  expect(text).toContain(
+    'Failures:\n\n- `drain`: lost: 1 (crm m-1)\n\nAdditional figures:\n\n- `kill`: ready again 2.0 s later',
+  )
+})

@@ -1,0 +1,106 @@
+import { quantile, some } from '../chaos/check-result.ts'
+import { attributed } from '../chaos/duplicate-causes.ts'
+import { type Delivery, type Posted, type Sent, targetOf } from '../chaos/ledger.ts'
+
+/**
+ * Maximum number of deliveries that are repeated because a pod was killed, or lost Kafka. Each dispatcher makes 60
+ * deliveries a second, and commits at least once a second.
+ */
+const inProgressOfOne = 75
+
+export interface Limits {
+  /** Maximum number of restarts of containers. A killed container restarts once. */
+  readonly restarts: number
+  /** Maximum number of requests to the collector without a 200. Absent: not judged. */
+  readonly refused?: number
+  /** Maximum time between two deliveries of a partition to the first destination. Absent: not judged. */
+  readonly pauseMs?: number
+  /** Maximum time from the acknowledgement of a message to its first delivery to each destination. */
+  readonly latestMs: number
+}
+
+export interface Evidence {
+  readonly limits: Limits
+  readonly destinations: readonly string[]
+  /** The messages and requests of the run. */
+  readonly sent: readonly Sent[]
+  readonly posted: readonly Posted[]
+  /** Successful deliveries of the run, in the order in which they arrived. */
+  readonly deliveries: readonly Delivery[]
+  /** When the fault began. */
+  readonly at: number
+  /** Pods whose process was killed, or could not commit its deliveries. */
+  readonly victims: readonly string[]
+  readonly restarts: number
+}
+
+export interface Figures {
+  /** Number of acknowledged messages times the destinations. */
+  readonly sent: number
+  readonly delivered: number
+  readonly lost: number
+  readonly duplicates: { readonly inProgress: number; readonly ours: number }
+  /** Requests to the collector without a 200. */
+  readonly refused: number
+  readonly restarts: number
+  /** Times are null where no load ran. */
+  readonly p50Ms: number | null
+  readonly p99Ms: number | null
+  readonly latestMs: number | null
+  readonly pauseMs: number | null
+  readonly failures: readonly string[]
+}
+
+/** Judges a scenario by the counts at both ends: the sender's responses and the endpoints' requests. */
+export function judge(evidence: Evidence): Figures {
+  const { limits, destinations, deliveries, at, victims, restarts } = evidence
+  const acknowledged = evidence.sent.filter(({ acknowledgedAt }) => acknowledgedAt !== undefined)
+  const firsts = new Map<string, Delivery>()
+  for (const delivery of deliveries) if (!firsts.has(targetOf(delivery))) firsts.set(targetOf(delivery), delivery)
+  const targets = acknowledged.flatMap(({ id }) => destinations.map(destination => targetOf({ id, destination })))
+  const lost = targets.filter(target => !firsts.has(target))
+  const injected = victims.length === 0 ? [] : [{ what: 'the fault', at, from: at, recoveredAt: undefined, victims }]
+  const { inProgress, ours } = attributed({ deliveries, injected, copies: new Map(), retried: new Map(), patience: 1 })
+  const latencies = targets.flatMap(target => {
+    const { sent, at: delivered = 0 } = firsts.get(target) ?? {}
+    return sent?.acknowledgedAt === undefined ? [] : [Math.max(0, delivered - sent.acknowledgedAt)]
+  })
+  const latestMs = Math.round(quantile(latencies, 1))
+  const pauseMs = longestPause(deliveries, destinations[0] ?? '', at)
+  const refused = evidence.posted.filter(({ answer }) => answer !== 200).length
+  const failures: string[] = []
+  if (acknowledged.length === 0) failures.push('no message was accepted')
+  if (lost.length > 0) failures.push(`lost: ${some(lost)}`)
+  if (ours.length > 0) failures.push(`duplicates without a known cause: ${some(ours)}`)
+  const most = victims.length * inProgressOfOne
+  const limited = [
+    ['repeated deliveries that a pod could not commit', inProgress, most],
+    ['restarts', restarts, limits.restarts],
+    ['requests to the collector without a 200', refused, limits.refused],
+    ['the longest pause of a partition in ms', pauseMs, limits.pauseMs],
+    ['the latest delivery in ms', latestMs, limits.latestMs],
+  ] as const
+  for (const [what, count, limit] of limited)
+    if (limit !== undefined && count > limit) failures.push(`${what}: ${count}, limit ${limit}`)
+  return {
+    ...{ sent: targets.length, delivered: targets.length - lost.length, lost: lost.length },
+    duplicates: { inProgress, ours: ours.length },
+    ...{ refused, restarts, latestMs, pauseMs, failures },
+    p50Ms: Math.round(quantile(latencies, 0.5)),
+    p99Ms: Math.round(quantile(latencies, 0.99)),
+  }
+}
+
+/** The longest time without a delivery of a partition to a destination since `from`, in ms. */
+function longestPause(deliveries: readonly Delivery[], destination: string, from: number): number {
+  let longest = 0
+  const latest = new Map<number, number>()
+  for (const delivery of deliveries) {
+    if (delivery.destination !== destination) continue
+    const { partition } = delivery.sent
+    const before = latest.get(partition)
+    if (before !== undefined && delivery.at >= from) longest = Math.max(longest, delivery.at - Math.max(before, from))
+    latest.set(partition, delivery.at)
+  }
+  return Math.round(longest)
+}
