@@ -64,6 +64,6 @@ export function countsOf({ total, selected, deadLetters, byReason }: DeadLetterL
 export function withReasons(text: string, byReason: ReadonlyMap<string, number>): string {
   const reasons = [...byReason]
     .sort(([a, countOfA], [b, countOfB]) => countOfB - countOfA || (a < b ? -1 : 1))
-    .map(([reason, count]) => `${reason || '-'} ${count}`)
+    .map(([reason, count]) => `${reason || '(no reason)'} ${count}`)
   return printable(reasons.length === 0 ? text : `${text}: ${reasons.join(', ')}`)
 }

@@ -29,7 +29,7 @@ export async function listByApi(filter: DeadLetterFilter, options: Options, io: 
   const isCut = found.length >= limit
   const shown = found.length === 0 ? 'no dead letters' : countWithNoun(found.length, 'dead letter')
   const counts = withReasons(isCut ? `${shown} shown` : shown, countsByReason(found))
-  io.stderr.write(`${counts}${isCut ? '; older ones may exist, because of --limit' : ''}\n`)
+  io.stderr.write(`${counts}${isCut ? '; there may be older ones: to list them, increase --limit' : ''}\n`)
 }
 
 function countsByReason(deadLetters: readonly ListedByApi[]): ReadonlyMap<string, number> {

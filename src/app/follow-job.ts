@@ -53,7 +53,9 @@ export async function runJob(
   const client = createJobClient(address, signal)
   const first = accepted(await firstAnswer(kind, options, client, body), kind)
   if (options.follow === undefined && options.cancel === undefined)
-    io.stderr.write(`hookline: ${kind} ${first.id} created; the operator service runs it as a job\n`)
+    io.stderr.write(
+      `hookline: ${kind} ${first.id} created as a job of the operator service; this command shows the result when the job ends\n`,
+    )
   const last = await followed(first, { client, io, options, clock, signal })
   const { kind: _, ...shown } = last
   printData(io, options, { kind, ...shown }, jobLines(last))

@@ -37,7 +37,7 @@ export class Lifecycle {
       } catch (error) {
         this.#logger.error(
           { part: part.name, error: String(error) },
-          'a component of the process failed to stop (see part and error); the process stops its other components',
+          'one component of this process failed to stop (see the field "part"); the process stops its other components',
         )
       }
     }

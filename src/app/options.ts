@@ -17,7 +17,7 @@ export function choice<Name extends string>(option: string, typed: string, names
   const near = nearestName(typed, names)
   const possible =
     names.length === 0
-      ? 'no value is possible, because the configuration file defines none'
+      ? `the configuration file defines nothing that ${option} can name`
       : `possible: ${names.join(', ')}`
   const advice = near === undefined ? possible : `did you mean ${near}?`
   throw new UsageError(`${option}: unknown value '${typed}' (${advice}${note})`)

@@ -33,7 +33,7 @@ export const commandEntries: readonly CommandEntry[] = [
   },
   {
     name: 'delete-user',
-    summary: 'stop earlier events of users, and tell destinations to delete the users',
+    summary: 'delete users: stop delivering their earlier events, and send delete messages to destinations',
     load: async () => (await import('./commands/delete-user.ts')).deleteUserCommand,
   },
   {

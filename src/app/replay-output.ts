@@ -88,7 +88,7 @@ const hints: Readonly<Record<ReplayRefusal, (destinations: string) => string>> =
   not_connected: destinations =>
     `the source is no longer connected to the destination: ${destinations}; use --even-disconnected to replay anyway`,
   truncated: () =>
-    'the dead-letter topic has only the first 64 KiB of the original record; to read the whole record from Kafka, use its topic, partition and offset in the column ORIGIN of: hookline dead-letters',
+    'the dead-letter topic has only the first 64 KiB of the original record; read the whole record from Kafka: the column ORIGIN of `hookline dead-letters` shows its topic, partition and offset',
   unreadable: () =>
     'the records have invalid headers, or their event cannot be decoded; to see them, run: hookline dead-letters --json',
 }

@@ -196,7 +196,7 @@ const tooDeep: Objection = {
   hint: 'check for a bracket that is not closed',
 }
 const tooWide: Objection = {
-  message: `is a mapping with more than ${maxKeys} keys, or contains one`,
+  message: `has more than ${maxKeys} keys in one mapping`,
   hint: 'check that this is the right file',
 }
 

@@ -88,7 +88,7 @@ const notJson: Texts = { message: 'the body is not JSON', hint: 'send one JSON o
 const notObject: Texts = { message: 'the body is not a JSON object', hint: 'send one JSON object' }
 const structureTexts: Readonly<Record<StructureProblem['kind'], Texts>> = {
   duplicate_key: { message: 'is a duplicate key', hint: 'keep only one of the two' },
-  reserved_key: { message: 'is a key that no object may have', hint: 'remove this key' },
+  reserved_key: { message: 'is a reserved key, which Hookline does not accept', hint: 'remove this key' },
   too_deep: { message: `is nested more than ${maxNesting} levels deep`, hint: 'flatten it' },
   lone_surrogate: {
     message: 'contains half of a Unicode surrogate pair, for example \\ud83d alone',

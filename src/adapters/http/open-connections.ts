@@ -98,7 +98,7 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && state.isLong && state.current?.complete === false) return
       state.isLast = true
       if (!socket.writable || isConnectionError(error)) socket.destroy()
-      else if (state.current?.complete === false) breakOff(state, socket, answerTo(error))
+      else if (state.current?.complete === false) breakOff(state, socket, answerTo(error, limits))
       // While requests are in progress, no response is sent for the error. Their next response
       // closes the connection (`isLast`).
       else if (state.requestsInProgress === 0) refuse(socket, error)
@@ -129,7 +129,7 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     // Browsers open connections before they need them. This closes an unused connection without
     // a 408, because it has no request.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) socket.destroy()
-    else farewell(socket, answerTo(error))
+    else farewell(socket, answerTo(error, limits))
   }
 
   /**
@@ -202,14 +202,17 @@ const connectRefused = (): HttpResponse =>
 const isConnectionError = ({ code = '' }: ParserError): boolean =>
   !code.startsWith('HPE_') && code !== 'ERR_HTTP_REQUEST_TIMEOUT'
 
-function answerTo({ code, reason }: ParserError): HttpResponse {
+function answerTo({ code, reason }: ParserError, { headBytes }: HttpLimits): HttpResponse {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return problem('request_timeout', 'The request arrived too slowly: send the whole request again, faster.')
+      return problem(
+        'request_timeout',
+        'The request took too long to arrive: send the whole request again, over a faster connection.',
+      )
     case 'HPE_HEADER_OVERFLOW':
       return problem(
         'headers_too_large',
-        'The request has too many or too long header fields: send fewer or shorter ones.',
+        `The URL and the header fields of the request have more than ${headBytes} bytes together: shorten them.`,
       )
     default:
       return problem('malformed_request', `The request is not valid HTTP/1.1: ${reason ?? 'it cannot be parsed'}.`)

@@ -49,7 +49,7 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
       state: {
         enum: ['closed', 'open', 'probing'],
         description:
-          '`open`: at least one process makes no attempts now, because too many attempts have failed, and no process waits for the result of a probe (a single attempt). `probing`: at least one process waits for this result. `closed`: no process has stopped its attempts because of failures.',
+          '`probing`: at least one process has sent a probe (a single attempt), and waits for its result. `open`: no process waits for a probe, and at least one process makes no attempts, because too many attempts have failed. `closed`: no process has stopped its attempts because of failures.',
       },
       nextProbeAt: {
         ...time,
@@ -66,7 +66,7 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
   pausedUntil: {
     ...time,
     description:
-      'A process that gets a `Retry-After` from the endpoint pauses its own attempts. This is when the last of these pauses ends. Processes without a pause may make attempts earlier. Absent if no process pauses. A pause by an operator is not shown here, but in `state`, as `paused`.',
+      'When the last pause because of a `Retry-After` from the endpoint ends. Each process pauses only its own attempts, so other processes may make attempts earlier. Absent if no process pauses. A pause by an operator is not shown here, but in `state`, as `paused`.',
   },
   results: closed({ lastHour: results('an hour ago'), lastDay: results('a day ago') }),
 }

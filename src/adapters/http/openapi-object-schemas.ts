@@ -43,7 +43,7 @@ const view = {
   conflict: {
     ...flag,
     description:
-      '`true`: the API has an object with the same id, but Hookline uses the object of the configuration file.',
+      '`true`: the API also created an object with this id. Hookline ignores it, and uses the object of the configuration file.',
   },
   changedBy: { ...text, description: 'Name of the operator key that made the last change.' },
   changedAt: time,
@@ -166,7 +166,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
         type: 'integer',
         minimum: 0,
         maximum: maxWriteKeys - 1,
-        description: `Number of earlier keys that stay valid, newest first. Absent: all, but Hookline refuses the request if the source already has ${maxWriteKeys} keys.`,
+        description: `Number of earlier keys that stay valid: the newest ones. If absent, all earlier keys stay valid, and Hookline refuses the request if the source already has ${maxWriteKeys} keys.`,
       },
     },
     ['keep'],
@@ -267,11 +267,12 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
     {
       readAt: {
         ...time,
-        description: 'When Hookline read the numbers of users. It reads them at most every 10 s.',
+        description:
+          'When Hookline read the numbers of users. It waits at least 10 s between two readings, so newer changes may be missing.',
       },
       partial: {
         const: true,
-        description: 'Present when Hookline has not read the numbers of users yet, so the audiences do not have them.',
+        description: 'Present when Hookline has not read the numbers of users yet: send the request again later.',
       },
       audiences: list(audience),
     },

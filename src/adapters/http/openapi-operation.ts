@@ -15,9 +15,10 @@ export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
   not_found: 'no object or job has this id, or no dead letter has this key',
   defined_in_file: 'the configuration file defines the object, so it can be changed only in that file',
   encryption_key_missing: '`operator.encryptionKeyFile` is not set, so no object can be created or changed',
-  rotation_in_progress: 'the destination already has two shared secrets, the maximum, so no rotation can begin',
+  rotation_in_progress:
+    'the destination already has two shared secrets, the maximum, so only a rotation with the `overlap` `0s` can begin',
   too_many_keys:
-    'the source already has three write keys, the maximum; send `keep`, the number of earlier keys that stay valid',
+    'the source already has three write keys, the maximum; to remove the oldest ones, send `keep`, the number of earlier keys that stay valid',
   too_many_jobs: '100 replays and resends, the maximum, are waiting or running, so no job was created',
   not_in_use: 'Hookline does not use the destination now, because its document has problems',
   in_use: 'another object or a setting uses this object, so it was not deleted; `problems` says which',
@@ -27,7 +28,7 @@ export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
   idempotency_key_reused: 'an earlier request with this `Idempotency-Key` had another body; no job was created',
   precondition_required: 'the object exists, and the request has no `If-Match`',
   unavailable:
-    'Hookline could not confirm the change, but may have made it: read the object before you send the change again. For other requests: Kafka did not respond in time, or too many test messages are in progress: send the request again later',
+    'Hookline could not confirm the change of an object, but may have made it: read the object before you send the change again. For all other requests, Kafka did not respond in time, or too many test messages are in progress: send the request again later',
 }
 
 /** A reference to a schema of the document. */

@@ -38,7 +38,7 @@ const syncParameters = [
 const line = {
   type: 'string',
   description:
-    'One user: a JSON object `{"userId", "value"}`, the id as a JSON string or number, or the plain id. A user without a value is added to the audience; a computed trait needs a value for each user. The list is CSV if its first line has a column `userId`. The column `value` then has the values; a computed trait needs this column. An empty value adds the user to an audience, or removes the computed trait from the user.',
+    'One user: a JSON object `{"userId", "value"}`, the id as a JSON string or number, or the plain id. A user without a value is added to the audience; a computed trait needs a value for each user. The list is CSV if its first line has a column `userId`. In CSV, the values are in the column `value`, which a computed trait needs. In this column, an empty value adds the user to an audience, or removes the computed trait from the user.',
 }
 
 /**
@@ -108,7 +108,7 @@ export const operatorPaths = {
       operationId: 'syncAudience',
       summary: 'Upload the members of an audience, or the values of a computed trait',
       description:
-        'The body may have any length and is read as fast as Kafka accepts records. If the list is incomplete or has an invalid line, Hookline applies the lines before that point, but does not remove the users who are missing from the list: send the whole list again.',
+        'The body may have any length and is read as fast as Kafka accepts records. If the upload is interrupted or a line is invalid, Hookline applies the lines before that point, but does not remove the users who are missing from the list: send the whole list again.',
       tags: ['operators'],
       parameters: [inPath('name'), ...syncParameters],
       requestBody: memberList,

@@ -80,7 +80,7 @@ export const tooManyFailures = (retryAfter: number): HttpResponse =>
 
 const bearerPattern = /^bearer[ \t]+(\S+)[ \t]*$/i
 const tooManyWrong =
-  'Too many requests from this address or others had no valid operator key: wait for the time in Retry-After, then send a valid key.'
+  'Too many requests had no valid operator key, from this address or from all addresses together: wait for the time in Retry-After, and send a valid key.'
 const noKey = problem(
   'invalid_operator_key',
   "The request has no valid operator key: send 'Authorization: Bearer <key>'.",
@@ -102,7 +102,7 @@ const noCsrfToken = problem(
 /** The response to a request that a page of another origin sent with the session cookie. */
 export const otherOrigin = problem(
   'cross_origin',
-  'A page of another origin (another scheme, host or port) sent the request: use the console at the address of this API, or send an operator key.',
+  'A page with another address (scheme, host or port) sent the request: use the console at the address of this API, or send an operator key; a proxy must keep the header Host.',
 )
 /** The response to a request without a session and without a key. */
 export const notSignedIn = problem('invalid_session', 'There is no session: sign in with POST /v1/session.')

@@ -133,7 +133,10 @@ function tooLarge(maxBytes: number, probe?: WriteKeySearch): HttpResponse {
   return problem('payload_too_large', limit < maxBytes ? text + advice : text)
 }
 const tooSlow = (): HttpResponse =>
-  problem('request_timeout', 'The body arrived too slowly: send the request again, faster.')
+  problem(
+    'request_timeout',
+    'The body arrived too slowly: send the request again, with a smaller body or over a faster connection.',
+  )
 const tooManyPieces = (): HttpResponse =>
   problem('malformed_request', 'The body arrives in too many small chunks: send larger chunks.')
 

@@ -93,5 +93,5 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
 const tooSlow = (limitMs: number): HttpResponse =>
   problem(
     'request_timeout',
-    `The client sent no data for ${limitMs / 1_000} s: send the whole list again, without a pause of this length.`,
+    `Hookline received no data for ${limitMs / 1_000} s, so it ended the upload: send the whole list again, without long pauses.`,
   )

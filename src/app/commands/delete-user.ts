@@ -52,7 +52,11 @@ const examples = [
 /** `hookline delete-user` */
 export function deleteUserCommand(io: CommandIo, open: OpenCommandClients = openCommandClients): Command {
   const command = withConfigOption(
-    createCommand('delete-user', 'stop earlier events of users, and tell destinations to delete the users', io),
+    createCommand(
+      'delete-user',
+      'delete users: stop delivering their earlier events, and send delete messages to destinations',
+      io,
+    ),
   )
     .description(description)
     .option('--user <id...>', 'one or more user ids, separated by spaces; the option can be repeated')
@@ -131,7 +135,7 @@ async function deleteUsers(
   ])
 }
 
-const limit = `${commandLimits.records} records or ${commandLimits.time / 1_000} s`
+const limits = `it reads for at most ${commandLimits.time / 1_000} s, and at most ${commandLimits.records} records`
 
 /**
  * Finds a deletion by its id. `undefined` when there is none.
@@ -141,7 +145,7 @@ async function findWithinLimit(find: FindDeletion, id: string) {
   const found = await find(id)
   if (found.kind === 'not_reached')
     throw new CommandFailed(
-      `deletion ${id} not found, but it may exist: the search stopped after ${limit}; check the id, or, if Kafka responded slowly, try again later`,
+      `deletion ${id} not found, but it may exist: the search ended before it had read everything (${limits}); check the id, or try again later`,
     )
   return found.kind === 'found' ? found : undefined
 }
@@ -164,7 +168,7 @@ async function printStatus(id: string, find: FindDeletion, options: Options, io:
     ...deletionLines(status),
     ...(status.partial
       ? [
-          `the numbers are incomplete: the search for results stopped after ${limit}, so Hookline may have delivered more delete messages than shown`,
+          `Hookline may have delivered more delete messages than shown: the search for results ended before it had read everything (${limits})`,
         ]
       : []),
   ])

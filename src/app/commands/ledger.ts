@@ -22,7 +22,7 @@ interface Options extends OperatorOptions {
 const description = [
   'Counts deliveries by destination, and by the hour in which their event was written to Kafka. ADMITTED counts new deliveries, REPLAYED those that an operator started again, and REPEATED those that Hookline repeated after a crash. The other columns count results: delivered, dead-lettered, dropped or waiting in a retry topic. The operator service reads the counts from Kafka.',
   'DIFFERENCE is the number of deliveries without a result (the sum of the first three counts minus the sum of the others), or "-" if the counts of the hour are incomplete. If the number is not 0, deliveries were lost, or Hookline has a bug; the exit code is then 1.',
-  'By default the command shows the last 24 hours. The newest deliveries are missing until the dispatcher has committed the offsets of their events.',
+  'By default the command shows the last 24 hours. A new delivery is counted only after the dispatcher has committed the offset of its event.',
 ].join('\n\n')
 
 /** `hookline ledger` */
@@ -51,10 +51,14 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   printData(io, options, answer, linesOf(answer))
   if (answer.partial === true)
     io.stderr.write(
-      'hookline: some counts or rows are missing, usually because there are too many; to request fewer, use --since, --until and --destination\n',
+      'hookline: the answer lacks some rows or counts, usually because it has too many rows or took too long; to request fewer rows, use --since, --until and --destination\n',
     )
   if (answer.exactSince !== undefined)
-    io.stderr.write(printable(`hookline: the counts of hours before ${answer.exactSince} are incomplete`).concat('\n'))
+    io.stderr.write(
+      printable(
+        `hookline: the counts of hours before ${answer.exactSince} are incomplete, because Hookline has not stored all results of these hours; DIFFERENCE is "-", and cannot show whether deliveries were lost`,
+      ).concat('\n'),
+    )
   const wrong = answer.rows.filter(({ difference = 0 }) => difference !== 0)
   if (wrong.length > 0 || (answer.totals.difference ?? 0) !== 0) throw new CommandFailed(differenceText(wrong))
 }

@@ -12,7 +12,7 @@ interface Options extends OperatorOptions {
 
 const description = [
   'Shows what happened to a message: its event, its state at each destination, and each recorded attempt. The operator service reads this information from Kafka.',
-  'The states are "delivered", "waiting", "dead_lettered", "dropped" and "unknown". For "unknown", the column REASON says which information is missing. The word "inferred" after a state means that Kafka has no record of the state. The committed offsets show only that Hookline has processed the event. Hookline therefore shows "dropped" if the current configuration drops the event, and otherwise "delivered" if no failure is recorded.',
+  'The states are "delivered", "waiting", "dead_lettered", "dropped" and "unknown". For "unknown", the column REASON says which information is missing. The word "inferred" after a state means that Kafka has no record of the state, and shows only that Hookline has processed the event. The command shows "dropped" if the current configuration drops the event, and otherwise "delivered" if no failure is recorded. The state can be wrong if the configuration has changed since.',
   'By default, the command searches messages received in the last 24 hours. The time and the number of records of a search are limited. If the search ends early, the command prints on stderr how far back it searched. For a complete search, set --since and --until to times shortly before and after the message.',
 ].join('\n\n')
 
@@ -89,7 +89,7 @@ function linesOf({ id, event, eventRemoved, destinations }: ShownTimeline): read
 }
 
 const inferredNote =
-  '(inferred): no record contains this state; Hookline concludes it from the committed offsets and the configuration'
+  '(inferred): no record shows this state; "delivered": Hookline processed the event and recorded no failure; "dropped": the current configuration drops the event'
 
 const attemptTitles = [
   ...['TIME', 'DESTINATION', 'ATTEMPT', 'WEBHOOK', 'OUTCOME', 'STATUS', 'MS', 'DECISION', 'REASON', 'NEXT ATTEMPT'],

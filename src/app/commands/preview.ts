@@ -144,7 +144,7 @@ function destinationsOf(options: Options, settings: Settings, sourceId: string):
 function refusalOf(destination: Destination, event: Event, settings: Settings): string | undefined {
   const { id } = destination
   if (destination.isHeld === true)
-    return `held: destination '${id}' gets no requests until its file in destinationsFrom is valid`
+    return `held: the file of destination '${id}' in destinationsFrom is missing or not valid; its messages wait until you correct the file`
   const routed = route({ ...event, destinationId: id }, createRouting(settings))
   const drop = routed.kind === 'deliver' ? routed.drops[0] : undefined
   const reason = routed.kind === 'deliver' ? drop?.reason : routed.reason

@@ -29,7 +29,7 @@ interface Options {
 
 const description = [
   "Receives webhooks locally, as a customer's endpoint would. Verifies signatures, prints one line for each request, and simulates failures.",
-  'Accepts POST requests on every path. With --statuses, requests with the same X-Message-Id on the same path count as attempts of one message. If a connection that Hookline has used before breaks, Hookline immediately sends the request again, so the sink may count one attempt of Hookline as two.',
+  'Accepts POST requests on every path. With --statuses, requests with the same X-Message-Id on the same path count as attempts of one message. If a reused connection breaks, Hookline may immediately send the request again, so the sink may count one attempt of Hookline as two.',
   'With --file, writes each request as one JSON line {"at","path","headers","body","signatureValid"} before it responds. Without a secret, "signatureValid" is null.',
 ].join('\n\n')
 

@@ -52,7 +52,7 @@ const openFollower: OpenFollower = ({ kafka, topics }, from, io) => {
 const description = [
   'Shows the recorded delivery attempts of all processes, from now on or from the time in --since. Runs until you interrupt the command, or until it has shown the number of attempts in --count. Kafka keeps attempt records for seven days. Only attempts that match all filters are shown. Attempts for the same message are shown in the order in which they ended.',
   'Each line has the start time, the destination, the decision and its reason, the attempt number, the duration, the message type, the source and the message id. Then it has one entry for each webhook, such as 0=timeout: the id of the webhook (or its position, from 0) and its outcome. A line never has user ids or message contents.',
-  'With `delivery.attemptsTopic: failures` (the default), the dispatcher records only failed attempts and successes after a failure. With `delivery.attemptsTopic: all`, it records every attempt. Under load the dispatcher may drop attempt records; the metric hookline_attempt_records_total{result="dropped"} counts them.',
+  'With `delivery.attemptsTopic: failures` (the default), the dispatcher records only failed attempts, and the successful attempts of deliveries that failed or were replayed before. With `delivery.attemptsTopic: all`, it records every attempt. Under load the dispatcher may drop attempt records; the metric hookline_attempt_records_total{result="dropped"} counts them.',
 ].join('\n\n')
 
 /** `hookline tail` */
@@ -140,11 +140,11 @@ function attemptOf({ value }: LogRecord): AttemptRecord | undefined {
 const documentOf = ({ at, ...facts }: AttemptRecord): string =>
   JSON.stringify({ at: new Date(at).toISOString(), ...facts })
 
-/** `2026-03-01T10:00:00.000Z crm retried #1 5003 ms track web m-1 0=timeout next attempt in 10s` */
+/** `2026-03-01T10:00:00.000Z crm retried #1 5003 ms track web m-1 0=timeout next attempt after 10s` */
 function lineOf(record: AttemptRecord): string {
   const { at, destination, decision, reason, attempt, elapsedMs, type, source, messageId, nextAttemptInMs } = record
   const decided = reason === undefined ? decision : `${decision} (${reason})`
-  const next = nextAttemptInMs === undefined ? [] : [`next attempt in ${Math.ceil(nextAttemptInMs / 1000)}s`]
+  const next = nextAttemptInMs === undefined ? [] : [`next attempt after ${Math.ceil(nextAttemptInMs / 1000)}s`]
   const results = Object.entries(record.outcomes).map(([webhook, outcome]) => `${webhook}=${outcome}`)
   return printable(
     [

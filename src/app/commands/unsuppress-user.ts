@@ -13,8 +13,8 @@ interface Options {
 }
 
 const description = [
-  'If a user was deleted with `hookline delete-user --suppress`, or with "suppress": true in the operator API, Hookline also drops new events of the user. This command ends that: within a few seconds, Hookline delivers new events of the users again. It still drops events from before the deletion.',
-  'The exit code is 0 even if a user is not suppressed.',
+  'If a user was deleted with `hookline delete-user --suppress`, or with "suppress": true in the operator API, Hookline also drops new events of the user. After this command, Hookline delivers new events of the user again, within a few seconds. It still drops events from before the deletion.',
+  'The exit code is 0 even if Hookline does not drop new events of a user.',
 ].join('\n\n')
 
 /** `hookline unsuppress-user` */
@@ -40,8 +40,8 @@ async function run(options: Options, io: CommandIo, open: OpenCommandClients): P
     const lifted = await liftSuppression({ suppressions }, userIds)
     const notSuppressed = userIds.filter(userId => !lifted.includes(userId))
     printData(io, options, { lifted, notSuppressed }, [
-      ...lifted.map(userId => `no longer suppressed: ${printable(userId)}`),
-      ...notSuppressed.map(userId => `was not suppressed: ${printable(userId)}`),
+      ...lifted.map(userId => `new events are delivered again: ${printable(userId)}`),
+      ...notSuppressed.map(userId => `nothing to change, new events were not dropped: ${printable(userId)}`),
     ])
   } catch (error) {
     throw withRemedy(error)

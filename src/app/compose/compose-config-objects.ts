@@ -84,7 +84,7 @@ export async function startConfigObjects(deps: ObjectsDeps): Promise<ConfigObjec
   const objects = createConfigObjects({ topic: { store, writer }, ...common })
   const renewal = createSealRenewal({ store, objects, clock, logger })
   await lifecycle.start({
-    name: 'renewal of the encryption of stored secrets',
+    name: 're-encryption of stored secrets',
     start: async () => renewal.start(),
     stop: async () => renewal.stop(),
   })

@@ -139,7 +139,7 @@ async function suppressionRetention(
   const specs = topicSpecsOf(settings)
   const admin = createAdmin(kafka)
   const notRead =
-    'cannot read the retention of the topics from Kafka (see error); this process assumes the default retention; if a topic keeps records longer, the process may deliver earlier events of a deleted user when 53 days have passed since the deletion; to prevent this, restart the process'
+    'cannot read the retention of the topics from Kafka (see error), so this process assumes the default retention; if a topic keeps records longer, the process may deliver events from before the deletion of a user when the deletion is more than 53 days ago; to prevent this, restart the process when it can reach Kafka'
   try {
     return maxDeliveryAge(topicNames(topics.prefix), specs, await admin.describe(specs.map(({ name }) => name)))
   } catch (error) {

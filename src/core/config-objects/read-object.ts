@@ -60,7 +60,7 @@ export function readObject(
 }
 
 const hints = {
-  unknown_format: 'update this process to the newest version of Hookline',
+  unknown_format: 'update all processes of Hookline to the newest version',
   damaged: 'write the whole object again, with its secrets, through the operator API, or delete the object',
 }
 

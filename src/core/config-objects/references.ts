@@ -136,7 +136,8 @@ export function usesOf({ kind, id }: ObjectName, all: AllObjects): readonly Sett
   const [first] = users
   if (first === undefined) return []
   const more = users.length > 1 ? ` and in ${countWithNoun(users.length - 1, 'more place')}` : ''
-  const hint = `remove this ${kind} from ${first} first`
+  const others = users.length > 1 ? ' and from the other places' : ''
+  const hint = `remove this ${kind} from ${first}${others} first`
   return [{ path: [], message: `this ${kind} is used by ${first}${more}`, hint }]
 }
 

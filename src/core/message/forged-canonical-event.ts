@@ -75,7 +75,7 @@ function originFault({ sourceId, destinationId, origin, message }: Event): strin
 const ownTrackMessages: ReadonlyMap<string, string> = new Map([
   [canarySource, 'a canary message'],
   [operationsSource, 'a notice'],
-  [factsSource, 'a message with destination facts'],
+  [factsSource, 'an internal track message of Hookline'],
 ])
 
 function partFault({ message, origin }: Event): string | undefined {

@@ -68,5 +68,5 @@ function messageIdOf(parsed: Parsed | Rejection, text: string): string | undefin
 
 const tooManyMessages = rejection(
   'too_many_messages',
-  `A batch may have at most ${maxMessages} messages: send the rest in further batches.`,
+  `The message comes after the first ${maxMessages} messages of its batch, the maximum: send it in another batch.`,
 )

@@ -72,7 +72,7 @@ function conflictWith(version: number | undefined, { kind }: Precondition): Obje
     )
   return objectRefusal(
     'precondition_failed',
-    `The object now has version ${version}: read it, then send the change again with the new ETag in If-Match.`,
+    `The ETag in If-Match does not match the object, which now has version ${version}: read the object, then send the change again with its ETag.`,
     { version },
   )
 }

@@ -57,7 +57,7 @@ function objectionsTo(own: DestinationPolicy, global: DeliveryRules): readonly P
 }
 
 const limitsHint =
-  'the window and the timeout are policy.window and policy.timeout or, if not set, delivery.window and delivery.timeout'
+  'the retry window is policy.window or, if not set, delivery.window; an attempt takes up to policy.timeout or, if not set, delivery.timeout'
 
 function timeoutObjection({ timeout }: DestinationPolicy, global: DeliveryRules): PolicyObjection | undefined {
   if (timeout === undefined || (timeout > 0 && timeout <= global.timeout)) return undefined
@@ -84,7 +84,7 @@ function waitObjection({ schedule }: DestinationPolicy, global: DeliveryRules): 
   return {
     key: 'schedule',
     message,
-    hint: 'no retry topic has a shorter wait: Hookline has a retry topic for 10s, 30s, 1m, 5m and each wait of delivery.schedule',
+    hint: 'use a longer wait: Hookline has retry topics only for 10s, 30s, 1m, 5m and the waits of delivery.schedule',
   }
 }
 

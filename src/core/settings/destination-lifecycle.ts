@@ -20,6 +20,6 @@ export const lifecycle = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      '`true`: the time for which a delivery waits during pauses does not count towards its retry window, up to 48h in total.',
+      '`true`: the time for which a delivery waits because its destination is paused does not count towards its retry window, up to 48h in total.',
     ),
 })

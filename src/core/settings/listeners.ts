@@ -37,7 +37,7 @@ export const collector = z
     clientAddressHeader: text
       .optional()
       .describe(
-        'Header in which a proxy sends the address of the client, for example `X-Forwarded-For`. Hookline applies the limits per client address to the last address in this header, also the limit for wrong keys at `operator.listen`. Absent: to the address of the connection.',
+        'Header in which a proxy sends the address of the client, for example `X-Forwarded-For`. Hookline uses the last address in this header for each limit per client address, including the limit for wrong keys at `operator.listen`. Absent: Hookline uses the address of the connection.',
       ),
     connectionsPerAddress: count
       .default(2_500)

@@ -38,7 +38,7 @@ const notices = z
   })
   .optional()
   .describe(
-    'Notices: track messages that Hookline sends to one destination. They report dead letters, changes through the operator API, and destinations that fail, recover, respond with 410 Gone or are disabled. Absent: Hookline sends none.',
+    'Notices: messages of type `track` that Hookline sends to one destination. They report dead letters, changes through the operator API, and destinations that fail, recover, respond with 410 Gone or are disabled. Absent: Hookline sends none.',
   )
 
 const sampleText = 'must be a number from 0 to 1'

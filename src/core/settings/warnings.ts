@@ -71,7 +71,7 @@ function destinationWarnings(
       : []),
     ...((policy?.maxConcurrency ?? topics.partitions) < topics.partitions
       ? [
-          `destination ${id}: policy.maxConcurrency (${policy?.maxConcurrency}) is less than topics.partitions (${topics.partitions}), so some processes may be unable to send requests to this destination; other processes make their deliveries, at least 10 s later; use at least ${topics.partitions}, or accept the delay`,
+          `destination ${id}: policy.maxConcurrency (${policy?.maxConcurrency}) is less than topics.partitions (${topics.partitions}), so some processes may be unable to send requests to this destination; their deliveries wait at least 10 s, and other processes then make them; set maxConcurrency to at least ${topics.partitions}, or accept the delay`,
         ]
       : []),
     ...(unusedTls.length > 0

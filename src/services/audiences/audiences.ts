@@ -77,7 +77,7 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
       if (!(await drained()))
         logger.warn(
           { waitedMs: drainLimit },
-          'shutdown timed out before all records of the audience input topic were processed; the offsets of unfinished records are not committed, so the next owner of their partitions processes these records again',
+          'shutdown timed out before this process had finished all records that it had read from the audience input topic; the unfinished records are not lost: the next owner of their partitions processes them again',
         )
       await consumer.stop()
     },

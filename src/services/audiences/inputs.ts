@@ -234,7 +234,7 @@ export class Inputs {
     const { topic, partition, offset } = record
     logger.warn(
       { topic, partition, offset, detail },
-      'record of the audience input topic cannot be decoded (see detail); hookline writes it to the dead-letter topic: list it with `hookline dead-letters --destination -`',
+      'record of the audience input topic cannot be decoded (see detail), so hookline does not apply it, and writes it to the dead-letter topic: list it with `hookline dead-letters --destination -`',
     )
     void writes.deadLetter(record, { reason: 'undecodable' }, processor).then(written => {
       if (!written) return

@@ -64,7 +64,7 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
     metrics.audienceRestoreSeconds.observe({}, seconds)
     logger.info(
       { partition, records, ...state.size(), stale: stale.length, seconds },
-      'hookline has read the audience members of this partition, and now processes syncs for its users (stale: number of members with an outdated state in the topic; hookline writes their current state again)',
+      'hookline has read the audience members of this partition, and now processes syncs of the users of this partition (stale: number of members whose state in the topic is outdated; hookline now writes their current state)',
     )
     return { state, next, stale }
   }
@@ -80,7 +80,7 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
         const fields = { topic: log.topic, partition, error: (error as Error).message, retryInMs: retryAfter }
         logger.warn(
           fields,
-          'hookline cannot read the audience members of this partition (see error), so syncs for its users wait in the audience input topic; hookline tries again after retryInMs; if this continues, check Kafka with: hookline doctor',
+          'hookline cannot read the audience members of this partition (see error), so syncs of the users of this partition wait in the audience input topic; hookline tries again after retryInMs; if this continues, check Kafka with: hookline doctor',
         )
       } finally {
         reading.release()

@@ -51,7 +51,7 @@ export function createKeepRejected(deps: Deps): KeepRejected {
     metrics.collectorRejectsLost.inc({}, count)
     logger.debug(
       { topic, messages: count, why },
-      'the collector could not write rejected messages to the topic (see the field "why"); these messages are missing from the topic, but the senders see them in the responses',
+      'the collector did not write some rejected messages to the topic (see the fields "messages" and "why"); the responses still report their errors to the senders',
     )
   }
 

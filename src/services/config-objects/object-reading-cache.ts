@@ -5,7 +5,7 @@ import type { Logger } from '../../core/ports.ts'
 import { formatPath } from '../../core/settings/problem.ts'
 
 const excluded =
-  'hookline cannot use a destination or source that was created with the operator API (see the fields "kind", "id" and "problems"): correct the problems; until then, messages for a destination wait, and the collector rejects messages of a source; all other destinations and sources stay in use'
+  'hookline cannot use a destination or source that was created with the operator API (see the fields "kind", "id" and "problems"): correct the problems; until then, if it is a destination, messages for it wait; if it is a source, the collector rejects its messages; all other destinations and sources stay in use'
 
 /** Reads the values of objects, each version once, and logs the objects that cannot be used. */
 export class ObjectReadingCache {

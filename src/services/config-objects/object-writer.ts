@@ -111,7 +111,7 @@ export class ObjectWriter {
         if (error === undefined) return
         logger.warn(
           { topic, ...name, error: error.message },
-          'hookline ignored an invalid or outdated change of this configuration object, and could not write the valid version to the config topic again after it (see error); it tries again in 30 s, and the valid version is lost only if all tries fail for 7 days',
+          'hookline could not write this configuration object to the config topic again (see error); it tries again in 30 s; hookline still uses the last valid version, but if all tries fail for 7 days, Kafka may delete this version: correct the cause of the error',
         )
         this.#copyAfter(copyOthersAfter)
       })

@@ -152,6 +152,6 @@ function discardLate(
   metrics.ledgerGaps.inc({})
   logger.error(
     { topic: topics.ledger, source: topic, partition },
-    'hookline could not write counts of delivery results to the ledger topic in time, and discards them; the counts of this hour and earlier hours in the ledger are incomplete, those of later hours are not; deliveries are not affected; check that this process can write to the topic',
+    'hookline could not write counts of delivery results to the ledger topic in time, and discards them; deliveries are not affected, but `hookline ledger` reports this hour and all earlier hours as incomplete; later hours are complete again unless this line repeats; check that this process can write to the topic',
   )
 }

@@ -191,7 +191,7 @@ function createCopies({ copies, producer, topic, clock, logger }: CopyDeps) {
         if (error === undefined) return
         logger.warn(
           { topic, error: error.message },
-          'hookline could not write the state of a job (a replay or a resend) to the jobs topic (see error), after two processes had changed the job at the same time; the job continues, and hookline tries again every few seconds; if this line repeats, check Kafka: otherwise the state of the job may later be lost',
+          'hookline could not write the state of a job (a replay or a resend) to the jobs topic (see error); the job continues, and hookline tries to write its state again every few seconds; if this line repeats, check Kafka: the state of the job may be lost if the write never succeeds',
         )
         soon()
       })

@@ -39,7 +39,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
       const { hour, destination } = view.rows.find(row => (row.difference ?? 0) !== 0) ?? {}
       logger.error(
         { difference, hour, destination },
-        'the numbers of deliveries and of their results differ ("difference": by how many, in all rows), so deliveries may be lost; "hour" and "destination" name one affected row; run `hookline ledger`, and see the runbook HooklineLedgerDifference',
+        'the number of deliveries and the number of their results are not equal, so deliveries may be lost ("difference": sum over all hours and destinations); "hour" and "destination" name one place of the difference; run `hookline ledger`, and see the runbook HooklineLedgerDifference',
       )
     }
     logged = difference

@@ -163,5 +163,5 @@ const rotationInProgress = (rotation: Extract<SecretRotation, { kind: 'in_progre
 
 const tooManyKeys = objectRefusal(
   'too_many_keys',
-  `The source already has ${maxWriteKeys} write keys, the maximum: send "keep", the number of earlier keys that stay valid (at most ${maxWriteKeys - 1}).`,
+  `The source already has ${maxWriteKeys} write keys, the maximum: send "keep" with a number from 0 to ${maxWriteKeys - 1}. Only this many earlier keys stay valid, the newest ones.`,
 )

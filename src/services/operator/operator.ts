@@ -74,7 +74,10 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
   function refuseAudience(name: string): Refusal | undefined {
     return audiences().has(name)
       ? undefined
-      : refusal('unknown_audience', 'The configuration has no audience with this name (see audiences.list).')
+      : refusal(
+          'unknown_audience',
+          'The configuration has no audience with this name: correct the name, or add the audience to audiences.list.',
+        )
   }
 
   async function sync({ audience: name, mode, allowEmpty, lines, trace }: SyncRequest): Promise<SyncAnswer> {
@@ -132,7 +135,10 @@ async function orUnavailable<T>(
   } catch (error) {
     if (error instanceof UploadCutShort) throw error
     const text = error instanceof Error ? error.message : String(error)
-    logger.error({ ...facts, error: text }, `Kafka failed during the ${what}; the client has to send the request again`)
+    logger.error(
+      { ...facts, error: text },
+      `${what} failed because of Kafka (see error); the client has to send the request again`,
+    )
     return kafkaUnavailable
   }
 }

@@ -180,6 +180,8 @@ async function stopKafka(on: Installation): Promise<Done> {
   const victims = (await podsOf(on, 'dispatcher')).map(({ name }) => name)
   await shell(`${inKafka} scale deployment/kafka-bootstrap --replicas=0`)
   await delay(outageMs)
+  // Kafka takes some time to stop. The outage begins after the last acknowledged message.
+  const at = Math.max(...ledger.acknowledged().map(({ acknowledgedAt = 0 }) => acknowledgedAt))
   await shell(`${inKafka} scale deployment/kafka-bootstrap --replicas=1`)
   await shell(`${inKafka} rollout status deployment/kafka-bootstrap`)
   const back = performance.now()
@@ -190,7 +192,7 @@ async function stopKafka(on: Installation): Promise<Done> {
   await until('all pods are ready', async () => (await on.pods()).every(({ isReady }) => isReady))
   return {
     measured: [`a new message was accepted and delivered ${seconds(took)} after Kafka was ready again`],
-    victims,
+    ...{ victims, at },
     failures: took > 60_000 ? ['recovery took more than 60 s'] : [],
   }
 }

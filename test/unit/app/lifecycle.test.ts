@@ -46,7 +46,7 @@ describe('Lifecycle', () => {
       'start a',
       'start b',
       'stop b',
-      'a component of the process failed to stop (see part and error); the process stops its other components: {"part":"b","error":"Error: broken"}',
+      'one component of this process failed to stop (see the field "part"); the process stops its other components: {"part":"b","error":"Error: broken"}',
       'stop a',
     ])
   })

@@ -61,7 +61,10 @@ export function createCommits({ owned, positions, group, onCommit, clock, logger
       await to.commitOffsets({ topics })
     } catch (error) {
       onCommit?.('refused')
-      logger.debug({ group: to.groupId, code: errorCodeOf(error) }, 'an offset commit failed; hookline repeats it')
+      logger.debug(
+        { group: to.groupId, code: errorCodeOf(error) },
+        'offset commit failed (see code); hookline tries again; if it stops before a commit succeeds, some records are processed again',
+      )
       return false
     }
     onCommit?.('accepted')

@@ -201,7 +201,11 @@ class GroupConsumer implements LogConsumer {
     membership.forget()
     if (this.#isClosed) return
     const crash = toKafkaError(`consumer of group ${groupId} crashed`, error)
-    if (restart) logger.warn({ group: groupId, code: crash.code }, `${crash.message}; hookline restarts the consumer`)
+    if (restart)
+      logger.warn(
+        { group: groupId, code: crash.code },
+        `${crash.message}; hookline restarts the consumer; until then, unread records wait in Kafka`,
+      )
     else if (this.#hasJoined) onFatal(crash)
     else this.#joined.reject(crash)
   }

@@ -23,7 +23,7 @@ const syncDescription = [
 
 const driftDescription = [
   'Finds the users whose current value a destination has not acknowledged, and counts them by destination and status.',
-  'With the status "in flight", Hookline is delivering a change, which is normal. With "unknown", Hookline does not know the value at the destination, because a delivery failed or had no result, or the audience was reset. The next sync sends the value again. With "different", the destination has an older value, because it was disabled or did not belong to the audience. Enable it, add it to the audience in audiences.list of the configuration, then sync again.',
+  'With the status "in flight", Hookline is delivering a change, which is normal. With "unknown", Hookline does not know the value at the destination, because a delivery failed or had no result, or the audience was reset. The next sync sends the value again. With "different", the destination has an older value, because it was disabled or was not a destination of the audience. Enable it, or add it to the audience in audiences.list of the configuration. Then sync again.',
   'With --json the command prints one JSON line for each pair of a user and a destination that it finds. The field "standing" has the status: "in_flight", "unknown" or "different".',
   'Exit code 1 if a user has the status "unknown" or "different".',
 ].join('\n\n')
@@ -55,7 +55,7 @@ export function audienceCommand(io: CommandIo, open: OpenCommandClients = openCo
     .description(driftDescription)
     .requiredOption(...nameOption)
     .action(doing(showDrift))
-  const reset = subcommand('reset', 'make the next full sync send all members, not only changes')
+  const reset = subcommand('reset', 'make the next sync send the value of every user in its list, even if unchanged')
     .description(
       "Discards Hookline's record of the values that the destinations of this audience have. Use the command, for example, when a destination has lost its data. The command itself sends nothing to the destinations. The next sync sends every user in its list, and every user that it removes, even if their values have not changed.",
     )

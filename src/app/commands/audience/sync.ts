@@ -168,7 +168,7 @@ function printResult(
         throw new CommandFailed('interrupted; the upload is complete, and Hookline continues to deliver the changes')
       if (delivery?.ahead !== undefined)
         throw new CommandFailed(
-          `this sync had no effect, because an earlier sync has a time in the future (${toIsoTimestamp(syncBegan(delivery.ahead))}, from a clock that was ahead); run: hookline audience reset --name ${JSON.stringify(audience.name)}; then sync again`,
+          `this sync had no effect, because a clock was ahead at an earlier sync, whose time is still in the future (${toIsoTimestamp(syncBegan(delivery.ahead))}); sync again after you run: hookline audience reset --name ${JSON.stringify(audience.name)}`,
         )
       if (delivery !== undefined && delivery.undelivered > 0)
         throw new CommandFailed(
@@ -183,10 +183,10 @@ const incompleteSync = (received: number): string =>
 function countsOf({ delivered, waiting, undelivered, waitSeconds }: TimedWait): string {
   const counts = [
     `${delivered} delivered`,
-    ...(waiting > 0 ? [`${waiting} waiting`] : []),
+    ...(waiting > 0 ? [`${waiting} still waiting`] : []),
     ...(undelivered > 0 ? [`${undelivered} not delivered`] : []),
   ]
-  return `changes: ${counts.join(', ')} (waited for ${waitSeconds.toFixed(1)} s)`
+  return `changes: ${counts.join(', ')} (the command waited for ${waitSeconds.toFixed(1)} s)`
 }
 
 /** A list of members that is read as a stream. */

@@ -1,3 +1,4 @@
+import { countWithNoun } from '../../../core/count-with-noun.ts'
 import type { Switch } from '../../../core/operator/objects-api.ts'
 import { printData } from '../../command.ts'
 import type { OperatorOptions } from '../../operator-options.ts'
@@ -66,6 +67,6 @@ export async function rotateKey(
   const valid =
     keys === 1
       ? 'it is the only valid key of the source, so senders must use it now'
-      : `the source now has ${keys} valid keys`
+      : `the source still accepts ${countWithNoun(keys - 1, 'earlier key')}, so you can switch its senders to the new key one after the other`
   io.stderr.write(`hookline: the new write key of ${kind} ${id} is shown only once; ${valid}\n`)
 }

@@ -21,7 +21,7 @@ export function destinationsCommand(io: CommandIo): Command {
   const { subcommand, ofOne } = objectSubcommand('destination', io)
 
   const commands = [
-    subcommand('list', 'list the destinations of the configuration file and of the operator API')
+    subcommand('list', 'list the destinations from the configuration file and those created through the operator API')
       .addOption(closedOption('--state', 'list only destinations in this state', destinationStates))
       .option('--source <id>', 'list only destinations of this source')
       .option('--search <text>', 'list only destinations whose id or URL contains this text')

@@ -17,7 +17,7 @@ export function sourcesCommand(io: CommandIo): Command {
   const { subcommand, ofOne } = objectSubcommand('source', io)
 
   const commands = [
-    subcommand('list', 'list the sources of the configuration file and of the operator API')
+    subcommand('list', 'list the sources from the configuration file and those created through the operator API')
       .option('--search <text>', 'list only sources whose id contains this text')
       .action(doing(listObjects)),
     ofOne('show', 'show one source as YAML, with its write keys masked').action(doing(showObject)),
@@ -33,7 +33,7 @@ export function sourcesCommand(io: CommandIo): Command {
     ofOne('rotate-key', 'give a source a new write key, and print it once')
       .option(
         '--keep <n>',
-        'how many of the earlier write keys stay valid, counted from the newest (default: all)',
+        'how many earlier write keys stay valid; the oldest are removed first (default: all)',
         wholeNumber('--keep', 0),
       )
       .action(doing(rotateKey)),

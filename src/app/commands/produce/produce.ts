@@ -58,7 +58,7 @@ const openOutlet: OpenOutlet = async (settings, io) => {
 }
 
 const description = [
-  'Writes sample messages of all types to the events topic or, with --stdin, the messages that it reads from stdin as JSON lines. Their record key and encoding are those of the collector, and Hookline delivers them to the destinations of the source.',
+  'Writes sample messages of all types to the events topic or, with --stdin, the messages that it reads from stdin as JSON lines. The command writes the messages in the same format as the collector, and Hookline delivers them to the destinations of the source.',
   'With neither --count nor --rate, the command writes 100 sample messages. With --rate but without --count, it runs until you stop it with Ctrl-C.',
 ].join('\n\n')
 

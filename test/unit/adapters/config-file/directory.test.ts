@@ -106,7 +106,7 @@ it.each<[string, Record<string, string>, string[]]>([
     'an environment variable in it',
     { 'hookline.yaml': main, 'more/a.yaml': `id: a\nsources: [web]\nenabled: \${MISSING}\n${webhooks}` },
     [
-      `more/a.yaml:3:10: enabled: contains \${…}, but a file of "destinationsFrom" cannot use environment variables (write the value here; for a secret or URL, you can instead name a file of this directory: use for example "urlFile" in place of "url" (in a header: { file: NAME }); for a literal \${ write $\${)`,
+      `more/a.yaml:3:10: enabled: contains \${…}, but a file of "destinationsFrom" cannot use environment variables (write the value itself; for a secret or URL, you can instead put it into another file in the directory of this file, and name that file, for example with "urlFile" in place of "url" (in a header: { file: NAME }); for a literal \${ write $\${)`,
     ],
   ],
 ])('%s', async (_, files, refused) => {
@@ -135,7 +135,7 @@ describe('a huge configuration', () => {
   it('of 300,000 keys is refused at the first key over the limit', async () => {
     const text = `${own}collector:\n${Array.from({ length: 300_000 }, (_, n) => `  key${n}: 1`).join('\n')}`
     expect(await refusalOf({ 'hookline.yaml': text })).toEqual([
-      'hookline.yaml:1005:3: collector: is a mapping with more than 1000 keys, or contains one (check that this is the right file)',
+      'hookline.yaml:1005:3: collector: has more than 1000 keys in one mapping (check that this is the right file)',
     ])
   })
 

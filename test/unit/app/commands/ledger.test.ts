@@ -68,8 +68,8 @@ describe('hookline ledger', () => {
     const { code, out, err } = await run()
     expect(out).toMatch(/crm .* -\n/)
     expect(err).toBe(
-      'hookline: some counts or rows are missing, usually because there are too many; to request fewer, use --since, --until and --destination\n' +
-        'hookline: the counts of hours before 2026-03-01T11:00:00.000Z are incomplete\n',
+      'hookline: the answer lacks some rows or counts, usually because it has too many rows or took too long; to request fewer rows, use --since, --until and --destination\n' +
+        'hookline: the counts of hours before 2026-03-01T11:00:00.000Z are incomplete, because Hookline has not stored all results of these hours; DIFFERENCE is "-", and cannot show whether deliveries were lost\n',
     )
     expect(code).toBe(0)
   })

@@ -64,7 +64,7 @@ describe('hookline message', () => {
       'DESTINATION  STATE                 REASON    WAITING IN RETRY TOPIC             DEAD LETTER KEY',
       'ads          delivered (inferred)  -         -                                  -',
       'crm          waiting               http_5xx  10s, due 2026-03-01T00:00:10.000Z  -',
-      '(inferred): no record contains this state; Hookline concludes it from the committed offsets and the configuration',
+      '(inferred): no record shows this state; "delivered": Hookline processed the event and recorded no failure; "dropped": the current configuration drops the event',
       '',
       'TIME                      DESTINATION  ATTEMPT  WEBHOOK  OUTCOME   STATUS  MS  DECISION  REASON  NEXT ATTEMPT',
       '2026-03-01T00:00:00.000Z  crm          1        0        http_5xx  503     12  retried   -       -',
@@ -122,7 +122,7 @@ describe('hookline dead-letters --operator-url', () => {
       .map(line => JSON.parse(line).messageId)
     expect([ids, err]).toEqual([
       ['m2', 'm3', 'm4'],
-      '3 dead letters shown: retries_exhausted 2, http_4xx 1; older ones may exist, because of --limit\n',
+      '3 dead letters shown: retries_exhausted 2, http_4xx 1; there may be older ones: to list them, increase --limit\n',
     ])
   })
 })

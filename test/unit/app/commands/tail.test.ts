@@ -76,7 +76,7 @@ describe('hookline tail', () => {
     expect({ code, err, stopped, from }).toEqual({ code: 0, err: '', stopped: 1, from: 'end' })
     expect(lines).toEqual([
       '2026-03-01T00:00:00.000Z crm delivered #1 35 ms track web m-1 a=delivered b=timeout',
-      '2026-03-01T00:00:00.000Z crm retried #3 5003 ms track web m-2 0=timeout next attempt in 60s',
+      '2026-03-01T00:00:00.000Z crm retried #3 5003 ms track web m-2 0=timeout next attempt after 60s',
       '2026-03-01T00:00:00.000Z crm dead_lettered (http_4xx) #1 35 ms identify server m-3 0=http_4xx',
     ])
   })

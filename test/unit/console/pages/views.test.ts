@@ -54,9 +54,9 @@ describe('the failing destinations', () => {
 describe('the failed attempts of a destination', () => {
   it.each<[string, Parameters<typeof noFailuresText>[0], RegExp | undefined]>([
     ['are listed', { lastFailures: [{ at: '2026-01-01T00:00:00Z', outcome: 'timeout' }] }, undefined],
-    ['are none', { lastFailures: [] }, /^No failed attempt is recorded/],
-    ['are none of those that were read', { lastFailures: [], partial: true }, /^No failed attempt is recorded/],
-    ['are not recorded', {}, /^Failed attempts are not recorded/],
+    ['are none', { lastFailures: [] }, /^There are no records/],
+    ['are none of those that were read', { lastFailures: [], partial: true }, /^There are no records/],
+    ['are not recorded', {}, /^Hookline does not record failed attempts/],
     ['were not read', { partial: true }, /^The operator service does not report failed attempts/],
   ])('%s', (_name, status, title) => {
     const text = noFailuresText(status)
@@ -215,7 +215,7 @@ describe('a delivery of a message', () => {
     [{ state: 'waiting', reason: 'paused' }, 'Reason: paused.'],
     [
       { state: 'delivered', inferred: true },
-      'Kafka has no record of this state. Hookline concluded it because it has processed the event and recorded no failure, or because the current configuration drops the event.',
+      'No record in Kafka confirms this state. Hookline assumes it, because the event was processed and no failure was recorded, or because the current configuration drops the event.',
     ],
     [
       { state: 'unknown', reason: 'offsets_unknown' },

@@ -79,7 +79,7 @@ describe('an object that cannot be used', () => {
   })
 
   it.each<[string, string, RegExp]>([
-    ['an unknown format', '{"format":2,"document":{}}', /^update this process/],
+    ['an unknown format', '{"format":2,"document":{}}', /^update all processes/],
     ['no JSON', 'x', /^write the whole object again/],
     ['no JSON object', '[]', /^write the whole object again/],
     ['no format', '{}', /^write the whole object again/],

@@ -102,7 +102,7 @@ describe('marked as canonical, but', () => {
     [
       'destination facts for one destination',
       { ...canaryMessage, sourceId: 'hookline.facts' },
-      /not a message with destination facts/,
+      /not an internal track message of Hookline/,
     ],
     [
       'another origin',

@@ -68,7 +68,7 @@ it.each<[string, object, string[]]>([
     'fewer permits than partitions',
     { destinations: [{ ...crm, policy: { maxConcurrency: 11 } }] },
     [
-      'destination crm: policy.maxConcurrency (11) is less than topics.partitions (12), so some processes may be unable to send requests to this destination; other processes make their deliveries, at least 10 s later; use at least 12, or accept the delay',
+      'destination crm: policy.maxConcurrency (11) is less than topics.partitions (12), so some processes may be unable to send requests to this destination; their deliveries wait at least 10 s, and other processes then make them; set maxConcurrency to at least 12, or accept the delay',
     ],
   ],
   [

@@ -79,7 +79,10 @@ describe('a deletion', () => {
       harness.log.unwritable.add(topic)
       expect(await deleteUsers({ userIds: ['ada'] })).toMatchObject({ code: 'unavailable', retryAfter: 5 })
       expect(logger.lines).toMatchObject([
-        { level: 'error', line: 'Kafka failed during the deletion; the client has to send the request again' },
+        {
+          level: 'error',
+          line: 'deletion failed because of Kafka (see error); the client has to send the request again',
+        },
       ])
     },
   )

@@ -26,8 +26,8 @@ export function AudiencesPage() {
               <>
                 {partial === true && (
                   <PartialNotice>
-                    Hookline has not counted the members yet. The page refreshes automatically and then shows the
-                    numbers.
+                    Hookline has not counted the members yet. The page refreshes automatically, and shows the numbers as
+                    soon as Hookline has counted them.
                   </PartialNotice>
                 )}
                 <DataTable

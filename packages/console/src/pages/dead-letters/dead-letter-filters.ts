@@ -22,9 +22,9 @@ export function filterText(filters: DeadLetterFilters): string {
   return parts.length === 0 ? 'all dead letters' : parts.join(', ')
 }
 
-/** The title of a list without dead letters. A search that has not ended may still find some. */
-export function emptyTitle(isFiltered: boolean, isPartial: boolean): string {
-  if (isPartial) return 'No dead letter was found yet.'
+/** The title of a list without dead letters. A search that has a next page may still find some. */
+export function emptyTitle(isFiltered: boolean, hasMore: boolean): string {
+  if (hasMore) return 'No dead letter was found yet.'
   return isFiltered ? 'No dead letter matches the filters.' : 'There are no dead letters.'
 }
 

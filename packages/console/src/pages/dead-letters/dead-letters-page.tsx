@@ -53,13 +53,13 @@ export function DeadLettersPage() {
         <LoadedData loaded={loaded} what="dead letters" isList>
           {({ deadLetters, next, partial }) => (
             <>
-              {partial === true && (
+              {partial === true && (next !== undefined || deadLetters.length > 0) && (
                 <PartialNotice>{partialText(next !== undefined && deadLetters.length < limit)}</PartialNotice>
               )}
               {deadLetters.length > 0 ? (
                 <DeadLetterTable letters={deadLetters} />
               ) : (
-                <EmptyState title={emptyTitle(isFiltered, partial === true)} />
+                <EmptyState title={emptyTitle(isFiltered, next !== undefined)} />
               )}
               <Pager path="/dead-letters" query={{ ...filters, after }} next={next} what="dead letters" />
             </>

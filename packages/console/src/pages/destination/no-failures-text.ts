@@ -13,14 +13,14 @@ export function noFailuresText({
   if (lastFailures !== undefined)
     return lastFailures.length > 0
       ? undefined
-      : { title: 'No failed attempt is recorded.', reason: 'Kafka keeps records of failed attempts for 7 days.' }
+      : { title: 'There are no records of failed attempts.', reason: 'Kafka keeps these records for 7 days.' }
   if (partial === true)
     return {
       title: 'The operator service does not report failed attempts.',
       reason: 'It could not read them from Kafka in time, or delivery.attemptsTopic is "off" in the configuration.',
     }
   return {
-    title: 'Failed attempts are not recorded.',
+    title: 'Hookline does not record failed attempts.',
     reason: 'delivery.attemptsTopic is "off" in the configuration. To record failed attempts, set it to "failures".',
   }
 }

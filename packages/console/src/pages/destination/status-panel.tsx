@@ -21,7 +21,8 @@ export function StatusPanel({ status }: { readonly status: DestinationStatus }) 
     >
       {status.partial === true && (
         <PartialNotice>
-          Hookline could not read all records from Kafka in time, so numbers may be too low.
+          Hookline could not read all records from Kafka in time, so numbers may be too low. Reload the page to read
+          them again.
         </PartialNotice>
       )}
       <Facts

@@ -2,12 +2,13 @@ import type { MessageDestination } from '../../api/types.ts'
 
 const unknownCauses: Readonly<Record<string, string>> = {
   search_incomplete:
-    'The search stopped at its limit before it found how this delivery ended: run `hookline message` with --since and --until.',
+    'The search reached its limit before it found how this delivery ended. For a complete search, run `hookline message`, and set --since and --until to times shortly before and after the message.',
   offsets_unknown:
     'It is unknown whether Hookline has processed the event, because Kafka did not report the progress: reload the page.',
   attempts_not_recorded:
     'It is unknown how this delivery ended, because Hookline records no attempts (delivery.attemptsTopic is "off").',
-  attempts_removed: 'Kafka may have deleted the records of the attempts, because their retention time has passed.',
+  attempts_removed:
+    'It is unknown how this delivery ended, because the message is older than the retention time of the attempt records in Kafka.',
   record_missing:
     'The search found no record that shows how this delivery ended. Perhaps an attempt was not recorded, or the delivery was dead-lettered and its dead letter was replayed or deleted.',
 }
@@ -22,7 +23,7 @@ export function reasonText({ state, reason, inferred }: Omit<MessageDestination,
     ...(reason === undefined ? [] : [`Reason: ${reason}.`]),
     ...(inferred === true
       ? [
-          'Kafka has no record of this state. Hookline concluded it because it has processed the event and recorded no failure, or because the current configuration drops the event.',
+          'No record in Kafka confirms this state. Hookline assumes it, because the event was processed and no failure was recorded, or because the current configuration drops the event.',
         ]
       : []),
   ]

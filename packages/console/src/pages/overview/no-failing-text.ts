@@ -17,10 +17,10 @@ export function noFailingText(
   const hasAllLetters = letters !== undefined && letters.next === undefined
   const breakers = hasAllBreakers
     ? 'No circuit breaker is open.'
-    : 'The operator service has not reported the states of all circuit breakers.'
+    : 'The operator service did not report the state of every circuit breaker.'
   const deadLetters = hasAllLetters
     ? 'No destination has dead letters of the last hour.'
-    : 'The operator service has not reported all dead letters of the last hour.'
+    : 'The operator service did not list every dead letter of the last hour.'
   return {
     title:
       hasAllBreakers && hasAllLetters

@@ -109,7 +109,9 @@ describe('rotate-secret and rotate-key', () => {
   it('print a new write key, and keep the earlier ones', async () => {
     const { out, err } = await sources('rotate-key', 'app')
     expect(out).toMatch(/^[A-Za-z0-9_-]{43}\n$/)
-    expect(err).toBe('hookline: the new write key of source app is shown only once; the source now has 2 valid keys\n')
+    expect(err).toBe(
+      'hookline: the new write key of source app is shown only once; the source still accepts 1 earlier key, so you can switch its senders to the new key one after the other\n',
+    )
     expect((await sources('rotate-key', 'app', '--keep', '0')).err).toContain(
       '; it is the only valid key of the source, so senders must use it now\n',
     )
