@@ -122,3 +122,17 @@ describe('over TLS', () => {
     await expect(createRegistry({ url, auth: undefined }).findById(7)).rejects.toThrow(RegistryUnavailable)
   })
 })
+
+describe('an unavailable registry is transient, so a start may wait for it,', () => {
+  it.each([
+    ['when it responds that it is overloaded', answering(503, '{"message":"overloaded"}'), true],
+    ['when it closes the connection', (({ socket }) => void socket.destroy()) as RequestListener, true],
+    ['but not when it rejects the credentials', answering(401, '{"message":"Unauthorized"}'), false],
+    ['but not when the URL is of another server', json({ hello: 'world' }), false],
+  ])('%s', async (_, answer, isTransient) => {
+    const registry = await registryAt(answer)
+    const error = await registry.lookUp('s', '"string"').catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(RegistryUnavailable)
+    expect((error as RegistryUnavailable).isTransient).toBe(isTransient)
+  })
+})
