@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /**
  * Time that a process gets to stop after SIGTERM. A broker needs 0.4 s. Without a quorum, it never
@@ -82,6 +83,28 @@ export function endWithUs(pid: number, ended: Promise<unknown>, throwAwayDir = '
 export async function tailOf(logFile: string, lines = 30): Promise<string> {
   const text = await readFile(logFile, 'utf8').catch(() => '')
   return text.trimEnd().split('\n').slice(-lines).join('\n')
+}
+
+/**
+ * Checks every `everyMs` whether a process is ready. Resolves when it is.
+ * @throws when the process ends before that, or is not ready within `patienceMs`
+ */
+export async function untilReady(
+  { ended }: Pick<GuardedProcess, 'ended'>,
+  isReady: () => Promise<boolean>,
+  { everyMs, patienceMs }: { readonly everyMs: number; readonly patienceMs: number },
+): Promise<void> {
+  let end: string | undefined
+  void ended.then(how => {
+    end = how
+  })
+  const deadline = performance.now() + patienceMs
+  while (end === undefined) {
+    if (await isReady()) return
+    if (performance.now() > deadline) throw new Error(`it was not ready within ${patienceMs / 1_000} s`)
+    await delay(everyMs)
+  }
+  throw new Error(`it ended with ${end}`)
 }
 
 /** How a process ended: `exit code 1` or `signal SIGKILL`. */

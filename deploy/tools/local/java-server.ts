@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import { type GuardedProcess, startGuarded, tailOf } from './guarded-process.ts'
+import { type GuardedProcess, startGuarded, tailOf, untilReady } from './guarded-process.ts'
 import { type Java, javaFlags } from './java.ts'
 import { makeOnce } from './user-cache.ts'
 
@@ -51,7 +50,7 @@ export async function startJavaServer(options: JavaServerOptions): Promise<Guard
   }
   try {
     await writeFile(join(dataDir, 'server.pid'), `${server.pid}\n`)
-    await untilReady(server, options.isReady)
+    await untilReady(server, options.isReady, { everyMs: 20, patienceMs: startTimeoutMs })
   } catch (error) {
     await server.kill()
     const log = await tailOf(logFile)
@@ -59,20 +58,6 @@ export async function startJavaServer(options: JavaServerOptions): Promise<Guard
     throw new Error(`${name} did not start: ${(error as Error).message}\n${log}`, { cause: error })
   }
   return { ...server, stop: patienceMs => server.stop(patienceMs).then(clean) }
-}
-
-async function untilReady(server: GuardedProcess, isReady: () => Promise<boolean>): Promise<void> {
-  let end: string | undefined
-  void server.ended.then(how => {
-    end = how
-  })
-  const deadline = performance.now() + startTimeoutMs
-  while (end === undefined) {
-    if (await isReady()) return
-    if (performance.now() > deadline) throw new Error(`it was not ready within ${startTimeoutMs / 1000} s`)
-    await delay(20)
-  }
-  throw new Error(`it ended with ${end}`)
 }
 
 /**

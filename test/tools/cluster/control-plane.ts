@@ -1,8 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import { type GuardedProcess, startGuarded, tailOf } from '../../../deploy/tools/local/guarded-process.ts'
+import { type GuardedProcess, startGuarded, tailOf, untilReady } from '../../../deploy/tools/local/guarded-process.ts'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { createAuthority } from '../../support/network/certificates.ts'
 import { type ApiClient, createApiClient } from './api-client.ts'
@@ -72,7 +71,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   try {
     start('etcd', etcdArguments(directory, etcdPort, peerPort))
     const server = start('kube-apiserver', apiServerArguments(directory, { address, port, etcdPort }))
-    await untilReady(server, () => api.isReady())
+    await untilReady(server, () => api.isReady(), { everyMs: 50, patienceMs: startTimeoutMs })
     if (controllers) {
       const [controllerConf, schedulerConf] = ['controllers.conf', 'scheduler.conf'].map(name => join(directory, name))
       await writeKubeconfig(controllerConf!, 'system:kube-controller-manager')
@@ -171,17 +170,3 @@ const controllerArguments = (directory: string, kubeconfigFile: string): readonl
   ...['--use-service-account-credentials=true', '--root-ca-file', join(directory, 'ca.crt')],
   ...['--service-account-private-key-file', join(directory, 'accounts.key')],
 ]
-
-async function untilReady(server: GuardedProcess, isReady: () => Promise<boolean>): Promise<void> {
-  let end: string | undefined
-  void server.ended.then(how => {
-    end = how
-  })
-  const deadline = performance.now() + startTimeoutMs
-  while (end === undefined) {
-    if (await isReady()) return
-    if (performance.now() > deadline) throw new Error(`it was not ready within ${startTimeoutMs / 1_000} s`)
-    await delay(50)
-  }
-  throw new Error(`it ended with ${end}`)
-}

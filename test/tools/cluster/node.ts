@@ -4,7 +4,7 @@ import { mkdir, readdir, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { type GuardedProcess, startGuarded, tailOf } from '../../../deploy/tools/local/guarded-process.ts'
+import { startGuarded, tailOf, untilReady } from '../../../deploy/tools/local/guarded-process.ts'
 import { type ControlPlane, serviceAddresses } from './control-plane.ts'
 import { machineAddress, nodeAddress, nodeFiles, podAddresses } from './node-files.ts'
 
@@ -115,7 +115,8 @@ export async function startNode(options: NodeOptions): Promise<Node> {
   }
   const socket = join(directory, 'containerd.sock')
   try {
-    await untilTrue(first, async () => existsSync(socket) && (await isReady(plane)))
+    const isNodeReady = async (): Promise<boolean> => existsSync(socket) && (await isReady(plane))
+    await untilReady(first, isNodeReady, { everyMs: 100, patienceMs: startTimeoutMs })
   } catch (error) {
     await stop()
     const logs = await Promise.all(
@@ -169,18 +170,4 @@ async function removeCgroup(path: string): Promise<void> {
     if (error.code !== 'EBUSY' || performance.now() > deadline) throw error
     await delay(50)
   }
-}
-
-async function untilTrue(first: GuardedProcess, isTrue: () => Promise<boolean>): Promise<void> {
-  let end: string | undefined
-  void first.ended.then(how => {
-    end = how
-  })
-  const deadline = performance.now() + startTimeoutMs
-  while (end === undefined) {
-    if (await isTrue()) return
-    if (performance.now() > deadline) throw new Error(`it was not ready within ${startTimeoutMs / 1_000} s`)
-    await delay(100)
-  }
-  throw new Error(`it ended with ${end}`)
 }
