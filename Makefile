@@ -32,7 +32,7 @@ test-cluster: setup ## install the chart on a real one-node Kubernetes, and run 
 
 # Make passes variables of its command line to the environment of its commands.
 chaos: setup ## inject faults under load and print a table of lost and duplicated events; SEED=n, ONLY=name,name, PATIENCE=n, MINUTES=n, JSON=file, PUBLISH=1
-	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning test/tools/chaos/main.ts
+	@exec node_modules/.bin/node --max-old-space-size=12288 --disable-warning=TimeoutNegativeWarning test/tools/chaos/main.ts
 
 bench: setup ## measure throughput, latency, memory and crash recovery against their limits; ROWS=name,name, PUBLISH=1, PROFILE=1; see docs/performance/README.md
 	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning test/tools/bench/main.ts

@@ -53,6 +53,8 @@ const firstBytes = 16_384
 export class BodyBuffer {
   readonly #options: StoreOptions
   readonly #parts: Buffer[] = []
+  /** The body, if it arrived in one chunk. */
+  #piece: Buffer | undefined
   /** Total size of all parts, in bytes. */
   #capacity = 0
   #length = 0
@@ -74,6 +76,7 @@ export class BodyBuffer {
       // Most bodies arrive in one chunk. That chunk is kept, without a copy.
       if (!memory.take(length)) return 'no_memory'
       this.#append(piece)
+      this.#piece = piece
     } else {
       const last = this.#parts.at(-1)
       const copied = last === undefined ? 0 : piece.copy(last, last.length - (this.#capacity - this.#length))
@@ -111,8 +114,11 @@ export class BodyBuffer {
    * that arrived in one chunk is in a buffer of Node, which is not freed here.
    */
   free(): void {
-    const { expected } = this.#options
-    for (const { buffer, length } of this.#parts.splice(0)) if (length !== expected) (buffer as ArrayBuffer).transfer(0)
+    for (const part of this.#parts.splice(0)) {
+      // Node may allocate the buffer of `concat` in a pool, which other buffers use too.
+      const isAlone = part.length === part.buffer.byteLength
+      if (isAlone && part !== this.#piece) (part.buffer as ArrayBuffer).transfer(0)
+    }
     this.#length = 0
     this.#capacity = 0
   }

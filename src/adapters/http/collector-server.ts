@@ -54,7 +54,7 @@ export function createTrackingServer(deps: Deps): TrackingServer {
     ...deps,
     limits: { ...limits, connectionsPerAddress },
     onAnswer,
-    onConnectionRefused: () => onRefused('connections'),
+    onConnectionClosed: () => onRefused('connections'),
     methodsOf,
     isCrossOrigin: url => !isOperatorUrl(url),
   })

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { BodyOwner } from '../../core/collector/memory-budget.ts'
 import type { Admission, BodyMemory, TrackingApi } from '../../core/collector/tracking-api.ts'
 import type { CallType } from '../../core/message/message.ts'
 import { noMemory } from '../../core/message/request-refusal.ts'
@@ -12,6 +13,7 @@ import type { Connections } from './open-connections.ts'
 import { readBody } from './read-body.ts'
 import { accepted, type HttpResponse, refused } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'
+import { createUnpackPermits, type UnpackPermit } from './unpack-permits.ts'
 
 interface Deps {
   readonly api: TrackingApi
@@ -40,8 +42,9 @@ interface Sender {
   readonly headerKey: string | undefined
   readonly queryKey: string | undefined
   readonly memory: BodyMemory
-  /** Whether the source was admitted before the body was read. */
-  readonly isKnown: boolean
+  /** The source is known if it was admitted before the body is read. */
+  readonly owner: BodyOwner
+  readonly permit: UnpackPermit
 }
 
 /**
@@ -55,6 +58,7 @@ interface Sender {
 export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse | undefined> {
   const { api, maxBodyBytes, clientAddressHeader, limits, connections, clock, onRefused } = deps
   const inProgress = new AddressCounter(limits.connectionsPerAddress)
+  const permitFor = createUnpackPermits()
 
   /** Returns the response; `undefined` when the client has closed the connection. */
   async function take(taken: Taken): Promise<HttpResponse | undefined> {
@@ -70,12 +74,14 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
     }
     const connection = connections.of(raw)
     let isAnswered = false
-    const memory = api.openBody({ sourceId: sender?.sourceId, address }, () => {
+    const owner = { sourceId: sender?.sourceId, address }
+    const permit = permitFor(owner)
+    const memory = api.openBody(owner, () => {
       if (isAnswered) raw.socket.destroy()
-      else connection.onBodyAborted?.(refused(noMemory))
+      else if (!permit.refuse(refused(noMemory))) connection.onBodyAborted?.(refused(noMemory))
     })
     try {
-      const answer = await takeBody(taken, { headerKey, queryKey, memory, isKnown: sender !== undefined })
+      const answer = await takeBody(taken, { headerKey, queryKey, memory, owner, permit })
       isAnswered = answer !== undefined && answer.body.length > shortResponse && connections.isOpen(raw)
       if (isAnswered) {
         memory.answered(Buffer.byteLength((answer as HttpResponse).body))
@@ -99,7 +105,7 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
 
   async function takeBody({ request, reply, type, trace }: Taken, sender: Sender): Promise<HttpResponse | undefined> {
     const { raw } = request
-    const { headerKey, queryKey, memory, isKnown } = sender
+    const { headerKey, queryKey, memory, owner, permit } = sender
     const receivedAt = clock.now()
     const connection = connections.of(raw)
     const { progress } = limits
@@ -108,8 +114,9 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
       if (found.kind === 'refused') return refused(found)
       return memory.assign(found.sourceId) ? undefined : refused(noMemory)
     }
-    const probe = isKnown ? undefined : createWriteKeySearch({ maxBytes: maxBodyBytes, onKey })
-    const body = await readBody(raw, reply.raw, { maxBytes: maxBodyBytes, memory, probe, progress, clock, connection })
+    const probe = owner.sourceId === undefined ? createWriteKeySearch({ maxBytes: maxBodyBytes, onKey }) : undefined
+    const bodyDeps = { maxBytes: maxBodyBytes, memory, probe, permit, progress, clock, connection }
+    const body = await readBody(raw, reply.raw, bodyDeps)
     if (body.kind === 'gone') return undefined
     if (body.kind === 'refused') {
       if (body.answer.code === 'request_timeout') onRefused('slow')
@@ -121,8 +128,9 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
     // bodies wait for the search.
     const assign = (sourceId: string): boolean => memory.assign(sourceId)
     const reserve = (bytes: number): boolean => memory.take(bytes)
-    const keys = { headerKey, queryKey }
-    const answer = await api.accept({ ...keys, type, body: body.text, assign, reserve, strict, receivedAt, trace })
+    const canEverReserve = (bytes: number): boolean => memory.canEverHold(bytes)
+    const use = { assign, reserve, canEverReserve }
+    const answer = await api.accept({ headerKey, queryKey, type, body: body.text, ...use, strict, receivedAt, trace })
     return answer.kind === 'accepted' ? accepted(answer.rejected) : refused(answer)
   }
 

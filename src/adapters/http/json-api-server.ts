@@ -1,11 +1,12 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import { ConnectionLimiter } from '../../core/network/connection-limiter.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
-import { AddressCounter, limitAddresses } from './client-address-limits.ts'
+import { createMaximumLog, limitConnections, protectRequests } from './connection-limits.ts'
 import { isPreflight, preflight } from './cors.ts'
 import { createNodeServer } from './node-server.ts'
 import { type Connections, createConnections, everyMethod } from './open-connections.ts'
@@ -19,8 +20,8 @@ interface Deps {
   readonly clock: Clock
   readonly logger: Logger
   readonly onAnswer: (answer: HttpResponse) => void
-  /** Called when a connection is closed because its address is at its maximum. */
-  readonly onConnectionRefused?: () => void
+  /** Called when a connection is closed because its address, or the server, is at its maximum. */
+  readonly onConnectionClosed?: () => void
   /** The methods of a path, as in `Allow`; `undefined` when the path does not exist. */
   readonly methodsOf: (url: string) => string | undefined
   /** Whether pages of other origins may use this path (CORS). */
@@ -54,20 +55,24 @@ export interface HttpServer {
 export function createHttpServer(deps: Deps): HttpServer {
   const { listen, limits, clock, logger, onAnswer, isCrossOrigin } = deps
   const connections = createConnections({ limits, clock, onAnswer })
-  const addresses = new AddressCounter(limits.connectionsPerAddress)
+  const limiter = new ConnectionLimiter<Socket>(limits.connections, limits.connectionsPerAddress)
   const send = createSend({ connections, limits, clock, onAnswer, isCrossOrigin })
-  const onDrop = logDrops(deps)
+  const logMaximum = createMaximumLog(deps)
   const serverFor = (handler: RequestListener): Server => {
-    const server = createNodeServer(handler, limits).on('drop', onDrop)
+    const server = createNodeServer(handler, limits)
     connections.follow(server)
-    limitAddresses(server, addresses, deps.onConnectionRefused)
+    protectRequests(server, limiter)
+    limitConnections(server, limiter, closing => {
+      deps.onConnectionClosed?.()
+      logMaximum(closing)
+    })
     return server
   }
   const app = createApp(serverFor, (error, request, reply) => send(request, reply, answerToBadUrl(error)))
   const others: Server[] = []
 
   app.addHook('onRequest', (request, reply, done) => {
-    const refusal = refusalOf(request.raw, connections.of(request.raw).requestsInProgress, limits)
+    const refusal = refusalOf(request.raw, limits)
     if (refusal === undefined) done()
     else send(request, reply, refusal)
   })
@@ -153,26 +158,10 @@ async function listenBeside(app: FastifyInstance, serverFor: ServerFor, logger: 
   return listening
 }
 
-const dropsLoggedEveryMs = 60_000
-
-function logDrops({ limits, clock, logger }: Deps): () => void {
-  let dropped = 0
-  let loggedAt = Number.NEGATIVE_INFINITY
-  return () => {
-    dropped += 1
-    if (clock.monotonic() - loggedAt < dropsLoggedEveryMs) return
-    loggedAt = clock.monotonic()
-    logger.warn(
-      { connections: limits.connections, dropped },
-      'the HTTP server has reached its maximum number of connections (see "connections"), so it closes new connections ("dropped": their number since the server started); look for clients that open many connections, or run more processes',
-    )
-  }
-}
-
 /**
  * The error response to a request that is invalid on every path; `undefined` for a valid request.
  */
-function refusalOf(request: IncomingMessage, requestsInProgress: number, limits: HttpLimits): HttpResponse | undefined {
+function refusalOf(request: IncomingMessage, limits: HttpLimits): HttpResponse | undefined {
   const { rawHeaders, headers, httpVersionMajor, httpVersionMinor } = request
   if (httpVersionMajor !== 1) return problem('malformed_request', 'This HTTP version is not supported: use HTTP/1.1.')
   if (rawHeaders.length > 2 * limits.headFields)
@@ -183,11 +172,6 @@ function refusalOf(request: IncomingMessage, requestsInProgress: number, limits:
     return problem('malformed_request', `The request has ${hosts} Host headers: send exactly one.`)
   if (headers.expect !== undefined && httpVersionMinor === 1 && !/^100-continue$/i.test(headers.expect))
     return problem('expectation_failed', "This Expect header is not supported: send '100-continue' or none.")
-  if (requestsInProgress > limits.pipelined)
-    return problem(
-      'unavailable',
-      'Too many requests wait on this connection: send this one again after the time in Retry-After.',
-    )
   return undefined
 }
 

@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { paceParsing } from './paced-parsing.ts'
 import type { HttpLimits } from './server-limits.ts'
 
 /**
- * Creates a Node HTTP server with these limits. Invalid HTTP and timeouts are reported by its event
- * `clientError`.
+ * Creates a Node HTTP server with these limits, except for those of connections (see
+ * connection-limits.ts). Invalid HTTP and timeouts are reported by its event `clientError`.
  */
 export function createNodeServer(handler: RequestListener, limits: HttpLimits): Server {
   const server = createServer(
@@ -13,6 +14,8 @@ export function createNodeServer(handler: RequestListener, limits: HttpLimits): 
       requestTimeout: limits.requestTimeout,
       connectionsCheckingInterval: limits.checkEvery,
       keepAliveTimeout: limits.keepAlive,
+      // Less data is read in advance for a connection that waits (paced-parsing.ts).
+      highWaterMark: 16_384,
       // The Host header is checked in json-api-server.ts, because Node's own 400 response has no
       // body.
       requireHostHeader: false,
@@ -20,7 +23,6 @@ export function createNodeServer(handler: RequestListener, limits: HttpLimits): 
     handler,
   )
   server.timeout = limits.silence
-  server.maxConnections = limits.connections
   // Turns off Node's limit on header fields, which drops the fields above it silently.
   // json-api-server.ts refuses a request with too many fields.
   server.maxHeadersCount = 0
@@ -30,5 +32,6 @@ export function createNodeServer(handler: RequestListener, limits: HttpLimits): 
   // body is needed.
   for (const event of ['checkContinue', 'checkExpectation'])
     server.on(event, (request: IncomingMessage, response: ServerResponse) => server.emit('request', request, response))
+  paceParsing(server, limits.pipelined)
   return server
 }

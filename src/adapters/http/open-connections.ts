@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../core/ports.ts'
+import { durationMs } from '../../core/time.ts'
 import { type HttpResponse, problem, toHttpText } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'
 
@@ -17,13 +18,13 @@ export interface Connection {
   isLong: boolean
   /** Called when the rest of the current body will not arrive. `answer` is the response to send. */
   onBodyAborted: ((answer: HttpResponse) => void) | undefined
+  /** Called when the connection closes. */
+  readonly onClosed: Set<() => void>
 }
 
 interface State extends Connection {
   requestsInProgress: number
   isLast: boolean
-  /** Called when the connection closes. */
-  readonly onClosed: Set<() => void>
   /** The latest request. Its body may still be arriving. */
   current: IncomingMessage | undefined
 }
@@ -50,7 +51,7 @@ export interface Connections {
    * immediately.
    */
   closeAfterNextResponse(): Promise<void>
-  /** Closes connections without a request in progress. */
+  /** Closes connections without a request in progress, and without data that waits to be parsed. */
   closeIdle(): void
   /** Destroys all connections. */
   closeAll(): void
@@ -98,7 +99,8 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && state.isLong && state.current?.complete === false) return
       state.isLast = true
       if (!socket.writable || isConnectionError(error)) socket.destroy()
-      else if (state.current?.complete === false) breakOff(state, socket, answerTo(error, limits))
+      // The head may have arrived with the invalid data. Its handler then needs a moment to start.
+      else if (state.current?.complete === false) setImmediate(() => breakOff(state, socket, answerTo(error, limits)))
       // While requests are in progress, no response is sent for the error. Their next response
       // closes the connection (`isLast`).
       else if (state.requestsInProgress === 0) refuse(socket, error)
@@ -114,15 +116,6 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     const state = states.get(socket)
     if (state === undefined) throw new TypeError('the connection of the request is not known')
     return state
-  }
-
-  /**
-   * Handles a request whose body will not be complete. If a handler still reads the body, it sends
-   * the response. Otherwise a response was already sent, and the connection is closed.
-   */
-  function breakOff(state: State, socket: Socket, answer: HttpResponse): void {
-    if (state.onBodyAborted === undefined) socket.destroySoon()
-    else state.onBodyAborted(answer)
   }
 
   function refuse(socket: Socket, error: ParserError): void {
@@ -151,22 +144,50 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     isOpen: request => states.has(request.socket),
     afterResponse: (request, response, callback) => waitForResponse(stateOf(request.socket), response, callback),
     staysAfter: request =>
-      (!isLeaving && states.size <= limits.connections / 2) || stateOf(request.socket).current !== request,
+      (!isLeaving && states.size <= limits.connections / 2) || hasNext(stateOf(request.socket), request),
     closeAfterNextResponse() {
       isLeaving = true
       if (!hadAny) return Promise.resolve()
       // Waits even if all connections have closed, so that the port stays open. Clients that open
       // one connection per request can then still connect. After the wait, one event loop iteration
-      // reads the requests that arrived while the process was busy.
-      return new Promise(resolve => void clock.after(limits.lastCall, () => void setImmediate(resolve)))
+      // reads the requests that arrived while the process was busy. Then it waits until they are
+      // parsed.
+      const { promise, resolve } = Promise.withResolvers<void>()
+      clock.after(limits.lastCall, () => void setImmediate(whenParsed, states, clock, resolve))
+      return promise
     },
     closeIdle() {
-      for (const [socket, { requestsInProgress }] of states) if (requestsInProgress === 0) socket.destroySoon()
+      for (const [socket, state] of states) if (isIdle(socket, state)) socket.destroySoon()
     },
     closeAll() {
       for (const socket of states.keys()) socket.destroy()
     },
   }
+}
+
+const checkedEvery = durationMs(20)
+
+/** Calls `callback` as soon as no connection has data that waits to be parsed. */
+function whenParsed(states: ReadonlyMap<Socket, State>, clock: Clock, callback: () => void): void {
+  const isParsed = [...states.keys()].every(socket => socket.readableLength === 0)
+  if (isParsed) callback()
+  else clock.after(checkedEvery, () => whenParsed(states, clock, callback))
+}
+
+/** Whether further requests have arrived behind this one. The last ones may not be parsed yet. */
+const hasNext = ({ current }: State, request: IncomingMessage): boolean =>
+  current !== request || request.socket.readableLength > 0
+
+const isIdle = (socket: Socket, { requestsInProgress }: State): boolean =>
+  requestsInProgress === 0 && socket.readableLength === 0
+
+/**
+ * Handles a request whose body will not be complete. If a handler still reads the body, it sends
+ * the response. Otherwise a response was already sent, and the connection is closed.
+ */
+function breakOff(state: State, socket: Socket, answer: HttpResponse): void {
+  if (state.onBodyAborted === undefined) socket.destroySoon()
+  else state.onBodyAborted(answer)
 }
 
 function callAll(callbacks: Iterable<() => void>): void {

@@ -1,10 +1,11 @@
-import type { RequestListener, Server } from 'node:http'
-import type { Socket } from 'node:net'
+import type { Server } from 'node:http'
 import fastify from 'fastify'
 import type { Check, Health } from '../../core/health.ts'
+import { ConnectionLimiter } from '../../core/network/connection-limiter.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
 import { durationMs } from '../../core/time.ts'
 import type { Exposition } from '../metrics/metrics.ts'
+import { limitConnections } from './connection-limits.ts'
 import { createNodeServer } from './node-server.ts'
 import { defaultLimits, type HttpLimits } from './server-limits.ts'
 
@@ -27,6 +28,7 @@ const opsLimits: HttpLimits = {
   keepAlive: durationMs(5_000),
   silence: durationMs(10_000),
   connections: 64,
+  pipelined: 1,
 }
 
 /**
@@ -43,7 +45,7 @@ export function createOpsServer({ listen, health, metrics, ...deps }: Deps): Ops
   const limits = { ...opsLimits, ...deps.limits }
   const server = fastify({
     forceCloseConnections: true,
-    serverFactory: handler => closeOldestBeyond(createNodeServer(oneAtATime(handler), limits), limits.connections),
+    serverFactory: handler => replaceBeyond(createNodeServer(handler, limits), limits.connections),
   })
   server.get('/metrics', async ({ headers }, reply) => {
     const { contentType, text } = prefersOpenMetrics(headers.accept) ? metrics.openMetrics : metrics
@@ -68,35 +70,13 @@ export function createOpsServer({ listen, health, metrics, ...deps }: Deps): Ops
 }
 
 /**
- * Makes a new connection close the oldest one when `max` connections are open. Node would drop the
- * new connection instead. Then 64 silent connections would make the kubelet's probes fail, and the
- * process would be restarted.
+ * Makes a new connection replace another one when `max` connections are open. A connection with a
+ * request in progress may be replaced too. Otherwise 64 clients that do not read a response would
+ * make the kubelet's probes fail, and the process would be restarted.
  */
-function closeOldestBeyond(server: Server, max: number): Server {
-  const open = new Set<Socket>()
-  server.maxConnections = 2 * max
-  return server.prependListener('connection', (socket: Socket) => {
-    const [oldest] = open
-    if (open.size >= max) oldest?.destroy()
-    open.add(socket)
-    socket.once('close', () => open.delete(socket))
-  })
-}
-
-/**
- * Closes a connection that sends a request before the previous one is answered. Probes and
- * Prometheus never do that. Each response of /metrics takes milliseconds, so hundreds of pipelined
- * requests in one packet would block the process until Node has created all their responses.
- */
-function oneAtATime(handler: RequestListener): RequestListener {
-  const busy = new WeakSet<Socket>()
-  return (request, response) => {
-    const { socket } = request
-    if (busy.has(socket)) return void socket.destroy()
-    busy.add(socket)
-    response.once('close', () => busy.delete(socket))
-    handler(request, response)
-  }
+function replaceBeyond(server: Server, max: number): Server {
+  limitConnections(server, new ConnectionLimiter(max, max))
+  return server
 }
 
 const paths = `/metrics           metrics for Prometheus

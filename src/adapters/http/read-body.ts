@@ -8,6 +8,7 @@ import type { WriteKeySearch } from './body-write-key.ts'
 import type { Connection } from './open-connections.ts'
 import { type HttpResponse, problem, refused } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'
+import type { NotUnpacked, UnpackPermit } from './unpack-permits.ts'
 
 export type Unpacked =
   | { readonly kind: 'unpacked'; readonly bytes: Buffer }
@@ -75,6 +76,11 @@ interface Deps {
   readonly memory: Pick<Reservation, 'take'> & { received?(): void }
   /** Searches the body for the write key. `undefined` when the source is already known. */
   readonly probe?: WriteKeySearch | undefined
+  /**
+   * The permit to unpack the body. `undefined` when the body need not wait for one, because the
+   * sender is an operator.
+   */
+  readonly permit?: UnpackPermit | undefined
   readonly progress: HttpLimits['progress']
   readonly clock: Clock
   readonly connection: Connection
@@ -86,16 +92,23 @@ interface Deps {
  * become U+FFFD, and a byte order mark is removed.
  */
 export async function readBody(request: IncomingMessage, response: ServerResponse, deps: Deps): Promise<BodyRead> {
-  const { maxBytes, memory, probe } = deps
+  const { maxBytes, memory, probe, permit, connection } = deps
   if (Number(request.headers['content-length']) > maxBytes) return refuse(tooLarge(maxBytes))
   // The value of Expect is `100-continue` here, because json-api-server.ts refuses other values.
   // HTTP/1.0 does not define Expect.
   if (request.headers.expect !== undefined && request.httpVersionMinor === 1) response.writeContinue()
   const wire = await receive(request, deps)
   if (wire.kind !== 'received') return wire
+  const isPacked = isGzip(wire.bytes)
+  // The body can be evicted while it waits for the permit.
+  const begun = isPacked ? await permit?.begin(connection, wire.bytes.length) : undefined
+  if (begun !== undefined && begun.kind !== 'begun') {
+    wire.free()
+    return begun
+  }
   memory.received?.()
-  if (!isGzip(wire.bytes)) return { kind: 'read', text: textOf(wire.bytes) }
-  const unpacked = await gunzip(wire.bytes, probe ?? { limit: maxBytes }, memory)
+  if (!isPacked) return { kind: 'read', text: textOf(wire.bytes) }
+  const unpacked = await gunzip(wire.bytes, probe ?? { limit: maxBytes }, memory).finally(permit?.end)
   switch (unpacked.kind) {
     case 'unpacked':
       return { kind: 'read', text: textOf(unpacked.bytes) }
@@ -119,7 +132,9 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   }
 }
 
-type Received = { readonly kind: 'received'; readonly bytes: Buffer } | Exclude<BodyRead, { kind: 'read' }>
+type Received =
+  | { readonly kind: 'received'; readonly bytes: Buffer /** Frees the bytes. */; readonly free: () => void }
+  | NotUnpacked
 
 const refuse = (answer: HttpResponse): { readonly kind: 'refused'; readonly answer: HttpResponse } => ({
   kind: 'refused',
@@ -175,7 +190,7 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
       if (answer !== undefined) settle(refuse(answer))
     }
   }
-  const onEnd = (): void => settle({ kind: 'received', bytes: store.bytes() })
+  const onEnd = (): void => settle({ kind: 'received', bytes: store.bytes(), free: () => store.free() })
   const onGone = (): void => settle({ kind: 'gone' })
 
   let bytesBefore = 0

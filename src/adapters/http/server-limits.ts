@@ -32,9 +32,11 @@ export interface HttpLimits {
   /** A connection on which no data is sent or received for this time is closed, in any state. */
   readonly silence: DurationMs
   /**
-   * Maximum connections. Above half of this number, connections are closed after their response.
-   * When this number is reached, new connections are dropped. In the ops server (`ops-server.ts`),
-   * only the maximum applies, and a new connection closes the oldest one instead.
+   * Maximum connections. An incomplete request head of `headBytes` takes about 30 KB of heap, so
+   * this many take half of the chart's heap. Above half of this number, connections are closed
+   * after their response. When this number is reached, a new connection replaces an idle one
+   * (`ConnectionLimiter`). In the ops server (`ops-server.ts`), only the maximum applies, and a
+   * connection with a request in progress may be replaced too.
    */
   readonly connections: number
   /**
@@ -42,7 +44,7 @@ export interface HttpLimits {
    * maximum of its requests in progress instead.
    */
   readonly connectionsPerAddress: number
-  /** Maximum unanswered requests on one connection. */
+  /** Maximum unanswered requests on one connection. Further requests wait (paced-parsing.ts). */
   readonly pipelined: number
   /**
    * When the server refuses a request before the body is complete, it reads and discards the rest
@@ -71,7 +73,7 @@ export const defaultLimits: HttpLimits = {
   progress: { bytes: 1_024, within: durationMs(10_000), large: { above: 65_536, bytes: 163_840 } },
   keepAlive: durationMs(75_000),
   silence: durationMs(130_000),
-  connections: 10_000,
+  connections: 5_000,
   connectionsPerAddress: 2_500,
   pipelined: 32,
   linger: { time: durationMs(5_000), bytes: 64 * 1_048_576 },

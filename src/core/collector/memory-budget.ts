@@ -1,3 +1,4 @@
+import { BodiesBySize } from './bodies-by-size.ts'
 import { BytesByGroup } from './shared-memory.ts'
 
 /** Counts bytes of memory that several callers use, and limits their sum. */
@@ -59,6 +60,12 @@ export interface BodyOwner {
 const graceMs = 1_000
 
 /**
+ * A keyless body that holds less than this part of a fair share is not evicted for its age. A small
+ * body over a slow connection thus outlasts an attack with larger bodies.
+ */
+const largePart = 0.75
+
+/**
  * Divides the memory for request bodies fairly among the senders. Bodies whose source is known and
  * bodies whose source is not known use separate parts of the budget. In a part, all bodies of one
  * source form a group. While the source is not known, all bodies of one client address form a
@@ -75,12 +82,20 @@ const graceMs = 1_000
  * If a body needs more than its group may hold, another body can be evicted (its request is
  * refused, or its connection is closed when its response is being sent):
  * - If the group is below its fair share, the costliest body of a group above its share is evicted.
- *   Only an incomplete body, or one whose response is being sent, can be evicted.
+ *   Only an incomplete body, one that waits to be unpacked, or one whose response is being sent can
+ *   be evicted.
  * - If the group is above its fair share, only a body of the same group is evicted. The evicted
  *   body must cost more than the body that needs memory, and must have begun at least a second ago.
  *
  * The second rule also applies to the limit of a client address. With these rules, large and slow
  * bodies are evicted, and new ones are not.
+ *
+ * Another rule precedes these two for bodies whose source is not known, because an attacker can
+ * have thousands of client addresses, each within its fair share. The oldest body that holds about
+ * three quarters of a fair share or more is evicted. If the group of the body that needs memory is
+ * above its fair share, the evicted body must be older than that body. Slow bodies can then not hold
+ * the memory: a body that arrives within 50 ms is only evicted if new bodies fill the whole part in
+ * this time.
  */
 export class BodyBudget {
   readonly #now: () => number
@@ -97,7 +112,7 @@ export class BodyBudget {
     this.#now = now
     this.#onRefused = onRefused
     this.#authenticated = new Part(limits.authenticated)
-    this.#keyless = new Part(limits.keyless)
+    this.#keyless = new Part(limits.keyless, new BodiesBySize())
     this.#addresses = new Part(limits.perAddress)
   }
 
@@ -118,6 +133,12 @@ export class BodyBudget {
     if (!this.#makeRoom(body, bytes)) return false
     this.#count(body, bytes)
     return true
+  }
+
+  /** Whether the body could hold these further bytes if no other body held memory. */
+  canEverHold({ part, bytes: held }: Body, bytes: number): boolean {
+    const all = held + bytes
+    return all <= this.#addresses.limit && all <= part.limit - all
   }
 
   /**
@@ -167,8 +188,11 @@ export class BodyBudget {
   #rival(body: Body, bytes: number): Body | undefined {
     const { part, group } = body
     const share = part.limit / (part.groupsWith(group) + 1)
-    if (part.heldBy(group) + bytes > share)
-      return this.#oldOne(body, other => other.part === part && other.group === group)
+    const isAbove = part.heldBy(group) + bytes > share
+    const before = isAbove ? body.since : Number.POSITIVE_INFINITY
+    const oldest = part.bySize?.oldest({ minBytes: largePart * share, before, except: body })
+    if (oldest !== undefined) return oldest
+    if (isAbove) return this.#oldOne(body, other => other.part === part && other.group === group)
     return this.#costliest(body, other => other.part === part && part.heldBy(other.group) > share)
   }
 
@@ -213,8 +237,9 @@ class Body {
   group: string
   bytes = 0
   /**
-   * Whether the client decides how long the memory is held: the body is being received, or the
-   * response is being sent. Only these bodies can be evicted.
+   * Whether the clients decide how long the memory is held: the body is being received or waits to
+   * be unpacked after the bodies of other clients, or the response is being sent. Only these bodies
+   * can be evicted.
    */
   isEvictable = true
   #isEvicted = false
@@ -232,6 +257,10 @@ class Body {
     return !this.#isEvicted && this.#budget.take(this, bytes)
   }
 
+  canEverHold(bytes: number): boolean {
+    return this.#budget.canEverHold(this, bytes)
+  }
+
   assign(sourceId: string): boolean {
     return !this.#isEvicted && this.#budget.assign(this, sourceId)
   }
@@ -241,8 +270,8 @@ class Body {
   }
 
   answered(bytes: number): void {
-    this.#budget.shrink(this, bytes)
     this.isEvictable = true
+    this.#budget.shrink(this, bytes)
   }
 
   release(): void {
@@ -264,15 +293,19 @@ class Body {
 class Part extends BytesByGroup {
   readonly limit: number
   readonly bodies = new Set<Body>()
+  /** Only in the part of keyless bodies. */
+  readonly bySize: BodiesBySize<Body> | undefined
 
-  constructor(limit: number) {
+  constructor(limit: number, bySize?: BodiesBySize<Body>) {
     super()
     this.limit = limit
+    this.bySize = bySize
   }
 
   count(body: Body, group: string, bytes: number): void {
     this.add(group, bytes)
     if (body.bytes === 0) this.bodies.delete(body)
     else this.bodies.add(body)
+    this.bySize?.place(body)
   }
 }

@@ -31,6 +31,11 @@ export interface TrackingRequest {
    */
   reserve(bytes: number): boolean
   /**
+   * Whether `reserve` could succeed if no other request held memory. If not, the same request never
+   * succeeds.
+   */
+  canEverReserve(bytes: number): boolean
+  /**
    * Whether the header `X-Strict-Mode: 1` is set: one rejected message then rejects the whole
    * request.
    */
@@ -54,12 +59,17 @@ export interface BodyMemory {
    * refused with `unavailable`.
    */
   take(bytes: number): boolean
+  /** Whether `take` could succeed if no other request held memory. */
+  canEverHold(bytes: number): boolean
   /**
    * Counts the memory of the body for its source, which is now known. Returns false when the source
    * may not use more memory.
    */
   assign(sourceId: string): boolean
-  /** Notes that the body is complete. It cannot be evicted until the request is answered. */
+  /**
+   * Notes that the body is complete and does not wait to be unpacked. It cannot be evicted until the
+   * request is answered.
+   */
   received(): void
   /**
    * Notes that a response of this size is being sent. From now on only its size is counted. It can

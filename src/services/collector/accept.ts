@@ -52,12 +52,12 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
   const makeRecords = createMakeRecords({ ...deps, nextTurn: slices.next })
 
   async function acceptFrom(sourceId: string, batch: MessageBatch, request: TrackingRequest): Promise<TrackingAnswer> {
-    const { receivedAt, strict, trace, reserve } = request
+    const { receivedAt, strict, trace, reserve, canEverReserve } = request
     const { size, text } = batch.elements
     const records = new HeldRecords(held, sourceId)
     try {
-      const made = await makeRecords(batch, { sourceId, receivedAt, strict, reserve }, records)
-      if (made.kind === 'no_memory') return noMemory
+      const made = await makeRecords(batch, { sourceId, receivedAt, strict, reserve, canEverReserve }, records)
+      if (made.kind !== 'made') return notMade[made.kind]
       const { rejected, suppressed, droppedKeys } = made
       const isRefused = strict && rejected.length > 0
       const accepted = isRefused ? 0 : records.size
@@ -110,6 +110,14 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     if (size > (isLong ? 1 : manyMessages)) await slices.next()
     return acceptFrom(sender.sourceId, batch, request)
   }
+}
+
+const notMade = {
+  no_memory: noMemory,
+  too_many_rejected: refusal(
+    'payload_too_large',
+    'The list of rejected messages needs more memory than one request may use, so no message is accepted: send smaller batches.',
+  ),
 }
 
 const strictText = (rejected: number, size: number): string =>

@@ -24,6 +24,8 @@ export interface BatchOrigin {
   readonly strict: boolean
   /** Counts the memory of rejected messages. Returns false when the source may not use more. */
   reserve(bytes: number): boolean
+  /** Whether `reserve` could succeed if no other request held memory. */
+  canEverReserve(bytes: number): boolean
 }
 
 /** The messages of a batch that did not become records. */
@@ -35,18 +37,17 @@ interface Others {
   droppedKeys: number
 }
 
-export type Made = { readonly kind: 'made' } & Readonly<Others>
+export type Made = ({ readonly kind: 'made' } & Readonly<Others>) | { readonly kind: NotMade }
+
+/** `too_many_rejected`: the rejections need more memory than the source may ever use. */
+type NotMade = 'no_memory' | 'too_many_rejected'
 
 /**
  * Makes the records of a batch, in turns of some milliseconds. After each turn, the messages that
  * it parsed are released: only texts, records and rejections stay in memory. Resolves with
- * `no_memory` when the source may not use the memory for the records or the rejections.
+ * `no_memory` when the source may not use the memory for the records or the rejections now.
  */
-export type MakeRecords = (
-  batch: MessageBatch,
-  origin: BatchOrigin,
-  records: HeldRecords,
-) => Promise<Made | { kind: 'no_memory' }>
+export type MakeRecords = (batch: MessageBatch, origin: BatchOrigin, records: HeldRecords) => Promise<Made>
 
 export function createMakeRecords({ codec, suppressions, clock, nextTurn }: Deps): MakeRecords {
   /**
@@ -67,18 +68,20 @@ export function createMakeRecords({ codec, suppressions, clock, nextTurn }: Deps
   }
 
   /**
-   * Makes the records of some messages. Returns the index of the next message, or `no_memory`. All
-   * parsed messages are released when this function returns, because it is not asynchronous.
+   * Makes the records of some messages. Returns the index of the next message, or why there are no
+   * records. All parsed messages are released when this function returns, because it is not
+   * asynchronous.
    */
   function makePart(
     batch: MessageBatch,
     from: number,
     { origin, records, others }: { origin: BatchOrigin; records: HeldRecords; others: Others },
-  ): number | 'no_memory' {
-    const { receivedAt, strict, reserve } = origin
+  ): number | NotMade {
+    const { receivedAt, strict, reserve, canEverReserve } = origin
     const part = normaliseSome(batch, from, { receivedAt, newId: () => clock.id() })
     if (part.rejected.length > 0) {
-      if (!reserve(part.rejected.reduce((sum, each) => sum + heldByRejected(each), 0))) return 'no_memory'
+      const bytes = part.rejected.reduce((sum, each) => sum + heldByRejected(each), 0)
+      if (!reserve(bytes)) return canEverReserve(bytes) ? 'no_memory' : 'too_many_rejected'
       others.rejected.push(...part.rejected)
     }
     others.droppedKeys += part.droppedKeys
@@ -95,7 +98,7 @@ export function createMakeRecords({ codec, suppressions, clock, nextTurn }: Deps
     for (let next = 0; next < batch.elements.size; ) {
       if (next > 0) await nextTurn()
       const after = makePart(batch, next, { origin, records, others })
-      if (after === 'no_memory') return { kind: 'no_memory' }
+      if (typeof after === 'string') return { kind: after }
       next = after
     }
     return { kind: 'made', ...others }

@@ -61,7 +61,7 @@ describe('a list that is refused while it is received', () => {
   const refused = problem(400, 'invalid_body', { close: true })
   operatorCases([
     { ...raw('is answered immediately', [ofLength(1_000_000), 'wrong\n'], refused), asked, lines: ['wrong'] },
-    { ...raw('whole', ask(sync, 'wrong\n'), refused), asked, lines: ['wrong'] },
+    { ...raw('whole', ask(sync, 'wrong\n'), problem(400, 'invalid_body')), asked, lines: ['wrong'] },
   ])
   operatorCases(
     [

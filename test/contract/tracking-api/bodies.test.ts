@@ -144,7 +144,7 @@ describe('a limit of 65,536 bytes uncompressed', () => {
     raw(
       'one byte more, in chunks',
       [request('POST /v1/batch', { 'Transfer-Encoding': 'chunked' }), chunked(text(limit), 'x')],
-      tooLargeAndClosed,
+      tooLarge,
       { reached: [] },
     ),
     raw(

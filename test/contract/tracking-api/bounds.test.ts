@@ -13,7 +13,6 @@ import { everythingTaken, ScriptedTrackingApi } from '../../support/collector/sc
 import { ManualClock } from '../../support/manual-clock.ts'
 import { post, request } from '../../support/network/http-bytes.ts'
 import { connect, type Wire } from '../../support/network/raw-http-client.ts'
-import { silent } from '../../support/telemetry/silent-logger.ts'
 
 const open: Wire[] = []
 afterEach(() => {
@@ -39,25 +38,11 @@ function waitingApi() {
 }
 
 describe('the limit on connections', () => {
-  it('closes connections after a response above half of the limit, and drops new ones above the limit', async () => {
-    const warnings: [object, string][] = []
-    const collector = await startCollector(new ScriptedTrackingApi(), {
-      limits: { connections: 4 },
-      logger: { ...silent, warn: (...args) => void warnings.push(args) },
-    })
+  it('closes connections after a response above half of the limit', async () => {
+    const collector = await startCollector(new ScriptedTrackingApi(), { limits: { connections: 4 } })
     const wires: Wire[] = []
     for (let count = 0; count < 4; count += 1) wires.push(await connected(collector.url))
     const [first, second] = wires as [Wire, Wire]
-
-    const surplus = await connected(collector.url)
-    await surplus.closed
-    await (await connected(collector.url)).closed
-    expect(warnings).toEqual([
-      [
-        { connections: 4, dropped: 1 },
-        'the HTTP server has reached its maximum number of connections (see "connections"), so it closes new connections ("dropped": their number since the server started); look for clients that open many connections, or run more processes',
-      ],
-    ])
 
     await first.send(post('/v1/t'))
     expectAnswer(await first.answer(), takenAndClosed)
@@ -76,17 +61,42 @@ describe('the limit on connections', () => {
 })
 
 describe('the limit on pipelined requests', () => {
-  it('refuses further requests, and responds in order', async () => {
-    const { api, go } = waitingApi()
+  it('lets further requests wait for a response to an earlier one', async () => {
+    const api = new ScriptedTrackingApi()
+    const waiting: (() => void)[] = []
+    const counts: number[] = []
+    api.answer(() => {
+      const { promise, resolve } = Promise.withResolvers<TrackingAnswer>()
+      waiting.push(() => resolve(everythingTaken))
+      counts.push(waiting.length)
+      return promise
+    })
     const collector = await startCollector(api, { limits: { pipelined: 3 } })
     const wire = await connected(collector.url)
-    await wire.send(Buffer.concat(Array.from({ length: 4 }, () => post('/v1/t'))))
+    await wire.send(Buffer.concat(Array.from({ length: 20 }, () => post('/v1/t'))))
     await api.until(() => api.requests.length === 3)
+    for (let count = 0; count < 20; count += 1) {
+      await api.until(() => waiting.length > 0)
+      waiting.shift()?.()
+      expectAnswer(await wire.answer(), taken)
+    }
+    expect(counts).toHaveLength(20)
+    // One request more may have begun.
+    expect(Math.max(...counts)).toBeLessThanOrEqual(4)
+    await collector.stop()
+  })
+
+  it('reads the body of the last request that it permits', async () => {
+    const { api, go } = waitingApi()
+    const collector = await startCollector(api, { limits: { pipelined: 2 } })
+    const wire = await connected(collector.url)
+    const [head, body] = [request('POST /v1/t', { 'Content-Length': '4' }), '"aa"']
+    await wire.send(Buffer.concat([post('/v1/t'), Buffer.from(head)]))
+    await api.until(() => api.requests.length === 1)
+    await wire.send(body)
+    await api.until(() => api.requests.length === 2)
     go()
-    for (let count = 0; count < 3; count += 1) expectAnswer(await wire.answer(), taken)
-    expectAnswer(await wire.answer(), problem(503, 'unavailable'))
-    await wire.send(post('/v1/t'))
-    expectAnswer(await wire.answer(), taken)
+    for (let count = 0; count < 2; count += 1) expectAnswer(await wire.answer(), taken)
     await collector.stop()
   })
 })
@@ -130,6 +140,21 @@ describe('stop', () => {
     await sent
     expectAnswer(await wire.answer(), takenAndClosed)
     await wire.closed
+    await stopped
+  })
+
+  it('answers requests whose data still waits to be parsed', async () => {
+    const collector = await startCollector(new ScriptedTrackingApi())
+    const wires: Wire[] = []
+    for (let count = 0; count < 200; count += 1) wires.push(await connected(collector.url))
+    const stopped = collector.stop()
+    const sent = wires.map(wire => wire.send(Buffer.concat([post('/v1/t'), post('/v1/p')])))
+    standStill(20)
+    await Promise.all(sent)
+    for (const wire of wires) {
+      expect((await wire.answer()).status).toBe(200)
+      expectAnswer(await wire.answer(), takenAndClosed)
+    }
     await stopped
   })
 

@@ -21,7 +21,8 @@ const chunkedHead = request('POST /v1/batch', { 'Transfer-Encoding': 'chunked' }
 const budget = (bytes: number) => (_: unknown, api: ScriptedTrackingApi) => {
   api.budget = bytes
 }
-const busy = problem(503, 'unavailable', { close: true })
+const busy = problem(503, 'unavailable')
+const busyAndClosed = problem(503, 'unavailable', { close: true })
 const body = (bytes: number): string => 'x'.repeat(bytes)
 
 describe('refuses a request before more is read when no memory is available', () => {
@@ -31,10 +32,12 @@ describe('refuses a request before more is read when no memory is available', ()
       raw('exactly enough', [budget(100), post('/v1/batch', {}, body(100))], taken),
       raw('one byte short', [budget(99), post('/v1/batch', {}, body(100))], busy, { reached: [] }),
       raw('an empty body needs none', [budget(0), post('/v1/batch', {}, '')], taken),
-      raw('enough for a part of the body', [budget(100_000), post('/v1/batch', {}, body(500_000))], busy, {
+      raw('enough for a part of the body', [budget(100_000), post('/v1/batch', {}, body(500_000))], busyAndClosed, {
         reached: [],
       }),
-      raw('in chunks', [budget(100_000), chunkedHead, chunked(body(90_000), body(90_000))], busy, { reached: [] }),
+      raw('in chunks', [budget(100_000), chunkedHead, chunked(body(90_000), body(90_000))], busyAndClosed, {
+        reached: [],
+      }),
       raw(
         'for the content of gzip',
         [budget(50_000), post('/v1/batch', {}, gzipSync(body(500_000)))],

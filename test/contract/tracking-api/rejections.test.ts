@@ -7,11 +7,15 @@ import { page, serveCollector } from '../../support/collector/served-collector.t
 
 const { collector, exchange } = serveCollector()
 
+/** The rejections need 8 bytes for each character of an id, because JSON may escape it. */
+const longIds = { batch: Array(3_900).fill({ messageId: 'x'.repeat(1_000) }) }
+
 describe('requests that are refused completely', () => {
   it.each<[string, unknown, number, RefusalCode, string?]>([
     ['a list on a path for one message', '[]', 400, 'invalid_body', '/v1/track'],
     ['a batch with a context of 40 KB', { batch: [], context: { x: 'y'.repeat(40_000) } }, 413, 'payload_too_large'],
     ['10,001 messages', { batch: Array.from({ length: 10_001 }, () => 1) }, 413, 'payload_too_large'],
+    ['rejected messages that need more memory than one source may use', longIds, 413, 'payload_too_large'],
     ['a body of 4 MiB and one byte', gzipSync(`"${'x'.repeat(4_194_303)}"`), 413, 'payload_too_large'],
   ])('%s', async (_, body, status, code, path = '/v1/batch') => {
     const answer = await exchange(body, path)

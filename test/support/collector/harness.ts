@@ -81,6 +81,7 @@ export class CollectorHarness {
       body: text,
       assign: () => true,
       reserve: () => true,
+      canEverReserve: () => true,
       strict: false,
       receivedAt: this.clock.now(),
       ...given,

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import net, { type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
-import { type Fields, post } from '../network/http-bytes.ts'
+import { type Fields, post, request } from '../network/http-bytes.ts'
 
 /** Requests of which each is harmless alone. The crowd sends them at the same time. */
 export interface HostileCrowd {
@@ -22,6 +22,7 @@ export function hostileCrowds(writeKey: string): readonly HostileCrowd[] {
   const tree = messageOf(262_144)
   const numbers = `[${Array(10_000).fill(1).join()}]`
   const beside = `"context":[${units(262_000)}],"sentAt":[${units(262_000)}]`
+  const spaces = `[${' '.repeat(250_000)}]`
   const wrongKey = `{"writeKey":"wrong",${tree.slice(1)}`.slice(0, -40)
   const read = { pipelined: 1, areRead: true }
   return [
@@ -37,6 +38,7 @@ export function hostileCrowds(writeKey: string): readonly HostileCrowd[] {
     },
     { ...read, name: 'lists of numbers', connections: 800, bytes: post('/v1/batch', keyed, numbers) },
     { ...read, name: 'lists of numbers, gzip', connections: 800, bytes: post('/v1/batch', keyed, gzipSync(numbers)) },
+    { ...read, name: 'spaces, gzip', connections: 2_500, bytes: post('/v1/batch', keyed, gzipSync(spaces)) },
     {
       ...read,
       name: 'rejected messages with long ids',
@@ -56,6 +58,22 @@ export function hostileCrowds(writeKey: string): readonly HostileCrowd[] {
       pipelined: 8,
       bytes: Buffer.from('GET /openapi.json HTTP/1.1\r\nHost: collector\r\n\r\n'),
       areRead: false,
+    },
+    {
+      ...read,
+      name: 'pipelined requests without a body',
+      connections: 150,
+      pipelined: 900,
+      bytes: Buffer.from('GET / HTTP/1.1\r\nHost: collector\r\n\r\n'),
+    },
+    {
+      ...read,
+      name: 'bodies in chunks of one byte without a key',
+      connections: 60,
+      bytes: Buffer.concat([
+        request('POST /v1/batch', { 'Transfer-Encoding': 'chunked' }),
+        Buffer.from(`${'1\r\n \r\n'.repeat(mebibyte / 6)}0\r\n\r\n`),
+      ]),
     },
   ]
 }

@@ -79,6 +79,7 @@ export class ScriptedTrackingApi implements TrackingApi {
         if (isTaken) bytes += more
         return isTaken
       },
+      canEverHold: (): boolean => true,
       assign: (): boolean => true,
       received: (): void => {
         isReceived = true

@@ -31,10 +31,18 @@ export interface Wire {
   readonly closed: Promise<'end' | 'reset'>
 }
 
-/** Connects to the host and port of a base URL. In all texts, one character is one byte. */
-export function connect(url: string): Promise<Wire> {
+/**
+ * Connects to the host and port of a base URL, by default from any local address. In all texts, one
+ * character is one byte.
+ */
+export function connect(url: string, localAddress?: string): Promise<Wire> {
   const { hostname, port } = new URL(url)
-  const socket = net.connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port), allowHalfOpen: true })
+  const socket = net.connect({
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port),
+    allowHalfOpen: true,
+    ...(localAddress !== undefined && { localAddress }),
+  })
   return new Promise((resolve, reject) => {
     socket.once('error', reject)
     socket.once('connect', () => resolve(createWire(socket)))

@@ -64,6 +64,18 @@ describe('fair shares of the body budget', () => {
     expect(ask(bodies.split(' ').map(heldOf))).toEqual(result)
   })
 
+  it.each<[string, bodies: string, result: ReturnType<typeof ask>]>([
+    ['the oldest large one, of another address', '-/x:14@9000 -/y:14@8000 -/z:20', [true, 0, 'budget']],
+    ['also for a newcomer within its share, not the largest', '-/x:20@10 -/y:12@9000 -/z:15', [true, 1, 'budget']],
+    ['none that is far below its share, at any age', '-/x:5@60000 -/y:26@10 -/z:15', [true, 1, 'budget']],
+    ['none that is complete', '-/x:14@9000! -/y:14@8000 -/z:20', [true, 1, 'budget']],
+    ['no younger one, when the body is above its share', '-/x:14 -/y:14 -/z:20', [false, 'budget']],
+    ['never one with a key', 'a:40@9000 b:40@8000 -/z:31', [false, 'budget']],
+    ['nothing of another source, when it has a key itself', 'a:40@9000 b:40@8000 c:50', [false, 'budget']],
+  ])('evicted for a body without a key: %s', (_, bodies, result) => {
+    expect(ask(bodies.split(' ').map(heldOf))).toEqual(result)
+  })
+
   it('a body counts for its source when that is known, and gets no more memory after its eviction', () => {
     let now = 0
     const budget = new BodyBudget(
@@ -81,6 +93,24 @@ describe('fair shares of the body budget', () => {
     body.release()
     newcomer.release()
     expect(budget.held).toEqual({ authenticated: 0, keyless: 0 })
+  })
+
+  it.each([
+    ['at most half of the memory of its part', 'a', 200, 75],
+    ['at most half of the memory without a known source', undefined, 200, 30],
+    ['at most the memory of its address', 'a', 50, 50],
+  ])('alone, a body can ever hold %s', (_, sourceId, perAddress, most) => {
+    const limits = { authenticated: 150, keyless: 60, perAddress }
+    const budget = new BodyBudget(
+      limits,
+      () => 0,
+      () => {},
+    )
+    const body = budget.open({ sourceId, address: 'x' }, () => {})
+    body.take(10)
+    expect([body.canEverHold(most - 10), body.canEverHold(most - 9)]).toEqual([true, false])
+    expect([body.take(most - 9), body.take(most - 10)]).toEqual([false, true])
+    expect(body.canEverHold(1)).toBe(false)
   })
 
   it('an answered request counts its response only, which is evicted like a slow body', () => {

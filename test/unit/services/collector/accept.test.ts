@@ -130,6 +130,18 @@ describe('a rejected message', () => {
     expect([collector.events(), collector.rejects(), collector.held('records')]).toEqual([[], [], 0])
   })
 
+  it('is in a request that is too large when its request alone may never use the memory', async () => {
+    const collector = new CollectorHarness()
+    const refused: number[] = []
+    const canEverReserve = (bytes: number): boolean => refused.push(bytes) > 1
+    // The first `reserve` is for the places of the messages.
+    const reserve = (bytes: number): boolean => bytes === 24 * 3
+    const answer = await collector.answered([page('a'), 1, 1], { reserve, canEverReserve })
+    expect(answer).toMatchObject({ kind: 'refused', code: 'payload_too_large', retryAfter: undefined })
+    expect(refused).toEqual([expect.any(Number)])
+    expect([collector.events(), collector.rejects(), collector.held('records')]).toEqual([[], [], 0])
+  })
+
   it('is not written when its request fails and must be repeated', async () => {
     const collector = new CollectorHarness()
     const box = collector.request({ batch: [page('a'), bad('b')] })

@@ -1,0 +1,71 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { clientNetworkOf } from '../../core/network/client-network.ts'
+import type { Admission, ConnectionLimiter } from '../../core/network/connection-limiter.ts'
+import type { Clock, Logger } from '../../core/ports.ts'
+import type { HttpLimits } from './server-limits.ts'
+
+/** A decision of the limiter by which a connection is closed. */
+type Closing = Exclude<Admission<Socket>, { readonly kind: 'accepted' }>
+
+/** Closes the connections that the limiter selects. Servers may share a limiter. */
+export function limitConnections(
+  server: Server,
+  limiter: ConnectionLimiter<Socket>,
+  onClosed = (_: Closing): void => {},
+): void {
+  server.prependListener('connection', (socket: Socket) => {
+    const admission = limiter.open(socket, clientNetworkOf(socket.remoteAddress ?? '') ?? 'unknown')
+    socket.once('close', () => limiter.close(socket))
+    if (admission.kind === 'accepted') return
+    if (admission.kind === 'replaces') admission.idle.destroy()
+    else socket.destroy()
+    onClosed(admission)
+  })
+}
+
+/**
+ * Protects a connection from being closed for new ones from the end of a request to the end of its
+ * response. A client that sends its request slowly gets no protection.
+ */
+export function protectRequests(server: Server, limiter: ConnectionLimiter<Socket>): void {
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket, headers } = request
+    const protect = (): void => {
+      // The rest of a refused request is read after its response.
+      if (response.writableFinished) return
+      limiter.startRequest(socket)
+      response.once('close', () => limiter.endRequest(socket))
+    }
+    const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined
+    if (hasBody) request.once('end', protect)
+    else protect()
+  })
+}
+
+const loggedEveryMs = 60_000
+
+/**
+ * Logs, at most once a minute, that connections are closed because the server is at its maximum.
+ */
+export function createMaximumLog(deps: {
+  readonly limits: HttpLimits
+  readonly clock: Clock
+  readonly logger: Logger
+}): (closing: Closing) => void {
+  const { limits, clock, logger } = deps
+  let replaced = 0
+  let refused = 0
+  let loggedAt = Number.NEGATIVE_INFINITY
+  return closing => {
+    if (closing.kind === 'replaces') replaced += 1
+    else if (closing.maximumOf === 'server') refused += 1
+    else return
+    if (clock.monotonic() - loggedAt < loggedEveryMs) return
+    loggedAt = clock.monotonic()
+    logger.warn(
+      { connections: limits.connections, replaced, refused },
+      'the HTTP server has reached its maximum number of connections (see "connections"), so for each new connection it closes an idle one ("replaced": their number since the server started), or the new one if none is idle ("refused"); look for clients that open many connections, or run more processes',
+    )
+  }
+}

@@ -1,0 +1,78 @@
+import { FairSemaphore, type PermitRequest } from '../../core/collections/fair-semaphore.ts'
+import type { BodyOwner } from '../../core/collector/memory-budget.ts'
+import type { Connection } from './open-connections.ts'
+import type { HttpResponse } from './responses.ts'
+
+/**
+ * Maximum number of bodies that are unpacked concurrently. Each needs about 200 KB for zlib and its
+ * output, which no memory budget counts. Bodies without a known source have separate permits, so
+ * that they do not delay the bodies of sources.
+ */
+const permits = { known: 12, unknown: 4 } as const
+
+/**
+ * The minimum cost of a body. It stands for the fixed work of a small body. Otherwise, the cost is
+ * the packed bytes: empty blocks of deflate need the most time for each, and unpack to nothing.
+ */
+const minCost = 1_024
+
+/** Why a body is not unpacked. If `gone`, the connection has closed, so no response is sent. */
+export type NotUnpacked = { readonly kind: 'refused'; readonly answer: HttpResponse } | { readonly kind: 'gone' }
+
+/** The permit of one body to be unpacked. */
+export interface UnpackPermit {
+  /**
+   * Waits for the permit. If it resolves with `begun`, the caller must call `end` when the body of
+   * `bytes` packed bytes is unpacked.
+   */
+  begin(connection: Pick<Connection, 'onClosed'>, bytes: number): Promise<{ readonly kind: 'begun' } | NotUnpacked>
+  /** Refuses the body if it waits for the permit. Returns false if it does not. */
+  refuse(answer: HttpResponse): boolean
+  end(): void
+}
+
+/**
+ * Limits how many gzip bodies of tracking requests are unpacked concurrently. The other bodies wait
+ * in their packed form. The permits are divided fairly by packed bytes among sources or, while the
+ * source of a body is not known, among client addresses. These are the groups of `BodyBudget`.
+ */
+export function createUnpackPermits(): (owner: BodyOwner) => UnpackPermit {
+  const known = new FairSemaphore(permits.known)
+  const unknown = new FairSemaphore(permits.unknown)
+
+  return ({ sourceId, address }) => {
+    const semaphore = sourceId === undefined ? unknown : known
+    /** Removes the body from the queue. `undefined` when the body does not wait. */
+    let leave: ((why: NotUnpacked) => void) | undefined
+    return {
+      begin: ({ onClosed }, bytes) =>
+        new Promise(resolve => {
+          const settle = (result: { readonly kind: 'begun' } | NotUnpacked): void => {
+            onClosed.delete(onGone)
+            leave = undefined
+            resolve(result)
+          }
+          const request: PermitRequest = {
+            group: sourceId ?? address,
+            cost: Math.max(bytes, minCost),
+            before: undefined,
+            after: undefined,
+            begin: () => settle({ kind: 'begun' }),
+          }
+          const onGone = (): void => leave?.({ kind: 'gone' })
+          leave = why => {
+            semaphore.leave(request)
+            settle(why)
+          }
+          onClosed.add(onGone)
+          semaphore.acquire(request)
+        }),
+      refuse(answer) {
+        const isWaiting = leave !== undefined
+        leave?.({ kind: 'refused', answer })
+        return isWaiting
+      },
+      end: () => semaphore.release(),
+    }
+  }
+}

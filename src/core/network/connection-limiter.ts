@@ -1,0 +1,178 @@
+import { LinkedList, type LinkedListItem } from '../collections/linked-list.ts'
+
+/** What a server does with a new connection. */
+export type Admission<Connection> =
+  | { readonly kind: 'accepted' }
+  /** The server accepts the new connection and closes `idle` for it. */
+  | { readonly kind: 'replaces'; readonly idle: Connection }
+  /** The server closes the new connection: the address, or the whole server, is at its maximum. */
+  | { readonly kind: 'refused'; readonly maximumOf: 'address' | 'server' }
+
+/**
+ * Limits the open connections of a server, in total and for each client address. A connection is
+ * idle while the server waits for the client: before the first request, between requests, and
+ * while a request is incomplete.
+ *
+ * At the maximum, a new connection replaces an idle one of the address with the most connections,
+ * including the new one. So clients with many connections replace their own, and cannot keep out
+ * others. If this address has no idle connection, the address with the next fewer connections
+ * loses one. Of an address, the connection is closed that has been idle for the longest time. Of
+ * addresses with the same number, the one that reached it first loses a connection.
+ *
+ * Addresses with `few` connections or less count as equal: of all their connections, the one is
+ * closed that has been idle for the longest time. Otherwise thousands of addresses with one
+ * connection each would close the connections of every address with two.
+ *
+ * Each call takes constant time, except that a call at the maximum may skip numbers that no address
+ * with an idle connection has.
+ */
+export class ConnectionLimiter<Connection> {
+  readonly #max: number
+  readonly #maxPerAddress: number
+  readonly #tracked = new Map<Connection, Tracked<Connection>>()
+  readonly #clients = new Map<string, Client<Connection>>()
+  /** The clients with an idle connection. The index is their number of connections. */
+  readonly #byConnections: LinkedList<Client<Connection>>[] = []
+  /** All idle connections. The first has been idle for the longest time. */
+  readonly #idle = new LinkedList<Idle<Connection>>()
+  /** No client in `#byConnections` has more connections. */
+  #highest = 0
+  readonly #few: number
+
+  /** `maxPerAddress` has no effect unless it is below `max`. */
+  constructor(max: number, maxPerAddress: number, few = 4) {
+    this.#max = max
+    this.#few = few
+    this.#maxPerAddress = maxPerAddress < max ? maxPerAddress : Number.POSITIVE_INFINITY
+  }
+
+  /** Adds a new connection, unless it is refused. It is idle. */
+  open(connection: Connection, address: string): Admission<Connection> {
+    const client = this.#clients.get(address) ?? new Client<Connection>(address)
+    if (client.connections >= this.#maxPerAddress) return { kind: 'refused', maximumOf: 'address' }
+    this.#count(client, 1)
+    const isFull = this.#tracked.size >= this.#max
+    const replaced = isFull ? this.#longestIdle() : undefined
+    if (isFull && replaced === undefined) {
+      this.#count(client, -1)
+      return { kind: 'refused', maximumOf: 'server' }
+    }
+    if (replaced !== undefined) this.close(replaced.connection)
+    const tracked = new Tracked(connection, client)
+    this.#tracked.set(connection, tracked)
+    this.#addIdle(tracked)
+    return replaced === undefined ? { kind: 'accepted' } : { kind: 'replaces', idle: replaced.connection }
+  }
+
+  /** Notes that a request of the connection has arrived completely. It is then not idle. */
+  startRequest(connection: Connection): void {
+    const tracked = this.#tracked.get(connection)
+    if (tracked === undefined) return
+    tracked.requests += 1
+    if (tracked.requests === 1) this.#removeIdle(tracked)
+  }
+
+  /** Notes that a complete request is answered. After the last one, the connection is idle. */
+  endRequest(connection: Connection): void {
+    const tracked = this.#tracked.get(connection)
+    if (tracked === undefined) return
+    tracked.requests -= 1
+    if (tracked.requests === 0) this.#addIdle(tracked)
+  }
+
+  /** Removes a connection. A connection that is not tracked, such as a replaced one, is ignored. */
+  close(connection: Connection): void {
+    const tracked = this.#tracked.get(connection)
+    if (tracked === undefined) return
+    this.#tracked.delete(connection)
+    if (tracked.requests === 0) this.#removeIdle(tracked)
+    this.#count(tracked.client, -1)
+  }
+
+  #longestIdle(): Tracked<Connection> | undefined {
+    const lists = this.#byConnections
+    let highest = this.#highest
+    while (highest > 0 && (lists[highest]?.size ?? 0) === 0) highest -= 1
+    this.#highest = highest
+    if (highest <= this.#few) {
+      const [longest] = this.#idle
+      return longest?.tracked
+    }
+    const [client] = lists[highest] ?? []
+    const [longest] = client?.idle ?? []
+    return longest
+  }
+
+  #count(client: Client<Connection>, change: 1 | -1): void {
+    if (client.idle.size > 0) this.#listOf(client.connections).remove(client)
+    client.connections += change
+    if (client.idle.size > 0) this.#list(client)
+    if (client.connections === 0) this.#clients.delete(client.address)
+    else this.#clients.set(client.address, client)
+  }
+
+  #addIdle(tracked: Tracked<Connection>): void {
+    const { client } = tracked
+    client.idle.add(tracked)
+    this.#idle.add(tracked.idle)
+    if (client.idle.size === 1) this.#list(client)
+  }
+
+  #removeIdle(tracked: Tracked<Connection>): void {
+    const { client } = tracked
+    client.idle.remove(tracked)
+    this.#idle.remove(tracked.idle)
+    if (client.idle.size === 0) this.#listOf(client.connections).remove(client)
+  }
+
+  #list(client: Client<Connection>): void {
+    this.#listOf(client.connections).add(client)
+    this.#highest = Math.max(this.#highest, client.connections)
+  }
+
+  #listOf(connections: number): LinkedList<Client<Connection>> {
+    this.#byConnections[connections] ??= new LinkedList()
+    return this.#byConnections[connections]
+  }
+}
+
+/** A client address with an open connection. */
+class Client<Connection> implements LinkedListItem<Client<Connection>> {
+  before: Client<Connection> | undefined = undefined
+  after: Client<Connection> | undefined = undefined
+  readonly address: string
+  connections = 0
+  /** Its idle connections. The first has been idle for the longest time. */
+  readonly idle = new LinkedList<Tracked<Connection>>()
+
+  constructor(address: string) {
+    this.address = address
+  }
+}
+
+/** An open connection. */
+class Tracked<Connection> implements LinkedListItem<Tracked<Connection>> {
+  before: Tracked<Connection> | undefined = undefined
+  after: Tracked<Connection> | undefined = undefined
+  readonly connection: Connection
+  readonly client: Client<Connection>
+  /** Number of its requests in progress. */
+  requests = 0
+  readonly idle = new Idle<Connection>(this)
+
+  constructor(connection: Connection, client: Client<Connection>) {
+    this.connection = connection
+    this.client = client
+  }
+}
+
+/** An idle connection in the list of all. */
+class Idle<Connection> implements LinkedListItem<Idle<Connection>> {
+  before: Idle<Connection> | undefined = undefined
+  after: Idle<Connection> | undefined = undefined
+  readonly tracked: Tracked<Connection>
+
+  constructor(tracked: Tracked<Connection>) {
+    this.tracked = tracked
+  }
+}

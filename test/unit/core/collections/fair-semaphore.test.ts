@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals'
+import { FairSemaphore, type PermitRequest } from '../../../../src/core/collections/fair-semaphore.ts'
+
+/**
+ * A semaphore, and the names of the requests that have begun. The first letter is the group. A
+ * number after a colon is the cost, which is otherwise 1.
+ */
+function withPermits(permits: number) {
+  const semaphore = new FairSemaphore(permits)
+  const begun: string[] = []
+  function acquire(call: string): PermitRequest {
+    const [name = '', cost = '1'] = call.split(':')
+    const request: PermitRequest = {
+      group: name.slice(0, 1),
+      cost: Number(cost),
+      begin: () => void begun.push(name),
+      before: undefined,
+      after: undefined,
+    }
+    semaphore.acquire(request)
+    return request
+  }
+  return { semaphore, begun, acquire }
+}
+
+describe('FairSemaphore', () => {
+  it('begins immediately while a permit is free', () => {
+    const { begun, acquire } = withPermits(2)
+    for (const name of ['a1', 'a2', 'a3']) acquire(name)
+    expect(begun).toEqual(['a1', 'a2'])
+  })
+
+  it.each([
+    ['callers of one group in the order of their calls', 'a1 a2:9 a3 a4', 'a1 a2 a3 a4'],
+    ['groups with equal costs in turn', 'a1 a2 a3 a4 b1 b2 c1', 'a1 a2 b1 c1 a3 b2 a4'],
+    ['a new group before the further callers of another', 'a1 a2 a3 b1', 'a1 a2 b1 a3'],
+    ['several cheap callers before an expensive one', 'a1 a2:3 a3:3 b1 b2 b3 b4', 'a1 b1 b2 a2 b3 b4 a3'],
+  ])('gives released permits to %s', (_, calls, expected) => {
+    const { semaphore, begun, acquire } = withPermits(1)
+    for (const name of calls.split(' ')) acquire(name)
+    for (let released = 0; released < 10; released += 1) if (begun.length > released) semaphore.release()
+    expect(begun.join(' ')).toBe(expected)
+  })
+
+  it('gives no permit to a request that has left', () => {
+    const { semaphore, begun, acquire } = withPermits(1)
+    acquire('a1')
+    const [a2, , b1] = ['a2', 'a3', 'b1'].map(acquire) as [PermitRequest, PermitRequest, PermitRequest]
+    semaphore.leave(a2)
+    semaphore.leave(b1)
+    semaphore.release()
+    semaphore.release()
+    expect(begun).toEqual(['a1', 'a3'])
+    acquire('b2')
+    acquire('b3')
+    expect(begun).toEqual(['a1', 'a3', 'b2'])
+  })
+
+  it('gives no credit for the time in which a group did not wait', () => {
+    const { semaphore, begun, acquire } = withPermits(1)
+    for (const name of ['a1', 'a2:100', 'a3:2', 'a4:2']) acquire(name)
+    semaphore.release()
+    for (const name of ['b1:3', 'b2:3', 'b3:3']) acquire(name)
+    for (let released = 0; released < 5; released += 1) semaphore.release()
+    expect(begun).toEqual(['a1', 'a2', 'a3', 'b1', 'a4', 'b2', 'b3'])
+  })
+
+  it('does not count the cost of a request that has left', () => {
+    const { semaphore, begun, acquire } = withPermits(1)
+    acquire('a1')
+    const expensive = acquire('a2:100')
+    for (const name of ['a3', 'b1:2']) acquire(name)
+    semaphore.leave(expensive)
+    semaphore.release()
+    expect(begun).toEqual(['a1', 'a3'])
+  })
+
+  it('does not let a flow of new groups keep a group waiting', () => {
+    const { semaphore, begun, acquire } = withPermits(1)
+    for (const name of ['a1', 'a2', 'a3']) acquire(name)
+    for (const name of ['c:5', 'd:5', 'e:5', 'f:5']) {
+      acquire(name)
+      semaphore.release()
+    }
+    expect(begun.slice(0, 3)).toEqual(['a1', 'a2', 'a3'])
+  })
+})
