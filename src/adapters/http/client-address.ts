@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { clientNetworkOf } from '../../core/network/client-network.ts'
 
 /**
@@ -9,8 +10,11 @@ import { clientNetworkOf } from '../../core/network/client-network.ts'
 export function clientAddressOf({ headers, socket }: IncomingMessage, header: string | undefined): string {
   const values = header === undefined ? undefined : headers[header.toLowerCase()]
   const last = [values].flat().at(-1)?.split(',').at(-1)?.trim() ?? ''
-  return clientNetworkOf(withoutPort(last)) ?? clientNetworkOf(socket.remoteAddress ?? '') ?? 'unknown'
+  return clientNetworkOf(withoutPort(last)) ?? socketAddressOf(socket)
 }
+
+/** The address of a socket, by which limits identify a client without a proxy. */
+export const socketAddressOf = ({ remoteAddress }: Socket): string => clientNetworkOf(remoteAddress ?? '') ?? 'unknown'
 
 /**
  * Removes a port, as in `192.0.2.1:1234` and `[2001:db8::1]:1234`, which some load balancers write.

@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { clientNetworkOf } from '../../core/network/client-network.ts'
 import type { Admission, ConnectionLimiter } from '../../core/network/connection-limiter.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
+import { socketAddressOf } from './client-address.ts'
 import type { HttpLimits } from './server-limits.ts'
 
 /** A decision of the limiter by which a connection is closed. */
@@ -15,7 +15,7 @@ export function limitConnections(
   onClosed = (_: Closing): void => {},
 ): void {
   server.prependListener('connection', (socket: Socket) => {
-    const admission = limiter.open(socket, clientNetworkOf(socket.remoteAddress ?? '') ?? 'unknown')
+    const admission = limiter.open(socket, socketAddressOf(socket))
     socket.once('close', () => limiter.close(socket))
     if (admission.kind === 'accepted') return
     if (admission.kind === 'replaces') admission.idle.destroy()

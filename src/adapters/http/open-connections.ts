@@ -7,8 +7,6 @@ import type { HttpLimits } from './server-limits.ts'
 
 /** The state of one connection. */
 export interface Connection {
-  /** Number of requests whose head has arrived and whose response is not completely sent. */
-  readonly requestsInProgress: number
   /** Whether the next response closes the connection. If so, no further request is read. */
   readonly isLast: boolean
   /**
@@ -23,6 +21,7 @@ export interface Connection {
 }
 
 interface State extends Connection {
+  /** Number of requests whose head has arrived and whose response is not completely sent. */
   requestsInProgress: number
   isLast: boolean
   /** The latest request. Its body may still be arriving. */

@@ -1,7 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { clientNetworkOf } from '../../core/network/client-network.ts'
+import { Fifo } from '../../core/collections/fifo.ts'
 import { ConnectionLimiter } from '../../core/network/connection-limiter.ts'
+import { socketAddressOf } from './client-address.ts'
 
 /**
  * Maximum time for which data is parsed in one iteration of the event loop, in ms. Further data
@@ -66,7 +67,7 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     const [parse] = socket.listeners('data') as [((piece: Buffer) => void) | undefined]
     if (parse === undefined) return
     socket.off('data', parse)
-    const address = clientNetworkOf(socket.remoteAddress ?? '') ?? 'unknown'
+    const address = socketAddressOf(socket)
     const state: ParseState = { current: undefined, unanswered: 0, waitsFor: undefined, continue: proceed }
     states.set(socket, state)
 
@@ -153,7 +154,7 @@ function stopAtConnect(server: Server, states: WeakMap<Socket, ParseState>): voi
  * order in which they began to wait.
  */
 function createIterations() {
-  const waiting: ParseState[] = []
+  const waiting = new Fifo<ParseState>()
   let isMeasured = false
   let endsAt = 0
 
