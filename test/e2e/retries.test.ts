@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
+import { HttpEndpoint } from '../support/network/http-endpoint.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
@@ -51,6 +52,47 @@ describe('retries on a real broker', () => {
     const metrics = await service.metrics()
     expect(metrics.get('hookline_retry_lateness_seconds_count')).toBe(2 * 2 * count)
     expect(metrics.get('hookline_retry_lateness_seconds_bucket{le="5"}')).toBeGreaterThan(2 * count)
+    expect(await service.stop()).toBe(0)
+  })
+
+  it('delivers what waits for the end of a Retry-After of more than 10 s, each message once and not early', async () => {
+    const pauseMs = 12_000
+    const arrivals: { id: string; at: number }[] = []
+    const endpoint = new HttpEndpoint(async (request, response) => {
+      arrivals.push({ id: String(request.headers['x-message-id']), at: performance.now() })
+      request.resume()
+      if (arrivals.length > 1) response.end()
+      else response.writeHead(429, { 'Retry-After': pauseMs / 1_000 }).end()
+    })
+    await endpoint.start()
+    closing(endpoint)
+    const other = closing(await RecordingReceiver.started())
+    const installation = closing(
+      await startInstallation({
+        delivery: { schedule: ['1s', '2s', '5s'] },
+        destinations: [
+          { id: 'paused', sources: ['web'], webhooks: [{ url: `${endpoint.url}/hooks` }] },
+          { id: 'other', sources: ['web'], webhooks: [{ url: other.url }] },
+        ],
+      }),
+    )
+    const service = await installation.run()
+    await installation.send(trackEvents(1, 'first'))
+    await until(async () => (arrivals.length === 1 ? true : undefined))
+    const count = 20
+    await installation.send(trackEvents(count, 'waiting'))
+    await other.untilDelivered(count + 1)
+    expect(arrivals).toHaveLength(1)
+    const deadLettered = async () =>
+      (await installation.read(installation.topics.deadLetter)).map(({ headers }) => headers['reason'])
+    await until(async () => {
+      const settled = arrivals.length - 1 + (await deadLettered()).length
+      return settled >= count + 1 ? true : undefined
+    })
+    expect(await deadLettered()).toEqual([])
+    const [refused, ...taken] = arrivals
+    expect(new Set(taken.map(({ id }) => id)).size).toBe(count + 1)
+    expect(Math.min(...taken.map(({ at }) => at))).toBeGreaterThanOrEqual((refused?.at ?? 0) + pauseMs)
     expect(await service.stop()).toBe(0)
   })
 })

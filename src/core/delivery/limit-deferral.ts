@@ -24,7 +24,7 @@ export type LimitReason =
  */
 export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   if (reason.kind === 'defer_to_others') return defer(carried, 'lane_full', policy, now, { climbs: false })
-  const pauseEnd = Math.min(now + reason.forMs, carried.deadline)
+  const pauseEnd = Math.min(dueAfter(reason.forMs, now), carried.deadline)
   const notBefore = epochMs(Math.max(carried.notBefore, pauseEnd))
   return defer({ ...carried, notBefore }, 'not_before', policy, now)
 }
@@ -37,11 +37,18 @@ export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy
  * turn of a delivery that was never attempted may be after the end of its retry window.
  */
 export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
-  const turn = carried.attempt > 0 ? Math.min(now + forMs, carried.deadline) : now + forMs
+  const due = dueAfter(forMs, now)
+  const turn = carried.attempt > 0 ? Math.min(due, carried.deadline) : due
   const decision = defer({ ...carried, notBefore: epochMs(turn) }, 'not_before', policy, now)
   if (decision.kind !== 'deferred') return decision
   return { ...decision, cause: 'lane_full', carried: { ...decision.carried, reason: 'lane_full' } }
 }
+
+/**
+ * The time `forMs` from now. `forMs` comes from the monotonic clock, which has fractions of
+ * milliseconds, and the time in a retry record is a whole number.
+ */
+const dueAfter = (forMs: number, now: EpochMs): number => Math.ceil(now + forMs)
 
 /**
  * Milliseconds until the turn that `deferUntilTurn` gave to a delivery, the time at which the limit

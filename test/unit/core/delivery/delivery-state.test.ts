@@ -115,7 +115,14 @@ describe('headers', () => {
     expect(carried).toEqual({ ...inThirdRound, origin: { ...origin, timestamp: -1 } })
   })
 
+  it('of an earlier version, with a fraction in not-before, lose only the fraction', () => {
+    const carried = parseDeliveryState({ ...headers, 'not-before': `${headers['not-before']}.0364` })
+    expect(carried).toEqual(inThirdRound)
+  })
+
   it.each([
+    ['not-before', '1795248070000.'],
+    ['not-before', '1795248070000.0.1'],
     ['attempt', '1.5'],
     ['attempt', '-1'],
     ['attempt', '1e3'],

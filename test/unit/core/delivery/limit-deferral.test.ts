@@ -1,12 +1,13 @@
 import { expect, it } from '@jest/globals'
 import { defer } from '../../../../src/core/delivery/decide.ts'
-import type { DeliveryState } from '../../../../src/core/delivery/delivery-state.ts'
+import { type DeliveryState, parseDeliveryState, toHeaders } from '../../../../src/core/delivery/delivery-state.ts'
 import {
   deferByLimit,
   deferUntilTurn,
   type LimitReason,
   msToTurn,
 } from '../../../../src/core/delivery/limit-deferral.ts'
+import { durationMs } from '../../../../src/core/time.ts'
 import { carriedOf, defaultPolicy, duration, later } from '../../../support/builders.ts'
 import { carriedAfter, summary } from '../../../support/dispatcher/decision-notation.ts'
 
@@ -52,6 +53,16 @@ it.each<[string, Partial<DeliveryState>, string, number]>([
   const decision = deferUntilTurn(duration('90s'), carriedOf(given), defaultPolicy, now)
   expect(summary(decision)).toBe(expected)
   expect(carriedAfter(decision).notBefore - now).toBe(waitMs)
+})
+
+// The end of a pause and a turn come from the monotonic clock, which has fractions of milliseconds.
+it.each([
+  ['a pause', deferByLimit({ kind: 'defer_pause', forMs: 14_999.0364 }, carriedOf({}), defaultPolicy, now)],
+  ['a turn', deferUntilTurn(durationMs(14_999.0364), carriedOf({}), defaultPolicy, now)],
+])('the retry record of a delivery that waits for %s can be read again, and is not early', (_, decision) => {
+  const carried = carriedAfter(decision)
+  expect(parseDeliveryState(toHeaders(carried))).toEqual(carried)
+  expect(carried.notBefore - now).toBe(15_000)
 })
 
 it('deferUntilTurn: dead-letters a retry after its window', () => {
