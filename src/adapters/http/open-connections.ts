@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../core/ports.ts'
+import { sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'
 import { type HttpResponse, problem, toHttpText } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'
@@ -45,9 +46,9 @@ export interface Connections {
    */
   staysAfter(request: IncomingMessage): boolean
   /**
-   * Makes each connection close after its next response. Resolves after `limits.lastCall`, the time
-   * in which clients notice the stop. If the server never had a connection, it resolves
-   * immediately.
+   * Makes each connection close after its next response. After `limits.lastCall`, the time in which
+   * clients notice the stop, new connections are closed. Resolves when all requests that have
+   * arrived are parsed. If the server never had a connection, it resolves immediately.
    */
   closeAfterNextResponse(): Promise<void>
   /** Closes connections without a request in progress, and without data that waits to be parsed. */
@@ -68,25 +69,19 @@ interface Deps {
  */
 export function createConnections({ limits, clock, onAnswer }: Deps): Connections {
   const states = new Map<Socket, State>()
-  let hadAny = false
-  let isLeaving = false
+  let phase: 'unused' | 'open' | 'leaving' | 'closed' = 'unused'
 
   function follow(server: Server): void {
     server.prependListener('connection', (socket: Socket) => {
-      hadAny = true
+      if (phase === 'closed') socket.destroy()
+      if (phase === 'unused') phase = 'open'
       const state = idleState()
       states.set(socket, state)
       state.onClosed.add(() => states.delete(socket))
       socket.once('close', () => callAll(state.onClosed))
     })
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
-      const state = stateOf(request.socket)
-      state.requestsInProgress += 1
-      state.current = request
-      state.isLong = false
-      response.once('close', () => {
-        state.requestsInProgress -= 1
-      })
+      beginRequest(stateOf(request.socket), request, response)
     })
     server.on('clientError', (error: ParserError, socket: Socket) => {
       const state = states.get(socket)
@@ -143,17 +138,17 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     isOpen: request => states.has(request.socket),
     afterResponse: (request, response, callback) => waitForResponse(stateOf(request.socket), response, callback),
     staysAfter: request =>
-      (!isLeaving && states.size <= limits.connections / 2) || hasNext(stateOf(request.socket), request),
-    closeAfterNextResponse() {
-      isLeaving = true
-      if (!hadAny) return Promise.resolve()
-      // Waits even if all connections have closed, so that the port stays open. Clients that open
-      // one connection per request can then still connect. After the wait, one event loop iteration
-      // reads the requests that arrived while the process was busy. Then it waits until they are
-      // parsed.
-      const { promise, resolve } = Promise.withResolvers<void>()
-      clock.after(limits.lastCall, () => void setImmediate(whenParsed, states, clock, resolve))
-      return promise
+      (phase === 'open' && states.size <= limits.connections / 2) || hasNext(stateOf(request.socket), request),
+    async closeAfterNextResponse() {
+      const wasUnused = phase === 'unused'
+      phase = 'leaving'
+      if (wasUnused) return
+      // Waits even if all connections have closed, because some clients open one per request.
+      await sleep(clock, limits.lastCall)
+      // Reads the requests that arrived while the process was busy.
+      await new Promise<void>(resolve => void clock.soon(resolve))
+      phase = 'closed'
+      await untilParsed(states, clock)
     },
     closeIdle() {
       for (const [socket, state] of states) if (isIdle(socket, state)) socket.destroySoon()
@@ -164,13 +159,20 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
   }
 }
 
+function beginRequest(state: State, request: IncomingMessage, response: ServerResponse): void {
+  state.requestsInProgress += 1
+  state.current = request
+  state.isLong = false
+  response.once('close', () => {
+    state.requestsInProgress -= 1
+  })
+}
+
 const checkedEvery = durationMs(20)
 
-/** Calls `callback` as soon as no connection has data that waits to be parsed. */
-function whenParsed(states: ReadonlyMap<Socket, State>, clock: Clock, callback: () => void): void {
-  const isParsed = [...states.keys()].every(socket => socket.readableLength === 0)
-  if (isParsed) callback()
-  else clock.after(checkedEvery, () => whenParsed(states, clock, callback))
+/** Resolves as soon as no connection has data that waits to be parsed. */
+async function untilParsed(states: ReadonlyMap<Socket, State>, clock: Clock): Promise<void> {
+  while ([...states.keys()].some(socket => socket.readableLength > 0)) await sleep(clock, checkedEvery)
 }
 
 /** Whether further requests have arrived behind this one. The last ones may not be parsed yet. */

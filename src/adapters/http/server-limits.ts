@@ -32,8 +32,9 @@ export interface HttpLimits {
   /** A connection on which no data is sent or received for this time is closed, in any state. */
   readonly silence: DurationMs
   /**
-   * Maximum connections. An incomplete request head of `headBytes` takes about 30 KB of heap, so
-   * this many take half of the chart's heap. Above half of this number, connections are closed
+   * Maximum connections. An incomplete request head of `headBytes` takes about 30 KB of heap, and
+   * the first data of a connection up to 64 KiB outside the heap. If all connections send data while
+   * the process has no CPU, this many take half of the chart's memory. Above half of this number, connections are closed
    * after their response. When this number is reached, a new connection replaces an idle one
    * (`ConnectionLimiter`). In the ops server (`ops-server.ts`), only the maximum applies, and a
    * connection with a request in progress may be replaced too.
@@ -73,7 +74,7 @@ export const defaultLimits: HttpLimits = {
   progress: { bytes: 1_024, within: durationMs(10_000), large: { above: 65_536, bytes: 163_840 } },
   keepAlive: durationMs(75_000),
   silence: durationMs(130_000),
-  connections: 5_000,
+  connections: 4_000,
   connectionsPerAddress: 2_500,
   pipelined: 32,
   linger: { time: durationMs(5_000), bytes: 64 * 1_048_576 },

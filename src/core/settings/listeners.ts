@@ -42,7 +42,7 @@ export const collector = z
     connectionsPerAddress: count
       .default(2_500)
       .describe(
-        'Maximum number of concurrent connections from one client address to one process. With `clientAddressHeader`: maximum number of concurrent requests. A process keeps at most 5,000 connections in total. At this maximum, it closes an idle connection of the client address with the most connections for each new connection.',
+        'Maximum number of concurrent connections from one client address to one process. With `clientAddressHeader`: maximum number of concurrent requests. A process keeps at most 4,000 connections in total. At this maximum, it closes an idle connection of the client address with the most connections for each new connection.',
       ),
     bodyBytesPerAddress: count
       .optional()

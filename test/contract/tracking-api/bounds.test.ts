@@ -221,6 +221,27 @@ describe('stop', () => {
     await stopped
   })
 
+  it('after lastCall, closes new connections although requests of others are not parsed yet', async () => {
+    const { api, go } = waitingApi()
+    const collector = await startCollector(api, { limits: { pipelined: 2 } })
+    const wire = await connected(collector.url)
+    await wire.send(Buffer.concat(Array(9).fill(post('/v1/t'))))
+    await api.until(() => api.requests.length === 2)
+    const stopped = collector.stop()
+    // Until lastCall, a new connection gets a response.
+    for (let isAnswered = true; isAnswered; ) {
+      const late = await connected(collector.url)
+      await late.send(request('GET /openapi.json'))
+      isAnswered = await late.answer('GET').then(
+        () => true,
+        () => false,
+      )
+    }
+    go()
+    for (let count = 0; count < 9; count += 1) expect((await wire.answer()).status).toBe(200)
+    await stopped
+  })
+
   it('answers pipelined requests, and closes the connection after the last one', async () => {
     const { api, go } = waitingApi()
     const collector = await startCollector(api)
