@@ -10,6 +10,13 @@ interface Told {
   readonly traits?: Readonly<Record<string, unknown>>
 }
 
+interface AcceptedRequest {
+  readonly id: string
+  readonly headers: IncomingMessage['headers']
+  /** When the request was complete, on the scale of `performance.now()`. */
+  readonly at: number
+}
+
 /**
  * The endpoint of a customer. It drops message ids that it knows, and keeps the last value of each
  * user.
@@ -20,6 +27,8 @@ export class AudienceReceiver {
   readonly taken = new Set<string>()
   /** Number of requests, including those with an error response. */
   calls = 0
+  /** All requests that got a 200, in the order in which they arrived. */
+  readonly accepted: AcceptedRequest[] = []
   /** The ids of messages that arrived again after they got a 200. */
   readonly repeated: string[] = []
   /** Users whose unchanged value arrived again with another message id. */
@@ -63,13 +72,15 @@ export class AudienceReceiver {
     const body = (await json(request)) as Told
     this.calls++
     const status = this.answer(body.userId)
-    if (status === 200) this.#note(String(request.headers['x-message-id']), body)
+    if (status === 200) this.#note(request.headers, body)
     if (this.latencyMs > 0) await delay(this.latencyMs)
     response.writeHead(status).end()
     this.#conditions.changed()
   }
 
-  #note(id: string, { userId, traits }: Told): void {
+  #note(headers: IncomingMessage['headers'], { userId, traits }: Told): void {
+    const id = String(headers['x-message-id'])
+    this.accepted.push({ id, headers, at: performance.now() })
     if (this.taken.has(id)) {
       this.repeated.push(id)
       return

@@ -36,6 +36,8 @@ export interface TestInstallation {
   write(topic: string, records: readonly OutgoingRecord[]): Promise<void>
   send(events: readonly Event[]): Promise<void>
   read(topic: string): Promise<readonly LogRecord[]>
+  /** Like `read`, for topics that do not fit into memory: passes each record to `onRecord`. */
+  readEach(topic: string, onRecord: (record: LogRecord) => void): Promise<void>
   /** Runs `hookline …words`. @throws when the command fails or prints a secret */
   command(...words: readonly string[]): Promise<string>
   /** The log lines of the services as objects. */
@@ -100,6 +102,12 @@ export async function startInstallation(
   })
   const producer = createProducer({ kafka, clock, logger: silent })
   const running = new Set<RunningService>()
+  const readEach: TestInstallation['readEach'] = async (topic, onRecord) => {
+    await createReader({ kafka, clock, logger: silent }).readToEnd(topic, record => {
+      // Leaves out the records that processes write to read the time of the broker.
+      if (record.key?.toString() !== '-/clock') onRecord(record)
+    })
+  }
 
   return {
     topics,
@@ -120,10 +128,10 @@ export async function startInstallation(
       ),
     read: async topic => {
       const records: LogRecord[] = []
-      await createReader({ kafka, clock, logger: silent }).readToEnd(topic, record => void records.push(record))
-      // Leaves out the records that processes write to read the time of the broker.
-      return records.filter(({ key }) => key?.toString() !== '-/clock')
+      await readEach(topic, record => void records.push(record))
+      return records
     },
+    readEach,
     command,
     log: async () =>
       (await readFile(logFile, 'utf8'))

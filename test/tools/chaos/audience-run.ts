@@ -2,10 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { users } from '../../support/audience/installation.ts'
 import { judgeAudience } from './audience-verdict.ts'
 import { type AudienceWorld, openAudienceWorld } from './audience-world.ts'
+import type { Injected } from './delivery-verdict.ts'
 import { type ProbesSeen, startKubelet } from './kubelet.ts'
 import { stepsBack } from './offset-commits.ts'
 import { reached } from './reached.ts'
-import { placesOf, uncommitted } from './records-after-run.ts'
+import { processHeader } from './receiver.ts'
+import { placesOf, retriesOf, uncommitted } from './records-after-run.ts'
 import type { AudienceFault, AudienceScenario } from './scenario.ts'
 import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll } from './scenario-run.ts'
 import { type Chance, createChance } from './seeded-random.ts'
@@ -27,10 +29,8 @@ interface Run {
   readonly chance: Chance
   readonly patience: number
   readonly say: (line: string) => void
-  readonly faults: string[]
+  readonly injected: Injected[]
   readonly problems: string[]
-  /** Numbers of processes that were killed or disconnected from Kafka. */
-  readonly victims: { audiences: number; dispatchers: number }
 }
 
 /**
@@ -56,23 +56,22 @@ export async function runAudienceScenario(scenario: AudienceScenario, options: R
       chance: createChance(seed, name),
       patience,
       say,
-      faults: [],
+      injected: [],
       problems: [],
-      victims: { audiences: 0, dispatchers: 0 },
     }
     const lists = listsOf(scenario)
     const { settled, syncStatuses, probes } = await Promise.race([expose(run, scenario, lists), rejection(signal)])
     const { installation, receivers } = world
     const findings = judgeAudience({
-      ...{ limits, patience, settled, syncStatuses, probes, victims: run.victims },
+      ...{ limits, patience, settled, syncStatuses, probes, injected: run.injected },
+      retried: (await retriesOf(world, scenario.delivery.schedule)).retried,
       places: await placesOf(world),
       expectedMembers: new Set(lists.at(-1)?.members),
       changes: lists.at(-1)?.upTo ?? 0,
       received: [...receivers].map(([destination, receiver]) => ({
         destination,
         members: receiver.members(),
-        taken: [...receiver.taken],
-        repeated: receiver.repeated,
+        requests: receiver.accepted.map(({ id, at, headers }) => ({ id, at, process: String(headers[processHeader]) })),
         repeatedValues: receiver.toldAgain,
       })),
       deadLettered: (await installation.read(installation.topics.deadLetter)).length,
@@ -81,7 +80,7 @@ export async function runAudienceScenario(scenario: AudienceScenario, options: R
     return {
       ...{ name, seed, shows, brokers: 1, processes: 2 * processes, collectors: 0, perSecond: emitPerSecond },
       ...findings,
-      faults: run.faults,
+      faults: run.injected.map(({ what }) => what),
       calls: [...receivers.values()].reduce((sum, { calls }) => sum + calls, 0),
       seconds: Math.round((performance.now() - start) / 1_000),
     }
@@ -183,37 +182,41 @@ function inject(fault: AudienceFault, run: Run): Promise<void> {
 }
 
 async function spoilLink(
-  { world: { proxy }, faults, victims, say }: Run,
+  { world: { proxy, audiencesBehindProxy }, injected, say }: Run,
   { state, seconds }: AudienceFault & { readonly kind: 'link' },
 ): Promise<void> {
   if (proxy === undefined) throw new Error('the scenario has no process behind a proxy')
+  const victims = audiencesBehindProxy.members().map(({ name }) => name)
+  const at = performance.now()
   proxy.set(state)
   await delay(seconds * 1_000)
   proxy.set({ kind: 'open' })
-  faults.push(`link ${state.kind} ${seconds} s`)
-  victims.audiences++
+  const from = performance.now()
+  injected.push({ what: `link ${state.kind} ${seconds} s`, at, from, recoveredAt: undefined, victims, healedAt: from })
   say(`link ${state.kind} for ${seconds} s`)
 }
 
-async function restartAll({ world: { audiences, audiencesBehindProxy }, faults, problems, say }: Run): Promise<void> {
+async function restartAll({ world: { audiences, audiencesBehindProxy }, injected, problems, say }: Run): Promise<void> {
+  const at = performance.now()
   for (const fleet of [audiences, audiencesBehindProxy]) {
     const count = fleet.members().length
     for (const [name, code] of await stopAll(fleet))
       if (code !== 0) problems.push(`${name} ended with exit code ${code} after SIGTERM`)
     await started(fleet, count)
   }
-  faults.push('restart of all')
+  injected.push({ what: 'restart of all', at, from: at, recoveredAt: undefined, victims: [] })
   say('every audiences process was restarted')
 }
 
 /** Kills any process with SIGKILL and starts another one immediately. */
-async function killAny({ world: { audiences, dispatchers }, chance, faults, victims, say }: Run): Promise<void> {
+async function killAny({ world: { audiences, dispatchers }, chance, injected, say }: Run): Promise<void> {
   const fleet = chance.pick([audiences, dispatchers])
   const member = chance.pick(fleet.members())
+  const at = performance.now()
   await fleet.kill(member)
   const { name } = await fleet.start()
-  faults.push(`SIGKILL ${member.name}`)
-  victims[fleet === audiences ? 'audiences' : 'dispatchers']++
+  const what = `SIGKILL ${member.name}`
+  injected.push({ what, at, from: at, recoveredAt: undefined, victims: [member.name] })
   say(`SIGKILL ${member.name}, ${name} replaces it`)
 }
 

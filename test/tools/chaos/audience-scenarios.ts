@@ -32,7 +32,7 @@ export const audienceScenarios: readonly AudienceScenario[] = [
     destinations,
     delivery: { schedule },
     faults: [times(4, kill), times(3, kill)],
-    limits: { settledMs: 60_000 },
+    limits: { settledMs: 60_000, latestMs: 75_000 },
   },
   {
     name: 'audience-link-cut',
@@ -44,6 +44,6 @@ export const audienceScenarios: readonly AudienceScenario[] = [
     destinations,
     delivery: { schedule },
     faults: [[cut], [late, { kind: 'restart' }]],
-    limits: { settledMs: 60_000 },
+    limits: { settledMs: 60_000, latestMs: 75_000, unreadyMs: 60_000 },
   },
 ]

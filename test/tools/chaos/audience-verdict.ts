@@ -1,9 +1,10 @@
 import type { Standings } from './audience-world.ts'
 import { some } from './check-result.ts'
-import type { Findings } from './delivery-verdict.ts'
-import { inProgressOfOne } from './duplicate-causes.ts'
+import type { Findings, Injected } from './delivery-verdict.ts'
+import { attributed, inProgressOfOne } from './duplicate-causes.ts'
 import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
-import type { Place } from './order-verdict.ts'
+import { type Call, type Delivery, targetOf } from './ledger.ts'
+import { failuresOfPairs, type Place, type RetryRecords } from './order-verdict.ts'
 import type { AudienceScenario } from './scenario.ts'
 
 /** The messages that one destination got, as its endpoint recorded them. */
@@ -11,10 +12,8 @@ export interface ReceivedMessages {
   readonly destination: string
   /** Users that are members according to the last message about them. */
   readonly members: ReadonlySet<string>
-  /** Ids of the different messages, in the order in which the endpoint accepted them. */
-  readonly taken: readonly string[]
-  /** Ids of messages that arrived again, with one entry for each repetition. */
-  readonly repeated: readonly string[]
+  /** Requests that the endpoint accepted, in the order in which they arrived. */
+  readonly requests: readonly Pick<Call, 'id' | 'process' | 'at'>[]
   /** Users for whom a new message repeated the value that the destination already had. */
   readonly repeatedValues: readonly string[]
 }
@@ -43,10 +42,10 @@ export interface AudienceEvidence {
   readonly deadLettered: number
   /** Positions of the messages on the events topic, by message id. */
   readonly places: ReadonlyMap<string, Place>
-  /**
-   * Number of processes that could not commit their work, because they were killed or disconnected.
-   */
-  readonly victims: { readonly audiences: number; readonly dispatchers: number }
+  /** The names of victims begin with `d` for dispatchers, otherwise they are audiences processes. */
+  readonly injected: readonly Injected[]
+  /** Records in the retry topics. The keys are `<destination> <message id>`. */
+  readonly retried: ReadonlyMap<string, Pick<RetryRecords, 'writtenAt'>>
   /** Responses of the processes to liveness and readiness probes. */
   readonly probes: ProbesSeen
   /** Other failures that were observed during the run. */
@@ -55,16 +54,21 @@ export interface AudienceEvidence {
 
 export function judgeAudience(evidence: AudienceEvidence): Findings {
   const { limits, patience, changes, received, settled, syncStatuses, deadLettered, problems } = evidence
-  const duplicated = attributed(evidence)
-  const failures = [...problems, ...failuresOfProbes(evidence.probes), ...duplicated.failures]
+  const deliveries = deliveriesOf(evidence)
+  const firsts = [...Map.groupBy(deliveries, targetOf).values()].flatMap(all => all.slice(0, 1))
+  const duplicated = duplicatesOf(evidence, deliveries)
+  const probed = failuresOfProbes(evidence.probes, { patience, ...limits })
+  const failures = [...problems, ...probed, ...duplicated.failures]
   const wrong = received.flatMap(each => wrongAt(each, evidence.expectedMembers))
   if (wrong.length > 0) failures.push(`differs from the last list: ${some(wrong)}`)
   const again = received.flatMap(({ destination, repeatedValues }) =>
     repeatedValues.map(user => `${destination} ${user}`),
   )
   if (again.length > 0) failures.push(`unchanged value sent again: ${some(again)}`)
-  for (const { destination, taken } of received)
-    if (taken.length !== changes) failures.push(`${destination} got ${taken.length} of ${changes} changes`)
+  for (const { destination } of received) {
+    const { length } = firsts.filter(each => each.destination === destination)
+    if (length !== changes) failures.push(`${destination} got ${length} of ${changes} changes`)
+  }
   const limit = limits.settledMs * patience
   for (const { list, afterMs } of settled) {
     if (afterMs === null) failures.push(`${list}: not settled in time`)
@@ -73,13 +77,16 @@ export function judgeAudience(evidence: AudienceEvidence): Findings {
   for (const [standing, count] of Object.entries(syncStatuses))
     if (count > 0) failures.push(`memberships at the end ${standing}: ${count}`)
   if (deadLettered > 0) failures.push(`dead-lettered although every endpoint works: ${deadLettered}`)
-  const order = orderOf(evidence)
+  const latestMs = Math.round(firsts.reduce((most, { at, sent }) => Math.max(most, at - sent.at), 0))
+  if (latestMs > limits.latestMs * patience)
+    failures.push(`the latest delivery came late by: ${latestMs} ms, limit ${limits.latestMs * patience} ms`)
+  const order = orderOf(evidence, firsts)
   failures.push(...order.failures)
   const times = settled.map(({ afterMs }) => afterMs)
   const { bySender, inProgress, ours } = duplicated
   return {
     sent: changes * received.length,
-    delivered: received.reduce((all, { taken }) => all + taken.length, 0),
+    delivered: firsts.length,
     waiting: syncStatuses.inFlight,
     deadLettered,
     lost: wrong.length,
@@ -88,7 +95,8 @@ export function judgeAudience(evidence: AudienceEvidence): Findings {
     orderedPairs: order.pairs,
     reversed: order.reversed,
     recoveryMs: times.includes(null) ? null : Math.round(Math.max(0, ...(times as number[]))),
-    latestMs: null,
+    latestMs,
+    unreadyMs: evidence.probes.longestUnreadyMs,
     pauseMs: null,
     intake: null,
     failures,
@@ -104,47 +112,61 @@ function wrongAt({ destination, members }: ReceivedMessages, truth: ReadonlySet<
   ]
 }
 
+/** Returns the accepted requests of all destinations. A message was sent when it was first written. */
+const deliveriesOf = ({ received, places }: AudienceEvidence): readonly Delivery[] =>
+  received.flatMap(({ destination, requests }) =>
+    requests.map(({ id, process, at }) => {
+      const { partition, writtenAt = at } = places.get(id) ?? { partition: -1 }
+      return {
+        id,
+        destination,
+        process,
+        at,
+        answer: 200,
+        sent: { id, partition, at: writtenAt, acknowledgedAt: writtenAt },
+      }
+    }),
+  )
+
 /** Judges the order of each user's changes: an endpoint must accept them in the order of the topic. */
-function orderOf({ received, places }: AudienceEvidence) {
+function orderOf({ places }: AudienceEvidence, firsts: readonly Delivery[]) {
   let pairs = 0
   const reversed: string[] = []
-  for (const { destination, taken } of received) {
-    const last = new Map<string, number>()
-    for (const id of taken) {
-      const place = places.get(id)
-      if (place === undefined) continue
-      const user = `${place.partition} ${place.key}`
-      const before = last.get(user)
-      if (before !== undefined) pairs++
-      if (before !== undefined && before > place.offset) reversed.push(`${destination} ${id} of ${place.key}`)
-      last.set(user, Math.max(before ?? 0, place.offset))
-    }
+  const last = new Map<string, number>()
+  for (const { id, destination } of firsts) {
+    const place = places.get(id)
+    if (place === undefined) continue
+    const user = `${destination} ${place.partition} ${place.key}`
+    const before = last.get(user)
+    if (before !== undefined) pairs++
+    if (before !== undefined && before > place.offset) reversed.push(`${destination} ${id} of ${place.key}`)
+    last.set(user, Math.max(before ?? 0, place.offset))
   }
-  const failures: string[] = []
-  if (pairs === 0) failures.push('no two changes of one user, so order cannot be judged')
+  // Each message counts, and a missing one fails the run.
+  const failures = [...failuresOfPairs({ pairs, possible: pairs })]
   if (reversed.length > 0) failures.push(`out of order for their user: ${some(reversed)}`)
   return { pairs, reversed: reversed.length, failures }
 }
+
+const isDispatcher = (name: string): boolean => name.startsWith('d')
 
 /**
  * Attributes each repeated message to a cause: the audiences service wrote the message again, or a
  * killed dispatcher had it in progress. For each process that was killed or disconnected, each
  * cause permits a limited number of repetitions.
  */
-function attributed({ received, places, victims, patience }: AudienceEvidence) {
-  let [bySender, inProgress] = [0, 0]
-  const ours: string[] = []
-  for (const { destination, repeated } of received)
-    for (const [id, all] of Map.groupBy(repeated, each => each)) {
-      const written = Math.min(all.length, (places.get(id)?.copies ?? 1) - 1)
-      bySender += written
-      if (victims.dispatchers > 0) inProgress += all.length - written
-      else ours.push(...Array<string>(all.length - written).fill(`${destination} ${id}`))
-    }
+function duplicatesOf({ places, injected, retried, patience }: AudienceEvidence, deliveries: readonly Delivery[]) {
+  const victims = injected.flatMap(each => each.victims)
+  const killed = victims.filter(isDispatcher).length
+  const { bySender, inProgress, ours } = attributed({
+    injected: injected.map(each => ({ ...each, victims: each.victims.filter(isDispatcher) })),
+    copies: new Map([...places].map(([id, { copies }]) => [id, copies])),
+    ...{ deliveries, retried, patience },
+  })
   const failures = ours.length > 0 ? [`duplicated without a known cause: ${some(ours)}`] : []
   for (const [count, hit, what] of [
-    [bySender, victims.audiences, 'audiences processes wrote again'],
-    [inProgress, victims.dispatchers, 'dispatchers had in progress'],
+    [bySender, victims.length - killed, 'audiences processes wrote again'],
+    [inProgress, killed, 'dispatchers had in progress'],
   ] as const) {
     const limit = hit * inProgressOfOne * patience
     if (count > limit) failures.push(`duplicates that ${hit} ${what}: ${count}, limit ${limit}`)

@@ -8,9 +8,10 @@ import { startTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts
 import { startInstallation, type TestInstallation } from '../../support/process/test-installation.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import { createKafkaView, type KafkaView } from './kafka-view.ts'
+import { processHeader } from './receiver.ts'
 import type { AudienceScenario } from './scenario.ts'
 import { createChance } from './seeded-random.ts'
-import { partitions } from './world.ts'
+import { ownName, partitions } from './world.ts'
 
 /** An installation with one audience and separate processes for its services. */
 export interface AudienceWorld {
@@ -106,7 +107,11 @@ function configurationOf(
   return {
     topics: { partitions, replicationFactor: 1 },
     delivery,
-    destinations: [...receivers].map(([id, { url }]) => ({ id, sources: ['web'], webhooks: [{ url }] })),
+    destinations: [...receivers].map(([id, { url }]) => ({
+      id,
+      sources: ['web'],
+      webhooks: [{ url, headers: { [processHeader]: ownName } }],
+    })),
     audiences: { emitPerSecond, list: [{ name: audience, kind: 'audience', destinations: ids }] },
   }
 }

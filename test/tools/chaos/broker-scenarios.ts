@@ -10,27 +10,29 @@ import {
 import type { Scenario } from './scenario.ts'
 import { httpSetup, replicatedSetup, steady, times, withRetries } from './setups.ts'
 
+const replicatedLimits = { duplicates: 150, bySender: 50, recoveryMs: 30_000, unreadyMs: 45_000 } as const
+
 export const brokerScenarios: readonly Scenario[] = [
   {
     ...replicatedSetup,
     name: 'leader-killed',
     shows: 'SIGKILL of a leader, which is started again, five times; retries in progress',
     faults: times(5, killLeader),
-    limits: { duplicates: 150, bySender: 150, recoveryMs: 30_000, latestMs: 45_000 },
+    limits: { ...replicatedLimits, latestMs: 45_000 },
   },
   {
     ...replicatedSetup,
     name: 'coordinator-killed',
     shows: 'SIGKILL of the group coordinator, which is started again, three times; retries in progress',
     faults: times(3, killCoordinator),
-    limits: { duplicates: 150, bySender: 150, recoveryMs: 15_000, latestMs: 45_000 },
+    limits: { ...replicatedLimits, recoveryMs: 15_000, latestMs: 45_000 },
   },
   {
     ...replicatedSetup,
     name: 'brokers-restarted',
     shows: 'SIGKILL of all three brokers at the same time, which are started again, twice; retries in progress',
     faults: times(2, killBrokers(0)),
-    limits: { duplicates: 150, bySender: 150, recoveryMs: 30_000, latestMs: 90_000 },
+    limits: { ...replicatedLimits, latestMs: 90_000 },
   },
   {
     ...replicatedSetup,
@@ -39,7 +41,7 @@ export const brokerScenarios: readonly Scenario[] = [
       'the disk of a leader is full, so the leader stops; it starts again with free space; then the disks of all three brokers are full for 5 s',
     diskMb: 256,
     faults: [fillDisk, fillDisks(5)],
-    limits: { duplicates: 150, bySender: 150, recoveryMs: 30_000, latestMs: 60_000 },
+    limits: { ...replicatedLimits, latestMs: 60_000 },
   },
   {
     ...replicatedSetup,
@@ -47,7 +49,7 @@ export const brokerScenarios: readonly Scenario[] = [
     shows: 'a partition leader is unreachable for Hookline for 40 s, but not for the other brokers',
     behindProxy: true,
     faults: [isolateLeader(40)],
-    limits: { duplicates: 1_500, recoveryMs: 30_000, latestMs: 120_000 },
+    limits: { duplicates: 500, recoveryMs: 30_000, latestMs: 120_000, unreadyMs: 70_000, orderedShare: 0.25 },
   },
   {
     ...httpSetup,
@@ -60,6 +62,6 @@ export const brokerScenarios: readonly Scenario[] = [
     load: { perSecond: 200, seconds: 20 },
     faults: times(10, moveLeaders),
     intake: { collectors: 1, limits: { ...steady, acceptedMs: 5_000, answerMs: 5_000, broken: 'none' } },
-    limits: { duplicates: 300, bySender: 300, recoveryMs: 10_000, latestMs: 30_000 },
+    limits: { duplicates: 50, bySender: 150, recoveryMs: 10_000, latestMs: 30_000 },
   },
 ]

@@ -190,17 +190,22 @@ async function judged({ world, scenario, changed }: Parts, observed: Observed) {
   const { injected, problems, probes, seen, lists, lastFrom } = observed
   const { waiting, retried } = await retriesOf(world, delivery.schedule)
   const places = await placesOf(world)
+  const placesIn = ({ sent }: Ledger) => new Map([...places].filter(([id]) => sent.has(id)))
   const common = { limits, patience, waiting, deadLettered: await deadLetters(world) }
   const steady = judge({
     ...{ ...common, probes, problems, injected: ofDispatchers(injected) },
     ...{ destinations: destinations.map(({ id }) => id), acknowledged: ledger.acknowledged() },
-    ...{ deliveries: ledger.deliveries, refused: ledger.refused(), order: { places, calls: ledger.calls, retried } },
+    ...{
+      deliveries: ledger.deliveries,
+      refused: ledger.refused(),
+      order: { places: placesIn(ledger), calls: ledger.calls, retried },
+    },
   })
   const changing = judge({
     ...{ ...common, problems: [], injected: ofAnyDispatcher(injected), destinations: changed.ids },
     ...{ acknowledged: changed.ledger.acknowledged(), refused: changed.ledger.refused() },
     deliveries: changed.ledger.deliveries.map(each => ({ ...each, process: anyDispatcher })),
-    order: { places, calls: changed.ledger.calls, retried },
+    order: { places: placesIn(changed.ledger), calls: changed.ledger.calls, retried },
   })
   const isLast = ({ sent }: { readonly sent: { readonly at: number } }) => sent.at >= lastFrom
   const result = judgeChanges({
@@ -243,6 +248,7 @@ function sumOf(steady: Findings, changing: Findings, failures: readonly string[]
     },
     ...{ orderedPairs: sum(each => each.orderedPairs), reversed: sum(each => each.reversed) },
     recoveryMs: steady.recoveryMs,
+    unreadyMs: steady.unreadyMs,
     latestMs: Math.max(steady.latestMs ?? 0, changing.latestMs ?? 0),
     pauseMs: null,
     intake: null,

@@ -1,7 +1,7 @@
 import { changedConfiguration } from './changed-destinations.ts'
 import { killDispatcherOrOperator } from './process-faults.ts'
 import type { ChangesScenario } from './scenario.ts'
-import { crm, standardSetup, times } from './setups.ts'
+import { crm, lessSlow, standardSetup, times } from './setups.ts'
 
 export const changesScenarios: readonly ChangesScenario[] = [
   {
@@ -12,7 +12,7 @@ export const changesScenarios: readonly ChangesScenario[] = [
     processes: 2,
     dispatchersOnly: true,
     load: { perSecond: 60, seconds: 20 },
-    destinations: [crm],
+    destinations: [crm, lessSlow],
     faults: times(20, killDispatcherOrOperator),
     changes: {
       ...{ operators: 2, destinations: 50, perFault: 50, eventsPerSecond: 6 },

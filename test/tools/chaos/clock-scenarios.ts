@@ -55,7 +55,7 @@ export const clockScenarios: readonly Scenario[] = [
     shows:
       'two processes are replaced by ones with wrong clocks from the start: ±1 min, then ±1 h; retries in progress',
     processes,
-    destinations: [crm, { id: 'moody', script: tenthFailsTwice }],
+    destinations: [crm, { id: 'moody', latencyMs: 100, script: tenthFailsTwice }],
     delivery: { schedule: ['5s', '10s'] },
     load: { perSecond: 100, seconds: 20 },
     calmMs: { from: 15_000, to: 20_000 },

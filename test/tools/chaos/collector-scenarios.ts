@@ -33,7 +33,10 @@ export const collectorScenarios: readonly Scenario[] = [
     // When all brokers end, the last commit is up to a second old, and the dispatcher may have
     // fetched the records of another second. It delivers the records of these two seconds to both
     // destinations without a commit. So it delivers them again after the outage.
-    limits: { duplicates: 2_000, bySender: 1_000, recoveryMs: 30_000, latestMs: 120_000 },
+    limits: {
+      ...{ duplicates: 1_750, bySender: 200, recoveryMs: 30_000, latestMs: 120_000 },
+      ...{ unreadyMs: 90_000, orderedShare: 0.3 },
+    },
   },
   {
     ...httpSetup,
@@ -42,6 +45,6 @@ export const collectorScenarios: readonly Scenario[] = [
     behindProxy: true,
     faults: [impairLink({ kind: 'half-open' }, 40)],
     intake: { collectors: 2, limits: kafkaOutageLimits },
-    limits: { duplicates: 500, bySender: 500, recoveryMs: 30_000, latestMs: 90_000 },
+    limits: { duplicates: 300, bySender: 100, recoveryMs: 30_000, latestMs: 90_000, unreadyMs: 70_000 },
   },
 ]

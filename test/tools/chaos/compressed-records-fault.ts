@@ -6,6 +6,8 @@ import type { Fault } from './scenario.ts'
 const now = (): number => performance.now()
 
 const mebibyte = 1_048_576
+/** Hookline stops decompressing a batch at this number of bytes. */
+const maxDecompressedBytes = 64 * mebibyte
 /**
  * Maximum resident memory, in MB, of a process that reads a compressed batch of 200 MB. Hookline
  * stops decompressing a batch at 64 MiB. The limit covers the normal memory of the process, and the
@@ -20,14 +22,19 @@ const packedPeakMb = 700
  */
 export const packedRecords: Fault = {
   name: 'compressed records',
-  async inject({ cluster, installation, fleet }) {
+  async inject({ cluster, installation, fleet, ledger }) {
     const { CompressionTypes, Kafka, logLevel } = loadKafkajs()
     const producer = new Kafka({ brokers: [...cluster.brokers], logLevel: logLevel.NOTHING }).producer()
     await producer.connect()
     const at = now()
     for (const bytes of [5 * mebibyte, 200 * mebibyte]) {
       const messages = [{ key: null, value: Buffer.alloc(bytes), partition: 0 }]
-      await producer.send({ topic: installation.topics.events, compression: CompressionTypes.GZIP, messages })
+      const topic = installation.topics.events
+      const [written] = await producer.send({ topic, compression: CompressionTypes.GZIP, messages })
+      ledger.oversized.push({
+        ...{ partition: 0, offset: Number(written?.baseOffset) },
+        bytes: bytes > maxDecompressedBytes ? undefined : bytes,
+      })
     }
     await producer.disconnect()
     return {

@@ -1,32 +1,58 @@
+import type { LogRecord } from '../../../src/core/ports.ts'
 import { type CheckResult, some } from './check-result.ts'
-import type { BadSent } from './ledger.ts'
+import type { BadSent, OversizedSent } from './ledger.ts'
 
 interface DeadLetter {
   readonly id: string | undefined
   readonly reason: string
+  /**
+   * The position of the original record, the bytes of its value that the dead letter has, and the
+   * full length of the value. Absent if the dead letter is not truncated.
+   */
+  readonly truncated?: {
+    readonly partition: number
+    readonly offset: number
+    readonly keptBytes: number
+    readonly originalBytes: number
+  }
+}
+
+/** Returns what the verdict needs of a record of the dead-letter topic. `id` is its own header. */
+export function deadLetterOf(
+  { value, headers }: Pick<LogRecord, 'value' | 'headers'>,
+  id: string | undefined,
+): DeadLetter {
+  const letter = { id, reason: headers['reason'] ?? 'none' }
+  const originalBytes = headers['original-length']
+  if (originalBytes === undefined) return letter
+  const [partition, offset] = [Number(headers['origin-partition']), Number(headers['origin-offset'])]
+  return {
+    ...letter,
+    truncated: { partition, offset, keptBytes: value?.length ?? 0, originalBytes: Number(originalBytes) },
+  }
 }
 
 export interface DeadLettersEvidence {
   readonly bad: readonly BadSent[]
   /** The dead letters. `id` is undefined when the id of the original record could not be read. */
   readonly deadLetters: readonly DeadLetter[]
-  /**
-   * Number of records whose headers could not be read, so that their dead letters have no id.
-   * Default: 0.
-   */
-  readonly withoutId?: number
+  /** Records without an id, each of which must have a truncated dead letter. Default: none. */
+  readonly oversized?: readonly OversizedSent[]
 }
+
+/** Number of bytes of the value that a truncated dead letter keeps. */
+const truncatedBytes = 64 * 1_024
 
 /**
  * Judges whether the dead-letter topic has each invalid record with its reason, and nothing else.
- * After a kill, the topic may have a record twice, under one key. If a record could not be read,
- * its dead letter has the record's position, but no id.
+ * After a kill, the topic may have a record twice, under one key.
  */
-export function judgeDeadLetters({ bad, deadLetters, withoutId = 0 }: DeadLettersEvidence): CheckResult {
-  const isNameless = ({ id, reason }: DeadLetter): boolean => id === undefined && reason === 'undecodable'
-  const nameless = deadLetters.filter(isNameless).length
-  const isExpected = nameless <= withoutId * 2
-  const judged = isExpected ? deadLetters.filter(each => !isNameless(each)) : deadLetters
+export function judgeDeadLetters({ bad, deadLetters, oversized = [] }: DeadLettersEvidence): CheckResult {
+  const isOf = ({ truncated }: DeadLetter, { partition, offset }: OversizedSent): boolean =>
+    truncated?.partition === partition && truncated.offset === offset
+  const isOfOversized = (letter: DeadLetter): boolean =>
+    letter.id === undefined && letter.reason === 'undecodable' && oversized.some(each => isOf(letter, each))
+  const judged = deadLetters.filter(each => !isOfOversized(each))
   const reasons = new Map(judged.map(({ id, reason }) => [id, reason]))
   const expected = new Map(bad.map(({ id, reason }) => [id, reason as string]))
   const missing = bad.filter(({ id, acknowledged }) => acknowledged && !reasons.has(id))
@@ -40,10 +66,34 @@ export function judgeDeadLetters({ bad, deadLetters, withoutId = 0 }: DeadLetter
     failures.push(
       `invalid records missing from the dead-letter topic: ${some(missing.map(({ id, reason }) => `${id}, ${reason}`))}`,
     )
-  if (nameless < withoutId)
-    failures.push(`records without an id missing from the dead-letter topic: ${withoutId - nameless} of ${withoutId}`)
+  for (const each of oversized)
+    failures.push(
+      ...failuresOfTruncated(
+        each,
+        deadLetters.filter(letter => isOf(letter, each)),
+      ),
+    )
   if (wrong.length > 0) failures.push(`wrong dead letters: ${some(wrong)}`)
   const counts = Map.groupBy(reasons.values(), reason => reason)
   const byReason = [...counts].map(([reason, all]) => `${all.length} ${reason}`).toSorted()
   return { measured: [`${expected.size} invalid records, dead-lettered: ${byReason.join(', ') || 'none'}`], failures }
+}
+
+/**
+ * Judges the dead letters of one record. Each must have the first 64 KiB of the value, or of the
+ * compressed batch, and the full length.
+ */
+function failuresOfTruncated(
+  { partition, offset, bytes }: OversizedSent,
+  letters: readonly DeadLetter[],
+): readonly string[] {
+  const where = `the oversized record at offset ${offset} of partition ${partition}`
+  if (letters.length === 0) return [`${where} has no truncated dead letter`]
+  if (letters.length > 2) return [`${where} has ${letters.length} dead letters`]
+  return letters.flatMap(({ truncated }) => {
+    const { keptBytes = 0, originalBytes = 0 } = truncated ?? {}
+    const isRight = bytes === undefined ? originalBytes > truncatedBytes : originalBytes === bytes
+    if (keptBytes === truncatedBytes && isRight) return []
+    return [`the dead letter of ${where} has ${keptBytes} of ${originalBytes} bytes`]
+  })
 }

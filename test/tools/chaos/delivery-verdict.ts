@@ -3,7 +3,7 @@ import { type IntakeEvidence, type IntakeFindings, judgeIntake } from './collect
 import { attributed, inProgressOfOne, relativeTo } from './duplicate-causes.ts'
 import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
 import { type Delivery, type Sent, targetOf } from './ledger.ts'
-import { judgeOrder, type OrderEvidence, type RetryRecords } from './order-verdict.ts'
+import { failuresOfPairs, judgeOrder, type OrderEvidence, type RetryRecords } from './order-verdict.ts'
 
 /** Limits of a scenario. Times are for an otherwise idle machine. */
 export interface Limits {
@@ -26,6 +26,13 @@ export interface Limits {
    * processes come and go. Absent: not judged.
    */
   readonly pauseMs?: number
+  /** Maximum time for which a process is not ready after it was ready. Default: 15 s. */
+  readonly unreadyMs?: number
+  /**
+   * Minimum number of ordered pairs as a share of all pairs, from 0 to 1 (`failuresOfPairs`).
+   * Default: 0.8. It is lower in scenarios that defer many messages before any attempt.
+   */
+  readonly orderedShare?: number
   /**
    * `examined`: the scenario loses records intentionally and examines the losses separately.
    * Absent: nothing may be lost.
@@ -107,6 +114,11 @@ export interface Findings {
    * Longest time from acknowledgement to delivery. Null when the load was a list of an audience.
    */
   readonly latestMs: number | null
+  /**
+   * Longest time for which a process was not ready after it was ready. Null if the processes were
+   * not probed.
+   */
+  readonly unreadyMs: number | null
   /** Longest pause of a partition that stayed with its process. Null when it was not judged. */
   readonly pauseMs: number | null
   /**
@@ -146,10 +158,9 @@ export function judge(evidence: Evidence): Findings {
   if (ours.length > limits.duplicates)
     failures.push(`duplicated without a known cause, limit ${limits.duplicates}: ${some(ours)}`)
   failures.push(...tooManyExcused(evidence, { bySender, inProgress }))
-  if (evidence.order !== undefined && order.pairs === 0)
-    failures.push('no two messages of one user, so order cannot be judged')
+  if (evidence.order !== undefined) failures.push(...failuresOfPairs(order, limits.orderedShare))
   if (order.reversed.length > 0) failures.push(`out of order for their user: ${some(order.reversed)}`)
-  if (evidence.probes !== undefined) failures.push(...failuresOfProbes(evidence.probes))
+  if (evidence.probes !== undefined) failures.push(...failuresOfProbes(evidence.probes, { patience, ...limits }))
   for (const [index, recovery] of recoveries.entries()) {
     const limit = limits.recoveryMs * patience
     const what = injected[index]?.what
@@ -176,6 +187,7 @@ export function judge(evidence: Evidence): Findings {
     reversed: order.reversed.length,
     recoveryMs,
     latestMs,
+    unreadyMs: evidence.probes?.longestUnreadyMs ?? null,
     pauseMs: pause?.ms ?? null,
     intake: intake.findings,
     failures,

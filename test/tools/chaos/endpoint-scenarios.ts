@@ -81,7 +81,7 @@ const spoilt = (
   name: `endpoint-${name}`,
   shows: `one of three endpoints ${what} for 15 s, a second one for one message in ten; then both recover`,
   faults: [failEndpoint('ill', 'partly', kind, answer, 15)],
-  limits: { duplicates: 0, recoveryMs: 60_000, latestMs: 120_000 },
+  limits: { duplicates: 0, recoveryMs: 60_000, latestMs: 120_000, orderedShare: 0.35 },
   examine: examined({ ill: putOff, partly }),
 })
 
@@ -115,7 +115,7 @@ const outage: Scenario = {
   destinations: [crm, { id: 'ill', latencyMs: narrow.latencyMs }, { id: 'partly' }],
   delivery: { schedule, ...oneHost, perWebhook: narrow.perWebhook },
   faults: [failEndpoint('ill', 'partly', 'answers 503', 503, minutes * 60)],
-  limits: { duplicates: 0, recoveryMs: backMs, latestMs: putOffMs },
+  limits: { duplicates: 0, recoveryMs: backMs, latestMs: putOffMs, orderedShare: 0.35 },
   settleMs: 2 * backMs,
   examine: examined({
     ill: { maxDelayMs: putOffMs, ...laneAllows },
@@ -147,7 +147,7 @@ const ofCrowd = (name: string, shows: string, answer: Answer): Scenario => ({
   ],
   // Some endpoints respond after 4.9 s, and requests time out after 5 s. On a busy machine a
   // response may come too late, and Hookline then sends the message again.
-  limits: { duplicates: 500, recoveryMs: 90_000, latestMs: 150_000 },
+  limits: { duplicates: 100, recoveryMs: 90_000, latestMs: 150_000 },
   examine: async ({ ledger, patience }, injected) => {
     const watched = illCounts.flatMap((count, index): Watched[] => {
       const step = injected[index]
@@ -158,6 +158,38 @@ const ofCrowd = (name: string, shows: string, answer: Answer): Scenario => ({
     return judgePromptness({ acknowledged: ledger.acknowledged(), deliveries, watched, limits: unnoticed, patience })
   },
 })
+
+const slowIds = ['slow-1', 'slow-2'] as const
+
+/**
+ * Two destinations of five webhooks each respond slowly, but before the timeout of 5 s, so their
+ * circuit breakers stay closed. One process delivers with the default limits. Without a fair share
+ * per host, these destinations hold all permits of the host.
+ */
+const sharedHost: Scenario = {
+  ...standardSetup,
+  processes: 1,
+  name: 'shared-host-slow',
+  shows:
+    'of three destinations at one host, with the default limits, two with five webhooks each respond 200 after 4.8 s for 30 s; then they recover',
+  destinations: [crm, ...slowIds.map(id => ({ id, webhooks: 5 }))],
+  delivery: { schedule },
+  load: { perSecond: 80, seconds: 10 },
+  // The process must have delivered for some time, because its first deliveries take more CPU time.
+  faults: [
+    noFault(stepSeconds),
+    failEndpoints(slowIds, { status: 200, afterMs: 4_800 }, 30, crm.id),
+    recoverEndpoints(slowIds),
+  ],
+  limits: { duplicates: 100, recoveryMs: 90_000, latestMs: 150_000, orderedShare: 0.3 },
+  examine: async ({ ledger, patience }, injected) => {
+    const watched = injected.slice(1, 2).map(({ at, from }): Watched => {
+      return { what: 'crm while the others are slow', from: at, to: from, destinations: [crm.id] }
+    })
+    const { deliveries } = ledger
+    return judgePromptness({ acknowledged: ledger.acknowledged(), deliveries, watched, limits: unnoticed, patience })
+  },
+}
 
 export const endpointScenarios: readonly Scenario[] = [
   spoilt('fails', 'answers 503', 'answers 503', 503),
@@ -173,6 +205,8 @@ export const endpointScenarios: readonly Scenario[] = [
   // The destination `partly` fails only for one message in ten. But a single 429 pauses all
   // attempts at the destination, so all its messages wait, and it gets the limits `putOff`.
   spoilt('limits', 'answers 429 with Retry-After: 8', 'answers 429', { status: 429, retryAfter: 8 }, putOff),
+  // Deliveries that wait for more than 10 s are moved to a retry topic without an attempt.
+  spoilt('pauses', 'answers 429 with Retry-After: 12', 'answers 429', { status: 429, retryAfter: 12 }, putOff),
   outage,
   ofCrowd(
     'crowd-hangs',
@@ -183,4 +217,5 @@ export const endpointScenarios: readonly Scenario[] = [
     status: 200,
     afterMs: 4_900,
   }),
+  sharedHost,
 ]

@@ -70,13 +70,18 @@ export const matrix: readonly MatrixRow[] = [
       'no retry early, or later than its limit; the backlog is delivered within the limits of the destination; other destinations are not affected',
     scenarios: [
       ...['endpoint-fails', 'endpoint-hangs', 'endpoint-resets', 'endpoint-breaks-off', 'endpoint-trickles'],
-      ...['endpoint-limits', 'endpoint-outage'],
+      ...['endpoint-limits', 'endpoint-pauses', 'endpoint-outage'],
     ],
   },
   {
     fault: '1, then 10, then 25 of 50 endpoints never respond, or respond after 4.9 s',
     holds: 'nothing lost; each other endpoint gets 99.9 % of its messages within a second',
     scenarios: ['crowd-hangs', 'crowd-slow'],
+  },
+  {
+    fault: 'two of three destinations at one host respond after 4.8 s at five webhooks each, with the default limits',
+    holds: 'nothing lost; the third destination gets 99.9 % of its messages within a second',
+    scenarios: ['shared-host-slow'],
   },
   {
     fault:

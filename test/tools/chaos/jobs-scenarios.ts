@@ -16,7 +16,7 @@ export const jobsScenarios: readonly JobsScenario[] = [
       'replays and resends one after another under load; SIGKILL of a random one of two dispatchers, two collectors and two operator processes, twenty times',
     processes: 2,
     load: { perSecond: 60, seconds: 20 },
-    destinations: [crm, { id: 'strict', script: refusesAtTimes }, { id: 'resent' }],
+    destinations: [crm, { id: 'strict', script: refusesAtTimes }, { id: 'resent', latencyMs: 100 }],
     faults: times(20, killAnyProcess),
     // Jobs need time between two kills: a killed process is replaced as their owner after 10 s.
     calmMs: { from: 1_000, to: 8_000 },

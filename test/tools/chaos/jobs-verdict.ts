@@ -4,7 +4,7 @@ import { attributed, inProgressOfOne } from './duplicate-causes.ts'
 import type { EndedJob, LedgerTotalsSeen } from './job-load.ts'
 import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
 import { type Delivery, isSuccess, type Sent, targetOf } from './ledger.ts'
-import { judgeOrder, type OrderEvidence, type RetryRecords } from './order-verdict.ts'
+import { failuresOfPairs, judgeOrder, type OrderEvidence, type RetryRecords } from './order-verdict.ts'
 
 /** Maximum number of copies of a job that a killed process had in progress (decision 59). */
 export const copiesInProgress = 256
@@ -21,7 +21,7 @@ export interface JobRecords {
 
 export interface JobsEvidence {
   /** `latestMs`: maximum time from the acknowledgement of an event to its first request. */
-  readonly limits: Pick<Limits, 'recoveryMs' | 'latestMs'>
+  readonly limits: Pick<Limits, 'recoveryMs' | 'latestMs' | 'unreadyMs'>
   /** Factor on time limits. */
   readonly patience: number
   readonly destinations: readonly string[]
@@ -65,7 +65,8 @@ export function judgeJobs(evidence: JobsEvidence): JobsFindings {
   const targets = acknowledged.flatMap(({ id }) => destinations.map(destination => targetOf({ id, destination })))
   const lost = targets.filter(target => !delivered.has(target))
   const repeated = repetitions(evidence)
-  const failures = [...evidence.problems, ...failuresOfProbes(evidence.probes), ...repeated.failures]
+  const probed = failuresOfProbes(evidence.probes, { patience: evidence.patience, ...evidence.limits })
+  const failures = [...evidence.problems, ...probed, ...repeated.failures]
   if (lost.length > 0) failures.push(`lost: ${some(lost)}`)
   if (deadLettersLeft > 0) failures.push(`dead letters left after the last replay: ${deadLettersLeft}`)
   const unfinished = evidence.jobs.filter(({ state }) => state !== 'done')
@@ -91,6 +92,7 @@ export function judgeJobs(evidence: JobsEvidence): JobsFindings {
     duplicates: excess + inProgress + ours,
     duplicated: { bySender: 0, inProgress: excess + inProgress, ours },
     ...{ orderedPairs: order.pairs, reversed: order.reversed, latestMs: latest.ms, pauseMs: null },
+    unreadyMs: evidence.probes.longestUnreadyMs,
     recoveryMs: recovery.ms,
     failures,
     measured: [
@@ -151,9 +153,8 @@ function recoveryOf({ injected, limits, patience }: JobsEvidence) {
 
 /** Judges the order at the destinations without jobs: a job may repeat a message at any time. */
 function orderOf({ order, calls, patience }: JobsEvidence) {
-  const { pairs, reversed } = judgeOrder({ ...order, calls, patience })
-  const failures: string[] = []
-  if (pairs === 0) failures.push('no two messages of one user, so order cannot be judged')
+  const { pairs, possible, reversed } = judgeOrder({ ...order, calls, patience })
+  const failures = [...failuresOfPairs({ pairs, possible })]
   if (reversed.length > 0) failures.push(`out of order for their user: ${some(reversed)}`)
   return { pairs, reversed: reversed.length, failures }
 }

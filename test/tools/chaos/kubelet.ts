@@ -25,12 +25,26 @@ export interface ProbesSeen {
 }
 
 /**
- * Returns the failures of a run: restarted processes, and processes that were not ready at the end.
+ * Maximum time for which a process is not ready after it was ready, in ms. It covers a process that
+ * joins a group and waits until the session of a killed member ends.
  */
-export const failuresOfProbes = ({ restarts, unready }: ProbesSeen): readonly string[] => [
-  ...restarts.map(restart => `restarted by its liveness probe: ${restart}`),
-  ...unready.map(each => `not ready at the end: ${each}`),
-]
+const usualUnreadyMs = 15_000
+
+/**
+ * Returns the failures of a run: restarted processes, processes that were not ready for too long,
+ * and processes that were not ready at the end.
+ */
+export function failuresOfProbes(
+  { restarts, longestUnreadyMs, unready }: ProbesSeen,
+  { patience, unreadyMs = usualUnreadyMs }: { readonly patience: number; readonly unreadyMs?: number | undefined },
+): readonly string[] {
+  const limit = unreadyMs * patience
+  return [
+    ...restarts.map(restart => `restarted by its liveness probe: ${restart}`),
+    ...(longestUnreadyMs > limit ? [`a process was not ready for ${longestUnreadyMs} ms, limit ${limit} ms`] : []),
+    ...unready.map(each => `not ready at the end: ${each}`),
+  ]
+}
 
 export interface Kubelet {
   stop(): Promise<ProbesSeen>

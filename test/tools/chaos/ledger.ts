@@ -25,6 +25,17 @@ export interface BadSent {
   acknowledged: boolean
 }
 
+/** A record that decompresses to more than a dead letter may have, so its dead letter is truncated. */
+export interface OversizedSent {
+  readonly partition: number
+  readonly offset: number
+  /**
+   * Length of its value in bytes. Undefined if Hookline cannot decompress the batch, so that its
+   * dead letter has the compressed batch.
+   */
+  readonly bytes: number | undefined
+}
+
 /** A request with messages to a collector, and its result. */
 export interface Posted {
   /** Name of the collector process. Undefined if no collector listened. */
@@ -74,9 +85,11 @@ export interface Call {
    * When the response was sent or the connection closed. Undefined while the request is in
    * progress.
    */
-  endedAt?: number
+  endedAt?: number | undefined
   /** Result of the endpoint's `inspection` of this request. Undefined if the endpoint has none. */
   readonly mark?: string | undefined
+  /** The message, if it is in the ledger and the request was answered with a success. */
+  readonly sent?: Sent | undefined
 }
 
 /** A request that was answered with a success. */
@@ -85,6 +98,8 @@ export interface Delivery extends Call {
 }
 
 type Listener = (delivery: Delivery) => void
+
+const isDelivery = (call: Call): call is Delivery => call.sent !== undefined
 
 export const isSuccess = ({ answer }: Pick<Call, 'answer'>): boolean => (statusOf(answer) ?? 500) < 300
 
@@ -101,18 +116,36 @@ export class Ledger {
   readonly sent = new Map<string, Sent>()
   readonly posted: Posted[] = []
   readonly bad: BadSent[] = []
+  readonly oversized: OversizedSent[] = []
   readonly calls: Call[] = []
   /** Deliveries in the order in which they arrived. */
   readonly deliveries: Delivery[] = []
   readonly #listeners = new Set<Listener>()
+  readonly #names = new Map<string, string>()
 
-  note(call: Call): void {
+  /**
+   * Adds a request. Returns the object that the ledger keeps. It is small, because a soak has
+   * millions of requests: a request and its delivery are one object, and equal texts are one text.
+   */
+  note({ id, destination, process, ...request }: Call): Call {
+    const message = this.sent.get(id)
+    const call: Call = {
+      ...{ id: message?.id ?? id, destination: this.#oneText(destination), process: this.#oneText(process) },
+      ...{ ...request, endedAt: request.endedAt, sent: isSuccess(request) ? message : undefined },
+    }
     this.calls.push(call)
-    const sent = this.sent.get(call.id)
-    if (sent === undefined || !isSuccess(call)) return
-    const delivery = { ...call, sent }
-    this.deliveries.push(delivery)
-    for (const listener of this.#listeners) listener(delivery)
+    if (isDelivery(call)) {
+      this.deliveries.push(call)
+      for (const listener of this.#listeners) listener(call)
+    }
+    return call
+  }
+
+  /** Returns the first text that was equal to `name`, so that each name is stored once. */
+  #oneText(name: string): string {
+    const known = this.#names.get(name) ?? name
+    this.#names.set(known, known)
+    return known
   }
 
   acknowledged(): readonly Sent[] {

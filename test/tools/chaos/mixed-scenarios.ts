@@ -9,13 +9,11 @@ export const mixedScenarios: readonly Scenario[] = [
     shows: 'two concurrent faults of a process, a broker, the links or an endpoint, six times; retries in progress',
     behindProxy: true,
     faults: times(6, pairOfFaults(withRetries)),
-    // If the endpoint fails in two pairs of faults within seconds, the first four attempts of a
-    // message can fail. The wait of three minutes makes the fifth attempt begin after all pairs of
-    // faults.
-    delivery: { schedule: ['2s', '5s', '10s', '3m'], ...oneHost },
-    settleMs: 300_000,
+    // If the endpoint fails in several pairs of faults, many attempts of a message can fail. The
+    // last attempts begin after all pairs of faults.
+    delivery: { schedule: ['2s', '5s', '10s', '30s', '30s', '1m', '1m'], ...oneHost },
     // An open circuit breaker allows one probe request every 30 s. The other records of its
     // destination are deferred, and may wait up to 30 s more.
-    limits: { duplicates: 2_000, bySender: 2_000, recoveryMs: 60_000, latestMs: 300_000 },
+    limits: { duplicates: 750, bySender: 100, recoveryMs: 60_000, latestMs: 150_000, unreadyMs: 60_000 },
   },
 ]

@@ -11,6 +11,8 @@ export interface Place {
   readonly key: string
   /** Number of records with this message id. */
   readonly copies: number
+  /** When the first of them was written, in milliseconds on the scale of `performance.now()`. */
+  readonly writtenAt?: number
 }
 
 export interface OrderEvidence {
@@ -40,9 +42,12 @@ export interface RetryRecords {
 export interface OrderFindings {
   /** Number of pairs of consecutive messages of one user at one destination. */
   readonly pairs: number
+  /** Number of these pairs, with those that were not judged because a message was moved. */
+  readonly possible: number
   readonly reversed: readonly string[]
 }
 
+const usualShare = 0.8
 /**
  * Tolerance in milliseconds. Hookline may begin its next request before the receiver sees the end
  * of the previous one. This happens after a timeout, or after a response of which Hookline needs
@@ -72,8 +77,10 @@ export function judgeOrder({ places, destinations, calls, retried, patience }: O
   const ofUsers = Map.groupBy(places, ([, { partition, key }]) => `${partition} ${key}`)
   const reversed: string[] = []
   let pairs = 0
+  let possible = 0
   for (const own of ofUsers.values()) {
     const ids = own.toSorted(([, a], [, b]) => a.offset - b.offset).map(([id]) => id)
+    possible += (ids.length - 1) * destinations.length
     for (const destination of destinations) {
       let before: Call | undefined
       for (const id of ids) {
@@ -89,7 +96,22 @@ export function judgeOrder({ places, destinations, calls, retried, patience }: O
       }
     }
   }
-  return { pairs, reversed }
+  return { pairs, possible, reversed }
+}
+
+/**
+ * Judges whether enough pairs were judged. A Hookline that defers every message before its first
+ * attempt has no order to judge, so a high share of judged pairs is required.
+ */
+export function failuresOfPairs(
+  { pairs, possible }: Pick<OrderFindings, 'pairs' | 'possible'>,
+  share = usualShare,
+): readonly string[] {
+  if (pairs === 0) return ['no two messages of one user, so order cannot be judged']
+  const percent = (part: number): string => `${Math.floor(part * 100)} %`
+  return pairs < share * possible
+    ? [`order judged for ${pairs} of ${possible} pairs, ${percent(pairs / possible)}, minimum ${percent(share)}`]
+    : []
 }
 
 function endOf({ answer, endedAt = Number.POSITIVE_INFINITY }: Call, patience: number): number {

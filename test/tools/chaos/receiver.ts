@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Answer, Call, Ledger } from './ledger.ts'
+import type { Answer, Ledger } from './ledger.ts'
 
 /**
  * Decides the response to the n-th request (from 1) of a message. `mark` is the result of the
@@ -35,6 +35,12 @@ export interface Receiver {
    * result.
    */
   inspect(destination: string, inspection: Inspection): void
+  /**
+   * Treats the webhooks of a destination as one, because a message is delivered as soon as one of
+   * them accepts it. The ledger then gets the first request of a message, and each request that
+   * repeats the message at the same webhook.
+   */
+  merge(destination: string): void
   close(): Promise<void>
 }
 
@@ -59,7 +65,14 @@ export async function startReceiver(ledger: Ledger, host = '127.0.0.1'): Promise
   const scripts = new Map<string, Script>()
   const latencies = new Map<string, number>()
   const inspections = new Map<string, Inspection>()
+  const merged = new Set<string>()
   const calls = new Map<string, number>()
+  /** Adds a request to the count of `key`. Returns the new count. */
+  const counted = (key: string): number => {
+    const count = (calls.get(key) ?? 0) + 1
+    calls.set(key, count)
+    return count
+  }
 
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     const pieces: Buffer[] = []
@@ -68,20 +81,21 @@ export async function startReceiver(ledger: Ledger, host = '127.0.0.1'): Promise
       const [destination = '', ...path] = request.url?.slice(1).split('/') ?? []
       const { headers } = request
       const id = String(headers['x-message-id'])
-      const count = (calls.get(`${destination} ${id}`) ?? 0) + 1
-      calls.set(`${destination} ${id}`, count)
+      const count = counted(`${destination} ${id}`)
+      const isOtherWebhook = merged.has(destination) && counted(`${request.url} ${id}`) === 1 && count > 1
       const mark = inspections.get(destination)?.({
         ...{ headers, path: path.join('/'), body: Buffer.concat(pieces).toString() },
       })
       const answer = scripts.get(destination)?.(id, count, mark) ?? 200
-      const call: Call = {
-        ...{ id, destination, answer, process: String(headers[processHeader]), at: performance.now() },
-        mark,
+      if (!isOtherWebhook) {
+        const call = ledger.note({
+          ...{ id, destination, answer, process: String(headers[processHeader]), at: performance.now() },
+          mark,
+        })
+        response.once('close', () => {
+          call.endedAt = performance.now()
+        })
       }
-      ledger.note(call)
-      response.once('close', () => {
-        call.endedAt = performance.now()
-      })
       respond(answer, request, response, latencies.get(destination) ?? standardLatencyMs)
     })
   })
@@ -93,6 +107,7 @@ export async function startReceiver(ledger: Ledger, host = '127.0.0.1'): Promise
     follow: (destination, script) => void scripts.set(destination, script),
     slow: (destination, latencyMs) => void latencies.set(destination, latencyMs),
     inspect: (destination, inspection) => void inspections.set(destination, inspection),
+    merge: destination => void merged.add(destination),
     async close() {
       const closed = once(server, 'close')
       server.close()

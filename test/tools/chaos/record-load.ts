@@ -41,8 +41,8 @@ const schemaBytes = 5
 /**
  * Size of a value in bytes. A record with this value is just small enough for the events topic. The
  * dead letter of the record has additional headers and would be too large for the events topic, but
- * the dead-letter topic accepts 2 MiB. `test/e2e/oversized-records.test.ts` tests truncated dead
- * letters.
+ * the dead-letter topic accepts 2 MiB. The records of `compressed-records-fault.ts` are larger, so
+ * their dead letters are truncated.
  */
 const nearlyTooLarge = 1_048_000
 

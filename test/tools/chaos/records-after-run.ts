@@ -62,31 +62,34 @@ export interface Retries {
   readonly records: number
 }
 
-export async function retriesOf({ installation, view }: World, schedule: readonly string[]): Promise<Retries> {
+export async function retriesOf(
+  { installation, view }: Pick<World, 'installation' | 'view'>,
+  schedule: readonly string[],
+): Promise<Retries> {
   const { topics } = installation
   const waiting = new Set<string>()
-  const written = new Map<string, LogRecord[]>()
+  const retried = new Map<string, RetryRecords>()
   let records = 0
   for (const tier of tiersOf(schedule.flatMap(text => parseDuration(text) ?? []))) {
     const topic = topics.retry(tier)
     const committed = await view.committed(topics.retriesGroup, topic)
-    for (const record of await installation.read(topic)) {
+    await installation.readEach(topic, record => {
       const target = targetIn(record.headers)
       records++
-      written.set(target, [...(written.get(target) ?? []), record])
+      retried.set(target, withRecord(retried.get(target), record))
       if (record.offset >= (committed.get(record.partition) ?? 0)) waiting.add(target)
-    }
+    })
   }
-  return { waiting, retried: new Map([...written].map(([target, all]) => [target, retryRecords(all)])), records }
+  return { waiting, retried, records }
 }
 
-/** Summarizes the retry records of one message and one destination. */
-function retryRecords(records: readonly LogRecord[]): RetryRecords {
-  const attempts = records.map(({ headers }) => Number(headers['attempt']))
+/** Adds a record to the summary of the retry records of one message and one destination. */
+function withRecord(summary: RetryRecords | undefined, { headers, timestamp }: LogRecord): RetryRecords {
+  const attempts = Number(headers['attempt'])
   return {
-    minAttempts: Math.min(...attempts),
-    maxAttempts: Math.max(...attempts),
-    writtenAt: records.map(({ timestamp }) => timestamp - performance.timeOrigin),
+    minAttempts: Math.min(attempts, summary?.minAttempts ?? attempts),
+    maxAttempts: Math.max(attempts, summary?.maxAttempts ?? attempts),
+    writtenAt: [...(summary?.writtenAt ?? []), timestamp - performance.timeOrigin],
   }
 }
 
@@ -96,18 +99,18 @@ function retryRecords(records: readonly LogRecord[]): RetryRecords {
  */
 export async function placesOf({ installation }: Pick<World, 'installation'>): Promise<ReadonlyMap<string, Place>> {
   const places = new Map<string, Place>()
-  for (const { partition, offset, key, value, timestamp } of await installation.read(installation.topics.events)) {
+  await installation.readEach(installation.topics.events, ({ partition, offset, key, value, timestamp }) => {
     const decoded = value === null ? undefined : installation.codec.decode(value, timestamp)
-    if (decoded?.kind !== 'event') continue
+    if (decoded?.kind !== 'event') return
     const id = decoded.event.message.messageId
     const known = places.get(id)
     places.set(
       id,
       known === undefined
-        ? { partition, offset, key: key?.toString() ?? '', copies: 1 }
+        ? { partition, offset, key: key?.toString() ?? '', copies: 1, writtenAt: timestamp - performance.timeOrigin }
         : { ...known, copies: known.copies + 1 },
     )
-  }
+  })
   return places
 }
 

@@ -23,6 +23,7 @@ export const columns: readonly (readonly [title: string, cell: (row: Row) => str
   ['reversed', row => (row.orderedPairs ? row.reversed : '–')],
   ['recovery s', row => orNever(row.recoveryMs)],
   ['latest s', row => seconds(row.latestMs)],
+  ['unready s', row => seconds(row.unreadyMs ?? null)],
   ['pause s', row => seconds(row.pauseMs)],
   ['refused', ({ intake }) => intake?.refused ?? '–'],
   ['unanswered', ({ intake }) => intake?.broken ?? '–'],

@@ -15,7 +15,7 @@ export const retentionScenarios: readonly Scenario[] = [
     brokerProperties: quickRetention,
     load: { perSecond: 300, seconds: 20 },
     faults: [outliveRetention],
-    limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 40_000, loss: 'examined' },
+    limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 40_000, orderedShare: 0.5, loss: 'examined' },
     // Deleted records never arrive, so do not wait long for them.
     settleMs: 15_000,
     examine: async world => {

@@ -77,6 +77,8 @@ export interface Endpoint {
   readonly script?: Script
   /** Response time in milliseconds. Default: 10. */
   readonly latencyMs?: number
+  /** Number of webhooks of the destination, which all have its script. Default: 1. */
+  readonly webhooks?: number
   /** Inspects each request. The ledger, which records all requests of the run, keeps the result. */
   readonly inspection?: Inspection
 }
@@ -161,6 +163,10 @@ export interface AudienceScenario {
      * of the upload, whichever is later.
      */
     readonly settledMs: number
+    /** Maximum time from the first record of a membership update to its first delivery. */
+    readonly latestMs: number
+    /** Maximum time for which a process is not ready after it was ready. Default: 15 s. */
+    readonly unreadyMs?: number
   }
 }
 

@@ -60,7 +60,7 @@ export const proxiedSetup = {
   processes: 2,
   destinations: withRetries,
   load: { perSecond: 200, seconds: 10 },
-  limits: { duplicates: 150, recoveryMs: 30_000, latestMs: 40_000 },
+  limits: { duplicates: 150, recoveryMs: 30_000, latestMs: 40_000, unreadyMs: 45_000 },
 } as const
 
 /**

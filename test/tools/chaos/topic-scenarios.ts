@@ -20,7 +20,7 @@ const withRules = {
     'allow.everyone.if.no.acl.found': 'true',
   },
   // If the topic rejects a record, Hookline writes it again after at most ten seconds.
-  limits: { duplicates: 0, recoveryMs: 30_000, latestMs: 30_000 },
+  limits: { duplicates: 0, recoveryMs: 30_000, latestMs: 30_000, unreadyMs: 60_000 },
 } as const
 const inTurn = (refuge: OverflowTopic) => [missing, forbidden].map(obstacle => unwritable(obstacle, refuge, 5))
 

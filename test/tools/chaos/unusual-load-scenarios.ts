@@ -1,7 +1,7 @@
 import { partitionFor } from '../../../src/core/message/event.ts'
 import { combineResults } from './check-result.ts'
 import { packedRecords } from './compressed-records-fault.ts'
-import { judgeDeadLetters } from './dead-letters-verdict.ts'
+import { deadLetterOf, judgeDeadLetters } from './dead-letters-verdict.ts'
 import type { Injected } from './delivery-verdict.ts'
 import { userIdOf } from './event-load.ts'
 import { noFault } from './no-fault.ts'
@@ -12,12 +12,6 @@ import type { Scenario } from './scenario.ts'
 import { crm, lessSlow, standardSetup, takeoverLimits } from './setups.ts'
 import { partitions, type World } from './world.ts'
 
-/**
- * Number of compressed batches that the fault `packedRecords` writes. Each batch has one record,
- * which becomes a dead letter without an id. If a process is killed, the record may become two dead
- * letters.
- */
-const packedRecordsCount = 2
 const kinds = Object.keys(badKinds) as readonly BadKind[]
 const watchedSeconds = 20
 const prompt: PromptnessLimits = { withinMs: 1_000, share: 0.999, pauseMs: 1_000 }
@@ -97,9 +91,9 @@ export const unusualLoadScenarios: readonly Scenario[] = [
     examine: async (world, injected) => {
       const { installation, ledger } = world
       const records = await installation.read(installation.topics.deadLetter)
-      const deadLetters = records.map(({ headers }) => ({ id: headers[idHeader], reason: headers['reason'] ?? 'none' }))
+      const deadLetters = records.map(record => deadLetterOf(record, record.headers[idHeader]))
       return combineResults([
-        judgeDeadLetters({ bad: ledger.bad, deadLetters, withoutId: packedRecordsCount }),
+        judgeDeadLetters({ ...ledger, deadLetters }),
         moving(world, injected, prompt, [{ what: 'valid records among invalid ones' }]),
       ])
     },
@@ -113,7 +107,7 @@ export const unusualLoadScenarios: readonly Scenario[] = [
     faults: [noFault(watchedSeconds, allBut(hotPartition))],
     // For the slow destination, the waiting events of the user `user-hot` are deferred several
     // times, each time for longer.
-    limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 180_000 },
+    limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 180_000, orderedShare: 0.4 },
     examine: async (world, injected) =>
       combineResults([
         moving(world, injected, prompt, [{ what: 'the other partitions', partitions: allBut(hotPartition) }]),

@@ -52,8 +52,9 @@ export const writeKey = webKey
 /** Number of partitions of every topic. */
 export const partitions = 12
 
+/** Value of the header `processHeader` in the configuration of a webhook. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration puts the environment's value in.
-const ownName = '${CHAOS_PROCESS:-none}'
+export const ownName = '${CHAOS_PROCESS:-none}'
 
 /** The part of a scenario that exists before its faults. */
 type SetUp = Omit<Scenario, 'faults' | 'load'>
@@ -85,7 +86,8 @@ export async function openWorld(scenario: SetUp, chance: Chance, patience: numbe
     for (const { target, listen } of links) proxies.push(opened(await startTcpProxy(target, listen)))
     const ledger = new Ledger()
     const receiver = opened(await startReceiver(ledger))
-    for (const { id, script, latencyMs, inspection } of destinations) {
+    for (const { id, script, latencyMs, inspection, webhooks = 1 } of destinations) {
+      if (webhooks > 1) receiver.merge(id)
       if (script !== undefined) receiver.follow(id, script)
       if (latencyMs !== undefined) receiver.slow(id, latencyMs)
       if (inspection !== undefined) receiver.inspect(id, inspection)
@@ -127,11 +129,11 @@ export async function openWorld(scenario: SetUp, chance: Chance, patience: numbe
 
 function configurationOf(scenario: SetUp, receiver: Receiver, directory: string) {
   const { brokers, delivery, configuration } = scenario
-  const destinations = scenario.destinations.map(({ id }) => ({
-    id,
-    sources: ['web'],
-    webhooks: [{ url: receiver.url(id), headers: { [processHeader]: ownName } }],
-  }))
+  const destinations = scenario.destinations.map(({ id, webhooks = 1 }) => {
+    const own = receiver.url(id)
+    const urls = webhooks === 1 ? [own] : Array.from({ length: webhooks }, (_, index) => `${own}/${index + 1}`)
+    return { id, sources: ['web'], webhooks: urls.map(url => ({ url, headers: { [processHeader]: ownName } })) }
+  })
   return {
     topics: { partitions, replicationFactor: brokers },
     delivery,

@@ -1,11 +1,19 @@
 import { describe, expect, it } from '@jest/globals'
-import { type DeadLettersEvidence, judgeDeadLetters } from '../dead-letters-verdict.ts'
+import { type DeadLettersEvidence, deadLetterOf, judgeDeadLetters } from '../dead-letters-verdict.ts'
 import type { BadSent } from '../ledger.ts'
 
 const bad = (id: string, reason: BadSent['reason'] = 'undecodable', acknowledged = true): BadSent => ({
   ...{ id, reason, acknowledged },
 })
-const nameless = { id: undefined, reason: 'undecodable' }
+const oversized = [
+  { partition: 0, offset: 7, bytes: 5_000_000 },
+  { partition: 0, offset: 9, bytes: undefined },
+]
+const truncatedAt = (offset: number, originalBytes: number, keptBytes = 65_536) => ({
+  ...{ id: undefined, reason: 'undecodable' },
+  truncated: { partition: 0, offset, keptBytes, originalBytes },
+})
+const [five, twoHundred] = [truncatedAt(7, 5_000_000), truncatedAt(9, 204_000)]
 const right = { id: 'a', reason: 'undecodable' }
 
 interface Case extends DeadLettersEvidence {
@@ -46,18 +54,29 @@ const cases: readonly Case[] = [
     failures: [/record without an id as http_4xx, not at all/],
   },
   {
-    name: 'fails a missing dead letter of an unreadable record',
-    ...{ bad: [], deadLetters: [nameless], withoutId: 2, measured: /^0 invalid/ },
-    failures: [/^records without an id missing from the dead-letter topic: 1 of 2$/],
+    name: 'permits two truncated dead letters of each oversized record',
+    ...{ bad: [], deadLetters: [five, twoHundred, five, twoHundred], oversized, measured: /^0 invalid/, failures: [] },
   },
   {
-    name: 'permits two dead letters per unreadable record',
-    ...{ bad: [], deadLetters: Array(4).fill(nameless), withoutId: 2, measured: /^0 invalid/, failures: [] },
+    name: 'fails a third dead letter of an oversized record',
+    ...{ bad: [], deadLetters: [five, five, five, twoHundred], oversized, measured: /^0 invalid/ },
+    failures: [/^the oversized record at offset 7 of partition 0 has 3 dead letters$/],
   },
   {
-    name: 'fails more dead letters without an id than expected',
-    ...{ bad: [], deadLetters: Array(5).fill(nameless), withoutId: 2, measured: /^0 invalid/ },
-    failures: [/record without an id as undecodable, not at all/],
+    name: 'fails a missing dead letter of an oversized record, and one of another record',
+    ...{ bad: [], deadLetters: [five, truncatedAt(8, 204_000)], oversized, measured: /^0 invalid/ },
+    failures: [
+      /^the oversized record at offset 9 of partition 0 has no truncated dead letter$/,
+      /record without an id as undecodable, not at all/,
+    ],
+  },
+  {
+    name: 'fails a truncated dead letter with another length of the value or of its beginning',
+    ...{ bad: [], deadLetters: [truncatedAt(7, 5_000_001), truncatedAt(9, 204_000, 100)], oversized, measured: /^0/ },
+    failures: [
+      /^the dead letter of the oversized record at offset 7 of partition 0 has 65536 of 5000001 bytes$/,
+      /^the dead letter of the oversized record at offset 9 of partition 0 has 100 of 204000 bytes$/,
+    ],
   },
   {
     name: 'permits two dead letters of one record',
@@ -71,4 +90,11 @@ describe('the verdict on dead letters of bad records', () => {
     expect(examined.measured).toEqual([expect.stringMatching(measured)])
     expect(examined.failures).toEqual(failures.map(each => expect.stringMatching(each)))
   })
+})
+
+it('reads the position and the lengths of a truncated dead letter', () => {
+  const value = Buffer.alloc(65_536)
+  const headers = { reason: 'undecodable', 'origin-partition': '0', 'origin-offset': '7' }
+  expect(deadLetterOf({ value, headers: { ...headers, 'original-length': '5000000' } }, undefined)).toEqual(five)
+  expect(deadLetterOf({ value, headers }, 'a')).toEqual(right)
 })

@@ -3,6 +3,12 @@ import { judge } from '../delivery-verdict.ts'
 import type { Delivery, Sent } from '../ledger.ts'
 import { a, b, by, type Case, expectVerdict, kill, nothingWrong, sent } from './evidence.ts'
 
+/** Positions of three messages of one user. Nothing is known about requests for `c`. */
+const placesOfUser = new Map(
+  ['a', 'b', 'c'].map((id, offset) => [id, { partition: 0, offset, key: 'u', copies: 1 }] as const),
+)
+const oneAfterTheOther = nothingWrong.deliveries.map(call => ({ ...call, endedAt: call.at }))
+
 const cases: readonly Case[] = [
   {
     name: 'holds when everything is delivered once',
@@ -70,6 +76,28 @@ const cases: readonly Case[] = [
     evidence: { limits: { duplicates: 0, recoveryMs: 1, latestMs: 150 } },
     figures: { latestMs: 200 },
     failures: [/^the latest delivery came late by: 200 ms, limit 150 ms$/],
+  },
+  {
+    name: 'fails a process that is not ready for longer than the limit of the row',
+    evidence: {
+      limits: { ...nothingWrong.limits, unreadyMs: 20_000 },
+      probes: { restarts: [], longestUnreadyMs: 20_001, unready: [] },
+    },
+    figures: { unreadyMs: 20_001 },
+    failures: [/^a process was not ready for 20001 ms, limit 20000 ms$/],
+  },
+  {
+    name: 'fails when the order of too few messages could be judged',
+    evidence: { order: { places: placesOfUser, calls: oneAfterTheOther, retried: new Map() } },
+    figures: { orderedPairs: 1 },
+    failures: [/^order judged for 1 of 2 pairs, 50 %, minimum 80 %$/],
+  },
+  {
+    name: 'permits a lower share of judged pairs in a row that says so',
+    evidence: {
+      limits: { ...nothingWrong.limits, orderedShare: 0.5 },
+      order: { places: placesOfUser, calls: oneAfterTheOther, retried: new Map() },
+    },
   },
   {
     name: 'measures the latency of the first delivery',

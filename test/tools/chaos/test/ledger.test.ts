@@ -8,7 +8,7 @@ describe('the ledger of a chaos run', () => {
     ledger.sent.set(id, { id, partition, at: 1, acknowledgedAt })
   }
   const call = (id: string, process: string, at: number, answer: Answer = 200, destination = 'crm'): void =>
-    ledger.note({ id, destination, process, at, answer })
+    void ledger.note({ id, destination, process, at, answer })
   beforeEach(() => {
     ledger = new Ledger()
     send('a', 0, 2)
@@ -23,6 +23,14 @@ describe('the ledger of a chaos run', () => {
     call('a', 'p1', 4, 204)
     expect(ledger.deliveries).toHaveLength(1)
     expect(ledger.calls).toHaveLength(6)
+  })
+
+  it('keeps one object for a request and its delivery, because a soak has millions', () => {
+    const noted = ledger.note({ id: 'a', destination: 'crm', process: 'p1', at: 3, answer: 200 })
+    noted.endedAt = 4
+    expect(ledger.calls[0]).toBe(noted)
+    expect(ledger.deliveries[0]).toBe(noted)
+    expect(noted).toMatchObject({ id: 'a', endedAt: 4, sent: { id: 'a', acknowledgedAt: 2 } })
   })
 
   it.each<[answer: Answer, isRefused: boolean]>([

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import type { Call } from '../ledger.ts'
-import { judgeOrder, type Place } from '../order-verdict.ts'
+import { failuresOfPairs, judgeOrder, type Place } from '../order-verdict.ts'
 
 const at = (offset: number, key = 'u', partition = 0): Place => ({ partition, offset, key, copies: 1 })
 const call = (id: string, from: number, to: number | undefined = from + 10, destination = 'crm'): Call => ({
@@ -71,5 +71,21 @@ it.each<[string, Partial<Parameters<typeof judgeOrder>[0]>, number, readonly str
   ['leaves out a message without a request', { calls: [first, third] }, 1, []],
 ])('%s', (_, evidence, pairs, reversed) => {
   const found = judgeOrder({ places, destinations: ['crm'], calls: [], retried: new Map(), patience: 1, ...evidence })
-  expect(found).toEqual({ pairs, reversed })
+  expect(found).toEqual({ pairs, possible: expect.any(Number), reversed })
+})
+
+it('counts the pairs of each user and destination that were possible', () => {
+  const ofTwoUsers = placesOf(at(1), at(2), at(3), at(4, 'v'), at(5, 'v'), at(6, 'w'))
+  const evidence = { destinations: ['crm', 'erp'], calls: [first, second], retried: new Map(), patience: 1 }
+  expect(judgeOrder({ places: ofTwoUsers, ...evidence })).toMatchObject({ pairs: 1, possible: 6 })
+})
+
+it.each([
+  [8, 10, undefined, []],
+  [7, 10, undefined, ['order judged for 7 of 10 pairs, 70 %, minimum 80 %']],
+  [3, 10, 0.3, []],
+  [2, 10, 0.3, ['order judged for 2 of 10 pairs, 20 %, minimum 30 %']],
+  [0, 0, undefined, ['no two messages of one user, so order cannot be judged']],
+])('requires a share of the pairs: %d of %d with the minimum %d', (pairs, possible, share, failures) => {
+  expect(failuresOfPairs({ pairs, possible }, share)).toEqual(failures)
 })

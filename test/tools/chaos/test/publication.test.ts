@@ -19,6 +19,7 @@ const row = (name: string, more: Partial<Row> = {}): PublishedRow =>
         reversed: 0,
         recoveryMs: 6_120,
         latestMs: 6_300,
+        unreadyMs: 400,
         pauseMs: null,
       },
       ...{ intake: null, failures: [], duplicated: { bySender: 1, inProgress: 7, ours: 2 } },

@@ -23,6 +23,7 @@ const row: Row = {
   orderedPairs: 900,
   reversed: 0,
   recoveryMs: 6_120,
+  unreadyMs: 400,
   latestMs: 6_300,
   pauseMs: null,
   intake: null,
@@ -40,7 +41,7 @@ describe('the chaos report for a terminal', () => {
     const [header, first, second, why] = table([row, failing])
     expect(header).toMatch(/^scenario +seed +faults +sent +delivered .* verdict$/)
     expect(first).toMatch(
-      /^killed +7 +2 +1000 +999 +1 +0 +0 +10 +1 +7 +2 +900 +0 +6\.1 +6\.3 +– +– +– +– +– +– +holds$/,
+      /^killed +7 +2 +1000 +999 +1 +0 +0 +10 +1 +7 +2 +900 +0 +6\.1 +6\.3 +0\.4 +– +– +– +– +– +– +holds$/,
     )
     expect(second).toMatch(/^zombie .* never +6\.3 .* FAILS$/)
     expect(why).toBe('FAILS  zombie: lost: 1 (crm m-3)')
