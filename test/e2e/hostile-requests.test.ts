@@ -43,15 +43,19 @@ async function postPage({ collector }: RunningService, messageId: string): Promi
 }
 
 /**
- * Sends the requests of a crowd, and 30 requests of another source beside them. Returns the
- * statuses of both.
+ * Sends the requests of a crowd, and 60 requests of another source: 30 while the collector waits
+ * for the last bytes of the crowd, and 30 after these bytes. Returns the statuses of both.
  */
 async function beset(service: RunningService, crowd: HostileCrowd) {
+  const honest: number[] = []
+  const postPages = async (when: string): Promise<void> => {
+    for (let index = 0; index < 30; index += 1) honest.push(await postPage(service, `${crowd.name} ${when} ${index}`))
+  }
   const assembled = await assembleCrowd(service.collector ?? '', crowd)
   try {
+    await postPages('before')
     const finished = assembled.finish()
-    const honest: number[] = []
-    for (let index = 0; index < 30; index += 1) honest.push(await postPage(service, `${crowd.name} ${index}`))
+    await postPages('after')
     return { honest, hostile: await finished }
   } finally {
     assembled.leave()

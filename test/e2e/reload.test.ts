@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { describe, expect, it } from '@jest/globals'
 import { Secret } from '../../src/core/secret.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
+import { configFolder } from '../support/config/folder.ts'
 import { until } from '../support/kafka/admin.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { testSecret } from '../support/secret-scan/find-secret.ts'
@@ -122,5 +123,20 @@ describe('a changed configuration', () => {
     )
     expect(await service.stop()).toBe(0)
     expect(JSON.stringify(await installation.log())).not.toContain('"***"')
+  })
+})
+
+describe('a bad file of destinationsFrom', () => {
+  it('removes only its own destination when a process starts', async () => {
+    const receiver = closing(await RecordingReceiver.started())
+    const directory = await configFolder({
+      'bad.yaml': 'id: bad\nsources: [web]\nwebhooks: [{ url: "https:',
+      'good.yaml': `id: good\nsources: [web]\nwebhooks: [{ url: "${receiver.url}" }]\n`,
+    })
+    const installation = closing(await startInstallation({ destinationsFrom: directory }))
+    const service = await installation.run()
+    await installation.send(trackEvents(10))
+    await receiver.untilDelivered(10)
+    expect((await service.metrics()).get('hookline_config_excluded_files')).toBe(1)
   })
 })

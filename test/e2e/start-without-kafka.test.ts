@@ -5,8 +5,13 @@ import { closingAfterEach } from '../support/cleanup.ts'
 import { startTcpProxy } from '../support/network/tcp-proxy.ts'
 import { spawnRun } from '../support/process/starting-process.ts'
 import { startInstallation } from '../support/process/test-installation.ts'
+import { testSecret } from '../support/secret-scan/find-secret.ts'
 
 const closing = closingAfterEach()
+const operator = {
+  listen: '127.0.0.1:0',
+  keys: [{ name: 'ada', role: 'operate', key: testSecret('operator-key-of-ada') }],
+}
 const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: 'http://127.0.0.1:39099/' }] }]
 
 /**
@@ -14,9 +19,9 @@ const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: 'http://1
  * waits for them.
  */
 async function waiting(brokerPort: number, services: string) {
-  const installation = closing(await startInstallation({ destinations }))
+  const installation = closing(await startInstallation({ destinations, operator }))
   const ops = await freePorts(1)
-  await installation.configure({ destinations, ops: { listen: `127.0.0.1:${ops}` } })
+  await installation.configure({ destinations, operator, ops: { listen: `127.0.0.1:${ops}` } })
   const words = ['--config', installation.configFile, '--services', services]
   const starting = spawnRun(words, { KAFKA_BROKERS: `127.0.0.1:${brokerPort}` })
   closing({ close: async () => void starting.child.kill('SIGKILL') })
@@ -26,19 +31,22 @@ async function waiting(brokerPort: number, services: string) {
 }
 
 describe('a process that starts without Kafka', () => {
-  it.each(['collector', 'dispatcher', 'audiences'])('%s: waits, and SIGTERM ends it with 0', async services => {
-    const { child, exited, status } = await waiting(1, services)
-    await delay(3_000)
-    expect([await status('/livez'), await status('/readyz')]).toEqual([200, 503])
-    child.kill('SIGTERM')
-    expect(await exited).toBe(0)
-  })
+  it.each(['collector', 'dispatcher', 'audiences', 'operator'])(
+    '%s: waits, and SIGTERM ends it with 0',
+    async services => {
+      const { child, exited, status } = await waiting(1, services)
+      await delay(3_000)
+      expect([await status('/livez'), await status('/readyz')]).toEqual([200, 503])
+      child.kill('SIGTERM')
+      expect(await exited).toBe(0)
+    },
+  )
 
   it('continues its start when a broker responds', async () => {
     const [, port = ''] = (process.env['KAFKA_BROKERS'] ?? '').split(',')[0]?.split(':') ?? []
     const link = closing(await startTcpProxy(Number(port)))
     link.set({ kind: 'cut' })
-    const { child, exited, ready } = await waiting(link.port, 'collector,dispatcher,audiences')
+    const { child, exited, ready } = await waiting(link.port, 'collector,dispatcher,audiences,operator')
     link.set({ kind: 'open' })
     await ready
     child.kill('SIGTERM')

@@ -1,10 +1,7 @@
-import { connect } from 'node:net'
 import { expect, it } from '@jest/globals'
-import type { KafkaConfig } from 'kafkajs'
 import { systemClock } from '../../src/adapters/clock/system-clock.ts'
 import { createConsumer } from '../../src/adapters/kafka/group/consumer.ts'
-import { consumerRetry, type KafkaClient } from '../../src/adapters/kafka/kafkajs/client.ts'
-import { loadKafkajs } from '../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
+import type { KafkaClient } from '../../src/adapters/kafka/kafkajs/client.ts'
 import { createReader } from '../../src/adapters/kafka/log/topic-reader.ts'
 import { createProducer } from '../../src/adapters/kafka/producer/producer.ts'
 import type { AudienceInput } from '../../src/core/audience/input.ts'
@@ -19,7 +16,8 @@ import { brokers, eventually, kafka, plainAdmin, uniqueName } from '../contract/
 import { directoryWith, ended, observed } from '../support/audience/partition-harness.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { JsonValueCodec } from '../support/kafka/json-codec.ts'
-import { startTcpProxy, type TcpProxy } from '../support/network/tcp-proxy.ts'
+import { kafkaBehind } from '../support/kafka/kafka-behind-proxy.ts'
+import { startTcpProxy } from '../support/network/tcp-proxy.ts'
 import { countingMetrics } from '../support/telemetry/counting-metrics.ts'
 import { silent } from '../support/telemetry/silent-logger.ts'
 
@@ -33,21 +31,6 @@ const events = new JsonValueCodec<Event>()
 function closingProducer(producer: LogProducer): LogProducer {
   closing({ close: () => producer.stop() })
   return producer
-}
-
-/** A Kafka client whose connections all go through the proxy. */
-function behind({ port }: TcpProxy): KafkaClient {
-  const { Kafka, logLevel } = loadKafkajs()
-  const config: KafkaConfig = {
-    ...{ brokers: brokers(), clientId: 'cut off', logLevel: logLevel.NOTHING },
-    ...{ connectionTimeout: 5_000, requestTimeout: 10_000, retry: consumerRetry },
-    socketFactory: ({ onConnect }) => connect({ host: '127.0.0.1', port }, onConnect),
-  }
-  return {
-    consumer: given => new Kafka(config).consumer(given),
-    producer: given => new Kafka(config).producer(given),
-    admin: () => new Kafka(config).admin(),
-  }
 }
 
 /**
@@ -166,7 +149,7 @@ it('a link cut during a sync: states that arrive after the revocation change not
   const proxy = closing(await startTcpProxy(Number(brokers()[0]?.split(':')[1])))
   let states = 0
   const cut = Promise.withResolvers<void>()
-  await place.run(behind(proxy), topic => {
+  await place.run(kafkaBehind(proxy, brokers()), topic => {
     // After 200 membership records, the proxy holds all bytes. So the next writes stay between the
     // service and Kafka.
     if (topic !== place.topics.memberships || ++states !== 200) return

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
@@ -7,6 +8,10 @@ import { startCollector } from '../../support/collector/raw-request-harness.ts'
 import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { operatorKey, readKey, ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
 import { startOperator } from '../../support/operator/server.ts'
+
+const description: { readonly paths: Readonly<Record<string, object>> } = JSON.parse(
+  readFileSync(new URL('../../../schemas/openapi-operator.json', import.meta.url), 'utf8'),
+)
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -32,6 +37,12 @@ async function started(options: Parameters<typeof startOperator>[1] = {}) {
 }
 
 const regulations = '/v1/regulations'
+/** Method and path of the operations of the API description that need a key and are not reads. */
+const changingOperations = Object.entries(description.paths).flatMap(([path, operations]) =>
+  Object.keys(operations)
+    .filter(method => method !== 'get' && path !== '/v1/session')
+    .map(method => [method.toUpperCase(), path] as const),
+)
 const body = '{"userIds":["ada"]}'
 
 describe('roles', () => {
@@ -119,6 +130,15 @@ describe('the audit log', () => {
       { ...ada, requestId: expect.any(String), action: 'delete_users', result: 'invalid_json' },
     ])
     expect(JSON.stringify(audited)).not.toMatch(/operator-key|bob/)
+  })
+
+  it('has one line for each request that may change something, with its own action', async () => {
+    const { statusOf, audited } = await started()
+    for (const [method, path] of changingOperations)
+      await statusOf(method, path.replace(/\{\w+\}/, 'absent'), operatorKey, { body: '{"unknown":1}' })
+    expect(audited).toHaveLength(changingOperations.length)
+    const actions = audited.map(line => (line as { action?: string }).action)
+    expect(new Set(actions.filter(Boolean)).size).toBe(changingOperations.length)
   })
 
   it('has a change that failed with an internal error', async () => {

@@ -1,9 +1,10 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
+import type { LogProducer } from '../../../src/core/ports.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import { problem, raw, rawCases, startCollector, taken } from '../../support/collector/raw-request-harness.ts'
 import { RecordingCollector } from '../../support/collector/recording-collector.ts'
-import { rateLimited, type ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
+import { rateLimited, ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { chunk, chunked, type Fields, post, request } from '../../support/network/http-bytes.ts'
 import { connect, type Wire } from '../../support/network/raw-http-client.ts'
 
@@ -33,6 +34,49 @@ describe('a client that may not send is refused before its body is read', () => 
     ],
     { maxBodyBytes: 4 * mebibyte },
   )
+})
+
+describe('the collector refuses before the body is read', () => {
+  const incomplete = (fields: Fields, path = '/v1/batch'): Buffer =>
+    request(`POST ${path}`, { ...fields, 'Content-Length': '1000000' })
+
+  async function refusalOf(collector: RecordingCollector, sent: readonly Buffer[]): Promise<number> {
+    const server = await startCollector(collector)
+    const wire = await connect(server.url)
+    let status = 0
+    for (const each of sent) {
+      await wire.send(each)
+      ;({ status } = await wire.answer())
+    }
+    wire.reset()
+    await server.stop()
+    return status
+  }
+
+  it('an unknown key in the headers', async () => {
+    const collector = new RecordingCollector({ web: 'KEY' })
+    expect(await refusalOf(collector, [incomplete({ 'X-Write-Key': 'OTHER' })])).toBe(401)
+    expect(collector.requests).toEqual([])
+  })
+
+  it('a request during an outage of Kafka', async () => {
+    const producer: LogProducer = {
+      append: (_topic, _record, onAck) => queueMicrotask(() => onAck(new Error('no leader'))),
+      flush: async () => {},
+      stop: async () => {},
+    }
+    const collector = new RecordingCollector({ web: 'KEY' }, { producer })
+    const failing = post('/v1/page', key, '{"userId":"u"}')
+    expect(await refusalOf(collector, [failing, incomplete(key)])).toBe(503)
+    expect(await refusalOf(collector, [incomplete({}, '/v1/batch?writeKey=KEY')])).toBe(503)
+    expect(collector.requests).toHaveLength(1)
+  })
+
+  it('but not an unknown key in the query: the body may have a valid one', async () => {
+    const collector = new RecordingCollector({ web: 'KEY' })
+    const body = '{"writeKey":"KEY","batch":[{"type":"page","userId":"u"}]}'
+    expect(await refusalOf(collector, [post('/v1/batch?writeKey=OTHER', {}, body)])).toBe(200)
+  })
 })
 
 const keyFirst = (bytes: number): string => `{"writeKey":"KEY","batch":["${'x'.repeat(bytes)}"]}`
@@ -107,19 +151,61 @@ describe('a body that was received', () => {
 })
 
 describe('one client address', () => {
+  const ends: (() => unknown)[] = []
+  afterEach(async () => {
+    for (const end of ends.splice(0).toReversed()) await end()
+  })
+
+  async function started(...[api, options]: Parameters<typeof startCollector>) {
+    const collector = await startCollector(api, options)
+    ends.push(() => collector.stop())
+    return collector
+  }
+
+  async function opened(url: string): Promise<Wire> {
+    const wire = await connect(url)
+    ends.push(() => wire.reset())
+    return wire
+  }
+
   it('has a maximum of connections, and may open a new one when another ends', async () => {
-    const collector = await startCollector(new RecordingCollector({ web: 'KEY' }), {
-      limits: { connectionsPerAddress: 2 },
-    })
-    const open = [await connect(collector.url), await connect(collector.url)]
-    const beyond = await connect(collector.url)
+    const collector = await started(new RecordingCollector({ web: 'KEY' }), { limits: { connectionsPerAddress: 2 } })
+    const open = [await opened(collector.url), await opened(collector.url)]
+    const beyond = await opened(collector.url)
     await beyond.closed
     open[0]?.reset()
     await open[0]?.closed
     const wire = await answered(collector.url)
     expect(wire.status).toBe(200)
-    open[1]?.reset()
-    await collector.stop()
+  })
+
+  it('behind a proxy: has this maximum of requests in progress', async () => {
+    const api = new ScriptedTrackingApi()
+    const collector = await started(api, {
+      clientAddressHeader: 'X-Forwarded-For',
+      limits: { connectionsPerAddress: 2 },
+    })
+    const of = (address: string): Fields => ({ ...key, 'X-Forwarded-For': address })
+    const begin = async (address: string): Promise<Wire> => {
+      const before = api.reserved
+      const begun = await opened(collector.url)
+      await begun.send(request('POST /v1/page', { ...of(address), 'Transfer-Encoding': 'chunked' }))
+      await begun.send(chunk('{"userId":'))
+      await api.until(() => api.reserved > before)
+      return begun
+    }
+    const statusFor = async (address: string): Promise<number> => {
+      const asking = await opened(collector.url)
+      await asking.send(post('/v1/page', of(address), '{"userId":"u"}'))
+      return (await asking.answer()).status
+    }
+    const first = await begin('203.0.113.1')
+    await begin('203.0.113.1')
+    expect(await statusFor('203.0.113.1')).toBe(503)
+    expect(await statusFor('192.0.2.7')).toBe(200)
+    await first.send(chunked('"u"}'))
+    expect((await first.answer()).status).toBe(200)
+    expect(await statusFor('203.0.113.1')).toBe(200)
   })
 
   /**

@@ -23,6 +23,8 @@ export function hostileCrowds(writeKey: string): readonly HostileCrowd[] {
   const numbers = `[${Array(10_000).fill(1).join()}]`
   const beside = `"context":[${units(262_000)}],"sentAt":[${units(262_000)}]`
   const spaces = `[${' '.repeat(250_000)}]`
+  // Together, 400 of them are more than twice the memory for all bodies.
+  const slow = `[${' '.repeat(200_000)}]`
   const wrongKey = `{"writeKey":"wrong",${tree.slice(1)}`.slice(0, -40)
   const read = { pipelined: 1, areRead: true }
   return [
@@ -39,6 +41,8 @@ export function hostileCrowds(writeKey: string): readonly HostileCrowd[] {
     { ...read, name: 'lists of numbers', connections: 800, bytes: post('/v1/batch', keyed, numbers) },
     { ...read, name: 'lists of numbers, gzip', connections: 800, bytes: post('/v1/batch', keyed, gzipSync(numbers)) },
     { ...read, name: 'spaces, gzip', connections: 2_500, bytes: post('/v1/batch', keyed, gzipSync(spaces)) },
+    { ...read, name: 'slow bodies', connections: 400, bytes: post('/v1/batch', keyed, slow) },
+    { ...read, name: 'slow bodies without a key', connections: 400, bytes: post('/v1/batch', {}, slow) },
     {
       ...read,
       name: 'rejected messages with long ids',

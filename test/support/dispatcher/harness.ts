@@ -14,6 +14,7 @@ import type {
   DeliverySettings,
   Destination,
   NoticesSettings,
+  Source,
 } from '../../../src/core/settings/settings.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../../src/core/time.ts'
 import { tiersOf, topicNames } from '../../../src/core/topics.ts'
@@ -61,6 +62,8 @@ interface Options {
   readonly partitions?: number
   readonly destinations?: readonly Destination[]
   readonly answer?: (call: WebhookCall, at: EpochMs) => CallResult | 'never'
+  /** Time in ms until the answer to a request. By default, requests are answered immediately. */
+  readonly latencyMs?: (call: WebhookCall) => number
   /**
    * Response of the authorization server to a token request of a destination with `auth.oauth2`.
    */
@@ -88,6 +91,8 @@ export class DispatcherHarness {
   readonly tokenRequests: WebhookCall[] = []
   readonly counts = new Map<string, number>()
   destinations: readonly Destination[]
+  /** The sources. They can change during the test. */
+  sources: readonly Source[] = [{ id: 'web', writeKeys: [new Secret('key')] }]
   /** Number of partitions that the process reads. By default, it is that of the log. */
   partitions: number | undefined
   /**
@@ -116,6 +121,7 @@ export class DispatcherHarness {
     partitions = 1,
     destinations = [destination('crm')],
     answer = () => ok,
+    latencyMs = () => 0,
     answerToken = noTokens,
     delivery,
     ...more
@@ -163,7 +169,10 @@ export class DispatcherHarness {
             const at = this.clock.now()
             this.calls.push({ call, at })
             const result = answer(call, at)
-            if (result !== 'never') this.#answers.push(() => onEnd(result))
+            if (result === 'never') return
+            const latency = latencyMs(call)
+            if (latency === 0) this.#answers.push(() => onEnd(result))
+            else this.clock.after(latency, () => void this.#answers.push(() => onEnd(result)))
           },
           close: async () => {},
         },
@@ -180,8 +189,7 @@ export class DispatcherHarness {
         logger: this.#logger,
         topics: this.topics,
         delivery: settings,
-        routing: () =>
-          createRouting({ sources: [{ id: 'web', writeKeys: [new Secret('key')] }], destinations: this.destinations }),
+        routing: () => createRouting({ sources: this.sources, destinations: this.destinations }),
         payload: () => ({
           userAgent: 'Hookline',
           messageIdHeader: true,

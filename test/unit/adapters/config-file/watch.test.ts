@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../../src/adapters/clock/system-clock.ts'
 import { formatProblem, type Loaded, loadConfigFile } from '../../../../src/adapters/config-file/config-file.ts'
 import { type ConfigWatch, watchConfigFile } from '../../../../src/adapters/config-file/watch.ts'
+import { revealed } from '../../../../src/core/secret.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import { configFolder } from '../../../support/config/folder.ts'
@@ -103,6 +104,20 @@ describe('a change is applied', () => {
     await write('secrets/web', 'second\n')
     expect(await look()).toEqual(['live sources restart '])
     expect(writeKey()).toBe('second')
+  })
+
+  it('to the URL and a header value of a webhook in their files', async () => {
+    const extra = `destinations: [{ id: crm, sources: [web], webhooks: [{ urlFile: secrets/url, headers: { A: { file: secrets/a } } }] }]`
+    const first = { 'secrets/url': 'https://one.example/x\n', 'secrets/a': 'one\n' }
+    const { write, look, settings } = await watched({ ...first, 'hookline.yaml': config({ extra }) })
+    const used = () =>
+      settings().destinations[0]?.webhooks.map(({ url, headers }) => [revealed(url), revealed(headers['A'] ?? '')])
+    expect(used()).toEqual([['https://one.example/x', 'one']])
+    await write('secrets/url', 'https://two.example/y\n')
+    expect(await look()).toEqual(['live destinations restart '])
+    await write('secrets/a', 'two\n')
+    expect(await look()).toEqual(['live destinations restart '])
+    expect(used()).toEqual([['https://two.example/y', 'two']])
   })
 
   it('to a certificate in its file', async () => {

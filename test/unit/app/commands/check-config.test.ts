@@ -43,6 +43,19 @@ describe('hookline check-config', () => {
     })
   })
 
+  it.each([[[]], [['--json']]])('names a bad file of destinationsFrom, beside a good one: %j', async argv => {
+    const folder = await configFolder({
+      'hookline.yaml': `${good}destinationsFrom: more\n`,
+      'more/bad.yaml': 'id: bad\nsources: [web]\nwebhooks: [{ url: "ftp://a.example" }]\n',
+      'more/good.yaml': 'id: good\nsources: [web]\nwebhooks: [{ url: "https://a.example" }]\n',
+    })
+    const { code, out, err } = await runCommand(['check-config', '--config', join(folder, 'hookline.yaml'), ...argv])
+    expect(code).toBe(2)
+    expect(err.replaceAll(`${folder}/`, '')).toMatch(/^[^\n]*more\/bad\.yaml:3:\d+[^\n]*webhooks\[0\]\.url[^\n]*\n$/)
+    if (argv.length === 0) expect(out).toBe('')
+    else expect(JSON.parse(out)).toMatchObject({ ok: false, problems: [{ path: 'webhooks[0].url' }] })
+  })
+
   it('checks all referenced files, or with --services only those of these services', async () => {
     const config = good.replace(/writeKey: .*/, 'writeKeyFile: absent }]')
     expect(await check(config)).toMatchObject({ code: 2, err: expect.stringContaining('sources[0].writeKeyFile') })

@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { createOpsServer, type OpsServer } from '../../../../src/adapters/http/ops-server.ts'
+import { retryRecord } from '../../../../src/core/delivery/delivery-state.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import type { WebhookCall } from '../../../../src/core/webhook-ports.ts'
+import { carriedOf, later, recordOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, defaultSchedule } from '../../../support/dispatcher/harness.ts'
 
@@ -108,6 +110,28 @@ describe('/livez does not fail', () => {
       `- topics: writes to ${topic} fail; Hookline repeats the writes, and does not commit the offsets of the affected records until the writes succeed\nfailed\n`,
     ])
   })
+
+  it.each(['events', 'retry'] as const)(
+    'while a record of the %s topic needs a schema and the registry does not respond; the record is then delivered',
+    async kind => {
+      const harness = await DispatcherHarness.started()
+      const ask = await serve(harness)
+      const { topics, clock } = harness
+      harness.codec.registryIsDown = true
+      const event = { sourceId: 'web', canonical: true, receivedAt: clock.now(), message: trackMessage('m') }
+      const value = Buffer.from(`schema:7:${JSON.stringify(event)}`)
+      const carried = carriedOf({ destination: 'crm', messageId: 'm', deadline: later('4h', clock.now()) })
+      const { headers } = retryRecord(recordOf({ value }), carried)
+      if (kind === 'events') harness.log.write(topics.events, value, 'user')
+      else harness.log.write(topics.retry(defaultSchedule[0]!), value, 'user', headers)
+      await harness.advance(20 * minute)
+      expect([await ask('/livez'), harness.calls]).toEqual([well, []])
+      harness.codec.registryIsDown = false
+      await harness.advance(minute)
+      expect(harness.calls).toHaveLength(1)
+      expect(await ask('/livez')).toEqual(well)
+    },
+  )
 
   it('while it is idle, for any time', async () => {
     const harness = await DispatcherHarness.started()

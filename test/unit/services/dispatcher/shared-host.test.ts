@@ -33,6 +33,27 @@ describe('destinations on one host', () => {
       expect(harness.calls.filter(({ call }) => isFor(slow)(call)).length).toBeLessThanOrEqual(112)
   })
 
+  it('two with five webhooks each that answer 200 after 4.8 s leave a third one 99.9 % of its events within 1 s', async () => {
+    const writtenAt = new Map<string, number>()
+    const harness = await DispatcherHarness.started({
+      destinations: [at('slow-1', 5), at('slow-2', 5), at('well', 1)],
+      latencyMs: call => (isFor('slow')(call) ? 4_800 : 0),
+      delivery: { maxInFlight: 512, perWebhook: 64, perHost: 128 },
+    })
+    for (let index = 0; index < 40 * 80; index++) {
+      const id = `m${index}`
+      writtenAt.set(id, harness.clock.now())
+      harness.write({ message: trackMessage(id, { userId: id }) })
+      if (index % 8 === 7) await harness.advance(100)
+    }
+    const delays = harness.calls.flatMap(({ call, at: startedAt }) =>
+      isFor('well')(call) ? [startedAt - (writtenAt.get(call.headers['X-Message-Id'] as string) as number)] : [],
+    )
+    expect(delays.filter(ms => ms <= 1_000).length).toBeGreaterThanOrEqual(0.999 * 40 * 80)
+    for (const slow of ['slow-1', 'slow-2'])
+      expect(harness.calls.filter(({ call }) => isFor(slow)(call)).length).toBeGreaterThan(100)
+  })
+
   it('permits held by others open no circuit breaker and use no attempts, also when a webhook fails', async () => {
     const [here] = at('mixed', 1).webhooks
     const dead = { ...here!, label: 'dead', url: 'https://dead.example.com/', urlHash: '11111111' }

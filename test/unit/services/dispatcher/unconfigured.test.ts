@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals'
+import { sourceOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
@@ -21,6 +22,17 @@ it('delivers an event when its destination is configured later; the window start
     attempt: '1',
     round: '0',
   })
+})
+
+it('delivers an event when its source is configured later', async () => {
+  const harness = await DispatcherHarness.started({ destinations: [destination('crm', { sources: ['web', 'new'] })] })
+  harness.write({ message: trackMessage('a'), sourceId: 'new' })
+  harness.write({ message: trackMessage('b') })
+  await harness.advance(35_000)
+  expect(ids(harness)).toEqual(['b'])
+  harness.sources = [...harness.sources, sourceOf('new')]
+  await harness.advance(10_000)
+  expect([ids(harness), harness.log.records(harness.topics.deadLetter)]).toEqual([['b', 'a'], []])
 })
 
 it('dead-letters an event for an unknown destination after 100 s, with its position', async () => {

@@ -113,4 +113,21 @@ describe('a replayed dead letter', () => {
     ])
     expect(calls()).toEqual([])
   })
+
+  it.each([5, 29])('is not delivered after its user was deleted, also when it is replayed on day %i', async days => {
+    const answers = { crm: answered(404) }
+    const { harness, replay, calls } = await started(answers)
+    for (const userId of ['ann', 'bob']) harness.write({ message: trackMessage(`of ${userId}`, { userId }) })
+    await harness.advance(duration('1m'))
+    harness.mark('ann', { source: undefined, deletedAt: harness.clock.now(), isSuppressed: false })
+    // As with a suspended machine, none of the timers of these days runs, so the test is fast.
+    harness.clock.suspend(duration(`${days * 24}h`))
+    await Promise.all([harness.marks.compact(100), harness.advance(duration('1s'))])
+    calls()
+    answers.crm = ok
+    expect(await replay()).toMatchObject({ total: 2, replayed: 2 })
+    await harness.advance(duration('1m'))
+    expect(calls()).toEqual(['crm of bob'])
+    expect(harness.count('drops{user_deleted}')).toBe(1)
+  })
 })
