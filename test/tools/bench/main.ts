@@ -102,8 +102,10 @@ async function measure(options: Options, stage: Stage, circumstances: Circumstan
   const outcomes: NamedOutcome[] = []
   for (const name of options.rows) {
     say(`\n${name}`)
+    const startedAt = performance.now()
     const outcome = await outcomeOf(name, bench)
     outcomes.push(outcome)
+    say(`  took ${Math.round((performance.now() - startedAt) / 1_000)} s`)
     if (outcome.broke !== undefined) {
       say(`\n${name} failed: ${outcome.broke}`)
       continue

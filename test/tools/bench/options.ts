@@ -7,6 +7,21 @@ export const rowNames = [
 ] as const
 export type RowName = (typeof rowNames)[number]
 
+/** Rows that are measured once, because they ignore RUNS. */
+export const rowsWithoutRepetition: readonly RowName[] = [
+  'memory',
+  'live',
+  'start',
+  'outage',
+  'idle',
+  'audiences',
+  'destinations-100000',
+  'operator',
+  'limits',
+]
+/** Backlogs above this number of records are measured once. */
+export const repeatedBacklog = 100_000
+
 export interface Options {
   readonly rows: readonly RowName[]
   readonly transports: readonly string[]

@@ -1,4 +1,5 @@
 import { type Bar, type Finding, limitsNamed, type Verdict, verdictOf } from '../bounds.ts'
+import { repeatedBacklog, rowsWithoutRepetition } from '../options.ts'
 import type { NamedOutcome } from '../report.ts'
 
 export interface Circumstances {
@@ -9,7 +10,7 @@ export interface Circumstances {
   readonly machine: string
   /** Load average of the last minute at the start of the run. */
   readonly load: number
-  /** Number of repetitions of each measurement. */
+  /** The value of RUNS. Some measurements ignore it, see `runsOf`. */
   readonly runs: number
 }
 
@@ -31,6 +32,14 @@ export interface Entry extends Circumstances {
   /** The subject and the conditions of the measurement: `hookline got, 20 ms`. */
   readonly variant: string
   readonly values: readonly Value[]
+}
+
+/** Number of repetitions of the measurements of an entry. */
+export function runsOf({ row, variant, runs }: Entry): number {
+  const [, backlog = '0'] = variant.match(/, backlog of ([\d,]+)$/) ?? []
+  const isRepeated =
+    !rowsWithoutRepetition.some(name => name === row) && Number(backlog.replaceAll(',', '')) <= repeatedBacklog
+  return isRepeated ? runs : 1
 }
 
 /** Makes the entries of a row's result, one per variant. */

@@ -9,6 +9,7 @@ const labels: Readonly<Record<string, string>> = {
   'memory, last to second quarter': 'memory of the last quarter, relative to the second',
   'healthy events in time': 'other events delivered within 1 s',
   'p99 of healthy events': 'p99 of the other events',
+  'p99 of live events': 'p99 of the live events',
   'p99 of that without a dead one': 'p99 relative to no dead endpoint',
   'p99 of that without a limit': 'p99 relative to no limit',
   'p99 of that without changes': 'p99 relative to no changes',
@@ -33,7 +34,7 @@ const labels: Readonly<Record<string, string>> = {
   'drained in': 'time to deliver the backlog',
   'fullest second, of what its places let through': 'busiest second, relative to what its permits allow',
   'drained at, of what its places let through': 'average rate, relative to what its permits allow',
-  'p99 of the other endpoint, of that before': 'p99 of the other endpoint, relative to before',
+  'p99 of the other endpoint, of that before': 'p99 of the other endpoint, relative to before the outage',
   'answered 200 and not stored': 'messages with a 200 that are not on the topic',
   'requests not answered 200': 'requests without a 200',
   'of one process, worked out for a core each': 'deliveries with a core each, relative to one process',
@@ -52,7 +53,12 @@ const relative = (what: string): string =>
 /**
  * Returns the label of a variant, which is the subject and the conditions of a measurement, such as
  * `hookline got, 20 ms`. The variant `1 of 3 parked` has a wrong name: two of three events fail
- * and are retried.
+ * and are retried. In the row operator, a destination has 50,000 dead letters (a *busy* one), 100
+ * or none.
  */
 export const variantLabelOf = (variant: string): string =>
-  variant.replace(/1 of 3 parked$/, '2 of 3 retried').replace(/nobody listens$/, 'no collector reachable')
+  variant
+    .replace(/1 of 3 parked$/, '2 of 3 retried')
+    .replace(/nobody listens$/, 'no collector reachable')
+    .replace(/(?<=ead letters of )a busy destination/, 'a destination with 50,000')
+    .replace(/(?<=ead letters of )another destination/, 'a destination with 100')

@@ -44,7 +44,8 @@ export const summaryRows: readonly Headline[] = [
     of: /^hookline /,
   },
   {
-    title: '1 of 10 endpoints does not respond: share of the events of the others delivered within 1 s; got / undici',
+    title:
+      '1 of 10 endpoints does not respond: share of the events for the other nine that are delivered within 1 s; got / undici',
     row: 'isolation',
     what: 'healthy events in time',
     of: /, 1 of 10 dead/,
@@ -62,7 +63,7 @@ export const summaryRows: readonly Headline[] = [
     what: 'park and release, of a bare delivery',
   },
   {
-    title: 'an endpoint recovers and gets its backlog: p99 of another endpoint, relative to the p99 before',
+    title: 'an endpoint recovers and gets its backlog: p99 of another endpoint, relative to its p99 before the outage',
     row: 'outage',
     what: 'p99 of the other endpoint, of that before',
   },
@@ -108,8 +109,7 @@ export const summaryRows: readonly Headline[] = [
     what: 'memory of a destination',
   },
   {
-    title:
-      'operator API, 10,000 destinations and a million dead letters: answers that took more than 2 s and were not marked partial',
+    title: 'operator API, 10,000 destinations and a million dead letters: complete responses that took more than 2 s',
     row: 'operator',
     what: 'complete answers after 2 s',
   },
@@ -124,7 +124,8 @@ export const summaryRows: readonly Headline[] = [
     what: 'peak memory',
   },
   {
-    title: 'a resend of 100,000 events to another destination: p99 of live events, relative to no resend',
+    title:
+      'p99 of the events for one destination during a resend of 100,000 events to another one, relative to no resend',
     row: 'resend',
     what: 'p99 of that without a resend',
   },

@@ -1,12 +1,13 @@
 import { code, table } from '../../../../deploy/tools/reference/markdown.ts'
 import type { Verdict } from '../bounds.ts'
 import { bound, shown } from '../report.ts'
-import { type Circumstances, type Entry, neverPublished, type Value } from './entries.ts'
+import { type Circumstances, type Entry, neverPublished, runsOf, type Value } from './entries.ts'
 import { labelOf, variantLabelOf } from './labels.ts'
 
 /**
  * Returns all published results: a section for each row of the bench (`delivery`, `live`, …). A
- * section has a table for each run, with the run's date, commit and machine.
+ * section has a table for each run, with the run's date, commit and machine. Measurements of a run
+ * that were not repeated have their own table.
  */
 export function pageText(entries: readonly Entry[], rows: readonly string[]): string {
   const missing = neverPublished(entries, rows)
@@ -24,7 +25,7 @@ export function pageText(entries: readonly Entry[], rows: readonly string[]): st
 
 /** Returns the section of one row. Variants of the same run share one table. */
 function rowText(row: string, entries: readonly Entry[]): string {
-  const runs = Map.groupBy(entries, circumstancesText)
+  const runs = Map.groupBy(entries, entry => circumstancesText({ ...entry, runs: runsOf(entry) }))
   return [
     `### ${row}`,
     ...[...runs].flatMap(([circumstances, measured]) => [circumstances, valuesTable(measured)]),

@@ -2,11 +2,10 @@ import { cheapestOf, costByStepWithProfiles, roundsOf, type Step } from '../cost
 import { drain } from '../drain-topic.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
+import { repeatedBacklog } from '../options.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
 const sizes = [10_000, 100_000, 1_000_000, 10_000_000]
-/** Backlogs above this number of records are measured in only one round. */
-const repeatedUpTo = 100_000
 const delayMs = 20
 const inFlight = 512
 
@@ -25,7 +24,7 @@ export async function backlogRow(bench: Bench): Promise<Outcome> {
       const count = warmUp + waiting
       return {
         name: `backlog of ${size.toLocaleString('en-US')}`,
-        ...(size > repeatedUpTo && { rounds: 1 }),
+        ...(size > repeatedBacklog && { rounds: 1 }),
         async run() {
           const installation = await createInstallation(stage)
           await installation.fill(count)

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { parseOptions, rowNames } from '../options.ts'
+import { checkout } from '../../../support/docs/pages.ts'
+import { parseOptions, repeatedBacklog, rowNames, rowsWithoutRepetition } from '../options.ts'
 
 describe('the variables of make bench', () => {
   const known = ['got', 'undici']
@@ -15,6 +18,13 @@ describe('the variables of make bench', () => {
     publishes: false,
     hasAllTransports: true,
   }
+
+  it('ignore RUNS for the rows and backlogs that the page names', () => {
+    const page = readFileSync(join(checkout, 'docs/performance/README.md'), 'utf8')
+    const [, rows = '', records] = page.match(/each row, except (.*), and of backlogs above ([\d,]+) records/) ?? []
+    expect(rows.split(/, | and /)).toEqual(rowsWithoutRepetition)
+    expect(records).toBe(repeatedBacklog.toLocaleString('en-US'))
+  })
 
   it('runs every row that needs no other program, judged and not published, by default', () =>
     expect(parseOptions({}, known)).toEqual(full))

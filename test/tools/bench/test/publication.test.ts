@@ -136,18 +136,39 @@ describe('the bench tables', () => {
 
 ### live
 
-2026-01-02, commit abc, 3 runs, load 0.25 at the start; 2 × Z80.
+2026-01-02, commit abc, one run, load 0.25 at the start; 2 × Z80.
 
 | variant | figure | measured | compared with | must | aim | verdict |
 |---|---|---|---|---|---|---|
 | got | p99 | 40.3 ms | bare: 59 ms | ≤ 38 |  | FAILS |
 | got | relative to bare | 0.8 |  | ≥ 0.75 |  | holds |
 
-2026-01-02, commit abc, 3 runs, load 2 at the start; 2 × Z80.
+2026-01-02, commit abc, one run, load 2 at the start; 2 × Z80.
 
 | variant | figure | measured | compared with | must | aim | verdict |
 |---|---|---|---|---|---|---|
 | undici | p99 | - ms | bare: 59 ms | ≤ 38 |  | FAILS |`))
+
+  it('says which measurements were not repeated', () => {
+    const backlog = (records: string): Entry => entry('backlog', `hookline undici, backlog of ${records}`, [ratio])
+    const counted = [
+      ...pageText([entry('live', 'got'), backlog('100,000'), backlog('1,000,000')], ['live', 'backlog']).matchAll(
+        /commit abc, (one run|3 runs),/g,
+      ),
+    ].map(([, runs]) => runs)
+    expect(counted).toEqual(['one run', '3 runs', 'one run'])
+  })
+
+  it('has a clear name for a figure and a variant whose stored names are not clear', () => {
+    const value: Value = { what: 'p99 of live events', unit: 'ms', measured: 35.5, verdict: '' }
+    const text = pageText(
+      [entry('resend', 'request: dead letters of another destination, next page', [value])],
+      ['resend'],
+    )
+    expect(text).toContain(
+      '| request: dead letters of a destination with 100, next page | p99 of the live events | 35.5 ms |',
+    )
+  })
 
   it('shows variants side by side with the worst verdict in the short table', () =>
     expect(
