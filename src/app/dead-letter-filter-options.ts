@@ -31,7 +31,7 @@ export function withFilterOptions(command: Command, now: EpochMs): Command {
     .addOption(
       closedOption(
         '--outcome',
-        'select only dead letters with this webhook outcome or rejection code',
+        'select only dead letters in which the last request to a webhook had this outcome or, for the reason invalid_message, the event breaks the rule with this code',
         deadLetterOutcomes,
       ),
     )

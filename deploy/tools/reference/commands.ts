@@ -19,7 +19,7 @@ export const variables = {
 
 const head = `# Commands
 
-This page lists the commands of the \`hookline\` program with their options. The [glossary](glossary.md) explains terms such as *destination*, *dead letter* and *audience*. Use \`hookline <command>\` in the container and \`npx hookline <command>\` in a checkout.
+This page lists the commands of the \`hookline\` program with their options. The [glossary](glossary.md) explains terms such as *destination*, *dead letter* and *audience*. [Errors and outcomes](errors.md) explains the outcomes, reasons and codes. Use \`hookline <command>\` in the container and \`npx hookline <command>\` in a checkout.
 \`hookline help <command>\` prints the same text. ${generatedFrom('the commands')}
 
 Results go to stdout; errors and messages about progress go to stderr. \`--json\` prints JSON for programs. For an unknown command or option, the error suggests the nearest one.

@@ -52,7 +52,7 @@ Each section below has the word *Live* or *Restart*. It says when a change of a 
 
 Errors have these effects:
 
-- If the configuration file has an error, running processes keep the previous configuration. If a file of \`destinationsFrom\` has an error, a process keeps the last valid destination of this file. If the file was never valid since the start of the process, the deliveries of the destination wait.
+- If the configuration file has an error, running processes keep the previous configuration. If a file of \`destinationsFrom\` has an error, a process keeps the last valid destination of this file. If the file was never valid since the start of the process, the deliveries of the destination wait; without a readable \`id\` and \`sources\`, it [gets no new messages](../how-to/add-a-destination.md).
 - If \`audiences.list\`, \`canary\` or \`notices\` names a destination that does not exist, this is an error, except in two cases:
 
   | the configuration has | until the destination exists |

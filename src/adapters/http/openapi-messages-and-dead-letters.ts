@@ -68,7 +68,7 @@ const deadLetter = {
   outcome: { ...text, description: 'The first of `outcomes`.' },
   outcomes: {
     ...list(text),
-    description: 'The last outcome of each webhook. For an invalid event, its rejection code.',
+    description: 'The last outcome of each webhook. For an invalid event, the code of the rule that it breaks.',
   },
   messageId: text,
   sourceId: text,
@@ -167,7 +167,11 @@ export const messageAndDeadLetterPaths: Readonly<Record<string, object>> = {
           'Only dead letters of this destination. `-`: events that Hookline dead-lettered before it selected destinations.',
         ),
         inQuery('reason', { enum: deadLetterReasons }, 'Only dead letters with this reason.'),
-        inQuery('outcome', { enum: deadLetterOutcomes }, 'Only dead letters with this outcome or rejection code.'),
+        inQuery(
+          'outcome',
+          { enum: deadLetterOutcomes },
+          'Only dead letters in which the last request to a webhook had this outcome or, for the reason `invalid_message`, the event breaks the rule with this code.',
+        ),
         ...timeRange('the deliveries were dead-lettered'),
         inQuery('message', text, 'Only dead letters of the message with this id.'),
         inQuery('after', text, 'The value of `next` in the previous page.'),

@@ -295,7 +295,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
         ...list(reference('FailedAttempt')),
         maxItems: 50,
         description:
-          'The last failed attempts, newest first. Absent if `delivery.attemptsTopic` is `off`, because Hookline then records no attempts. Also absent if Hookline could not read the attempts topic in time; `partial` is then `true`.',
+          'The last failed attempts, newest first. Absent if `delivery.attemptsTopic` is `off`, because Hookline then records no attempts, or if the attempts topic did not exist when the operator service started. Also absent if Hookline could not read the attempts topic in time; `partial` is then `true`.',
       },
     },
     ['partial', 'pace', 'pausedUntil', 'lastFailures', 'disabledAutomatically'],

@@ -37,7 +37,7 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
 
 const description = [
   'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing and uses no network. Therefore it does not know the destinations and sources that were created through the operator API.',
-  'The output is an .http file that editors can open. Without --show-secrets, header values and URLs that come from files are masked with ***. Values that the configuration file itself contains are always shown.',
+  'The output is an .http file that editors can open. Without --show-secrets, header values and URLs that the configuration reads from other files (keys file and urlFile) are masked with ***. Values that the configuration itself contains are always shown.',
   'If the message is invalid, or no destination would get it, the command prints the reason, and the exit code is 1.',
 ].join('\n\n')
 
@@ -57,7 +57,10 @@ export function previewCommand(io: CommandIo, clock: Clock = systemClock): Comma
   withJsonOption(withConfigOption(command))
     .option('--source <id>', 'source of the message; required unless the configuration file has exactly one source')
     .option('--destination <id>', 'show only requests to this destination (default: all destinations of the source)')
-    .option('--show-secrets', 'show header values and URLs that come from files')
+    .option(
+      '--show-secrets',
+      'show header values and URLs that the configuration reads from other files (keys file and urlFile)',
+    )
     .action((options: Options) => run(options, io, clock))
   return withExamples(command, examples)
 }

@@ -35,7 +35,10 @@ export function resendCommand(io: CommandIo): Command {
   const now = systemClock.now()
   command
     .description(description)
-    .option('--destination <id>', 'destination that gets the events again')
+    .option(
+      '--destination <id>',
+      'destination to which the events are sent; required, with --since and --until, unless --follow or --cancel is used',
+    )
     .option(
       '--since <time>',
       'send events received at or after this time: ISO 8601, or a duration before now, such as 2h',

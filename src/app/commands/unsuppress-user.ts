@@ -14,7 +14,7 @@ interface Options {
 
 const description = [
   'If a user was deleted with `hookline delete-user --suppress`, or with "suppress": true in the operator API, Hookline also drops new events of the user. After this command, Hookline delivers new events of the user again, within a few seconds. It still drops events from before the deletion.',
-  'The exit code is 0 even if Hookline does not drop new events of a user.',
+  'For a user whose new events were not dropped before, the command changes nothing; the exit code is 0 in this case too.',
 ].join('\n\n')
 
 /** `hookline unsuppress-user` */

@@ -43,7 +43,7 @@ export const collectorMetrics = {
   ),
   collectorBodiesRefused: counter(
     'hookline_collector_bodies_refused_total',
-    'Refused request bodies and connections, and closed connections with an unread response, by cause. `budget`: no memory is left for the body. `address`: the client address has reached its limit of bytes or of concurrent requests. `slow`: the body arrives too slowly. `connections`: the client address has too many connections, or the process has 5,000 connections and closes an idle one for a new one, or the new one if none is idle.',
+    'Refused request bodies and connections, and closed connections with an unread response, by cause. `budget`: no memory is left for the body. `address`: the client address has reached its limit of bytes or of concurrent requests. `slow`: the body arrives too slowly. `connections`: the client address has too many connections, or the process has 4,000 connections and closes an idle one for a new one, or the new one if none is idle.',
     { unit: 'bodies', use: 'debug', labels: { cause: ['budget', 'address', 'slow', 'connections'] } },
   ),
   collectorRejectsLost: counter(

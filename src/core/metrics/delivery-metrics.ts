@@ -60,7 +60,7 @@ export const deliveryMetrics = {
   ),
   ledgerDifference: gauge(
     'hookline_ledger_difference',
-    'Deliveries without a result in the complete hours of the last 24 hours, when the operator service last read the ledger. 0 unless a delivery was lost, or Hookline has a bug.',
+    'Deliveries of the complete hours in the last 24 hours that have no result and do not wait in a retry topic. The value is from the last reading of the ledger. 0 unless a delivery was lost, or Hookline has a bug.',
     { unit: 'deliveries', use: 'alert' },
   ),
   ledgerReadAt: gauge(

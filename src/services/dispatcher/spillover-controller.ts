@@ -43,8 +43,9 @@ interface Deps {
  * destinations are still read.
  *
  * When a partition reaches the higher limits too, its queued deliveries of slow destinations move
- * to a retry topic, if other destinations have records in memory behind them. If there are none,
- * the partition waits, which delays only the slow destination.
+ * to a retry topic, if the partition's records in memory are for other destinations too. If all of
+ * them are for the slow destination, they stay. The unread records of the partition then wait until
+ * attempts of this destination end (at most `delivery.timeout`), or until its circuit breaker opens.
  *
  * Destinations with a limit are an exception. Their deliveries may wait for hours, and unread
  * records may be for other destinations. So up to a quarter of the partition's records move even if

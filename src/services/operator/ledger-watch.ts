@@ -39,7 +39,7 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
       const { hour, destination } = view.rows.find(row => (row.difference ?? 0) !== 0) ?? {}
       logger.error(
         { difference, hour, destination },
-        'the number of deliveries and the number of their results are not equal, so deliveries may be lost ("difference": sum over all hours and destinations); "hour" and "destination" name one place of the difference; run `hookline ledger`, and see the runbook HooklineLedgerDifference',
+        'deliveries may be lost: "difference" deliveries of the last day have no result (they are not delivered, dead-lettered or dropped, and do not wait in a retry topic); "hour" and "destination" name the first row with a difference; to see all rows, run `hookline ledger`; see the runbook HooklineLedgerDifference',
       )
     }
     logged = difference

@@ -63,6 +63,10 @@ describe('the failed attempts of a destination', () => {
     if (title === undefined) expect(text).toBeUndefined()
     else expect(text?.title).toMatch(title)
   })
+
+  it('name every step that records them', () => {
+    expect(noFailuresText({})?.reason).toMatch(/"failures", run `hookline topics apply`, and restart Hookline\.$/)
+  })
 })
 
 describe('the history of rates', () => {

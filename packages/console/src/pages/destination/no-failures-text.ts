@@ -17,10 +17,12 @@ export function noFailuresText({
   if (partial === true)
     return {
       title: 'The operator service does not report failed attempts.',
-      reason: 'It could not read them from Kafka in time, or delivery.attemptsTopic is "off" in the configuration.',
+      reason:
+        'It could not read them from Kafka in time, or Hookline does not record them (delivery.attemptsTopic is "off").',
     }
   return {
     title: 'Hookline does not record failed attempts.',
-    reason: 'delivery.attemptsTopic is "off" in the configuration. To record failed attempts, set it to "failures".',
+    reason:
+      'delivery.attemptsTopic is "off" in the configuration, or the attempts topic did not exist when the operator service started. To record failed attempts, set delivery.attemptsTopic to "failures", run `hookline topics apply`, and restart Hookline.',
   }
 }
