@@ -18,8 +18,9 @@ const mebibyte = 1024 * kibibyte
  * |                |                                          | partition-processor.ts           |
  * |                |                                          | spillover-controller.ts          |
  * | notDue         | how a retry record waits until it is due | partitions.ts                    |
- * | admission      | how long a record waits for a schema     | schema-wait.ts                   |
- * |                | and for a deletion                       | forged-delete-check.ts           |
+ * | admission      | how long a record waits for a schema,    | schema-wait.ts                   |
+ * |                | for a deletion and for an audience       | forged-delete-check.ts           |
+ * |                |                                          | audience-wait.ts                 |
  * | dispatch       | how many deliveries one tick handles     | bounded-loop.ts, coalesce.ts     |
  * |                |                                          | destination-queues.ts            |
  * | concurrency    | which destination gets the next permit   | concurrency-limiter.ts           |
@@ -133,6 +134,17 @@ export const flowLimits = {
      * The user's next events wait for the result. Doubling it lets them wait up to 100 ms longer.
      */
     deletionCheckEvery: durationMs(100),
+    /**
+     * Maximum age of an audience input, in milliseconds, while its audience is unknown and it waits
+     * for the configuration. Processes load a new configuration up to one minute apart. Doubling it
+     * lets the partition wait two minutes longer after an audience was removed.
+     */
+    unknownAudience: durationMs(120_000),
+    /**
+     * Milliseconds between two checks whether the audience is in the configuration. Doubling it
+     * lets the partition resume up to one second later.
+     */
+    audienceCheckEvery: durationMs(1_000),
   },
   dispatch: {
     /**

@@ -1,3 +1,4 @@
+import type { AudienceDirectory } from '../../core/audience/audience-directory.ts'
 import type { AudiencePartition } from '../../core/audience/audience-partition.ts'
 import { type AudienceInput, inputUser } from '../../core/audience/input.ts'
 import type { IgnoredReason } from '../../core/audience/input-effect.ts'
@@ -12,6 +13,7 @@ import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
+import { createAudienceWait, type WaitForAudience } from './audience-wait.ts'
 import { type InputTrace, traceInput } from './input-trace.ts'
 import type { GatedAppends, OwnershipGate } from './ownership-gate.ts'
 import type { RestoredPartition } from './restore.ts'
@@ -23,6 +25,7 @@ interface Deps {
   readonly writeChanges: WriteChanges
   readonly writes: GatedAppends
   readonly gate: OwnershipGate
+  readonly directory: () => AudienceDirectory
   readonly topics: Pick<TopicNames, 'events'>
   readonly clock: Clock
   readonly metrics: Metrics
@@ -102,6 +105,7 @@ interface Undecoded {
 export class Inputs {
   readonly #deps: Deps
   readonly #waitForSchema: WaitForSchema<Undecoded>
+  readonly #waitForAudience: WaitForAudience
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -112,6 +116,7 @@ export class Inputs {
         this.#refuse(record, held, 'the schema registry does not know the schema of the record'),
       dispatch: () => undefined,
     })
+    this.#waitForAudience = createAudienceWait(deps)
   }
 
   take(record: LogRecord, held: OwnedAudiencePartition): void {
@@ -120,13 +125,20 @@ export class Inputs {
     const decoded = this.#deps.codec.decode(record.value)
     switch (decoded.kind) {
       case 'value':
-        held.order.add(new OpenInput(record, decoded.value, held.state))
-        return this.startReady(held)
+        return this.#admit(record, decoded.value, held)
       case 'schema_needed':
         return this.#waitForSchema({ record, processor: held.processor, held }, decoded.schemaId)
       case 'undecodable':
         return this.#refuse(record, held, decoded.detail)
     }
+  }
+
+  #admit(record: LogRecord, input: AudienceInput, held: OwnedAudiencePartition): void {
+    const proceed = (): void => {
+      held.order.add(new OpenInput(record, input, held.state))
+      this.startReady(held)
+    }
+    if (!this.#waitForAudience(input, record, held.processor, proceed)) proceed()
   }
 
   /**

@@ -9,7 +9,7 @@ import { FetchBuffer } from './fetch-buffer.ts'
 const { resumeBelow } = flowLimits.prefetch
 
 /** Why a partition is paused. */
-export type PauseReason = 'backlog' | 'not_due' | 'schema' | 'restore'
+export type PauseReason = 'backlog' | 'not_due' | 'schema' | 'audience' | 'restore'
 
 interface Deps {
   readonly consumer: LogConsumer

@@ -64,6 +64,8 @@ export class AudiencesHarness {
   readonly memberships = new JsonValueCodec<MembershipRecord>()
   readonly events = new JsonValueCodec<Event>()
   destinations = ['crm']
+  /** Names of the audiences in the configuration. */
+  audiences: readonly string[] = [audience]
   /** Headers of the inputs that the test writes. */
   headers: RecordHeaders = {}
   emitPerSecond: number
@@ -154,7 +156,7 @@ export class AudiencesHarness {
   }
 
   #directory(): AudienceDirectory {
-    const list = [{ name: audience, kind: 'audience' as const, destinations: this.destinations }]
+    const list = this.audiences.map(name => ({ name, kind: 'audience' as const, destinations: this.destinations }))
     return audienceDirectory({
       audiences: { emitPerSecond: 1, list },
       destinations: ['crm', 'erp'].map(id => destinationOf({ id })),

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import { AudiencesHarness } from '../../../support/audience/harness.ts'
-import { ended, observed } from '../../../support/audience/partition-harness.ts'
+import { audience, ended, observed } from '../../../support/audience/partition-harness.ts'
 
 const names = (harness: AudiencesHarness): string[] =>
   harness.sent().map(({ destination, userId, value }) => `${destination} ${userId} ${value}`)
+
+const warnings = (harness: AudiencesHarness) => harness.lines.filter(({ level }) => level === 'warn')
 
 describe('syncs', () => {
   it('the first writes an identify for every member, a later one only for the differences', async () => {
@@ -24,7 +26,7 @@ describe('syncs', () => {
     const harness = await AudiencesHarness.started()
     harness.write(observed('ann', 2), ended(2), observed('bob', 1), ended(1))
     await harness.advance(1)
-    expect(harness.lines.filter(({ level }) => level === 'warn')).toMatchObject([
+    expect(warnings(harness)).toMatchObject([
       {
         level: 'warn',
         fields: { result: 'sync_closed', mode: 'full' },
@@ -67,10 +69,36 @@ describe('syncs', () => {
     const harness = await AudiencesHarness.started()
     harness.marks.apply('ann', [{ source: undefined, deletedAt: harness.clock.now(), isSuppressed: true }])
     harness.write(observed('ann', 1), { ...observed('bob', 1), audience: 'Unknown' } as never)
-    await harness.advance(1)
+    await harness.advance(120_000)
     expect(harness.sent()).toEqual([])
     expect(harness.count('audienceInputs{observed,unknown_audience}')).toBe(1)
     expect(harness.committed()).toBe(2)
+  })
+
+  it('one of an audience that this process gets a minute later loses nothing', async () => {
+    const harness = await AudiencesHarness.started()
+    harness.audiences = []
+    harness.write(observed('ann', 1), observed('bob', 1), ended(1))
+    await harness.advance(60_000)
+    expect(harness.sent()).toEqual([])
+    expect(warnings(harness)).toMatchObject([{ fields: { audience, partition: 0 } }])
+    harness.audiences = [audience]
+    await harness.advance(1_000)
+    expect(names(harness)).toEqual(['crm ann true', 'crm bob true'])
+    expect(harness.count('audienceInputs{observed,unknown_audience}')).toBe(0)
+    expect(harness.committed()).toBe(harness.log.records(harness.topics.audienceInput).length)
+  })
+
+  it('a removed audience pauses a partition only until its last input is two minutes old', async () => {
+    const harness = await AudiencesHarness.started()
+    for (let second = 0; second < 10; second += 1) {
+      harness.write(...Array(100).fill({ ...observed('bob', 1), audience: 'Unknown' }))
+      await harness.advance(1_000)
+    }
+    harness.write(observed('ann', 1))
+    await harness.advance(120_000)
+    expect(names(harness)).toEqual(['crm ann true'])
+    expect(warnings(harness)).toHaveLength(1)
   })
 
   it('the current configuration decides which destinations get an audience', async () => {
