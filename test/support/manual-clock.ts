@@ -16,7 +16,7 @@ export class ManualClock implements Clock {
   }
 
   now(): EpochMs {
-    return epochMs(this.#now + this.#wallAhead)
+    return epochMs(Math.floor(this.#now + this.#wallAhead))
   }
 
   /**

@@ -180,8 +180,8 @@ const isDefined = (entry: readonly [string, string | undefined]): entry is [stri
 const integerIn = (text: string | undefined): number =>
   text !== undefined && /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
 
-/** Reads the time of a header. Earlier versions wrote fractions of milliseconds to `not-before`. */
-const timeIn = (text: string | undefined): EpochMs => epochMs(integerIn(text?.replace(/\.\d{1,17}$/, '')))
+/** Reads `not-before`. Earlier versions wrote it with fractions of milliseconds. */
+const notBeforeIn = (text: string | undefined): EpochMs => epochMs(integerIn(text?.replace(/\.\d{1,9}$/, '')))
 
 /**
  * Maximum length of a text in a header. Hookline's own texts are shorter. Longer texts, from other
@@ -200,7 +200,7 @@ export function parseDeliveryState(headers: RecordHeaders): DeliveryState | unde
     deferrals: integerIn(headers['deferrals']),
     startedAt: epochMs(integerIn(headers['started-at'])),
     deadline: epochMs(integerIn(headers['deadline'])),
-    notBefore: timeIn(headers['not-before']),
+    notBefore: notBeforeIn(headers['not-before']),
     reason: headers['reason'] ?? '',
     outcomes: headers['outcomes'] ?? '',
     refusedWebhooks: headers['refused-webhooks']?.split(',').filter(Boolean) ?? none,

@@ -45,10 +45,10 @@ export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy
 }
 
 /**
- * The time `forMs` from now. `forMs` comes from the monotonic clock, which has fractions of
- * milliseconds, and the time in a retry record is a whole number.
+ * The time `forMs` from now. `forMs` may have a fraction, because the end of a pause comes from the
+ * monotonic clock. The time in a retry record is a whole number.
  */
-const dueAfter = (forMs: number, now: EpochMs): number => Math.ceil(now + forMs)
+const dueAfter = (forMs: number, now: EpochMs): EpochMs => epochMs(Math.ceil(now + forMs))
 
 /**
  * Milliseconds until the turn that `deferUntilTurn` gave to a delivery, the time at which the limit

@@ -3,6 +3,7 @@ import { unrouted } from '../../core/delivery/decide.ts'
 import { type DeliveryState, initialState } from '../../core/delivery/delivery-state.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import { bodyOf } from '../../core/delivery/payload.ts'
+import { recoveredState } from '../../core/delivery/recovered-state.ts'
 import { firstOrigin } from '../../core/delivery/replay-decision.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import { type Route, type Routing, route } from '../../core/delivery/route.ts'
@@ -128,10 +129,12 @@ export class Intake {
     const { codec, topics } = this.#deps
     const { record } = open
     const carried = carriedIn(record, topics)
-    identify(open, carried, topics)
+    const isMalformed = carried === undefined && topics.tierOf(record.topic) !== undefined
+    const recovered = isMalformed ? recoveredState(record) : undefined
+    identify(open, carried ?? recovered, topics)
     if (record.unreadBatch !== undefined) return this.#refuseBytes(open, record.unreadBatch.why)
-    if (carried === undefined && topics.tierOf(record.topic) !== undefined)
-      return this.#refuseBytes(open, 'the headers with the delivery state are missing or malformed')
+    if (isMalformed)
+      return this.#refuseBytes(open, 'the headers with the delivery state are missing or malformed', recovered)
     if (record.value === null) return this.#refuseBytes(open, 'the value of the record is null', carried)
     if (record.value.length > maxEventBytes)
       return this.#refuseBytes(
@@ -315,6 +318,4 @@ function namesIn({ destinationId, message }: Event): Partial<DeliveryState> {
   return { messageId: message.messageId, ...(destinationId !== undefined && { destination: destinationId }) }
 }
 
-function positionOf({ topic, partition, offset }: LogRecord): { topic: string; partition: number; offset: number } {
-  return { topic, partition, offset }
-}
+const positionOf = ({ topic, partition, offset }: LogRecord) => ({ topic, partition, offset })

@@ -172,7 +172,7 @@ export class DispatcherHarness {
             if (result === 'never') return
             const latency = latencyMs(call)
             if (latency === 0) this.#answers.push(() => onEnd(result))
-            else this.clock.after(latency, () => void this.#answers.push(() => onEnd(result)))
+            else this.clock.after(latency, () => void (signal.aborted || this.#answers.push(() => onEnd(result))))
           },
           close: async () => {},
         },

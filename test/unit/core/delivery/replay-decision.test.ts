@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { type DeadLetterReason, deadLetterReasons } from '../../../../src/core/delivery/classify-outcome.ts'
 import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
-import { parseDeliveryState } from '../../../../src/core/delivery/delivery-state.ts'
+import { parseDeliveryState, retryRecord } from '../../../../src/core/delivery/delivery-state.ts'
 import { parseDeadLetter } from '../../../../src/core/delivery/parse-dead-letter.ts'
+import { recoveredState } from '../../../../src/core/delivery/recovered-state.ts'
 import {
   firstOrigin,
   type ReplayTarget,
@@ -58,6 +59,19 @@ const deliveryGivenUp = (reason: DeadLetterReason, id = 'crm', record = recordOf
   inTopic(deadLetterRecord(record, { ...spent, destination: id }, reason))
 
 describe('a delivery goes to the first retry tier', () => {
+  it.each(['attempt', 'deferrals', 'started-at', 'deadline', 'not-before', 'round', 'refused-webhooks'])(
+    'also when the header %s of its retry record was malformed',
+    name => {
+      const { headers, ...copy } = retryRecord(recordOf(), { ...spent, destination: 'crm' })
+      const malformed = recordOf({
+        ...{ ...copy, topic: topics.retry(duration('10s')), partition: 3 },
+        headers: { ...headers, [name]: '1.x' },
+      })
+      const deadLetter = inTopic(deadLetterRecord(malformed, recoveredState(malformed), 'undecodable'))
+      expect(wayOf(deadLetter)).toMatchObject({ kind: 'delivery', copy: { headers: { destination: 'crm' } } })
+    },
+  )
+
   it('keeps only its message, its destination and its origin', () => {
     const event = recordOf({ key: Buffer.from([255, 0]), headers: { traceparent: '00-ab-cd-01' } })
     const way = wayOf(deliveryGivenUp('retries_exhausted', 'crm', event))

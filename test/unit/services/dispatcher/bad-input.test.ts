@@ -64,6 +64,18 @@ describe('bad input is dead-lettered with its reason and bytes, and does not blo
     expect(harness.log.records(harness.topics.deadLetter)[0]?.headers['reason']).toBe('undecodable')
   })
 
+  it('a retry record with one malformed header keeps its destination and its message id', async () => {
+    const harness = await DispatcherHarness.started()
+    const { value, headers } = retryRecord(recordOf(), carriedOf({ destination: 'crm' }))
+    const malformed = { ...headers, 'not-before': 'soon' }
+    harness.log.write(harness.topics.retry(defaultSchedule[0]!), value, 'key', malformed)
+    await harness.advance(20_000)
+    expect(harness.log.records(harness.topics.deadLetter)[0]?.headers).toMatchObject({
+      ...{ reason: 'undecodable', destination: 'crm' },
+      ...{ 'message-id': headers['message-id'], 'origin-topic': headers['origin-topic'] },
+    })
+  })
+
   it.each([
     ['a retry record whose schema the registry has lost', 'schema:404:{}'],
     ['a retry record whose bytes are damaged', '{'],

@@ -254,7 +254,7 @@ describe('429', () => {
     let status = 429
     const harness = await DispatcherHarness.started({ answer: () => (status === 429 ? answered(429, '60') : ok) })
     send(harness, 1, 'first')
-    await harness.advance(second)
+    await harness.advance(second + 0.375)
     status = 200
     send(harness, 20)
     await harness.advance(second)
