@@ -73,7 +73,7 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
 
   function follow(server: Server): void {
     server.prependListener('connection', (socket: Socket) => {
-      if (phase === 'closed') socket.destroy()
+      if (phase === 'closed') return void socket.destroy()
       if (phase === 'unused') phase = 'open'
       const state = idleState()
       states.set(socket, state)
@@ -141,12 +141,11 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
       (phase === 'open' && states.size <= limits.connections / 2) || hasNext(stateOf(request.socket), request),
     async closeAfterNextResponse() {
       const wasUnused = phase === 'unused'
-      phase = 'leaving'
+      if (phase !== 'closed') phase = 'leaving'
       if (wasUnused) return
       // Waits even if all connections have closed, because some clients open one per request.
       await sleep(clock, limits.lastCall)
-      // Reads the requests that arrived while the process was busy.
-      await new Promise<void>(resolve => void clock.soon(resolve))
+      await untilRead(clock)
       phase = 'closed'
       await untilParsed(states, clock)
     },
@@ -169,6 +168,14 @@ function beginRequest(state: State, request: IncomingMessage, response: ServerRe
 }
 
 const checkedEvery = durationMs(20)
+
+/**
+ * Resolves when the server has read a request that arrived while the process was busy: one
+ * iteration of the event loop accepts its connection, and the next one reads it.
+ */
+async function untilRead(clock: Clock): Promise<void> {
+  for (let count = 0; count < 2; count += 1) await new Promise<void>(resolve => void clock.soon(resolve))
+}
 
 /** Resolves as soon as no connection has data that waits to be parsed. */
 async function untilParsed(states: ReadonlyMap<Socket, State>, clock: Clock): Promise<void> {

@@ -32,9 +32,9 @@ export interface HttpLimits {
   /** A connection on which no data is sent or received for this time is closed, in any state. */
   readonly silence: DurationMs
   /**
-   * Maximum connections. An incomplete request head of `headBytes` takes about 30 KB of heap, and
-   * the first data of a connection up to 64 KiB outside the heap. If all connections send data while
-   * the process has no CPU, this many take half of the chart's memory. Above half of this number, connections are closed
+   * Maximum connections. The first data of a connection takes up to 64 KiB. If all connections send
+   * data while the process has no CPU, this many take half of the chart's memory limit. Above half
+   * of this number, connections are closed
    * after their response. When this number is reached, a new connection replaces an idle one
    * (`ConnectionLimiter`). In the ops server (`ops-server.ts`), only the maximum applies, and a
    * connection with a request in progress may be replaced too.

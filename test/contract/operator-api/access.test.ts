@@ -37,7 +37,7 @@ async function started(options: Parameters<typeof startOperator>[1] = {}) {
 }
 
 const regulations = '/v1/regulations'
-/** Method and path of the operations of the API description that need a key and are not reads. */
+/** Method and path of the operations of the API description that change something. */
 const changingOperations = Object.entries(description.paths).flatMap(([path, operations]) =>
   Object.keys(operations)
     .filter(method => method !== 'get' && path !== '/v1/session')
@@ -135,7 +135,7 @@ describe('the audit log', () => {
   it('has one line for each request that may change something, with its own action', async () => {
     const { statusOf, audited } = await started()
     for (const [method, path] of changingOperations)
-      await statusOf(method, path.replace(/\{\w+\}/, 'absent'), operatorKey, { body: '{"unknown":1}' })
+      await statusOf(method, path.replace(/\{\w+\}/g, 'absent'), operatorKey, { body: '{"unknown":1}' })
     expect(audited).toHaveLength(changingOperations.length)
     const actions = audited.map(line => (line as { action?: string }).action)
     expect(new Set(actions.filter(Boolean)).size).toBe(changingOperations.length)
