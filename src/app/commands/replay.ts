@@ -48,7 +48,7 @@ const description = [
 const examples = [
   'hookline replay --destination crm --since 2h --dry-run',
   'hookline replay --destination crm --reason retries_exhausted --rate 50',
-  'hookline replay --message-id 0d4f6e1c',
+  'hookline replay --message-id 0d4f6e1c-3b52-4c1e-9a6d-5f0c2b7e8a11',
   'hookline replay --destination crm --operator-url http://127.0.0.1:8090',
   "hookline replay --reason unknown_source --json | jq '.byReason'",
 ]

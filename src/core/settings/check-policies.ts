@@ -84,7 +84,7 @@ function waitObjection({ schedule }: DestinationPolicy, global: DeliveryRules): 
   return {
     key: 'schedule',
     message,
-    hint: 'use a longer wait: Hookline has retry topics only for 10s, 30s, 1m, 5m and the waits of delivery.schedule',
+    hint: `use waits of ${formatDuration(shortest)} or longer: the retry topic with the shortest wait is for ${formatDuration(shortest)}; to permit ${formatDuration(early)} for all destinations, add it to delivery.schedule`,
   }
 }
 

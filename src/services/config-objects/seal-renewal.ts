@@ -42,7 +42,7 @@ export function createSealRenewal({ store, objects, clock, logger }: Deps): Peri
     if (renewed > 0)
       logger.info(
         { count: renewed },
-        'hookline encrypted the secrets of some destinations or sources (count: their number) with the first key of operator.encryptionKeyFile; keep the old key in this list until the metric hookline_config_objects_old_key is 0 in every process',
+        'hookline encrypted the secrets of some destinations or sources again, with the first key of operator.encryptionKeyFile (see "count"); keep the old key there until the metric hookline_config_objects_old_key is 0 in every process',
       )
     return every
   }

@@ -109,7 +109,7 @@ describe('at the maximum of connections', () => {
     await (await connection(collector.url, 3)).closed
     await (await connection(collector.url, 4)).closed
     const text =
-      'the HTTP server has reached its maximum number of connections (see "connections"), so for each new connection it closes an idle one ("replaced": their number since the server started), or the new one if none is idle ("refused"); look for clients that open many connections, or run more processes'
+      'this HTTP server has its maximum number of connections (see "connections"): for a new connection it closes an idle one, and if none is idle it closes the new one ("replaced" and "refused" count both cases since the start); look for clients that open many connections, or run more processes'
     expect(warnings).toEqual([
       [{ connections: 3, replaced: 1, refused: 0 }, text],
       [{ connections: 3, replaced: 2, refused: 1 }, text],

@@ -45,6 +45,9 @@ export const collectorScenarios: readonly Scenario[] = [
     behindProxy: true,
     faults: [impairLink({ kind: 'half-open' }, 40)],
     intake: { collectors: 2, limits: kafkaOutageLimits },
-    limits: { duplicates: 300, bySender: 100, recoveryMs: 30_000, latestMs: 90_000, unreadyMs: 70_000 },
+    limits: {
+      ...{ duplicates: 300, bySender: 100, recoveryMs: 30_000, latestMs: 90_000 },
+      ...{ unreadyMs: 70_000, orderedShare: 0.5 },
+    },
   },
 ]
