@@ -34,10 +34,9 @@ export interface HttpLimits {
   /**
    * Maximum connections. The first data of a connection takes up to 64 KiB. If all connections send
    * data while the process has no CPU, this many take half of the chart's memory limit. Above half
-   * of this number, connections are closed
-   * after their response. When this number is reached, a new connection replaces an idle one
-   * (`ConnectionLimiter`). In the ops server (`ops-server.ts`), only the maximum applies, and a
-   * connection with a request in progress may be replaced too.
+   * of this number, connections are closed after their response. When this number is reached, a new
+   * connection replaces an idle one (`ConnectionLimiter`). In the ops server (`ops-server.ts`), only
+   * the maximum applies, and a connection with a request in progress may be replaced too.
    */
   readonly connections: number
   /**

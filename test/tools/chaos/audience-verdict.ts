@@ -1,6 +1,6 @@
 import type { Standings } from './audience-world.ts'
 import { some } from './check-result.ts'
-import type { Findings, Injected } from './delivery-verdict.ts'
+import { type Findings, type Injected, latestOf } from './delivery-verdict.ts'
 import { attributed, inProgressOfOne } from './duplicate-causes.ts'
 import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
 import { type Call, type Delivery, targetOf } from './ledger.ts'
@@ -77,7 +77,7 @@ export function judgeAudience(evidence: AudienceEvidence): Findings {
   for (const [standing, count] of Object.entries(syncStatuses))
     if (count > 0) failures.push(`memberships at the end ${standing}: ${count}`)
   if (deadLettered > 0) failures.push(`dead-lettered although every endpoint works: ${deadLettered}`)
-  const latestMs = Math.round(firsts.reduce((most, { at, sent }) => Math.max(most, at - sent.at), 0))
+  const latestMs = latestOf(deliveries)
   if (latestMs > limits.latestMs * patience)
     failures.push(`the latest delivery came late by: ${latestMs} ms, limit ${limits.latestMs * patience} ms`)
   const order = orderOf(evidence, firsts)

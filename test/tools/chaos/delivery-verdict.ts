@@ -140,7 +140,7 @@ export function judge(evidence: Evidence): Findings {
   const order = judgeOrder({ ...log, destinations, patience })
   const recoveries = injected.map(({ from, recoveredAt }) => (recoveredAt === undefined ? null : recoveredAt - from))
   const recoveryMs = recoveries.includes(null) ? null : Math.round(Math.max(0, ...(recoveries as number[])))
-  const latestMs = latestOf(evidence)
+  const latestMs = latestOf(evidence.deliveries)
   const pause = limits.pauseMs === undefined ? undefined : longestPause(evidence)
   const intake = intakeOf(evidence)
   const failures = [...problems, ...intake.failures]
@@ -238,7 +238,8 @@ function fatesOf({ acknowledged, destinations, deliveries, deadLettered, waiting
   }
 }
 
-function latestOf({ deliveries }: Evidence): number {
+/** Returns the longest time from the acknowledgement of an event to its first delivery, in ms. */
+export function latestOf(deliveries: readonly Delivery[]): number {
   const seen = new Set<string>()
   let latest = 0
   for (const delivery of deliveries) {

@@ -105,12 +105,14 @@ export function attributed(evidence: DuplicatesEvidence): Duplicates {
   return { bySender, inProgress, ours }
 }
 
+/** Finds the few targets with several deliveries, so that only these need the state `Known`. */
 function repeatedTargets(deliveries: readonly Delivery[]): ReadonlySet<string> {
   const once = new Set<string>()
   const repeated = new Set<string>()
   for (const delivery of deliveries) {
     const target = targetOf(delivery)
-    ;(once.has(target) ? repeated : once).add(target)
+    if (once.has(target)) repeated.add(target)
+    else once.add(target)
   }
   return repeated
 }
