@@ -31,10 +31,10 @@ test-cluster: setup ## install the chart on a real one-node Kubernetes, and run 
 	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning test/tools/cluster/main.ts
 
 # Make passes variables of its command line to the environment of its commands.
-chaos: setup ## inject faults under load and print a table of lost and duplicated events; SEED=n, ONLY=name,name, PATIENCE=n, MINUTES=n, JSON=file, PUBLISH=1
+chaos: setup ## cause faults under load, and print a table of lost and duplicated deliveries; SEED=n, ONLY=name,name, PATIENCE=n, MINUTES=n, JSON=file, LOGS=dir, PUBLISH=1
 	@exec node_modules/.bin/node --max-old-space-size=12288 --disable-warning=TimeoutNegativeWarning test/tools/chaos/main.ts
 
-bench: setup ## measure throughput, latency, memory and crash recovery against their limits; ROWS=name,name, PUBLISH=1, PROFILE=1; see docs/performance/README.md
+bench: setup ## measure throughput, latency, memory and crash recovery, and compare each figure with its bound; ROWS=name,name, PUBLISH=1, PROFILE=1; see docs/performance/README.md
 	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning test/tools/bench/main.ts
 
 image: DOCKER ?= docker

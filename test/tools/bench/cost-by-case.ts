@@ -46,7 +46,7 @@ export async function roundsOf(bench: Pick<Bench, 'runs' | 'say'>, steps: readon
 export function printDrain({ say }: Pick<Bench, 'say'>, name: string, run: number, drain: Drain): void {
   const { perSecond, peakMb } = drain
   say(
-    `${name}, run ${run}: ${costOf(drain).toFixed(1)} µs CPU per delivery, ${Math.round(perSecond)} / s, ${Math.round(peakMb)} MB`,
+    `${name}, run ${run}: ${costOf(drain).toFixed(1)} µs CPU per delivery, ${Math.round(perSecond)} deliveries per second, peak memory ${Math.round(peakMb)} MB`,
   )
 }
 

@@ -67,7 +67,7 @@ export async function changesOutcome(bench: Bench, running: Running): Promise<Ou
       const [without, beside] = round % 2 === 1 ? [first, second] : [second, first]
       rounds.push({ without, beside })
       say(
-        `${transport}, round ${round}: p99 ${without.p99.toFixed(1)} ms, with changes ${beside.p99.toFixed(1)} ms; in force within ${percentile(beside.inForceMs, 0.99).toFixed(0)} ms`,
+        `${transport}, round ${round}: p99 latency ${without.p99.toFixed(1)} ms, with changes ${beside.p99.toFixed(1)} ms; 99 % of the changes in force within ${percentile(beside.inForceMs, 0.99).toFixed(0)} ms`,
       )
     }
     return outcomeOf(subject, rounds)

@@ -5,8 +5,9 @@ import { transports } from './forwarders/hookline.ts'
 import { peer } from './forwarders/peer.ts'
 import { type Options, parseOptions, type RowName } from './options.ts'
 import { type Circumstances, entriesOf } from './publication/entries.ts'
+import { labelOf, variantLabelOf } from './publication/labels.ts'
 import { commitOf, publish } from './publication/publish.ts'
-import { failuresOf, type NamedOutcome, reportOf } from './report.ts'
+import { amountOf, bound, failuresOf, type NamedOutcome, reportOf } from './report.ts'
 import { audiencesRow } from './rows/audiences.ts'
 import { backlogRow } from './rows/backlog-size.ts'
 import { clientRow } from './rows/client.ts'
@@ -72,7 +73,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`)
 async function main(): Promise<boolean> {
   const options = parseOptions(process.env, transports())
   if (process.platform !== 'linux')
-    throw new Error('the benchmark needs Linux, because it reads CPU time and memory from /proc')
+    throw new Error('make bench needs Linux, because it reads CPU time and memory from /proc')
   const [load = 0] = loadavg()
   const pinning = pinSelf()
   const stage = await openStage(pinning)
@@ -85,8 +86,9 @@ async function main(): Promise<boolean> {
     load: Number(load.toFixed(2)),
     runs: options.runs,
   }
-  for (const [what, value] of Object.entries(circumstances)) say(`${what}: ${value}`)
-  if (load > busyAbove) say('the machine is busy, so the figures are not precise')
+  for (const [name, value] of Object.entries(shownCircumstances(circumstances))) say(`${name}: ${value}`)
+  if (load > busyAbove)
+    say(`the load average is above ${busyAbove}: other programs use the machine, so the figures are not precise`)
   await mkdir(`${root}${lastRun}`, { recursive: true })
   try {
     const outcomes = await measure(options, stage, circumstances)
@@ -97,17 +99,23 @@ async function main(): Promise<boolean> {
   }
 }
 
+const shownCircumstances = ({ load, runs, ...others }: Circumstances): Readonly<Record<string, string | number>> => ({
+  ...others,
+  'load average': load,
+  repetitions: runs,
+})
+
 async function measure(options: Options, stage: Stage, circumstances: Circumstances): Promise<readonly NamedOutcome[]> {
   const bench: Bench = { ...options, stage, peers: options.peers.map(peer), say: line => say(`  ${line}`) }
   const outcomes: NamedOutcome[] = []
   for (const name of options.rows) {
-    say(`\n${name}`)
+    say(`\nrow ${name}`)
     const startedAt = performance.now()
     const outcome = await outcomeOf(name, bench)
     outcomes.push(outcome)
-    say(`  took ${Math.round((performance.now() - startedAt) / 1_000)} s`)
+    say(`  the row took ${Math.round((performance.now() - startedAt) / 1_000)} s`)
     if (outcome.broke !== undefined) {
-      say(`\n${name} failed: ${outcome.broke}`)
+      say(`\nan error ended the row ${name}: ${outcome.broke}`)
       continue
     }
     say(`\n${reportOf([outcome])}`)
@@ -143,7 +151,10 @@ async function keep(circumstances: Circumstances, outcomes: readonly NamedOutcom
     figures: outcome.figures,
     entries: entriesOf(outcome, circumstances),
   }))
-  const head = ['# Results', ...Object.entries(circumstances).map(([what, value]) => `- ${what}: ${value}`)]
+  const head = [
+    '# Results',
+    ...Object.entries(shownCircumstances(circumstances)).map(([name, value]) => `- ${name}: ${value}`),
+  ]
   await writeFile(`${root}${lastRun}/results.json`, `${JSON.stringify({ ...circumstances, rows }, null, 2)}\n`)
   await writeFile(`${root}${lastRun}/results.md`, `${head.join('\n')}\n\n${reportOf(outcomes)}\n`)
   say(`\nwrote ${lastRun}/results.json and ${lastRun}/results.md`)
@@ -151,16 +162,19 @@ async function keep(circumstances: Circumstances, outcomes: readonly NamedOutcom
 
 function conclude({ gates, profile }: Options, outcomes: readonly NamedOutcome[]): boolean {
   const failures = failuresOf(outcomes)
-  for (const { subject, what } of failures) say(`FAILS: ${subject}: ${what}`)
+  for (const failure of failures)
+    say(
+      `FAILS: ${variantLabelOf(failure.subject)}: ${labelOf(failure.what)} is ${amountOf(failure)}, must be ${bound(failure.must)}`,
+    )
   const broken = outcomes.filter(({ broke }) => broke !== undefined)
-  for (const { row, broke } of broken) say(`not measured: ${row}: ${broke}`)
+  for (const { row, broke } of broken) say(`row ${row} has no results, because an error ended it: ${broke}`)
   if (broken.length > 0) return false
-  if (failures.length === 0) say('all required values are reached')
+  if (failures.length === 0) say('every figure meets its must, the bound that it must meet')
   else if (!gates)
     say(
       profile
-        ? 'PROFILE slows the run down, so missed values do not fail it'
-        : 'GATES=off: missed values do not fail the run',
+        ? 'exit code 0 although figures miss their must: PROFILE=1 slows the programs down, so their figures are not judged'
+        : 'exit code 0 although figures miss their must, because of GATES=off',
     )
   return !gates || failures.length === 0
 }

@@ -1,4 +1,5 @@
 import { type Bound, type Finding, type Verdict, verdictOf } from './bounds.ts'
+import { columnTitleOf, labelOf, unitLabelOf, variantLabelOf } from './publication/labels.ts'
 import type { Figures, Outcome } from './rows/row.ts'
 
 /** Result of one row of the bench, with the name of the row, such as `delivery`. */
@@ -17,11 +18,11 @@ export function reportOf(outcomes: readonly NamedOutcome[]): string {
 }
 
 function tables({ figures, findings }: Outcome): readonly string[] {
-  const header = ['', 'measured', '', 'must', 'aim', '']
+  const header = ['program and case', 'figure', 'measured', 'must', 'aim', 'verdict']
   const lines = findings.map(finding => [
-    finding.subject,
-    [finding.what, finding.unit].filter(Boolean).join(', '),
-    shown(finding.measured),
+    variantLabelOf(finding.subject),
+    labelOf(finding.what),
+    amountOf(finding),
     bound(finding.must),
     bound(finding.aim),
     verdictOf(finding) satisfies Verdict,
@@ -29,12 +30,16 @@ function tables({ figures, findings }: Outcome): readonly string[] {
   return [...sheets(figures), ...(lines.length > 0 ? [table(header, lines)] : [])]
 }
 
+/** Returns a measured value with its unit: `40.2 ms`. */
+export const amountOf = ({ measured, unit }: Finding): string =>
+  [shown(measured), unitLabelOf(unit)].filter(Boolean).join(' ')
+
 /** Combines figures with the same columns into one table. */
 function sheets(figures: readonly Figures[]): readonly string[] {
   const byColumns = Map.groupBy(figures, each => Object.keys(each).join('\n'))
   return [...byColumns.values()].map(lines =>
     table(
-      Object.keys(lines[0] ?? {}),
+      Object.keys(lines[0] ?? {}).map(columnTitleOf),
       lines.map(line => Object.values(line).map(each => (typeof each === 'number' ? shown(each) : each))),
     ),
   )

@@ -42,19 +42,20 @@ export function judgeAttempts({ destination, calls, schedule, limits, patience }
   const perSecond = maxPerSecondOf(own)
   const times = retries.map(each => each.late)
   const failures: string[] = []
-  if (early.length > 0) failures.push(`${destination}: early attempts: ${some(early.map(inWords))}`)
-  if (late.length > 0) failures.push(`${destination}: late attempts: ${some(late.map(inWords))}`)
+  if (early.length > 0) failures.push(`${destination}: attempts before their due time: ${some(early.map(inWords))}`)
+  if (late.length > 0)
+    failures.push(`${destination}: attempts too long after their due time: ${some(late.map(inWords))}`)
   if (atOnce > limits.maxConcurrent)
     failures.push(`${destination}: ${atOnce} concurrent requests, limit ${limits.maxConcurrent}`)
   if (limits.perSecond !== undefined && perSecond > limits.perSecond)
     failures.push(`${destination}: ${perSecond} requests within a second, limit ${limits.perSecond}`)
   return {
     measured: [
-      `${destination}: ${own.length} requests, ${retries.length} of them retries` +
+      `${destination}: ${own.length} requests, ${retries.length} of them retries.` +
         (retries.length === 0
           ? ''
-          : `, from ${seconds(Math.min(...times))} to ${seconds(Math.max(...times))} s after the due time, half within ${seconds(quantile(times, 0.5))} s`) +
-        `; at most ${atOnce} concurrently and ${perSecond} in a second`,
+          : ` Retries began ${seconds(Math.min(...times))} to ${seconds(Math.max(...times))} s after their due time (median ${seconds(quantile(times, 0.5))} s).`) +
+        ` At most ${atOnce} requests were in progress at a time, and at most ${perSecond} began in any one second`,
     ],
     failures,
   }
@@ -105,8 +106,9 @@ function retriesIn(tries: readonly Call[], schedule: readonly number[]): readonl
 }
 
 const inWords = ({ id, number, late }: Retry): string =>
-  `attempt ${number} of ${id} by ${Math.abs(Math.round(late))} ms`
-const seconds = (ms: number): string => (ms / 1_000).toFixed(2)
+  `attempt ${number} of message ${id} by ${Math.abs(Math.round(late))} ms`
+/** Formats seconds with two digits. A small negative number becomes 0.00, not -0.00. */
+const seconds = (ms: number): string => (Math.round(ms / 10) / 100 + 0).toFixed(2)
 
 /**
  * Returns the maximum number of concurrent requests. A request without an end stays in progress. If

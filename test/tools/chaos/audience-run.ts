@@ -121,7 +121,9 @@ async function expose(run: Run, { processes }: AudienceScenario, lists: readonly
     for (const list of lists) {
       const afterMs = await syncedAfter(run, list, before)
       settled.push({ list: list.name, afterMs })
-      say(`${list.name}: ${afterMs === null ? 'not settled in time' : `settled after ${Math.round(afterMs)} ms`}`)
+      say(
+        `${list.name}: ${afterMs === null ? 'the endpoints did not get the whole list within the time limit' : `the endpoints had the whole list after ${Math.round(afterMs)} ms`}`,
+      )
       if (afterMs === null) break
       before = list.upTo
     }
@@ -193,7 +195,7 @@ async function spoilLink(
   proxy.set({ kind: 'open' })
   const from = performance.now()
   injected.push({ what: `link ${state.kind} ${seconds} s`, at, from, recoveredAt: undefined, victims, healedAt: from })
-  say(`link ${state.kind} for ${seconds} s`)
+  say(`link to Kafka ${state.kind} for ${seconds} s`)
 }
 
 async function restartAll({ world: { audiences, audiencesBehindProxy }, injected, problems, say }: Run): Promise<void> {
@@ -217,7 +219,7 @@ async function killAny({ world: { audiences, dispatchers }, chance, injected, sa
   const { name } = await fleet.start()
   const what = `SIGKILL ${member.name}`
   injected.push({ what, at, from: at, recoveredAt: undefined, victims: [member.name] })
-  say(`SIGKILL ${member.name}, ${name} replaces it`)
+  say(`SIGKILL of ${member.name}; ${name} starts in its place`)
 }
 
 /**

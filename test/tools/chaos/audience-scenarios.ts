@@ -25,7 +25,7 @@ export const audienceScenarios: readonly AudienceScenario[] = [
   {
     name: 'audience-killed',
     shows:
-      'a full sync of an audience, then a sync with 4 % of the users changed; SIGKILL of a random one of two audiences processes and two dispatchers, seven times',
+      'a list of users is synced, then synced with 4 % of the users changed, then synced again unchanged; in the first two syncs, a random one of two audiences processes and two dispatchers is killed with SIGKILL, seven times',
     processes: 2,
     lists: { members: 8_000, changedPercent: 4 },
     emitPerSecond: 400,
@@ -37,7 +37,7 @@ export const audienceScenarios: readonly AudienceScenario[] = [
   {
     name: 'audience-link-cut',
     shows:
-      'a full sync of an audience, then a sync with 10 % of the users changed; one of two audiences processes loses Kafka for 19 s in the first sync; in the second sync, its bytes are 12 s late for 19 s, then both restart',
+      'a list of users is synced, then synced with 10 % of the users changed, then synced again unchanged; in the first sync, one of two audiences processes loses Kafka for 19 s; in the second sync, every byte between it and Kafka is 12 s late for 19 s, and then both processes restart',
     processes: 1,
     lists: { members: 6_000, changedPercent: 10 },
     emitPerSecond: 150,

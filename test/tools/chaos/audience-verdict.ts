@@ -60,26 +60,27 @@ export function judgeAudience(evidence: AudienceEvidence): Findings {
   const probed = failuresOfProbes(evidence.probes, { patience, ...limits })
   const failures = [...problems, ...probed, ...duplicated.failures]
   const wrong = received.flatMap(each => wrongAt(each, evidence.expectedMembers))
-  if (wrong.length > 0) failures.push(`differs from the last list: ${some(wrong)}`)
+  if (wrong.length > 0) failures.push(`endpoints that differ from the last list: ${some(wrong)}`)
   const again = received.flatMap(({ destination, repeatedValues }) =>
     repeatedValues.map(user => `${destination} ${user}`),
   )
-  if (again.length > 0) failures.push(`unchanged value sent again: ${some(again)}`)
+  if (again.length > 0) failures.push(`values that did not change, but were sent again: ${some(again)}`)
   for (const { destination } of received) {
     const { length } = firsts.filter(each => each.destination === destination)
     if (length !== changes) failures.push(`${destination} got ${length} of ${changes} changes`)
   }
   const limit = limits.settledMs * patience
   for (const { list, afterMs } of settled) {
-    if (afterMs === null) failures.push(`${list}: not settled in time`)
-    else if (afterMs > limit) failures.push(`${list}: settled after ${Math.round(afterMs)} ms, limit ${limit} ms`)
+    if (afterMs === null) failures.push(`${list}: the endpoints did not get the whole list within the time limit`)
+    else if (afterMs > limit)
+      failures.push(`${list}: the endpoints had the whole list after ${Math.round(afterMs)} ms, limit ${limit} ms`)
   }
   for (const [standing, count] of Object.entries(syncStatuses))
-    if (count > 0) failures.push(`memberships at the end ${standing}: ${count}`)
+    if (count > 0) failures.push(`memberships with the sync status ${standing} at the end: ${count}`)
   if (deadLettered > 0) failures.push(`dead-lettered although every endpoint works: ${deadLettered}`)
   const latestMs = latestOf(deliveries)
   if (latestMs > limits.latestMs * patience)
-    failures.push(`the latest delivery came late by: ${latestMs} ms, limit ${limits.latestMs * patience} ms`)
+    failures.push(`the slowest delivery took ${latestMs} ms, limit ${limits.latestMs * patience} ms`)
   const order = orderOf(evidence, firsts)
   failures.push(...order.failures)
   const times = settled.map(({ afterMs }) => afterMs)
@@ -165,8 +166,8 @@ function duplicatesOf({ places, injected, retried, patience }: AudienceEvidence,
   })
   const failures = ours.length > 0 ? [`duplicated without a known cause: ${some(ours)}`] : []
   for (const [count, hit, what] of [
-    [bySender, victims.length - killed, 'audiences processes wrote again'],
-    [inProgress, killed, 'dispatchers had in progress'],
+    [bySender, victims.length - killed, 'killed or disconnected audiences processes wrote again'],
+    [inProgress, killed, 'killed dispatchers had in progress'],
   ] as const) {
     const limit = hit * inProgressOfOne * patience
     if (count > limit) failures.push(`duplicates that ${hit} ${what}: ${count}, limit ${limit}`)

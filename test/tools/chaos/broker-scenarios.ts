@@ -16,21 +16,23 @@ export const brokerScenarios: readonly Scenario[] = [
   {
     ...replicatedSetup,
     name: 'leader-killed',
-    shows: 'SIGKILL of a leader, which is started again, five times; retries in progress',
+    shows: 'a partition leader is killed with SIGKILL and started again, five times; deliveries wait in retry topics',
     faults: times(5, killLeader),
     limits: { ...replicatedLimits, latestMs: 45_000 },
   },
   {
     ...replicatedSetup,
     name: 'coordinator-killed',
-    shows: 'SIGKILL of the group coordinator, which is started again, three times; retries in progress',
+    shows:
+      'the group coordinator is killed with SIGKILL and started again, three times; deliveries wait in retry topics',
     faults: times(3, killCoordinator),
     limits: { ...replicatedLimits, recoveryMs: 15_000, latestMs: 45_000 },
   },
   {
     ...replicatedSetup,
     name: 'brokers-restarted',
-    shows: 'SIGKILL of all three brokers at the same time, which are started again, twice; retries in progress',
+    shows:
+      'all three brokers are killed with SIGKILL at the same time and started again, twice; deliveries wait in retry topics',
     faults: times(2, killBrokers(0)),
     limits: { ...replicatedLimits, latestMs: 90_000 },
   },
@@ -38,7 +40,7 @@ export const brokerScenarios: readonly Scenario[] = [
     ...replicatedSetup,
     name: 'disk-full',
     shows:
-      'the disk of a leader is full, so the leader stops; it starts again with free space; then the disks of all three brokers are full for 5 s',
+      'the disk of a partition leader becomes full, so the leader stops; it is started again with free space; then the disks of all three brokers are full for 5 s',
     diskMb: 256,
     faults: [fillDisk, fillDisks(5)],
     limits: { ...replicatedLimits, latestMs: 60_000 },
@@ -46,7 +48,7 @@ export const brokerScenarios: readonly Scenario[] = [
   {
     ...replicatedSetup,
     name: 'broker-out-of-reach',
-    shows: 'a partition leader is unreachable for Hookline for 40 s, but not for the other brokers',
+    shows: 'for 40 s, Hookline cannot reach a partition leader, which the other brokers still reach',
     behindProxy: true,
     faults: [isolateLeader(40)],
     limits: { duplicates: 500, recoveryMs: 30_000, latestMs: 120_000, unreadyMs: 70_000, orderedShare: 0.25 },
@@ -54,7 +56,7 @@ export const brokerScenarios: readonly Scenario[] = [
   {
     ...httpSetup,
     name: 'leaders-moved',
-    shows: 'messages over HTTP; the leader of every partition moves under load, ten times; retries in progress',
+    shows: 'messages arrive over HTTP; every partition gets another leader, ten times; deliveries wait in retry topics',
     brokers: 3,
     destinations: withRetries,
     // The load is less than the 426 requests per second that one process can send to the slow

@@ -8,7 +8,7 @@ export const changesScenarios: readonly ChangesScenario[] = [
     ...standardSetup,
     name: 'changes-killed',
     shows:
-      '1,000 changes of 50 destinations through the operator API under load, 50 of them concurrently before each fault; SIGKILL of a random one of two dispatchers and two operator processes, twenty times',
+      'the operator API changes 50 destinations 1,000 times under load, 50 times concurrently before each fault; a random one of two dispatchers and two operator processes is killed with SIGKILL, twenty times',
     processes: 2,
     dispatchersOnly: true,
     load: { perSecond: 60, seconds: 20 },

@@ -51,8 +51,8 @@ export function judgeChanges(evidence: ChangesEvidence): CheckResult {
   const made = counts.acknowledged + seen.found
   return {
     measured: [
-      `${made} of ${wanted} changes made: ${counts.acknowledged} acknowledged, ${seen.found} found in the document; ${counts.refused} tries with 412, ${counts.unknown} without a known result, ${inForceUnknown} of them in force; ${changes.length} versions in force`,
-      `${evidence.last.length} deliveries to the last URL of ${destinations.length} destinations by ${[...evidence.dispatchers.names].join(' ')}`,
+      `${made} of ${wanted} changes were made: the operator API acknowledged ${counts.acknowledged} with a 200, and clients found ${seen.found} by reading the destination again. ${counts.refused} tries got a 412, and were repeated. ${counts.unknown} tries got a 503 or no response, but ${inForceUnknown} of them made a new version. So the config topic has ${changes.length} new versions (${counts.acknowledged} + ${inForceUnknown})`,
+      `${evidence.last.length} deliveries to the last URLs of ${destinations.length} destinations, by the processes ${[...evidence.dispatchers.names].join(' and ')}`,
     ],
     failures: [
       ...seen.problems,

@@ -35,9 +35,9 @@ export const clockScenarios: readonly Scenario[] = [
     ...standardSetup,
     name: 'clock',
     shows:
-      'the wall clock of both processes jumps an hour ahead for 20 s, then an hour back for 20 s; retries in progress',
+      'the wall clock of both processes jumps an hour ahead for 20 s, then an hour back for 20 s; deliveries wait in retry topics',
     processes,
-    destinations: [crm, { id: 'moody', script: tenthFailsTwice }],
+    destinations: [crm, { id: 'fails-twice', script: tenthFailsTwice }],
     delivery: { schedule: ['5s', '10s'] },
     load: { perSecond: 100, seconds: 20 },
     ownClock: true,
@@ -45,7 +45,7 @@ export const clockScenarios: readonly Scenario[] = [
     limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 30_000 },
     examine: async ({ ledger: { calls }, patience }) =>
       judgeAttempts({
-        ...{ destination: 'moody', calls, patience, schedule: [5_000, 10_000] },
+        ...{ destination: 'fails-twice', calls, patience, schedule: [5_000, 10_000] },
         limits: { maxDelayMs: 3_000, maxConcurrent: 2 * 64 },
       }),
   },
@@ -53,9 +53,9 @@ export const clockScenarios: readonly Scenario[] = [
     ...standardSetup,
     name: 'clock-at-start',
     shows:
-      'two processes are replaced by ones with wrong clocks from the start: ±1 min, then ±1 h; retries in progress',
+      'two processes are replaced by processes whose clocks are wrong from the start: by ±1 min, then by ±1 h; deliveries wait in retry topics',
     processes,
-    destinations: [crm, { id: 'moody', latencyMs: 100, script: tenthFailsTwice }],
+    destinations: [crm, { id: 'fails-twice', latencyMs: 100, script: tenthFailsTwice }],
     delivery: { schedule: ['5s', '10s'] },
     load: { perSecond: 100, seconds: 20 },
     calmMs: { from: 15_000, to: 20_000 },
@@ -66,7 +66,7 @@ export const clockScenarios: readonly Scenario[] = [
       const { records } = await retriesOf(world, ['5s', '10s'])
       const failed = calls.filter(call => !isSuccess(call)).length
       const attempts = judgeAttempts({
-        ...{ destination: 'moody', calls, patience: world.patience, schedule: [5_000, 10_000] },
+        ...{ destination: 'fails-twice', calls, patience: world.patience, schedule: [5_000, 10_000] },
         limits: { maxDelayMs: 12_000, maxConcurrent: 4 * 64 },
       })
       return combineResults([attempts, judgeCopies({ records, failed })])

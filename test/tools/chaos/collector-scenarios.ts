@@ -8,7 +8,7 @@ export const collectorScenarios: readonly Scenario[] = [
   {
     ...httpSetup,
     name: 'collector-restarted',
-    shows: 'messages over HTTP, two collectors, restarted one after the other with SIGTERM, five times each',
+    shows: 'messages arrive over HTTP; two collectors are restarted with SIGTERM, one after the other, five times each',
     faults: times(10, restartCollector),
     intake: { collectors: 2, limits: { ...steady, broken: 'none' } },
     limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 10_000 },
@@ -16,7 +16,7 @@ export const collectorScenarios: readonly Scenario[] = [
   {
     ...httpSetup,
     name: 'collector-killed',
-    shows: 'messages over HTTP, SIGKILL of a random one of two collectors, ten times',
+    shows: 'messages arrive over HTTP; a random one of two collectors is killed with SIGKILL, ten times',
     faults: times(10, killCollector),
     intake: { collectors: 2, limits: { ...steady, broken: 'of_victims' } },
     limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 10_000 },
@@ -24,24 +24,25 @@ export const collectorScenarios: readonly Scenario[] = [
   {
     ...httpSetup,
     name: 'collector-kafka-down',
-    shows: 'messages over HTTP, SIGKILL of all three brokers at the same time, which are started again after 60 s',
+    shows:
+      'messages arrive over HTTP; all three brokers are killed with SIGKILL at the same time, and started again after 60 s',
     brokers: 3,
     load: { perSecond: 500, seconds: 20, fillerBytes: 12_000 },
     faults: [killBrokers(60)],
     // A collector that kept all messages would need 350 MB more than its usual 160 MB.
     intake: { collectors: 1, limits: { ...kafkaOutageLimits, peakMb: 400 } },
     // When all brokers end, the last commit is up to a second old, and the dispatcher may have
-    // fetched the records of another second. It delivers the records of these two seconds to both
-    // destinations without a commit. So it delivers them again after the outage.
+    // fetched the records of another second. It delivers the records of these two seconds (500 a
+    // second) to both destinations without a commit. So it delivers them again after the outage.
     limits: {
-      ...{ duplicates: 1_750, bySender: 200, recoveryMs: 30_000, latestMs: 120_000 },
+      ...{ duplicates: 2_000, bySender: 200, recoveryMs: 30_000, latestMs: 120_000 },
       ...{ unreadyMs: 90_000, orderedShare: 0.3 },
     },
   },
   {
     ...httpSetup,
     name: 'collector-link-half-open',
-    shows: 'messages over HTTP, connections to the broker stay open, but no byte passes for 40 s',
+    shows: 'messages arrive over HTTP; connections to the broker stay open, but no byte passes for 40 s',
     behindProxy: true,
     faults: [impairLink({ kind: 'half-open' }, 40)],
     intake: { collectors: 2, limits: kafkaOutageLimits },

@@ -63,14 +63,16 @@ export function judgeIntake(evidence: IntakeEvidence): IntakeFindings {
   const failures = [...failuresOfAnswers(evidence), ...failuresOfReadiness(evidence)]
 
   const answerLimit = limits.answerMs * patience
-  if (answerMs > answerLimit) failures.push(`a response took ${answerMs} ms, limit ${answerLimit} ms`)
+  if (answerMs > answerLimit) failures.push(`a response of a collector took ${answerMs} ms, limit ${answerLimit} ms`)
   for (const [index, after] of accepted.entries()) {
     const limit = limits.acceptedMs * patience
     const what = injected[index]?.what
-    if (after === null) failures.push(`${what}: nothing was accepted after it`)
-    else if (after > limit) failures.push(`${what}: accepted again after ${Math.round(after)} ms, limit ${limit} ms`)
+    if (after === null) failures.push(`${what}: the collectors accepted no message after it`)
+    else if (after > limit)
+      failures.push(`${what}: the collectors accepted a message again after ${Math.round(after)} ms, limit ${limit} ms`)
   }
-  if (peakMb > limits.peakMb) failures.push(`a collector had ${peakMb} MB resident, limit ${limits.peakMb} MB`)
+  if (peakMb > limits.peakMb)
+    failures.push(`a collector had ${peakMb} MB of resident memory, limit ${limits.peakMb} MB`)
   const messagesOf = (answer: Posted['answer']): number =>
     posted.filter(each => each.answer === answer).reduce((sum, { messages }) => sum + messages, 0)
   return {
@@ -121,7 +123,7 @@ function failuresOfAnswers({ limits, posted, injected }: IntakeEvidence): string
   const unexcused = posted.filter(each => !isExcused(each))
   const failures = [...Map.groupBy(unexcused, ({ answer }) => answer)].map(([answer, all]) =>
     answer === 'broken'
-      ? `no response outside of an outage: ${inWords(all)}`
+      ? `requests without a response outside of an outage: ${inWords(all)}`
       : `unexpected response ${answer}: ${inWords(all)}`,
   )
   const refusals = posted.filter(({ answer }) => answer === 503)
@@ -129,7 +131,7 @@ function failuresOfAnswers({ limits, posted, injected }: IntakeEvidence): string
   if (silent.length > 0) failures.push(`503 without a valid Retry-After: ${inWords(silent)}`)
   for (const outage of limits.refusals === 'in_outages' ? outages : [])
     if (!refusals.some(({ endedAt }) => inOutage(endedAt) === outage))
-      failures.push(`${outage.what}: no request was rejected`)
+      failures.push(`${outage.what}: no request got a 503, although Kafka could not be reached`)
   return failures
 }
 
@@ -148,7 +150,7 @@ function failuresOfReadiness({ limits, patience, injected, seen }: IntakeEvidenc
       if (!looks.some(look => !look.isReady && look.at >= at && look.at <= at + unreadyMs + lookMs))
         failures.push(`${what}: ${collector} was still ready after ${unreadyMs} ms`)
       if (!looks.some(look => look.isReady && look.at >= from && look.at <= from + readyMs + lookMs))
-        failures.push(`${what}: ${collector} was not ready ${readyMs} ms after its end`)
+        failures.push(`${what}: ${collector} was not ready ${readyMs} ms after the end of the outage`)
     }
     const isOut = (moment: number): boolean =>
       outages.some(({ at, from }) => moment >= at && moment <= from + readyMs + lookMs)

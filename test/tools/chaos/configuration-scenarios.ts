@@ -17,7 +17,8 @@ export const configurationScenarios: readonly Scenario[] = [
   {
     ...standardSetup,
     name: 'configuration',
-    shows: 'the secret is rotated four times, the configuration file edited five times and truncated twice, under load',
+    shows:
+      'under load, the secret is rotated four times, and the configuration file is edited five times and truncated twice',
     load: { perSecond: 300, seconds: 20 },
     destinations: [{ ...crm, script: takesOnly(1), inspection: signature }],
     configuration: signedConfiguration,

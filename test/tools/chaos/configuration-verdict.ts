@@ -24,6 +24,8 @@ export interface ConfigurationEvidence {
   readonly editions: number
 }
 
+const named = { secrets: 'secrets', editions: 'versions of the configuration file' } as const
+
 /**
  * Judges whether the endpoint rejected no request during the changes, and whether every change took
  * effect.
@@ -43,10 +45,11 @@ export function judgeConfiguration(evidence: ConfigurationEvidence): CheckResult
       `rejected requests: ${some(refused.map(({ id, mark, answer }) => `${id}, signed by ${mark}: ${JSON.stringify(answer)}`))}`,
     )
   for (const what of ['secrets', 'editions'] as const)
-    if (seen[what].size !== evidence[what]) failures.push(`${seen[what].size} ${what} were used, not ${evidence[what]}`)
+    if (seen[what].size !== evidence[what])
+      failures.push(`requests used ${seen[what].size} ${named[what]}, not ${evidence[what]}`)
   return {
     measured: [
-      `${own.length} requests with ${seen.secrets.size} secrets and ${seen.editions.size} editions, ${refused.length} rejected`,
+      `${own.length} requests, which used ${seen.secrets.size} secrets and ${seen.editions.size} versions of the configuration file. The endpoint rejected ${refused.length}`,
     ],
     failures,
   }

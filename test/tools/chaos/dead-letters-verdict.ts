@@ -76,7 +76,12 @@ export function judgeDeadLetters({ bad, deadLetters, oversized = [] }: DeadLette
   if (wrong.length > 0) failures.push(`wrong dead letters: ${some(wrong)}`)
   const counts = Map.groupBy(reasons.values(), reason => reason)
   const byReason = [...counts].map(([reason, all]) => `${all.length} ${reason}`).toSorted()
-  return { measured: [`${expected.size} invalid records, dead-lettered: ${byReason.join(', ') || 'none'}`], failures }
+  return {
+    measured: [
+      `${expected.size} invalid records were written. Dead-lettered, by reason: ${byReason.join(', ') || 'none'}`,
+    ],
+    failures,
+  }
 }
 
 /**

@@ -29,7 +29,7 @@ export interface Limits {
   /** Maximum time for which a process is not ready after it was ready. Default: 15 s. */
   readonly unreadyMs?: number
   /**
-   * Minimum number of ordered pairs as a share of all pairs, from 0 to 1 (`failuresOfPairs`).
+   * Minimum number of checked pairs as a share of all pairs, from 0 to 1 (`failuresOfPairs`).
    * Default: 0.8. It is lower in scenarios that defer many messages before any attempt.
    */
   readonly orderedShare?: number
@@ -164,16 +164,16 @@ export function judge(evidence: Evidence): Findings {
   for (const [index, recovery] of recoveries.entries()) {
     const limit = limits.recoveryMs * patience
     const what = injected[index]?.what
-    if (recovery === null) failures.push(`${what}: no recovery`)
+    if (recovery === null) failures.push(`${what}: not every affected partition delivered again`)
     else if (recovery > limit) failures.push(`${what}: recovered after ${Math.round(recovery)} ms, limit ${limit} ms`)
   }
   const tooLong = (name: string, ms: number | null, limit: number | undefined): void => {
     if (ms !== null && limit !== undefined && ms > limit * patience)
-      failures.push(`${name}: ${ms} ms, limit ${limit * patience} ms`)
+      failures.push(`${name} ${ms} ms, limit ${limit * patience} ms`)
   }
-  tooLong('the latest delivery came late by', latestMs, limits.latestMs)
+  tooLong('the slowest delivery took', latestMs, limits.latestMs)
   if (limits.pauseMs !== undefined && injected.length > 0 && pause === undefined)
-    failures.push('no partition stayed with its process, so the pause cannot be judged')
+    failures.push('no partition stayed with its process, so the pauses of partitions cannot be judged')
   tooLong(`a partition that did not move (${pause?.where}) paused for`, pause?.ms ?? null, limits.pauseMs)
   return {
     sent: fates.sent,
@@ -209,7 +209,9 @@ function tooManyExcused(
   const victims = injected.flatMap(each => each.victims).length
   const most = victims * inProgressOfOne * patience
   if (inProgress > most)
-    failures.push(`duplicated because ${victims} victims had the delivery in progress: ${inProgress}, limit ${most}`)
+    failures.push(
+      `duplicated because ${victims} killed or frozen processes had the delivery in progress: ${inProgress}, limit ${most}`,
+    )
   return failures
 }
 

@@ -27,13 +27,13 @@ const processes = 2
 const ill = {
   ...standardSetup,
   processes,
-  destinations: [crm, { id: 'ill' }, { id: 'partly' }],
+  destinations: [crm, { id: 'failing' }, { id: 'partly-failing' }],
   delivery: { schedule, ...oneHost },
   load: { perSecond: 50, seconds: 10 },
 } as const
 
 /**
- * Limits for the attempts at the endpoint `partly`, which fails for one message in ten. The
+ * Limits for the attempts at the endpoint `partly-failing`, which fails for one message in ten. The
  * attempts begin on time: the circuit breaker stays closed, and the limit of concurrent requests is
  * never reached.
  */
@@ -52,14 +52,17 @@ const examined =
   async ({ ledger, patience }: World, injected: readonly Injected[]): Promise<CheckResult> => {
     const { calls, deliveries } = ledger
     const watched = injected.map(({ what, at, from }) => ({
-      what: `crm while ${what}`,
+      what: `crm, while ${what.replace('endpoint ', 'the endpoint of ')}`,
       from: at,
       to: from,
       destinations: ['crm'],
     }))
-    const attempts = (['ill', 'partly'] as const).map(destination =>
-      judgeAttempts({ destination, calls, schedule: waits, limits: limits[destination], patience }),
-    )
+    const attempts = (
+      [
+        ['failing', limits.ill],
+        ['partly-failing', limits.partly],
+      ] as const
+    ).map(([destination, own]) => judgeAttempts({ destination, calls, schedule: waits, limits: own, patience }))
     const well = judgePromptness({
       acknowledged: ledger.acknowledged(),
       deliveries,
@@ -79,8 +82,8 @@ const spoilt = (
 ): Scenario => ({
   ...ill,
   name: `endpoint-${name}`,
-  shows: `one of three endpoints ${what} for 15 s, a second one for one message in ten; then both recover`,
-  faults: [failEndpoint('ill', 'partly', kind, answer, 15)],
+  shows: `for 15 s, one of three endpoints ${what}, and a second one does so for one message in ten; then both recover`,
+  faults: [failEndpoint('failing', 'partly-failing', kind, answer, 15)],
   limits: { duplicates: 0, recoveryMs: 60_000, latestMs: 120_000, orderedShare: 0.35 },
   examine: examined({ ill: putOff, partly }),
 })
@@ -111,10 +114,10 @@ const putOffMs = minutes * 60_000 + backMs
 const outage: Scenario = {
   ...ill,
   name: 'endpoint-outage',
-  shows: `one of three endpoints answers 503 for ${minutes} min, a second one for one message in ten; then both recover, and the backlog drains`,
-  destinations: [crm, { id: 'ill', latencyMs: narrow.latencyMs }, { id: 'partly' }],
+  shows: `for ${minutes} min, one of three endpoints answers 503, and a second one does so for one message in ten; then both recover, and Hookline delivers the backlog`,
+  destinations: [crm, { id: 'failing', latencyMs: narrow.latencyMs }, { id: 'partly-failing' }],
   delivery: { schedule, ...oneHost, perWebhook: narrow.perWebhook },
-  faults: [failEndpoint('ill', 'partly', 'answers 503', 503, minutes * 60)],
+  faults: [failEndpoint('failing', 'partly-failing', 'answers 503', 503, minutes * 60)],
   limits: { duplicates: 0, recoveryMs: backMs, latestMs: putOffMs, orderedShare: 0.35 },
   settleMs: 2 * backMs,
   examine: examined({
@@ -151,7 +154,7 @@ const ofCrowd = (name: string, shows: string, answer: Answer): Scenario => ({
   examine: async ({ ledger, patience }, injected) => {
     const watched = illCounts.flatMap((count, index): Watched[] => {
       const step = injected[index]
-      const what = `${count} of ${ids.length} failing`
+      const what = `the working endpoints, with ${count} of ${ids.length} failing`
       return step === undefined ? [] : [{ what, from: step.at, to: step.from, destinations: ids.slice(count) }]
     })
     const { deliveries } = ledger
@@ -171,7 +174,7 @@ const sharedHost: Scenario = {
   processes: 1,
   name: 'shared-host-slow',
   shows:
-    'of three destinations at one host, with the default limits, two with five webhooks each respond 200 after 4.8 s for 30 s; then they recover',
+    'three destinations are at one host, with the default limits; for 30 s, the five webhooks of each of two destinations respond 200 after 4.8 s',
   destinations: [crm, ...slowIds.map(id => ({ id, webhooks: 5 }))],
   delivery: { schedule },
   load: { perSecond: 80, seconds: 10 },
@@ -184,7 +187,7 @@ const sharedHost: Scenario = {
   limits: { duplicates: 100, recoveryMs: 90_000, latestMs: 150_000, orderedShare: 0.3 },
   examine: async ({ ledger, patience }, injected) => {
     const watched = injected.slice(1, 2).map(({ at, from }): Watched => {
-      return { what: 'crm while the others are slow', from: at, to: from, destinations: [crm.id] }
+      return { what: 'crm, while the other destinations are slow', from: at, to: from, destinations: [crm.id] }
     })
     const { deliveries } = ledger
     return judgePromptness({ acknowledged: ledger.acknowledged(), deliveries, watched, limits: unnoticed, patience })
@@ -197,12 +200,12 @@ export const endpointScenarios: readonly Scenario[] = [
   spoilt('resets', 'resets every connection', 'resets connections', 'reset'),
   spoilt(
     'breaks-off',
-    'answers 200 and closes the connection in the body, which is a success,',
+    'answers 200 and closes the connection within the body, which counts as a success',
     'breaks off responses',
     'half',
   ),
   spoilt('trickles', 'sends a byte each half second', 'sends single bytes', 'trickle'),
-  // The destination `partly` fails only for one message in ten. But a single 429 pauses all
+  // The destination `partly-failing` fails only for one message in ten. But a single 429 pauses all
   // attempts at the destination, so all its messages wait, and it gets the limits `putOff`.
   spoilt('limits', 'answers 429 with Retry-After: 8', 'answers 429', { status: 429, retryAfter: 8 }, putOff),
   // Deliveries that wait for more than 10 s are moved to a retry topic without an attempt.
@@ -210,10 +213,10 @@ export const endpointScenarios: readonly Scenario[] = [
   outage,
   ofCrowd(
     'crowd-hangs',
-    'of 50 endpoints 1, then 10, then 25 accept requests and never respond; then all recover',
+    '1, then 10, then 25 of 50 endpoints accept requests and never respond; then all recover',
     'hang',
   ),
-  ofCrowd('crowd-slow', 'of 50 endpoints 1, then 10, then 25 respond after 4.9 s; then all recover', {
+  ofCrowd('crowd-slow', '1, then 10, then 25 of 50 endpoints respond after 4.9 s; then all recover', {
     status: 200,
     afterMs: 4_900,
   }),

@@ -12,36 +12,37 @@ export interface MatrixRow {
 /** The rows of the summary table in docs/reliability/README.md. */
 export const matrix: readonly MatrixRow[] = [
   {
-    fault: 'processes killed (SIGKILL), restarted one after the other (SIGTERM), added, under load',
+    fault: 'under load, processes are killed (SIGKILL), restarted one after the other (SIGTERM), or added',
     holds:
-      'nothing lost; duplicates only of deliveries that a killed process had in progress or not yet committed, none after SIGTERM',
+      'nothing lost; duplicates only of deliveries that a killed process had in progress or not yet committed; no duplicates after SIGTERM',
     scenarios: ['rolling-restart', 'killed', 'killed-50', 'join', 'collector-restarted', 'collector-killed'],
   },
   {
-    fault: 'dispatchers, collectors and operator processes killed (SIGKILL) while replays and resends run',
+    fault: 'dispatchers, collectors and operator processes are killed (SIGKILL) while replays and resends run',
     holds:
-      'nothing lost; each replay and resend ends; at most 256 copies written twice per killed operator process; no delivery without a result',
+      'nothing lost; each replay and resend ends; at most 256 messages replayed or resent twice per killed operator process; no delivery is missing in the ledger',
     scenarios: ['jobs-killed'],
   },
   {
-    fault: 'dispatchers and operator processes killed (SIGKILL) while destinations change through the operator API',
+    fault: 'dispatchers and operator processes are killed (SIGKILL) while destinations change through the operator API',
     holds:
       'nothing lost; every acknowledged change is in force in every process; no change overwrites another one; no destination becomes unusable',
     scenarios: ['changes-killed'],
   },
   {
     fault:
-      'a process frozen (SIGSTOP) for half of its Kafka session timeout, or for longer than this timeout; then continued (SIGCONT)',
-    holds: 'nothing lost; the frozen process overwrites no commit of the next owner of its partitions',
+      'a process is frozen (SIGSTOP) for half of its Kafka session timeout, or for longer than this timeout; then it continues (SIGCONT)',
+    holds:
+      'nothing lost; the frozen process does not overwrite the committed offsets of the processes that got its partitions',
     scenarios: ['zombie', 'suspended'],
   },
   {
-    fault: 'brokers killed: a partition leader, the group coordinator, all of them; disks of brokers full',
+    fault: 'a partition leader, the group coordinator or all brokers are killed; disks of brokers are full',
     holds: 'nothing lost; recovers by itself',
     scenarios: ['leader-killed', 'coordinator-killed', 'brokers-restarted', 'disk-full'],
   },
   {
-    fault: 'brokers slow, or unreachable for up to 120 s',
+    fault: 'brokers are slow, or unreachable for up to 120 s',
     holds: 'nothing lost; recovers by itself',
     scenarios: [
       ...['link-delayed', 'link-slow', 'link-cut', 'link-reset', 'link-half-open'],
@@ -49,17 +50,17 @@ export const matrix: readonly MatrixRow[] = [
     ],
   },
   {
-    fault: 'responses of brokers lost, late or cut off; partition leaders moved under load',
+    fault: 'responses of brokers are lost, late or cut off; partitions get other leaders under load',
     holds: 'every message that a collector answered with 200 is delivered',
     scenarios: ['answers-lost', 'answers-late', 'answers-torn', 'leaders-moved'],
   },
   {
-    fault: 'a retry topic or the dead-letter topic missing, or writes to it forbidden',
+    fault: 'a retry topic or the dead-letter topic does not exist, or an ACL forbids writes to it',
     holds: 'nothing lost; the offsets of records that need the topic are not committed; a metric reports the topic',
     scenarios: ['retry-topic-unwritable', 'dead-letter-unwritable'],
   },
   {
-    fault: 'two concurrent faults of a process, a broker, the links or an endpoint',
+    fault: 'two of these fail at the same time: a process, a broker, the links to the brokers, an endpoint',
     holds: 'nothing lost; recovers by itself',
     scenarios: ['mixed'],
   },
@@ -67,7 +68,7 @@ export const matrix: readonly MatrixRow[] = [
     fault:
       'an endpoint fails, hangs, resets connections, sends a partial or slow response, or limits its rate; then it recovers',
     holds:
-      'no retry early, or later than its limit; the backlog is delivered within the limits of the destination; other destinations are not affected',
+      'no retry begins early, or later than its limit; the backlog is delivered within the concurrency limit of the destination; other destinations are not affected',
     scenarios: [
       ...['endpoint-fails', 'endpoint-hangs', 'endpoint-resets', 'endpoint-breaks-off', 'endpoint-trickles'],
       ...['endpoint-limits', 'endpoint-pauses', 'endpoint-outage'],
@@ -85,39 +86,42 @@ export const matrix: readonly MatrixRow[] = [
   },
   {
     fault:
-      'invalid records, one user with 40 % of all events, one partition with 100 times the load of each other partition',
-    holds: 'no partition stalls; each invalid record is dead-lettered with its reason, each valid one delivered',
+      'some records are invalid; one user has 40 % of all events; one partition has 100 times the load of each other partition',
+    holds:
+      'no partition stops delivering; each invalid record is dead-lettered with its reason, and each valid one is delivered',
     scenarios: ['poison', 'hot-key', 'heavy-partition'],
   },
   {
-    fault: 'the wall clock set an hour ahead, then an hour back; processes started with a wrong clock',
-    holds: 'no retry early, lost or duplicated',
+    fault: 'the wall clock is set an hour ahead, then an hour back; processes start with a wrong clock',
+    holds: 'no retry is early, lost or duplicated',
     scenarios: ['clock', 'clock-at-start'],
   },
   {
-    fault: 'unread records deleted, because the retention is shorter than the lag',
+    fault: 'Kafka deletes unread records, because the retention is shorter than the lag',
     holds: 'each deleted record that a destination did not get is reported',
     scenarios: ['retention'],
   },
   {
-    fault: 'configuration edited and truncated, secrets rotated, under load',
-    holds: 'no delivery rejected, lost or duplicated',
+    fault: 'under load, the configuration is edited and truncated, and secrets are rotated',
+    holds: 'no delivery is rejected, lost or duplicated',
     scenarios: ['configuration'],
   },
   {
-    fault: 'Kafka unavailable for a collector',
-    holds: 'every message that the collector answered with 200 is delivered; others get 503 with Retry-After',
+    fault: 'Kafka is unavailable for a collector',
+    holds: 'every message that the collector answered with 200 is delivered; other messages get 503 with Retry-After',
     scenarios: ['collector-kafka-down', 'collector-link-half-open'],
   },
   {
     fault:
-      'a list of users (audience) synced while processes are killed, or while one of them loses Kafka for longer than its session timeout',
+      'a list of users (audience) is synced while processes are killed, or while one of them loses Kafka for longer than its session timeout',
     holds: 'each endpoint has exactly the list; one message per change, which may arrive more than once',
     scenarios: ['audience-killed', 'audience-link-cut'],
   },
   {
-    fault: rows => `${durationOf(rows) ?? 'MINUTES'} of load at 70 % of the capacity, with a spike of ten times that`,
-    holds: 'heap, memory, descriptors and timers hardly grow; the backlog of the spike is delivered',
+    fault: rows =>
+      `${durationOf(rows) ?? 'MINUTES'} of 70 % of the load that the processes can deliver, and at first ten times as much for 5 s`,
+    holds:
+      'memory, heap, file descriptors and timers grow less than their limits; the backlog of the first 5 s is delivered',
     scenarios: ['soak'],
   },
 ]

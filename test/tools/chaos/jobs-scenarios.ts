@@ -13,7 +13,7 @@ export const jobsScenarios: readonly JobsScenario[] = [
     ...httpSetup,
     name: 'jobs-killed',
     shows:
-      'replays and resends one after another under load; SIGKILL of a random one of two dispatchers, two collectors and two operator processes, twenty times',
+      'replays and resends run under load, one after another; a random one of two dispatchers, two collectors and two operator processes is killed with SIGKILL, twenty times',
     processes: 2,
     load: { perSecond: 60, seconds: 20 },
     destinations: [crm, { id: 'strict', script: refusesAtTimes }, { id: 'resent', latencyMs: 100 }],

@@ -97,11 +97,16 @@ export function judgeJobs(evidence: JobsEvidence): JobsFindings {
     failures,
     measured: [
       `${number('replay')} replays and ${number('resend')} resends ended`,
-      `${sum(records, ({ due }) => due)} deliveries replayed or resent, ${excess} copies written twice, ${inProgress} requests in progress at a kill`,
-      `ledger read ${evidence.ledgers.length} times, ${completeOf(evidence.ledgers).length} of them completely; at the end ${JSON.stringify(evidence.finalLedger)}`,
+      `${sum(records, ({ due }) => due)} deliveries were replayed or resent. ${excess} copies were written twice, and ${inProgress} requests were repeated because of a kill`,
+      `the ledger was read ${evidence.ledgers.length} times, ${completeOf(evidence.ledgers).length} times completely. At the end: ${countsOf(evidence.finalLedger)}`,
     ],
   }
 }
+
+const countsOf = (ledger: object = {}): string =>
+  Object.entries(ledger)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ')
 
 /**
  * Attributes the requests beyond those for events and copies to killed dispatchers, and the copies
@@ -166,7 +171,13 @@ function latestOf({ calls, limits, patience }: JobsEvidence) {
   )
   const ms = Math.round(late.reduce((most, each) => Math.max(most, each), 0))
   const limit = limits.latestMs * patience
-  return { ms, failures: ms > limit ? [`the latest first request came late by: ${ms} ms, limit ${limit} ms`] : [] }
+  return {
+    ms,
+    failures:
+      ms > limit
+        ? [`the slowest first request of an event began ${ms} ms after its acknowledgement, limit ${limit} ms`]
+        : [],
+  }
 }
 
 /**

@@ -17,13 +17,13 @@ export const linkScenarios: readonly Scenario[] = [
   {
     ...proxiedSetup,
     name: 'link-delayed',
-    shows: 'every byte between Hookline and the broker is 300 ms late for 15 s',
+    shows: 'for 15 s, every byte between Hookline and the broker is 300 ms late',
     faults: [impairLink({ kind: 'delayed', ms: 300 }, 15)],
   },
   {
     ...proxiedSetup,
     name: 'link-slow',
-    shows: 'each connection to the broker has 20 kB/s for 15 s',
+    shows: 'for 15 s, each connection to the broker is limited to 20 kB/s',
     faults: [impairLink({ kind: 'slow', bytesPerSecond: 20_000 }, 15)],
   },
   {
@@ -48,7 +48,7 @@ export const linkScenarios: readonly Scenario[] = [
     (seconds): Scenario => ({
       ...proxiedSetup,
       name: `partitioned-${seconds}`,
-      shows: `network partition between Hookline and the broker for ${seconds} s: no byte passes, and no connection closes`,
+      shows: `for ${seconds} s, no byte passes between Hookline and the broker, and no connection closes`,
       faults: [impairLink({ kind: 'half-open' }, seconds)],
       limits: {
         ...proxiedSetup.limits,
@@ -83,7 +83,7 @@ export const answerScenarios: readonly Scenario[] = [
     ...writers,
     name: 'answers-lost',
     shows:
-      'messages over HTTP; requests reach the broker, but all its responses are lost for 15 s, twice; retries in progress',
+      'messages arrive over HTTP; requests reach the broker, but all its responses are lost for 15 s, twice; deliveries wait in retry topics',
     faults: times(2, impairLink({ kind: 'answers-lost' }, 15)),
     intake: { collectors: 1, limits: shortOutage },
     limits: { duplicates: 1_500, bySender: 500, ...writerLimits },
@@ -91,7 +91,8 @@ export const answerScenarios: readonly Scenario[] = [
   {
     ...writers,
     name: 'answers-late',
-    shows: 'messages over HTTP; every response of the broker is 3 s late for 20 s; retries in progress',
+    shows:
+      'messages arrive over HTTP; for 20 s, every response of the broker is 3 s late; deliveries wait in retry topics',
     faults: [impairLink({ kind: 'answers-late', ms: 3_000 }, 20)],
     intake: { collectors: 1, limits: { ...steady, answerMs: 12_000, acceptedMs: 5_000, broken: 'none' } },
     limits: { duplicates: 150, bySender: 150, ...writerLimits },
@@ -100,7 +101,7 @@ export const answerScenarios: readonly Scenario[] = [
     ...writers,
     name: 'answers-torn',
     shows:
-      'messages over HTTP; each connection to the broker breaks within a response, after 2 kB, for 10 s, twice; retries in progress',
+      'messages arrive over HTTP; for 10 s, each connection to the broker breaks within a response, after 2 kB; this happens twice; deliveries wait in retry topics',
     faults: times(2, impairLink({ kind: 'answers-torn', bytes: 2_000 }, 10)),
     intake: { collectors: 1, limits: { ...shortOutage, refusals: 'possible_in_outages' } },
     limits: { duplicates: 150, bySender: 3_000, ...writerLimits },

@@ -46,7 +46,8 @@ interface Request {
 }
 
 /**
- * Reads SEED, PATIENCE, ONLY, MINUTES, JSON and PUBLISH from the environment. @throws BadRequest
+ * Reads SEED, PATIENCE, ONLY, MINUTES, JSON and PUBLISH from the environment. `world.ts` reads LOGS.
+ * @throws BadRequest
  */
 function requested(env = process.env): Request {
   const positive = (name: string, otherwise: number): number => {

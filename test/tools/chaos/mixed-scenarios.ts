@@ -6,7 +6,8 @@ export const mixedScenarios: readonly Scenario[] = [
   {
     ...replicatedSetup,
     name: 'mixed',
-    shows: 'two concurrent faults of a process, a broker, the links or an endpoint, six times; retries in progress',
+    shows:
+      'two of these fail at the same time: a process, a broker, the links to the brokers, an endpoint; six times; deliveries wait in retry topics',
     behindProxy: true,
     faults: times(6, pairOfFaults(withRetries)),
     // If the endpoint fails in several pairs of faults, many attempts of a message can fail. The

@@ -13,7 +13,7 @@ export const processScenarios: readonly Scenario[] = [
   {
     ...standardSetup,
     name: 'rolling-restart',
-    shows: 'three processes, restarted one after the other with SIGTERM, twenty times each',
+    shows: 'three processes are restarted with SIGTERM, one after the other, twenty times each',
     faults: times(60, restartOldest),
     calmMs: { from: 0, to: 1_000 },
     limits: { duplicates: 0, ...takeoverLimits },
@@ -21,14 +21,15 @@ export const processScenarios: readonly Scenario[] = [
   {
     ...standardSetup,
     name: 'killed',
-    shows: 'SIGKILL of a random one of three processes, ten times',
+    shows: 'a random one of three processes is killed with SIGKILL, ten times',
     faults: times(10, killProcess),
     limits: { duplicates: 0, ...takeoverLimits },
   },
   {
     ...standardSetup,
     name: 'killed-50',
-    shows: 'SIGKILL of one, two and all three processes at the same time, repeatedly: fifty in all',
+    shows:
+      'one, then two, then all three processes are killed with SIGKILL at the same time; this is repeated until 50 were killed',
     faults: [...Array.from({ length: 8 }, () => [1, 2, 3].map(killProcesses)).flat(), killProcesses(2)],
     // A single remaining process can deliver the whole load to both destinations. To a slower one it
     // could not, and Hookline would defer the growing backlog for minutes.
@@ -45,21 +46,23 @@ export const processScenarios: readonly Scenario[] = [
   {
     ...standardSetup,
     name: 'zombie',
-    shows: 'SIGSTOP of a random process until the others own its partitions, then SIGCONT, three times',
+    shows:
+      'a random process is frozen with SIGSTOP until the others own its partitions, and then continued with SIGCONT, three times',
     faults: times(3, freezeProcess),
     limits: { duplicates: 0, ...takeoverLimits, unreadyMs: 25_000 },
   },
   {
     ...standardSetup,
     name: 'suspended',
-    shows: 'SIGSTOP of a random process for 3 s, half its session, then SIGCONT, five times',
+    shows:
+      'a random process is frozen with SIGSTOP for 3 s, half of its session timeout, and then continued with SIGCONT, five times',
     faults: times(5, suspendProcess(3)),
     limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 40_000 },
   },
   {
     ...standardSetup,
     name: 'join',
-    shows: 'a fourth process joins three',
+    shows: 'a fourth process joins three running ones',
     faults: [joinProcess],
     limits: { duplicates: 0, ...takeoverLimits },
   },

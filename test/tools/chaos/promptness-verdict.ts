@@ -39,7 +39,9 @@ export function judgePromptness({ watched, limits, patience, ...seen }: Promptne
     const inTime = own.latencies.filter(ms => ms <= withinMs).length
     const share = own.latencies.length === 0 ? 0 : inTime / own.latencies.length
     if (share < limits.share)
-      failures.push(`${each.what}: ${percent(share)} within ${withinMs} ms, limit ${percent(limits.share)}`)
+      failures.push(
+        `${each.what}: ${percent(share)} of the deliveries arrived within ${withinMs} ms, minimum ${percent(limits.share)}`,
+      )
     const pauseMs = (limits.pauseMs ?? Number.POSITIVE_INFINITY) * patience
     const still = [...own.pauses].filter(([, pause]) => pause > pauseMs)
     if (still.length > 0)
@@ -47,11 +49,13 @@ export function judgePromptness({ watched, limits, patience, ...seen }: Promptne
         `${each.what}: partitions paused too long: ${some(still.map(([partition, pause]) => `${partition} for ${Math.round(pause)} ms`))}`,
       )
     const pause =
-      limits.pauseMs === undefined ? '' : `, longest pause ${Math.round(Math.max(...own.pauses.values()))} ms`
+      limits.pauseMs === undefined
+        ? ''
+        : `. The longest pause of a partition was ${Math.round(Math.max(...own.pauses.values()))} ms`
     const perSecond = Math.round((own.latencies.length * 1_000) / (each.to - each.from))
     return (
-      `${each.what}: ${perSecond} deliveries a second, half within ${ms(own.latencies, 0.5)}, 99 % within ` +
-      `${ms(own.latencies, 0.99)}, ${percent(share)} within ${withinMs} ms${pause}`
+      `${each.what}: ${perSecond} deliveries a second. 50 % arrived within ${ms(own.latencies, 0.5)}, 99 % within ` +
+      `${ms(own.latencies, 0.99)}, and ${percent(share)} within ${withinMs} ms${pause}`
     )
   })
   return { measured, failures }

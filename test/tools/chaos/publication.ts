@@ -4,7 +4,7 @@ import { compactJson } from '../../../deploy/tools/format.ts'
 import { code, table, withBlock } from '../../../deploy/tools/reference/markdown.ts'
 import { matrix } from './fault-matrix.ts'
 import { readmeText } from './readme-figures.ts'
-import { columns, matrixColumns } from './report.ts'
+import { matrixColumns, pageTables } from './report.ts'
 import type { Row } from './scenario-run.ts'
 
 export interface Circumstances {
@@ -92,32 +92,57 @@ async function readRows(root: string): Promise<readonly PublishedRow[]> {
 }
 
 /**
- * Returns the table with one line per scenario, and lists of the failures, the additional figures
- * and the scenarios that were not run.
+ * Returns the tables of the results, each after the meaning of its columns, and lists of the
+ * failures, the additional figures and the scenarios that were not run.
  */
 export function fullText(rows: readonly PublishedRow[], scenarios: Runnable): string {
   const notRun = scenarios.filter(({ name }) => !rows.some(row => row.name === name))
-  const titles = ['what happens', ...columns.map(([title]) => title), 'day', 'commit', 'machine']
-  const lines = rows.map(row => {
-    const { shows, date, commit, machine, patience } = row
-    const busy = patience === 1 ? '' : `, limits × ${patience}`
-    return [shows, ...columns.map(([, cell]) => String(cell(row))), date, commit, `${machine}${busy}`]
-  })
+  const failures = rows.flatMap(({ name, failures }) => failures.map(failure => `${code(name)}: ${failure}`))
   return [
-    rows.length > 0 ? table(titles, lines) : 'Nothing has been published yet.',
-    ...listed(
-      'Failures:',
-      rows.flatMap(({ name, failures }) => failures.map(failure => `${code(name)}: ${failure}`)),
-    ),
-    ...listed(
-      'Additional figures:',
-      rows.flatMap(({ name, measured = [] }) => (measured.length > 0 ? [`${code(name)}: ${measured.join('; ')}`] : [])),
-    ),
+    ...(rows.length > 0 ? figuresText(rows) : ['Nothing has been published yet.']),
+    ...listed('Failures:', failures),
     ...listed(
       'Not published yet:',
       notRun.map(({ name, shows }) => `${code(name)}: ${shows}`),
     ),
   ].join('\n\n')
+}
+
+function figuresText(rows: readonly PublishedRow[]): readonly string[] {
+  return [
+    '### Scenarios',
+    table(
+      ['scenario', 'what happens'],
+      rows.map(({ name, shows }) => [code(name), shows]),
+    ),
+    ...pageTables.flatMap(({ title, columns, isFor }) => [
+      `### ${title}`,
+      table(
+        ['column', 'meaning'],
+        columns.map(column => [column.title, column.meaning]),
+      ),
+      table(
+        ['scenario', ...columns.map(column => column.title)],
+        rows.filter(isFor).map(row => [code(row.name), ...columns.map(({ cell }) => String(cell(row)))]),
+      ),
+    ]),
+    ...additionalText(rows),
+    '### Runs',
+    table(['scenario', 'seed', 'day', 'commit', 'machine'], rows.map(runCells)),
+  ]
+}
+
+function runCells({ name, seed, date, commit, machine, patience }: PublishedRow): readonly string[] {
+  const busy = patience === 1 ? '' : `, limits × ${patience}`
+  return [code(name), String(seed), date, commit, `${machine}${busy}`]
+}
+
+/** Returns a list of the figures that only some scenarios have. */
+function additionalText(rows: readonly PublishedRow[]): readonly string[] {
+  const items = rows.flatMap(({ name, measured = [] }) =>
+    measured.length > 0 ? [[`- ${code(name)}`, ...measured.map(each => `  - ${each}`)].join('\n')] : [],
+  )
+  return items.length > 0 ? ['### Additional figures', items.join('\n')] : []
 }
 
 const listed = (title: string, items: readonly string[]): readonly string[] =>

@@ -3,41 +3,165 @@ import type { Row } from './scenario-run.ts'
 const seconds = (ms: number | null): string => (ms === null ? '–' : (ms / 1_000).toFixed(1))
 const orNever = (ms: number | null): string => (ms === null ? 'never' : seconds(ms))
 
-/** Columns of a row, for the table in a terminal and for the page. */
-export const columns: readonly (readonly [title: string, cell: (row: Row) => string | number])[] = [
-  ['scenario', row => row.name],
-  ['seed', row => row.seed],
-  ['faults', row => row.faults.length],
-  ['sent', row => row.sent],
-  ['delivered', row => row.delivered],
-  ['waiting', row => row.waiting],
-  ['dead-lettered', row => row.deadLettered],
-  ['lost', row => row.lost],
-  ['duplicated', row => row.duplicates],
-  // Older published rows do not have these figures.
-  ['by sender', row => row.duplicated?.bySender ?? '–'],
-  ['in progress', row => row.duplicated?.inProgress ?? '–'],
-  ['ours', row => row.duplicated?.ours ?? '–'],
-  // A run that judges the order and has no pairs fails, so 0 means that the order was not judged.
-  ['ordered pairs', row => row.orderedPairs || '–'],
-  ['reversed', row => (row.orderedPairs ? row.reversed : '–')],
-  ['recovery s', row => orNever(row.recoveryMs)],
-  ['latest s', row => seconds(row.latestMs)],
-  ['unready s', row => seconds(row.unreadyMs ?? null)],
-  ['pause s', row => seconds(row.pauseMs)],
-  ['refused', ({ intake }) => intake?.refused ?? '–'],
-  ['unanswered', ({ intake }) => intake?.broken ?? '–'],
-  ['answer s', ({ intake }) => seconds(intake?.answerMs ?? null)],
-  ['accepts s', ({ intake }) => (intake === null ? '–' : orNever(intake.acceptedMs))],
-  ['MB', ({ intake }) => intake?.peakMb ?? '–'],
-  ['verdict', row => (row.failures.length === 0 ? 'holds' : 'FAILS')],
+/** A column of the tables in the terminal and on the page. */
+export interface Column {
+  readonly title: string
+  /** Explains the column on the page. */
+  readonly meaning: string
+  readonly cell: (row: Row) => string | number
+}
+
+/** Columns about the deliveries of a scenario. */
+const deliveryColumns: readonly Column[] = [
+  { title: 'faults', meaning: 'number of faults that the scenario caused', cell: row => row.faults.length },
+  {
+    title: 'sent',
+    meaning: 'deliveries that must arrive: one for each accepted message and destination',
+    cell: row => row.sent,
+  },
+  { title: 'delivered', meaning: 'deliveries of *sent* that arrived, each counted once', cell: row => row.delivered },
+  {
+    title: 'waiting',
+    meaning: 'deliveries that are still in a retry topic at the end. Must be 0',
+    cell: row => row.waiting,
+  },
+  {
+    title: 'dead-lettered',
+    meaning:
+      'deliveries that Hookline has stored as permanently failed, and that are not replayed. Must be 0, because every endpoint recovers. Only in `dead-letter-unwritable`, an endpoint rejects messages. Invalid records are not counted',
+    cell: row => row.deadLettered,
+  },
+  {
+    title: 'lost',
+    meaning:
+      'deliveries of *sent* that are neither delivered nor waiting nor dead-lettered. Must be 0, except in `retention`, where Kafka deletes unread records. Each of these records counts as two lost deliveries, because there are two destinations',
+    cell: row => row.lost,
+  },
+  {
+    title: 'duplicated',
+    meaning: 'deliveries of a message to a destination after the first one. The next table has their causes',
+    cell: row => row.duplicates,
+  },
+  {
+    title: 'recovery s',
+    meaning:
+      'the longest time from a fault, or from the end of an outage, until every affected partition delivers a message that was sent later. For a new process, the time from its start to its first delivery. For a collector that fails, the time from the fault to the first delivery of a message that another collector accepted',
+    cell: row => orNever(row.recoveryMs),
+  },
+  {
+    title: 'slowest delivery s',
+    meaning:
+      'the longest time from the acknowledgement of a message to its delivery, including waits in retry topics. Must be within a limit of the scenario',
+    cell: row => seconds(row.latestMs),
+  },
+]
+
+/** Columns about the causes of duplicates, the order of messages, and pauses. */
+const causeColumns: readonly Column[] = [
+  {
+    title: 'by sender',
+    meaning:
+      'duplicates because the program that writes to Kafka (for example a collector) got no response, and wrote the message again. Must be 0 if the fault does not affect this program. Otherwise the scenario has a limit',
+    // Older published rows do not have these figures.
+    cell: row => row.duplicated?.bySender ?? '–',
+  },
+  {
+    title: 'in progress',
+    meaning:
+      'duplicates because a process was killed or frozen before it had committed the offset of the delivery. `make chaos` checks the message, process and time of each of these. There may be at most 300 per killed or frozen process, on average',
+    cell: row => row.duplicated?.inProgress ?? '–',
+  },
+  {
+    title: 'other cause',
+    meaning:
+      'all other duplicates. Must be 0 in scenarios that only restart, kill, add or reconfigure processes. Other scenarios have a limit',
+    cell: row => row.duplicated?.ours ?? '–',
+  },
+  {
+    title: 'checked pairs',
+    meaning:
+      'pairs of consecutive messages of one user to one destination whose order was checked. The first attempt for the later message must begin after the first attempt for the earlier one has ended. Messages that were deferred (postponed) before any attempt are not checked',
+    // A run that judges the order and has no pairs fails, so 0 means that the order was not judged.
+    cell: row => row.orderedPairs || '–',
+  },
+  {
+    title: 'reversed',
+    meaning: 'checked pairs in the wrong order. Must be 0',
+    cell: row => (row.orderedPairs ? row.reversed : '–'),
+  },
+  {
+    title: 'not ready s',
+    meaning:
+      'the longest time for which `/readyz` of a process failed after it had succeeded. Must be within a limit of the scenario',
+    cell: row => seconds(row.unreadyMs ?? null),
+  },
+  {
+    title: 'pause s',
+    meaning:
+      'the longest time between two deliveries of a partition that stayed with its process while other processes joined or left',
+    cell: row => seconds(row.pauseMs),
+  },
+]
+
+/** Columns about the collectors. Only scenarios that send messages over HTTP have these figures. */
+const intakeColumns: readonly Column[] = [
+  {
+    title: 'refused',
+    meaning:
+      'messages that a collector answered with 503 and `Retry-After`. Permitted only during an outage of Kafka. Must be above 0 in `collector-kafka-down`, `collector-link-half-open` and `answers-lost`',
+    cell: ({ intake }) => intake?.refused ?? '–',
+  },
+  {
+    title: 'unanswered',
+    meaning: 'messages whose connection broke before a response. Permitted only if the collector was killed',
+    cell: ({ intake }) => intake?.broken ?? '–',
+  },
+  {
+    title: 'slowest response s',
+    meaning: 'the longest time from a request to its response',
+    cell: ({ intake }) => seconds(intake?.answerMs ?? null),
+  },
+  {
+    title: 'accepts again s',
+    meaning: 'the longest time from a fault, or from the end of an outage, to the next 200 of a collector',
+    cell: ({ intake }) => (intake === null ? '–' : orNever(intake.acceptedMs)),
+  },
+  {
+    title: 'memory MB',
+    meaning: 'the highest resident memory of one collector',
+    cell: ({ intake }) => intake?.peakMb ?? '–',
+  },
+]
+
+const verdict: Column = {
+  title: 'verdict',
+  meaning: '`holds` if all conditions of the scenario were true, otherwise `FAILS`',
+  cell: row => (row.failures.length === 0 ? 'holds' : 'FAILS'),
+}
+
+/** The tables of the page, each with the scenarios that have its figures. */
+export const pageTables: readonly {
+  readonly title: string
+  readonly columns: readonly Column[]
+  readonly isFor: (row: Row) => boolean
+}[] = [
+  { title: 'Deliveries', columns: [...deliveryColumns, verdict], isFor: () => true },
+  { title: 'Duplicates, order and pauses', columns: causeColumns, isFor: () => true },
+  { title: 'Collectors', columns: intakeColumns, isFor: ({ intake }) => intake !== null },
+]
+
+/** Columns of the table in a terminal. */
+const columns: readonly Pick<Column, 'title' | 'cell'>[] = [
+  { title: 'scenario', cell: row => row.name },
+  { title: 'seed', cell: row => row.seed },
+  ...[...deliveryColumns, ...causeColumns, ...intakeColumns, verdict],
 ]
 
 /**
  * Returns a table for a terminal with one line per scenario, and below it the reasons of failures.
  */
 export function table(rows: readonly Row[]): readonly string[] {
-  const cells = [columns.map(([title]) => title), ...rows.map(row => columns.map(([, cell]) => String(cell(row))))]
+  const cells = [columns.map(({ title }) => title), ...rows.map(row => columns.map(({ cell }) => String(cell(row))))]
   const widths = columns.map((_, column) => Math.max(...cells.map(line => line[column]!.length)))
   const isNumber = (text: string): boolean => /^[\d.–]+$/.test(text)
   const lines = cells.map(line =>

@@ -31,7 +31,9 @@ export function judgeLoss({ lost, reported }: LossEvidence): CheckResult {
   }
   if (gone === 0) failures.push('nothing was lost: the fault had no effect')
   return {
-    measured: [`${gone} records deleted by retention, ${said} reported, in ${reported.length} lines and by the metric`],
+    measured: [
+      `retention deleted ${gone} records before Hookline had read them. ${reported.length} log lines and the metric report ${said}`,
+    ],
     failures,
   }
 }

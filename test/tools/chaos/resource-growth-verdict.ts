@@ -22,6 +22,12 @@ const mayGrow: Readonly<Record<Holding, { readonly perHour: number; readonly onc
   descriptors: { perHour: 1, once: 4, unit: '' },
   timers: { perHour: 2, once: 6, unit: '' },
 }
+const names: Readonly<Record<Holding, string>> = {
+  resident: 'resident memory',
+  heap: 'heap',
+  descriptors: 'file descriptors',
+  timers: 'timers',
+}
 /**
  * Number of windows: equal parts of the time of the run. Memory varies with garbage collection, so
  * only the minimum of each window counts.
@@ -41,11 +47,11 @@ export function judgeFlatness(samples: readonly Sample[]): CheckResult {
     for (const [holding, { perHour, once, unit }] of Object.entries(mayGrow)) {
       const { level, growth } = trendOf(own.map(({ at, holds }) => ({ x: at, y: holds[holding as Holding] })))
       const slope = growth / hours
-      const inWords = `${holding} ${round(level)}${unit}, ${slope < 0 ? '−' : '+'}${round(Math.abs(slope))} per hour`
+      const inWords = `${names[holding as Holding]} ${round(level)}${unit} (${slope < 0 ? '−' : '+'}${round(Math.abs(slope))} per hour)`
       figures.push(inWords)
-      if (growth > once + perHour * hours) failures.push(`${process} grows: ${inWords}`)
+      if (growth > once + perHour * hours) failures.push(`${process} grows too fast: ${inWords}`)
     }
-    measured.push(`${process}: ${figures.join('; ')}`)
+    measured.push(`${process}: ${figures.join(', ')}`)
   }
   if (measured.length === 0) failures.push('no process was sampled')
   return { measured, failures }

@@ -10,7 +10,7 @@ export const retentionScenarios: readonly Scenario[] = [
   {
     ...standardSetup,
     name: 'retention',
-    shows: 'all processes are stopped until retention has deleted unread records',
+    shows: 'all processes are stopped until the retention of Kafka has deleted unread records',
     processes,
     brokerProperties: quickRetention,
     load: { perSecond: 300, seconds: 20 },

@@ -160,10 +160,10 @@ export async function underLoad(
       injected.push(result)
       const { what, from, recoveredAt } = result
       if (recoveredAt === undefined) {
-        say(`${what}: no recovery`)
+        say(`${what}: not every affected partition delivered again`)
         break
       }
-      say(`${what}: recovered after ${Math.round(recoveredAt - from)} ms`)
+      say(`${what}: every affected partition delivers again after ${Math.round(recoveredAt - from)} ms`)
     }
     await delay(Math.max(calmMs.to, until - performance.now()))
   } finally {
@@ -197,7 +197,9 @@ async function warmedUp({ ledger, patience, fleet, collectors }: World): Promise
   ])
   if (!seen.includes(undefined)) return
   const names = [...namesOf(fleet), ...namesOf(collectors)].join(', ')
-  throw new Error(`${names} did not get ${partitions} partitions within ${patienceMs / 1_000} s`)
+  throw new Error(
+    `${names}: not every partition delivered, or not every process took part, within ${patienceMs / 1_000} s after the start`,
+  )
 }
 
 async function suffer(world: World, fault: Fault, problems: string[]): Promise<Injected> {

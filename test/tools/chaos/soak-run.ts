@@ -104,12 +104,12 @@ async function underLoad(
   const ids = destinations.map(({ id }) => id)
   const capacity = await capacityOf(world, ids)
   const perSecond = Math.max(1, Math.round(capacity * soak.share))
-  const loadText = `${minutes} minutes at ${perSecond} events a second, ${soak.share * 100} % of ${capacity}`
+  const loadText = `${minutes} minutes at ${perSecond} events a second, which is ${soak.share * 100} % of ${capacity}`
   say(loadText)
   const load = loadFrom(world, bursts.length * numbersEach, perSecond)
   const spike = await loadSpike(world, soak.spike, perSecond)
   const drained = spike.recoveredAt === undefined ? 'never' : `after ${seconds(spike.recoveredAt - spike.from)} s`
-  const spikeText = `${soak.spike.times} times that for ${seconds(spike.from - spike.at)} s: delivered ${drained}`
+  const spikeText = `${soak.spike.times} times this load for ${seconds(spike.from - spike.at)} s. The backlog was delivered ${drained}`
   say(spikeText)
   const samples = await sampled(world, performance.now() + minutes * 60_000)
   await load.stop()

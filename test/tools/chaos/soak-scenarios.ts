@@ -5,7 +5,8 @@ export const soakScenarios: readonly SoakScenario[] = [
   {
     ...standardSetup,
     name: 'soak',
-    shows: 'two processes at 70 % of their capacity for MINUTES, at first ten times that for 5 s; retries in progress',
+    shows:
+      'two processes get 70 % of the load that they can deliver, for MINUTES, and at first ten times as much for 5 s; deliveries wait in retry topics',
     processes: 2,
     destinations: withRetries,
     soak: { share: 0.7, spike: { times: 10, seconds: 5 } },

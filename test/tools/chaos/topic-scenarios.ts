@@ -28,13 +28,15 @@ export const topicScenarios: readonly Scenario[] = [
   {
     ...withRules,
     name: 'retry-topic-unwritable',
-    shows: 'a retry topic is missing, then an ACL forbids writes to it, while one request in twenty gets a 503',
+    shows:
+      'a retry topic is deleted; after it is created again, an ACL forbids writes to it; one request in twenty gets a 503',
     faults: inTurn(retryTopic),
   },
   {
     ...withRules,
     name: 'dead-letter-unwritable',
-    shows: 'the dead-letter topic is missing, then an ACL forbids writes to it, while one request in twenty gets a 400',
+    shows:
+      'the dead-letter topic is deleted; after it is created again, an ACL forbids writes to it; one request in twenty gets a 400',
     faults: inTurn(deadLetterTopic),
   },
 ]

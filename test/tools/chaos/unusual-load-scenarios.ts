@@ -84,7 +84,7 @@ export const unusualLoadScenarios: readonly Scenario[] = [
     ...standardSetup,
     name: 'poison',
     shows:
-      'one record in 20 is invalid, in twelve ways; two Kafka batches decompress to 5 and 200 MB; then a SIGKILL and a SIGTERM',
+      'one record in 20 is invalid, in twelve ways; two Kafka batches decompress to 5 MB and 200 MB; then a process gets SIGKILL, and another one SIGTERM',
     writeLoad: poisoned,
     faults: [noFault(watchedSeconds), packedRecords, killProcess, restartOldest],
     limits: { duplicates: 0, ...takeoverLimits },
@@ -101,7 +101,8 @@ export const unusualLoadScenarios: readonly Scenario[] = [
   {
     ...standardSetup,
     name: 'hot-key',
-    shows: 'one user has 40 % of all events, more than sequential requests can deliver',
+    shows:
+      'one user has 40 % of all events, more than Hookline can deliver, because it delivers the events of a user one after the other',
     writeLoad: hotKey,
     load: { perSecond: hotPerSecond, seconds: 10 },
     faults: [noFault(watchedSeconds, allBut(hotPartition))],

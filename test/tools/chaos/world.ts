@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, glob, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Cluster, startCluster } from '../../../deploy/tools/local/cluster.ts'
@@ -66,7 +66,10 @@ type SetUp = Omit<Scenario, 'faults' | 'load'>
 export async function openWorld(scenario: SetUp, chance: Chance, patience: number): Promise<World> {
   const { brokers: size, behindProxy = false, destinations, intake, brokerProperties = {}, diskMb } = scenario
   const directory = await mkdtemp(join(tmpdir(), 'hookline-chaos-'))
-  const open: (() => Promise<unknown>)[] = [() => rm(directory, { recursive: true, force: true })]
+  const open: (() => Promise<unknown>)[] = [
+    () => rm(directory, { recursive: true, force: true }),
+    () => keepLogs(directory, scenario.name),
+  ]
   const close = async (): Promise<void> => {
     for (let end = open.pop(); end !== undefined; end = open.pop()) await end()
   }
@@ -125,6 +128,16 @@ export async function openWorld(scenario: SetUp, chance: Chance, patience: numbe
     await close()
     throw error
   }
+}
+
+/**
+ * Copies the logs of the processes and brokers of a scenario to the directory that LOGS names, if
+ * LOGS is set.
+ */
+async function keepLogs(directory: string, scenario: string, kept = process.env['LOGS'] ?? ''): Promise<void> {
+  if (kept === '') return
+  for await (const log of glob('{*.log,kafka/**/server.log}', { cwd: directory }))
+    await cp(join(directory, log), join(kept, scenario, log))
 }
 
 function configurationOf(scenario: SetUp, receiver: Receiver, directory: string) {

@@ -33,7 +33,7 @@ export async function install({ installation, page }: Opened, say: (line: string
     ...(duplicates > 0 ? [`duplicates: ${duplicates}`] : []),
   ]
   return {
-    ...{ name: 'install', shows: 'the page about deployment, followed from the Secret to the first delivery' },
+    ...{ name: 'install', shows: 'every step of the page about deployment, from the Secret to the first delivery' },
     ...{ sent: destinations.length, delivered: destinations.length, lost: 0 },
     duplicates: { inProgress: 0, ours: duplicates },
     ...{ refused: 0, restarts, p50Ms: null, p99Ms: null, latestMs: null, pauseMs: null, failures },

@@ -71,6 +71,7 @@ const kubeletConfiguration = (directory: string): object => ({
   authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
   authorization: { mode: 'AlwaysAllow' },
   cgroupDriver: 'cgroupfs',
+  // The machine may have cgroup v1. Tests on this machine do not show how the chart behaves with v2.
   failCgroupV1: false,
   failSwapOn: false,
   clusterDomain: 'cluster.local',

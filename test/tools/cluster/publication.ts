@@ -18,7 +18,7 @@ export function summary({ name, failures, measured, ...figures }: Row): string {
   const counts =
     `${sent} deliveries, ${lost} lost, ${duplicates.ours} duplicates, ${duplicates.inProgress} repeated that a ` +
     `pod could not commit, ${refused} requests refused, ${restarts} restarts, longest pause ${seconds(pauseMs)} s, ` +
-    `latest ${seconds(latestMs)} s`
+    `slowest delivery ${seconds(latestMs)} s`
   return [
     `${name} ${failures.length === 0 ? 'holds' : 'FAILS'}: ${[counts, ...measured].join('; ')}`,
     ...failures,
@@ -53,7 +53,7 @@ export function fullText(rows: readonly PublishedRow[]): string {
   if (rows.length === 0) return 'Nothing has been published yet.'
   const titles = [
     ...['scenario', 'what happens', 'deliveries', 'lost', 'duplicates', 'repeated', 'refused'],
-    ...['restarts', 'pause s', 'latest s', 'verdict', 'day', 'commit', 'machine'],
+    ...['restarts', 'pause s', 'slowest delivery s', 'verdict', 'day', 'commit', 'machine'],
   ]
   const lines = rows.map(row => [
     ...[code(row.name), row.shows, `${row.sent}`, `${row.lost}`, `${row.duplicates.ours}`],

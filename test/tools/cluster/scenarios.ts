@@ -237,7 +237,8 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'drain',
-    shows: '`kubectl drain` of the only node, whose disruption budgets keep one pod of each service; then uncordon',
+    shows:
+      '`kubectl drain` of the only node, while disruption budgets keep one pod of each service; then `kubectl uncordon`',
     limits: { restarts: 0, refused: 0, latestMs },
     inject: drain,
   },
@@ -261,19 +262,19 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'wrong-configuration',
-    shows: 'a mistake in the values, then one in the ConfigMap',
+    shows: 'first the values of an upgrade have a mistake, then the ConfigMap has one',
     limits: { restarts: 0, refused: 0, latestMs },
     inject: makeMistakes,
   },
   {
     name: 'registry-away',
-    shows: 'the Service of the schema registry has no pod for a minute, in which a dispatcher is replaced',
+    shows: 'the Service of the schema registry has no pod for a minute; a dispatcher is replaced in this minute',
     limits: { restarts: 0, refused: 0, latestMs },
     inject: stopRegistry,
   },
   {
     name: 'kafka-away',
-    shows: 'Kafka is away for two minutes',
+    shows: 'Kafka is stopped for two minutes',
     limits: { restarts: 0, latestMs: outageMs + 60_000 },
     inject: stopKafka,
   },

@@ -37,28 +37,28 @@ export const summaryRows: readonly Headline[] = [
     of: /^hookline undici,/,
   },
   {
-    title:
-      'p99 of the time from append to response, at 1,000 events per second and responses after 20 ms; got / undici',
+    title: 'p99 latency from append to response, at 1,000 events per second and responses after 20 ms; got / undici',
     row: 'live',
     what: 'p99',
     of: /^hookline /,
   },
   {
     title:
-      '1 of 10 endpoints does not respond: share of the events for the other nine that are delivered within 1 s; got / undici',
+      '1 of 10 endpoints does not respond: share of the events for the other nine that are delivered within 1 s (1 means all); got / undici',
     row: 'isolation',
     what: 'healthy events in time',
     of: /, 1 of 10 dead/,
   },
   { title: 'SIGKILL at 1,000 events per second: lost events', row: 'crash', what: 'lost' },
   {
-    title: 'SIGKILL at 1,000 events per second: duplicated events, in seconds of traffic',
+    title: 'SIGKILL at 1,000 events per second: duplicated events, divided by 1,000 events per second',
     row: 'crash',
     what: 'delivered twice',
   },
   { title: 'SIGKILL at 1,000 events per second: time to the next delivery', row: 'crash', what: 'next delivery after' },
   {
-    title: 'CPU to schedule a retry and read it again, relative to a delivery of the reference loop; got / undici',
+    title:
+      'CPU to write a retry to its topic and read it again, relative to a delivery of the reference loop; got / undici',
     row: 'retries',
     what: 'park and release, of a bare delivery',
   },
@@ -77,18 +77,18 @@ export const summaryRows: readonly Headline[] = [
   },
   {
     title:
-      "`track()`: CPU of @segment/analytics-node, relative to that of Hookline's client library; at full speed / at 2,000 calls per second",
+      "`track()`: CPU per message of @segment/analytics-node, relative to that of Hookline's client library; at full speed / at 2,000 calls per second",
     row: 'client',
     what: 'times cheaper than @segment/analytics-node',
   },
-  { title: 'audience members restored', row: 'audiences', what: 'restored' },
+  { title: 'audience members that a starting process reads from Kafka', row: 'audiences', what: 'restored' },
   {
     title: 'CPU per delivery with 10 / 100 / 1,000 destinations, relative to one',
     row: 'destinations',
     what: 'of that with 1 destination',
   },
   {
-    title: 'time until processes with 10,000 destinations are ready',
+    title: '10,000 destinations: time from process start until ready',
     row: 'destinations-10000',
     what: 'ready after',
   },
@@ -104,7 +104,7 @@ export const summaryRows: readonly Headline[] = [
     what: 'p99 of that without changes',
   },
   {
-    title: 'memory per destination with 10,000 destinations',
+    title: '10,000 destinations: memory per destination',
     row: 'destinations-10000',
     what: 'memory of a destination',
   },
@@ -131,13 +131,12 @@ export const summaryRows: readonly Headline[] = [
   },
   {
     title:
-      '`ratePerSecond: 50` with one, two and five processes, and during rebalances: deliveries in the busiest second',
+      '`ratePerSecond: 50`: deliveries in the busiest second; 1 process / rebalance / 2 / rebalance / 5 / rebalance / 2 / rebalance / 1',
     row: 'limits',
     what: 'deliveries in the busiest second',
   },
   {
-    title:
-      'CPU per delivery with a backlog of 100,000 / 1,000,000 records (and 10,000,000, if measured), relative to 10,000 records',
+    title: 'CPU per delivery with a backlog of 100,000 / 1,000,000 records, relative to 10,000 records',
     row: 'backlog',
     what: 'of that with backlog of 10,000',
   },
@@ -147,7 +146,7 @@ export const summaryRows: readonly Headline[] = [
     what: 'of that with 12 partitions',
   },
   {
-    title: 'deliveries of two processes with a core each, relative to one process',
+    title: 'deliveries per second of two processes with a core each, relative to one process',
     row: 'processes',
     what: 'of one process, worked out for a core each',
   },

@@ -1,41 +1,103 @@
 import { code, table } from '../../../../deploy/tools/reference/markdown.ts'
 import type { Verdict } from '../bounds.ts'
+import type { RowName } from '../options.ts'
 import { bound, shown } from '../report.ts'
 import { type Circumstances, type Entry, neverPublished, runsOf, type Value } from './entries.ts'
-import { labelOf, variantLabelOf } from './labels.ts'
+import { comparedLabelOf, labelOf, rowTexts, unitLabelOf, variantLabelOf } from './labels.ts'
 
 /**
  * Returns all published results: a section for each row of the bench (`delivery`, `live`, …). A
- * section has a table for each run, with the run's date, commit and machine. Measurements of a run
- * that were not repeated have their own table.
+ * section has the text of the row and a table for each run. Measurements of a run that were not
+ * repeated have their own table. If all results come from one run, its date, commit and machine are
+ * named once, otherwise above each table.
  */
-export function pageText(entries: readonly Entry[], rows: readonly string[]): string {
+export function pageText(entries: readonly Entry[], rows: readonly RowName[]): string {
   const missing = neverPublished(entries, rows)
   const never = missing.length > 0 ? [`Never published: ${missing.map(code).join(', ')}.`] : []
+  const origins = new Set(entries.map(originOf))
+  const isOneRun = origins.size === 1
   const sections = rows
     .filter(row => !missing.includes(row))
     .map(row =>
       rowText(
         row,
         entries.filter(entry => entry.row === row),
+        isOneRun ? repetitionsOf : entry => `${repetitionsOf(entry)} ${originOf(entry)}`,
       ),
     )
-  return [...never, ...sections].join('\n\n')
+  return [...(isOneRun ? origins : []), ...never, ...sections].join('\n\n')
 }
 
-/** Returns the section of one row. Variants of the same run share one table. */
-function rowText(row: string, entries: readonly Entry[]): string {
-  const runs = Map.groupBy(entries, entry => circumstancesText({ ...entry, runs: runsOf(entry) }))
+/** Returns the section of one row. Variants with the same circumstances share one table. */
+function rowText(row: RowName, entries: readonly Entry[], circumstancesOf: (entry: Entry) => string): string {
+  const runs = Map.groupBy(entries, circumstancesOf)
   return [
     `### ${row}`,
-    ...[...runs].flatMap(([circumstances, measured]) => [circumstances, valuesTable(measured)]),
+    rowTexts[row],
+    ...[...runs].flatMap(([circumstances, measured]) => [circumstances, ...valuesTables(measured)]),
   ].join('\n\n')
 }
 
-const circumstancesText = ({ date, commit, runs, load, machine }: Circumstances): string =>
-  `${date}, commit ${commit}, ${runs === 1 ? 'one run' : `${runs} runs`}, load ${shown(load)} at the start; ${machine}.`
+const originOf = ({ date, commit, load, machine }: Circumstances): string =>
+  `Run of ${date}, commit ${commit}; load average ${shown(load)} at the start; ${machine}.`
 
-function valuesTable(entries: readonly Entry[]): string {
+const repetitionsOf = (entry: Entry): string => {
+  const runs = runsOf(entry)
+  return runs === 1 ? 'Measured once.' : `Measured ${runs} times.`
+}
+
+/**
+ * Variants that have the same figures. Their table has a line per variant and a column per figure.
+ * `title` is the title of the first column, which has the rest of the variant after `begin`.
+ */
+const wideTables: readonly { readonly begin: RegExp; readonly title: string }[] = [
+  { begin: /^request: /, title: 'request' },
+  { begin: /^page: /, title: 'page' },
+  { begin: /^hookline \w+, 50 a second, /, title: 'number of processes' },
+]
+
+/**
+ * Returns the tables of entries with the same circumstances, and a text about the figures that need
+ * no line in them.
+ */
+function valuesTables(entries: readonly Entry[]): readonly string[] {
+  const zeros = requiredZeros(entries)
+  const isComplete = areComplete(entries)
+  const shownEntries = entries.map(entry => ({
+    ...entry,
+    values: entry.values.filter(({ what }) => !zeros.includes(what) && !(isComplete && what === completeRuns)),
+  }))
+  const isWide = ({ variant }: Entry): boolean => wideTables.some(({ begin }) => begin.test(variant))
+  const narrow = shownEntries.filter(entry => !isWide(entry))
+  return [
+    ...(narrow.some(({ values }) => values.length > 0) ? [narrowTable(narrow)] : []),
+    ...wideTables.flatMap(({ begin, title }) => {
+      const own = shownEntries.filter(({ variant }) => begin.test(variant))
+      return own.length > 0 ? [wideTable(own, begin, title)] : []
+    }),
+    ...(zeros.length > 0 ? [`As required, 0 in all cases: ${zeros.map(labelOf).join(', ')}.`] : []),
+    ...(isComplete ? ['As required, the verified request of each repetition was complete.'] : []),
+  ]
+}
+
+const completeRuns = 'runs with whole requests'
+
+/** Whether the entries have the figure `completeRuns`, and it reaches its limit in all of them. */
+function areComplete(entries: readonly Entry[]): boolean {
+  const values = entries.flatMap(entry => entry.values).filter(({ what }) => what === completeRuns)
+  return values.length > 0 && values.every(({ verdict }) => verdict === 'holds')
+}
+
+/** Names of the figures that must be 0 and are 0 in all entries. They have no line in the tables. */
+function requiredZeros(entries: readonly Entry[]): readonly string[] {
+  const values = entries.flatMap(entry => entry.values)
+  const required = values.filter(({ must }) => must !== undefined && 'atMost' in must && must.atMost === 0)
+  return [...new Set(required.map(({ what }) => what))].filter(what =>
+    values.every(value => value.what !== what || value.measured === 0),
+  )
+}
+
+function narrowTable(entries: readonly Entry[]): string {
   const lines = entries.flatMap(({ variant, values }) =>
     values.map(value => [
       variantLabelOf(variant),
@@ -47,14 +109,32 @@ function valuesTable(entries: readonly Entry[]): string {
       value.verdict,
     ]),
   )
-  return table(['variant', 'figure', 'measured', 'compared with', 'must', 'aim', 'verdict'], lines)
+  return table(['program and case', 'figure', 'measured', 'compared with', 'must', 'aim', 'verdict'], lines)
+}
+
+function wideTable(entries: readonly Entry[], begin: RegExp, title: string): string {
+  const values = entries.flatMap(entry => entry.values)
+  const names = [...new Set(values.map(({ what }) => what))]
+  const columns = names.map(what => {
+    const limit = bound(values.find(value => value.what === what)?.must)
+    return limit === '' ? labelOf(what) : `${labelOf(what)} (must be ${limit})`
+  })
+  const lines = entries.map(entry => [
+    variantLabelOf(entry.variant.replace(begin, '')),
+    ...names.map(what => {
+      const value = entry.values.find(each => each.what === what)
+      return value === undefined ? '–' : amount(value.measured, value.unit)
+    }),
+    worst(entry.values.map(({ verdict }) => verdict)),
+  ])
+  return table([title, ...columns, 'verdict'], lines)
 }
 
 const amount = (measured: number | null, unit: string | undefined): string =>
-  [shown(measured ?? Number.NaN), unit].filter(Boolean).join(' ')
+  [shown(measured ?? Number.NaN), unitLabelOf(unit)].filter(Boolean).join(' ')
 
 const referenceText = ({ reference }: Value): string =>
-  reference === undefined ? '' : `${reference.name}: ${amount(reference.measured, reference.unit)}`
+  reference === undefined ? '' : `${comparedLabelOf(reference.name)}: ${amount(reference.measured, reference.unit)}`
 
 /**
  * A line of the summary table. It shows figures of one row of the bench, such as `delivery`, that
@@ -82,7 +162,7 @@ export function summaryText(entries: readonly Entry[], headlines: readonly Headl
     const figures = found.map(({ measured }) => shown(measured ?? Number.NaN)).join(' / ')
     return [
       title,
-      [figures, first.unit].filter(Boolean).join(' '),
+      [figures, unitLabelOf(first.unit)].filter(Boolean).join(' '),
       once(found.map(({ must }) => bound(must))),
       once(found.map(({ aim }) => bound(aim))),
       worst(found.map(({ verdict }) => verdict)),
@@ -97,7 +177,7 @@ export function summaryText(entries: readonly Entry[], headlines: readonly Headl
  * at the start differs.
  */
 function originText(entries: readonly Entry[]): string {
-  const origins = new Map(entries.map(entry => [circumstancesText(entry), entry]))
+  const origins = new Map(entries.map(entry => [originOf(entry), entry]))
   const dates = entries.map(({ date }) => date).sort()
   const days = [...new Set([dates.at(0), dates.at(-1)])].join(' to ')
   const [origin] = origins.values()

@@ -39,12 +39,14 @@ export async function audiencesRow(bench: Bench): Promise<Outcome> {
   try {
     // First measure the CPU time of a start without members, to subtract it later.
     const empty = await restored(job, installation)
-    bench.say(`wrote ${count} members`)
+    bench.say(`wrote ${count} members of audiences to Kafka`)
     await fillMemberships(bench.stage, installation, count)
     const full = await restored(job, installation)
     const perSecond = full.members / (full.cpu - empty.cpu)
     const each = full.bytes / full.members
-    bench.say(`restored ${full.members}: ${Math.round(perSecond)} per CPU second, ${Math.round(each)} bytes each`)
+    bench.say(
+      `restored ${full.members} members: ${Math.round(perSecond)} per CPU second, ${Math.round(each)} bytes per member`,
+    )
     const subject = `hookline, ${count} members`
     return {
       findings: [

@@ -104,7 +104,7 @@ async function outage(
   for (const client of ['hookline', 'segment'] as const) {
     const result = await measure(bench, installation, client, { calls, perSecond, isOutage: true }, nobody)
     const peakMb = Math.round(result.peakMb)
-    bench.say(`${shownAs(client)}, no endpoint reachable: ${calls} calls, peak ${peakMb} MB`)
+    bench.say(`${shownAs(client)}, no collector reachable: ${calls} calls, peak ${peakMb} MB`)
     figures.push({
       client: shownAs(client),
       'calls without an endpoint': calls,

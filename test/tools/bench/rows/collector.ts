@@ -61,7 +61,7 @@ export async function collectorRow(bench: Bench, plan = full): Promise<Outcome> 
         runs.get(server)?.push(run)
         profiles.push(...profile)
         bench.say(
-          `${server.name}, ${batchSize} per request, run ${round}: ${Math.round(run.perCpuSecond)} messages / CPU s, ${Math.round(run.perSecond)} / s`,
+          `${server.name}, ${batchSize} messages per request, run ${round}: ${Math.round(run.perCpuSecond)} messages per CPU second, ${Math.round(run.perSecond)} per second`,
         )
       }
     figures.push(...servers.map(server => figuresOf(server, batchSize, runs.get(server) ?? [])))

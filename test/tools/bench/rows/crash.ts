@@ -32,7 +32,9 @@ export async function crashRow(bench: Bench): Promise<Outcome> {
   for (let run = 1; run <= bench.runs; run++) {
     const { lost, duplicates, nextAfter } = await crash(bench, plan)
     figures.push({ run, lost, 's of traffic twice': duplicates / perSecond, 'next delivery after s': nextAfter })
-    bench.say(`killed: lost ${lost}, ${duplicates} duplicated, next delivery after ${nextAfter.toFixed(1)} s`)
+    bench.say(
+      `after the SIGKILL: ${lost} events lost, ${duplicates} duplicated, next delivery after ${nextAfter.toFixed(1)} s`,
+    )
   }
   const worst = (column: string): number => Math.max(...figures.map(each => Number(each[column])))
   const subject = `hookline ${bench.transports[0]}, killed at ${perSecond}/s`

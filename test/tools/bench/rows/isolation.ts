@@ -113,7 +113,9 @@ async function crowdRound(
     const { passages, profiles: ofRun } = await healthyUnderLoad(bench, transport, plan, dying)
     profiles.push(...ofRun)
     const [inTime, p50, p99] = [inTimeShare(passages), quantile(passages, 0.5), quantile(passages, 0.99)]
-    bench.say(`hookline ${transport}: within 1 s ${(inTime * 100).toFixed(2)} %, p99 ${p99.toFixed(1)} ms`)
+    bench.say(
+      `hookline ${transport}: ${(inTime * 100).toFixed(2)} % of the other events within 1 s, their p99 ${p99.toFixed(1)} ms`,
+    )
     noticed.push({ dead: dying, 'in time': inTime, 'p50 ms': p50, 'p99 ms': p99 })
   }
   return { noticed, profiles }
@@ -130,7 +132,9 @@ export async function healthyUnderLoad(
   dead: number,
 ): Promise<{ readonly passages: readonly Passage[]; readonly profiles: readonly Profiled[] }> {
   const { stage, say, profile } = bench
-  say(`hookline ${transport}: ${dead} of ${destinations} dead, ${perSecond} events a second for ${seconds} s`)
+  say(
+    `hookline ${transport}: ${dead} of ${destinations} endpoints do not respond, ${perSecond} events a second for ${seconds} s`,
+  )
   const installation = await createInstallation(stage, { sources: destinations })
   const isMortal = (number: number): boolean => number % destinations >= destinations - dead
   const targets = installation.sourceIds.map((sourceId, index) => ({
@@ -222,7 +226,9 @@ async function besideLimited(bench: Bench, transport: string, hasLimit: boolean)
       'p50 ms': quantile(others, 0.5),
       'p99 ms': quantile(others, 0.99),
     }
-    say(`hookline ${transport}: ${hasLimit ? '1 of 10 limited' : 'no limit'}, p99 ${noticed['p99 ms'].toFixed(1)} ms`)
+    say(
+      `hookline ${transport}: ${hasLimit ? '1 of 10 destinations limited' : 'no destination limited'}, p99 of the others ${noticed['p99 ms'].toFixed(1)} ms`,
+    )
     return { dead: 0, ...noticed }
   } finally {
     await process.kill()

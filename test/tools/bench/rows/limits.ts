@@ -61,7 +61,7 @@ export async function limitsRow(bench: Bench): Promise<Outcome> {
       const rebalanceFrom = performance.now() - seconds.aroundRebalance * 1_000
       await fleet.resize(size)
       const balancedAt = performance.now()
-      say(`${size} of ${before} processes are balanced`)
+      say(`${size} processes, before ${before}: they now share the partitions evenly`)
       await pause(scaledSeconds(bench, seconds.phase) * 1_000)
       const end = { from: rebalanceFrom, until: balancedAt + seconds.aroundRebalance * 1_000 }
       phases.push({ name: `rebalance from ${before} to ${size}`, ...end })
@@ -157,7 +157,7 @@ async function endpointFigures(bench: Bench, busy: LimitedReceiver, process: Rea
   const from = performance.now()
   await pause(scaledSeconds(bench, seconds.settled) * 1_000)
   const { perSecond } = busy.arrivals(from, performance.now())
-  bench.say(`429 above ${first} a second: ${perSecond.toFixed(1)} accepted a second`)
+  bench.say(`endpoint with 429 above ${first} requests a second: it accepts ${perSecond.toFixed(1)} a second`)
   busy.limitTo(raised)
   const raisedAt = performance.now()
   let raisedAfter = Number.POSITIVE_INFINITY

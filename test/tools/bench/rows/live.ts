@@ -40,7 +40,7 @@ export async function liveRow(bench: Bench): Promise<Outcome> {
       lost: run.lost,
       duplicates: run.duplicates,
     })
-    bench.say(`${forwarder.name}: p99 ${p99.toFixed(1)} ms`)
+    bench.say(`${forwarder.name}: p99 latency ${p99.toFixed(1)} ms`)
     if (forwarder === reference) bare = { p50: quantile(passages, 0.5), p99 }
     const subject = `${forwarder.name}, ${perSecond}/s, ${delayMs} ms`
     if (bench.peers.includes(forwarder)) findings.push({ subject, what: 'p99', unit: 'ms', measured: p99 })

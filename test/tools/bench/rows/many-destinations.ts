@@ -57,7 +57,7 @@ async function withDestinations(bench: Bench, count: number, measure: Measure): 
     const members = await start(job, transport)
     const readyAfter = Math.max(...members.map(each => each.readyAfter))
     const destinationKb = (((await settledMb(members)) - emptyMb) / count / dispatchers) * 1_000
-    say(`ready after ${readyAfter.toFixed(2)} s, ${destinationKb.toFixed(1)} KB of memory a destination`)
+    say(`process ready after ${readyAfter.toFixed(2)} s, ${destinationKb.toFixed(1)} KB of memory per destination`)
     const subject = `hookline ${transport}, ${count.toLocaleString('en-US')} destinations`
     const processes = asOne(members)
     const read = meter(processes)

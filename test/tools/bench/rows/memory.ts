@@ -34,7 +34,7 @@ export async function memoryRow(bench: Bench): Promise<Outcome> {
       duplicates: run.duplicates,
     })
     bench.say(
-      `hookline ${transport}: peak ${Math.round(run.peakMb)} MB, ${perMillion.toFixed(1)} MB per million events`,
+      `hookline ${transport}: peak memory ${Math.round(run.peakMb)} MB, ${perMillion.toFixed(1)} MB per million events`,
     )
     const subject = `hookline ${transport}, ${count} events`
     profiles.push(...(await profileOf(subject, run)))

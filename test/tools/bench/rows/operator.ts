@@ -43,7 +43,7 @@ export async function operatorRow(bench: Bench): Promise<Outcome> {
     const process = await startOperator(job, cheapestOf(bench))
     const read = meter(process)
     try {
-      say(`ready after ${process.readyAfter.toFixed(2)} s`)
+      say(`operator process ready after ${process.readyAfter.toFixed(2)} s`)
       const startMb = together(process.pids, residentMb)
       const places = { destinations, sources, written }
       const first = await askAll(bench, process, questionsOf(places), count)
@@ -99,7 +99,7 @@ async function askAll(
     answers.set(question.name, found)
     const partial = found.filter(({ isPartial }) => isPartial).length
     const ms = found.map(each => each.ms)
-    say(`${question.name}: p95 ${percentile(ms, 0.95).toFixed(0)} ms, ${partial} of ${count} partial`)
+    say(`${question.name}: p95 ${percentile(ms, 0.95).toFixed(0)} ms, ${partial} of ${count} responses partial`)
   }
   return answers
 }

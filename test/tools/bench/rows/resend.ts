@@ -74,7 +74,7 @@ export async function resendRow(bench: Bench): Promise<Outcome> {
       const measured = { ...(await resendRound({ bench, installation, operator, receiver, events })), without }
       rounds.push(measured)
       say(
-        `${transport}, round ${round}: p99 ${quantile(without.passages, 0.99).toFixed(1)} ms, beside a resend ${quantile(measured.during, 0.99).toFixed(1)} ms; resent in ${measured.seconds.toFixed(1)} s`,
+        `${transport}, round ${round}: p99 ${quantile(without.passages, 0.99).toFixed(1)} ms, during a resend ${quantile(measured.during, 0.99).toFixed(1)} ms; resend took ${measured.seconds.toFixed(1)} s`,
       )
     }
     return outcomeOf(`hookline ${transport}, ${count.toLocaleString('en-US')} events resent`, rounds)

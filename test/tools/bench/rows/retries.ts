@@ -67,7 +67,7 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
         duplicates: Math.max(failing.duplicates, recorded.duplicates),
       })
       bench.say(
-        `hookline ${transport}: attempt ${attempt.toFixed(0)} µs, scheduling and reading a retry ${parkAndRelease.toFixed(0)} µs, attempt records ${attemptRecords.toFixed(0)} µs`,
+        `hookline ${transport}: CPU per attempt ${attempt.toFixed(0)} µs, per retry ${parkAndRelease.toFixed(0)} µs, for two records in the attempts topic ${attemptRecords.toFixed(0)} µs`,
       )
       profiles.push(
         ...(await profileOf(`hookline ${transport}, none retried`, plain)),

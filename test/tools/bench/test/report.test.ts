@@ -22,10 +22,10 @@ describe('the bench report', () => {
 | bare undici  | 31.4   |
 | hookline got | 40.2   |
 
-|              | measured |      | must | aim  |       |
-|--------------|----------|------|------|------|-------|
-| hookline got | p99, ms  | 40.2 | ≤ 38 | ≤ 32 | FAILS |
-| hookline got | lost     | 0    | ≤ 0  |      | holds |`)
+| program and case | figure | measured | must | aim  | verdict |
+|------------------|--------|----------|------|------|---------|
+| hookline got     | p99    | 40.2 ms  | ≤ 38 | ≤ 32 | FAILS   |
+| hookline got     | lost   | 0        | ≤ 0  |      | holds   |`)
   })
 
   it('names the figures that fail', () => expect(failuresOf([outcome]).map(({ what }) => what)).toEqual(['p99']))

@@ -21,12 +21,12 @@ const cases: readonly Case[] = [
   {
     name: 'counts each wait from the end of the previous attempt',
     evidence: { calls: [call('a', 0), call('a', 1_010), call('a', 6_320, 200)] },
-    measured: /^ill: 3 requests, 2 of them retries, from 0\.00 to 0\.30 s after the due time/,
+    measured: /^ill: 3 requests, 2 of them retries\. Retries began 0\.00 to 0\.30 s after their due time/,
   },
   {
     name: 'fails an early attempt',
     evidence: { calls: [call('a', 0), call('a', 950, 200)] },
-    failures: [/^ill: early attempts: 1 \(attempt 2 of a by 60 ms\)$/],
+    failures: [/^ill: attempts before their due time: 1 \(attempt 2 of message a by 60 ms\)$/],
   },
   { name: 'tolerates the difference between two clocks', evidence: { calls: [call('a', 0), call('a', 965, 200)] } },
   {
@@ -36,17 +36,17 @@ const cases: readonly Case[] = [
   {
     name: 'fails a late attempt',
     evidence: { calls: [call('a', 0), call('a', 1_600, 200)] },
-    failures: [/^ill: late attempts: 1 \(attempt 2 of a by 590 ms\)$/],
+    failures: [/^ill: attempts too long after their due time: 1 \(attempt 2 of message a by 590 ms\)$/],
   },
   {
     name: 'ends a hung request at the timeout of its client',
     evidence: { calls: [call('a', 0, 'hang', 5_000), call('a', 5_500, 200)] },
-    failures: [/attempt 2 of a by 500 ms/],
+    failures: [/attempt 2 of message a by 500 ms/],
   },
   {
     name: 'uses a Retry-After that is longer than the schedule',
     evidence: { calls: [call('a', 0, { status: 429, retryAfter: 8 }), call('a', 1_010, 200)] },
-    failures: [/early attempts: 1 \(attempt 2 of a by 7000 ms\)/],
+    failures: [/attempts before their due time: 1 \(attempt 2 of message a by 7000 ms\)/],
   },
   {
     name: 'ignores a Retry-After that is shorter than the schedule',
@@ -60,12 +60,12 @@ const cases: readonly Case[] = [
   {
     name: 'counts a second repetition as a new attempt',
     evidence: { calls: [call('a', 0, 'reset', 1), call('a', 6, 'reset', 7), call('a', 12, 200)] },
-    failures: [/early attempts: 1 \(attempt 2 of a by 995 ms\)/],
+    failures: [/attempts before their due time: 1 \(attempt 2 of message a by 995 ms\)/],
   },
   {
     name: 'ignores requests after a success, partial responses included',
     evidence: { calls: [call('a', 0, 200), call('a', 20), call('b', 40, 'half'), call('b', 60, 200)] },
-    measured: /^ill: 4 requests, 0 of them retries; at most/,
+    measured: /^ill: 4 requests, 0 of them retries\. At most/,
   },
   {
     name: 'ignores requests of other destinations',
@@ -80,12 +80,12 @@ const cases: readonly Case[] = [
   {
     name: 'does not count a request that ends as another one begins',
     evidence: { calls: [call('a', 0), call('b', 5), call('c', 10)] },
-    measured: /at most 2 concurrently and 3 in a second$/,
+    measured: /At most 2 requests were in progress at a time, and at most 3 began in any one second$/,
   },
   {
     name: 'tolerates a timed-out request that overlaps with the next one',
     evidence: { calls: [call('a', 0, 'hang', 5_000), call('b', 1, 'hang', 5_001), call('c', 4_960)] },
-    measured: /at most 2 concurrently/,
+    measured: /At most 2 requests were in progress/,
   },
   {
     name: 'fails a long overlap with a timed-out request',

@@ -110,12 +110,12 @@ const cases: readonly Case[] = [
       received: [toldAt('crm', withMore(...by('d1', 1_100, ...many), ...by('d2', 2_000, ...many)))],
       injected: [kill('d1')],
     },
-    failures: ['duplicates that 1 dispatchers had in progress: 301, limit 300'],
+    failures: ['duplicates that 1 killed dispatchers had in progress: 301, limit 300'],
   },
   {
     name: 'fails a second record of an audiences process that was not killed',
     evidence: { received: [toldAt('crm', withMore(...by('d2', 2_000, 'm1')))], places: copiedPlaces },
-    failures: ['duplicates that 0 audiences processes wrote again: 1, limit 0'],
+    failures: ['duplicates that 0 killed or disconnected audiences processes wrote again: 1, limit 0'],
   },
   {
     name: 'fails a late message',
@@ -124,7 +124,7 @@ const cases: readonly Case[] = [
       places: new Map([...places, ['m5', { ...at(5, 'cem'), writtenAt: -9_000 }]]),
     },
     figures: { latestMs: 10_100 },
-    failures: ['the latest delivery came late by: 10100 ms, limit 10000 ms'],
+    failures: ['the slowest delivery took 10100 ms, limit 10000 ms'],
   },
   {
     name: 'fails a process that is not ready for too long',
@@ -141,25 +141,25 @@ const cases: readonly Case[] = [
     name: 'fails a missing member',
     evidence: { received: [toldAt('crm', { members: new Set(['bob']), requests: taken(3) }), toldAt('moody')] },
     figures: { delivered: 7, lost: 1 },
-    failures: ['differs from the last list: 1 (crm lacks ann)', 'crm got 3 of 4 changes'],
+    failures: ['endpoints that differ from the last list: 1 (crm lacks ann)', 'crm got 3 of 4 changes'],
   },
   {
     name: 'fails a member that should be removed',
     evidence: { received: [toldAt('crm'), toldAt('moody', { members: new Set(['ann', 'bob', 'cem']) })] },
     figures: { lost: 1 },
-    failures: ['differs from the last list: 1 (moody still has cem)'],
+    failures: ['endpoints that differ from the last list: 1 (moody still has cem)'],
   },
   {
     name: 'names only some of many wrong members',
     evidence: { received: [toldAt('crm', { members: new Set() }), toldAt('moody', { members: new Set() })] },
     figures: { lost: 4 },
-    failures: ['differs from the last list: 4 (crm lacks ann; crm lacks bob; moody lacks ann; …)'],
+    failures: ['endpoints that differ from the last list: 4 (crm lacks ann; crm lacks bob; moody lacks ann; …)'],
   },
   {
     name: 'fails an unchanged value under another id',
     evidence: { received: [toldAt('crm', { requests: taken(5), repeatedValues: ['ann'] })] },
     figures: { sent: 4, delivered: 5, lost: 0 },
-    failures: ['unchanged value sent again: 1 (crm ann)', 'crm got 5 of 4 changes'],
+    failures: ['values that did not change, but were sent again: 1 (crm ann)', 'crm got 5 of 4 changes'],
   },
   {
     name: 'fails unnecessary changes with the right result',
@@ -182,7 +182,7 @@ const cases: readonly Case[] = [
     name: 'fails a list that settles too late',
     evidence: { settled: [{ list: 'the first list', afterMs: 10_001 }] },
     figures: { recoveryMs: 10_001 },
-    failures: ['the first list: settled after 10001 ms, limit 10000 ms'],
+    failures: ['the first list: the endpoints had the whole list after 10001 ms, limit 10000 ms'],
   },
   {
     name: 'gives a busy machine more time',
@@ -192,16 +192,16 @@ const cases: readonly Case[] = [
     name: 'fails a list that never settles',
     evidence: { settled: [...nothingWrong.settled, { list: 'the same list again', afterMs: null }] },
     figures: { recoveryMs: null },
-    failures: ['the same list again: not settled in time'],
+    failures: ['the same list again: the endpoints did not get the whole list within the time limit'],
   },
   {
     name: 'fails a sync status that differs from the endpoints',
     evidence: { syncStatuses: { inFlight: 1, unknown: 2, different: 3 } },
     figures: { waiting: 1 },
     failures: [
-      'memberships at the end inFlight: 1',
-      'memberships at the end unknown: 2',
-      'memberships at the end different: 3',
+      'memberships with the sync status inFlight at the end: 1',
+      'memberships with the sync status unknown at the end: 2',
+      'memberships with the sync status different at the end: 3',
     ],
   },
   {

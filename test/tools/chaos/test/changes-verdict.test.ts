@@ -151,8 +151,8 @@ describe('the verdict on changes of destinations', () => {
 
   it('shows the numbers of changes and tries', () => {
     expect(judgeChanges(nothingWrong).measured).toEqual([
-      '2 of 2 changes made: 1 acknowledged, 1 found in the document; 1 tries with 412, 1 without a known result, 1 of them in force; 2 versions in force',
-      '4 deliveries to the last URL of 2 destinations by p1 p2',
+      '2 of 2 changes were made: the operator API acknowledged 1 with a 200, and clients found 1 by reading the destination again. 1 tries got a 412, and were repeated. 1 tries got a 503 or no response, but 1 of them made a new version. So the config topic has 2 new versions (1 + 1)',
+      '4 deliveries to the last URLs of 2 destinations, by the processes p1 and p2',
     ])
   })
 })

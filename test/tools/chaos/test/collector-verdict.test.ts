@@ -102,7 +102,7 @@ const answerScenarios: readonly Case[] = [
   {
     name: 'fails an outage without a 503',
     evidence: { ...survived, posted: [posted(200, 9_000), posted(200, 30_000), posted(200, 70_100)] },
-    failures: [/^Kafka away: no request was rejected$/],
+    failures: [/^Kafka away: no request got a 503, although Kafka could not be reached$/],
   },
   {
     name: 'fails another status, also in an outage',
@@ -113,7 +113,7 @@ const answerScenarios: readonly Case[] = [
     name: 'fails a broken connection, also in an outage',
     evidence: { ...survived, posted: [posted('broken', 30_000), ...survived.posted!] },
     figures: { broken: 10 },
-    failures: [/^no response outside of an outage: 1 requests \(10 by c1 at 30000\)$/],
+    failures: [/^requests without a response outside of an outage: 1 requests \(10 by c1 at 30000\)$/],
   },
   {
     name: 'permits broken connections of a killed collector',
@@ -123,12 +123,12 @@ const answerScenarios: readonly Case[] = [
   {
     name: 'fails a broken connection before the kill',
     evidence: killed(posted('broken', 9_970), posted(200, 10_000, { collector: 'c2' })),
-    failures: [/^no response outside of an outage: 1 requests \(10 by c1 at 9970\)$/],
+    failures: [/^requests without a response outside of an outage: 1 requests \(10 by c1 at 9970\)$/],
   },
   {
     name: 'fails a broken connection of another collector',
     evidence: killed(posted('broken', 9_990, { collector: 'c2' }), posted(200, 10_000, { collector: 'c2' })),
-    failures: [/^no response outside of an outage: 1 requests \(10 by c2 at 9990\)$/],
+    failures: [/^requests without a response outside of an outage: 1 requests \(10 by c2 at 9990\)$/],
   },
   {
     name: 'permits no response when no collector listens',
@@ -147,19 +147,19 @@ const ofTimes: readonly Case[] = [
     name: 'fails a slow response of any status',
     evidence: { ...survived, posted: [posted(503, 30_000, { endedAt: 31_001 }), ...survived.posted!] },
     figures: { answerMs: 1_001 },
-    failures: [/^a response took 1001 ms, limit 1000 ms$/],
+    failures: [/^a response of a collector took 1001 ms, limit 1000 ms$/],
   },
   {
     name: 'fails a late recovery, counting only requests after the fault',
     evidence: { ...survived, posted: [posted(503, 30_000), posted(200, 69_999), posted(200, 75_100)] },
     figures: { acceptedMs: 5_120 },
-    failures: [/^Kafka away: accepted again after 5120 ms, limit 5000 ms$/],
+    failures: [/^Kafka away: the collectors accepted a message again after 5120 ms, limit 5000 ms$/],
   },
   {
     name: 'fails when nothing is accepted after the fault',
     evidence: { ...survived, posted: [posted(200, 9_000), posted(503, 30_000)] },
     figures: { acceptedMs: null },
-    failures: [/^Kafka away: nothing was accepted after it$/],
+    failures: [/^Kafka away: the collectors accepted no message after it$/],
   },
   {
     name: 'reports the longest time of several faults',
@@ -182,7 +182,7 @@ const ofTimes: readonly Case[] = [
     name: 'limits the memory of each collector',
     evidence: { seen: { looks: [], peakMb: new Map([...'ab'].map((name, index) => [name, 299.5 + index])) } },
     figures: { peakMb: 301 },
-    failures: [/^a collector had 301 MB resident, limit 300 MB$/],
+    failures: [/^a collector had 301 MB of resident memory, limit 300 MB$/],
   },
 ]
 
@@ -204,7 +204,7 @@ const ofReadiness: readonly Case[] = [
   {
     name: 'fails a collector that becomes ready too late',
     evidence: seen(look(9_000), look(30_000, false), look(76_001)),
-    failures: [/^Kafka away: c1 was not ready 5000 ms after its end$/],
+    failures: [/^Kafka away: c1 was not ready 5000 ms after the end of the outage$/],
   },
   {
     name: 'fails a collector that is not ready without an outage',

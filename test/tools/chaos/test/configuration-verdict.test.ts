@@ -20,26 +20,26 @@ const cases: readonly Case[] = [
   {
     name: 'holds when all requests are accepted, with each secret and edition',
     evidence: {},
-    measured: /^3 requests with 2 secrets and 2 editions, 0 rejected$/,
+    measured: /^3 requests, which used 2 secrets and 2 versions of the configuration file\. The endpoint rejected 0$/,
     failures: [],
   },
   {
     name: 'fails a rejected request',
     evidence: { calls: [...changed.calls, call('d', '1 2', 401)] },
-    measured: /1 rejected$/,
+    measured: /The endpoint rejected 1$/,
     failures: [/^rejected requests: 1 \(d, signed by 1 2: 401\)$/],
   },
   {
     name: 'fails a secret that no request used',
     evidence: { secrets: 3 },
     measured: /2 secrets/,
-    failures: [/^2 secrets were used, not 3$/],
+    failures: [/^requests used 2 secrets, not 3$/],
   },
   {
     name: 'fails an unknown secret and edition',
     evidence: { calls: [...changed.calls, call('d', undefined)] },
-    measured: /3 secrets and 3 editions/,
-    failures: [/^3 secrets were used, not 2$/, /^3 editions were used, not 2$/],
+    measured: /3 secrets and 3 versions/,
+    failures: [/^requests used 3 secrets, not 2$/, /^requests used 3 versions of the configuration file, not 2$/],
   },
   {
     name: 'ignores other destinations',

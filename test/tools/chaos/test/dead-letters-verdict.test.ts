@@ -27,7 +27,7 @@ const cases: readonly Case[] = [
     name: 'holds when each invalid record has its reason',
     bad: [bad('a'), bad('b', 'unknown_source')],
     deadLetters: [{ id: 'b', reason: 'unknown_source' }, right],
-    measured: /^2 invalid records, dead-lettered: 1 undecodable, 1 unknown_source$/,
+    measured: /^2 invalid records were written\. Dead-lettered, by reason: 1 undecodable, 1 unknown_source$/,
     failures: [],
   },
   {
@@ -80,7 +80,12 @@ const cases: readonly Case[] = [
   },
   {
     name: 'permits two dead letters of one record',
-    ...{ bad: [bad('a')], deadLetters: [right, right], measured: /dead-lettered: 1 undecodable$/, failures: [] },
+    ...{
+      bad: [bad('a')],
+      deadLetters: [right, right],
+      measured: /Dead-lettered, by reason: 1 undecodable$/,
+      failures: [],
+    },
   },
 ]
 

@@ -63,7 +63,7 @@ const cases: readonly Case[] = [
       acknowledged: many,
     },
     figures: { duplicated: { bySender: 0, inProgress: 301, ours: 0 } },
-    failures: [/^duplicated because 1 victims had the delivery in progress: 301, limit 300$/],
+    failures: [/^duplicated because 1 killed or frozen processes had the delivery in progress: 301, limit 300$/],
   },
   {
     name: 'explains one duplicate by an uncommitted retry record of a victim',

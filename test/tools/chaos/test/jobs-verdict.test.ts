@@ -214,7 +214,7 @@ const cases: readonly Case[] = [
     name: 'fails a first request that comes late, whatever its response is',
     evidence: { calls: [{ ...refused, at: 1_101 }, ...calls.slice(1)] },
     figures: { latestMs: 101 },
-    failures: [/^the latest first request came late by: 101 ms, limit 100 ms$/],
+    failures: [/^the slowest first request of an event began 101 ms after its acknowledgement, limit 100 ms$/],
   },
   {
     name: 'fails a slow recovery',
@@ -245,8 +245,8 @@ describe('the verdict on replays and resends', () => {
   it('shows how much was replayed and resent', () => {
     expect(judgeJobs(nothingWrong).measured).toEqual([
       '1 replays and 1 resends ended',
-      '2 deliveries replayed or resent, 0 copies written twice, 0 requests in progress at a kill',
-      'ledger read 2 times, 2 of them completely; at the end {"admitted":4,"replayed":2,"repeated":0,"delivered":5,"waiting":0,"difference":0}',
+      '2 deliveries were replayed or resent. 0 copies were written twice, and 0 requests were repeated because of a kill',
+      'the ledger was read 2 times, 2 times completely. At the end: admitted 4, replayed 2, repeated 0, delivered 5, waiting 0, difference 0',
     ])
   })
 })

@@ -24,26 +24,28 @@ const cases: readonly Case[] = [
   {
     name: 'holds when everything is within the bound',
     evidence: {},
-    measured: [/^one is ill: 3 deliveries a second, half within 30 ms, 99 % within 40 ms, 100\.00 % within 100 ms$/],
+    measured: [
+      /^one is ill: 3 deliveries a second\. 50 % arrived within 30 ms, 99 % within 40 ms, and 100\.00 % within 100 ms$/,
+    ],
     failures: [],
   },
   {
     name: 'fails a share below the limit',
     evidence: { deliveries: [by(a, 1_020), by(b, 1_700), by(c, 2_840)] },
     measured: [/33\.33 % within 100 ms/],
-    failures: [/^one is ill: 33\.33 % within 100 ms, limit 60\.00 %$/],
+    failures: [/^one is ill: 33\.33 % of the deliveries arrived within 100 ms, minimum 60\.00 %$/],
   },
   {
     name: 'counts a missing delivery as late',
     evidence: { deliveries: [by(a, 1_020)] },
-    measured: [/half within Infinity ms/],
+    measured: [/50 % arrived within Infinity ms/],
     failures: [/33\.33 %/],
   },
   {
     name: 'fails without any delivery',
     evidence: { watched: [{ ...whole, from: 5_000, to: 6_000 }] },
     measured: [/^one is ill: 0 deliveries/],
-    failures: [/0\.00 % within/],
+    failures: [/0\.00 % of the deliveries arrived within/],
   },
   {
     name: 'ignores a second delivery',
@@ -75,7 +77,7 @@ const cases: readonly Case[] = [
   {
     name: 'fails a paused partition',
     evidence: { limits: { withinMs: 100, share: 0.5, pauseMs: 300 } },
-    measured: [/longest pause 510 ms$/],
+    measured: [/longest pause of a partition was 510 ms$/],
     failures: [/^one is ill: partitions paused too long: 1 \(0 for 510 ms\)$/],
   },
   {
@@ -85,7 +87,7 @@ const cases: readonly Case[] = [
       acknowledged: [a, b, sent('d', 1_100, 3)],
       deliveries: [by(a, 1_020), by(b, 1_530), by(sent('d', 1_100, 3), 1_110)],
     },
-    measured: [/longest pause 890 ms$/],
+    measured: [/longest pause of a partition was 890 ms$/],
     failures: [/^one is ill: partitions paused too long: 1 \(3 for 890 ms\)$/],
   },
   {
@@ -94,7 +96,7 @@ const cases: readonly Case[] = [
       limits: { withinMs: 100, share: 0.5, pauseMs: 600 },
       deliveries: [by(sent('earlier', 500), 1_010), by(a, 1_020), by(b, 1_530), by(c, 5_000)],
     },
-    measured: [/longest pause 510 ms$/],
+    measured: [/longest pause of a partition was 510 ms$/],
     failures: [],
   },
 ]

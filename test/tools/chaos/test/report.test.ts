@@ -41,14 +41,14 @@ describe('the chaos report for a terminal', () => {
     const [header, first, second, why] = table([row, failing])
     expect(header).toMatch(/^scenario +seed +faults +sent +delivered .* verdict$/)
     expect(first).toMatch(
-      /^killed +7 +2 +1000 +999 +1 +0 +0 +10 +1 +7 +2 +900 +0 +6\.1 +6\.3 +0\.4 +– +– +– +– +– +– +holds$/,
+      /^killed +7 +2 +1000 +999 +1 +0 +0 +10 +6\.1 +6\.3 +1 +7 +2 +900 +0 +0\.4 +– +– +– +– +– +– +holds$/,
     )
     expect(second).toMatch(/^zombie .* never +6\.3 .* FAILS$/)
     expect(why).toBe('FAILS  zombie: lost: 1 (crm m-3)')
   })
 
   it('prints no order for a scenario that does not judge it', () => {
-    const line = /^killed +7 +2 +1000 +999 +1 +0 +0 +10 +1 +7 +2 +– +– +6\.1/
+    const line = /^killed +7 +2 +1000 +999 +1 +0 +0 +10 +6\.1 +6\.3 +1 +7 +2 +– +– /
     expect(table([{ ...row, orderedPairs: 0 }])[1]).toMatch(line)
   })
 

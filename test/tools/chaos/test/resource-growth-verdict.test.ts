@@ -19,20 +19,24 @@ describe('the verdict on resources that a process holds', () => {
     [
       'varies, with a growing minimum',
       looks(look => ({ heap: 80 + (look % 9) * 20 + look * 0.4 })),
-      [/^p1 grows: heap .* MB, \+\d/],
+      [/^p1 grows too fast: heap .* MB \(\+\d/],
     ],
-    ['ten descriptors in two hours', looks(look => ({ descriptors: 40 + look / 10 })), [/^p1 grows: descriptors/]],
-    ['twenty timers in two hours', looks(look => ({ timers: 20 + look / 5 })), [/^p1 grows: timers/]],
+    [
+      'ten descriptors in two hours',
+      looks(look => ({ descriptors: 40 + look / 10 })),
+      [/^p1 grows too fast: file descriptors/],
+    ],
+    ['twenty timers in two hours', looks(look => ({ timers: 20 + look / 5 })), [/^p1 grows too fast: timers/]],
     [
       '15 MB per hour',
       looks(look => ({ resident: 200 + look * 0.3 })),
-      [/^p1 grows: resident 213.5 MB, \+15 per hour/],
+      [/^p1 grows too fast: resident memory 213.5 MB \(\+15 per hour\)/],
     ],
     ['10 MB per hour, which a collection may leave', looks(look => ({ resident: 200 + look * 0.2 })), []],
     [
       'one of two processes grows',
       [...looks(() => ({})).map(each => ({ ...each, process: 'p2' })), ...looks(look => ({ timers: 20 + look }))],
-      [/^p1 grows: timers/],
+      [/^p1 grows too fast: timers/],
     ],
     ['no samples', [], [/^no process was sampled$/]],
   ])('%s', (_, samples, failures) => {
@@ -41,7 +45,7 @@ describe('the verdict on resources that a process holds', () => {
 
   it('reports the figures of each process', () => {
     expect(judgeFlatness(looks(look => ({ timers: 20 + look / 100 }))).measured).toEqual([
-      'p1: resident 200 MB, +0 per hour; heap 80 MB, +0 per hour; descriptors 40, +0 per hour; timers 20.5, +0.5 per hour',
+      'p1: resident memory 200 MB (+0 per hour), heap 80 MB (+0 per hour), file descriptors 40 (+0 per hour), timers 20.5 (+0.5 per hour)',
     ])
   })
 })

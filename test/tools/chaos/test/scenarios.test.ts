@@ -32,7 +32,7 @@ it('knows all scenarios without faults of processes and brokers', () => {
   ])
 })
 
-const bounds = { latestMs: 200_000, unreadyMs: 150_000, duplicates: 1_750, bySender: 3_000 } as const
+const bounds = { latestMs: 200_000, unreadyMs: 150_000, duplicates: 2_000, bySender: 3_000 } as const
 
 it.each(scenarios)('limits lateness, readiness, duplicates and the order in $name', scenario => {
   const limits: Partial<Limits> = scenario.limits

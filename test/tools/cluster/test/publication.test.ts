@@ -11,7 +11,7 @@ const row: PublishedRow = {
 
 it('says in one line what happened', () => {
   expect(summary(row)).toBe(
-    'kill holds: 100 deliveries, 0 lost, 0 duplicates, 3 repeated that a pod could not commit, 0 requests refused, 1 restarts, longest pause 6.0 s, latest 6.2 s; ready again 2.0 s later',
+    'kill holds: 100 deliveries, 0 lost, 0 duplicates, 3 repeated that a pod could not commit, 0 requests refused, 1 restarts, longest pause 6.0 s, slowest delivery 6.2 s; ready again 2.0 s later',
   )
 })
 
