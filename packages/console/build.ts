@@ -3,12 +3,16 @@ import { join, resolve } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 
-// Builds the console into dist/console, which the operator listener serves under /console/. The
-// names in assets contain a hash of the content, so browsers may keep these files forever.
+// Builds the console into dist/console. The operator service serves this folder under /console/.
+// The names of the files in assets contain a hash of their content, so browsers may cache these
+// files forever.
 
 const folder = import.meta.dirname
 const target = resolve(folder, '../../dist/console')
-/** Maximum size in bytes of all files, as the browser downloads them: compressed with gzip. */
+/**
+ * Maximum size in bytes of all files of the console, compressed with gzip. The build fails above
+ * it, so that the console stays fast to load.
+ */
 const maxBytes = 200 * 1_000
 
 await rm(target, { recursive: true, force: true })
@@ -32,7 +36,7 @@ const { metafile } = await build({
 })
 const files = Object.keys(metafile.outputs).map(file => resolve(folder, file))
 
-/** The address of the only file in assets with this name and ending. */
+/** The path at which browsers request the only file in assets with this name and ending. */
 function addressOf(name: string, ending: string): string {
   const named = files.map(file => file.slice(target.length + 1)).filter(file => file.startsWith(`assets/${name}-`))
   const found = named.filter(file => file.endsWith(ending))

@@ -41,7 +41,11 @@ export function createLogger(level: LogLevel): LeveledLogger {
  */
 export function createAuditLog(): AuditLog {
   const log = createPino('info')
-  return fields => log.info({ audit: true, ...fields }, 'audit')
+  return fields =>
+    log.info(
+      { audit: true, ...fields },
+      'audit: a request of an operator to sign in, to sign out or to make a change; see "key", "action" and "result"',
+    )
 }
 
 const createPino = (level: LogLevel) =>
@@ -51,7 +55,8 @@ const createPino = (level: LogLevel) =>
       base: null,
       timestamp: createIsoTime(),
       formatters: { level: label => ({ level: label }), log: loggable },
-      // pino calls this only for lines that it writes.
+      // pino calls this hook only for lines that it writes, so lines below the level cost nothing
+      // here.
       hooks: {
         logMethod([facts, line, ...more], write) {
           write.call(this, facts, typeof line === 'string' ? withoutPaths(line) : line, ...more)

@@ -25,13 +25,13 @@ export function withFilterOptions(command: Command, now: EpochMs): Command {
   return command
     .option(
       '--destination <id>',
-      `select only dead letters of this destination; '${noDestination}' means events without a destination`,
+      `select only dead letters of this destination; '${noDestination}' selects events that failed before Hookline knew their destination`,
     )
     .addOption(closedOption('--reason', 'select only dead letters with this reason', deadLetterReasons))
     .addOption(
       closedOption(
         '--outcome',
-        'select only dead letters in which the last request to a webhook had this outcome or, for the reason invalid_message, the event breaks the rule with this code',
+        'select only dead letters in which the last request to a webhook had this outcome; for the reason invalid_message, the outcome is the code of the rule that the event breaks',
         deadLetterOutcomes,
       ),
     )

@@ -13,9 +13,9 @@ export function configPath(options: { readonly config?: string }, io: CommandIo)
 }
 
 /**
- * The services whose files a command reads, for example their files with secrets. The configuration
- * names these files. The files for Kafka and the schema registry are always read, and most commands
- * need no others.
+ * The services for which the command reads the files that the configuration names, for example
+ * files with secrets. The files for Kafka and the schema registry are always read. Most commands
+ * need no other files.
  */
 export type ServicesNeeded = ReadonlySet<FileReader>
 

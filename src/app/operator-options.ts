@@ -22,7 +22,7 @@ export interface OperatorOptions {
 
 const defaultUrl = `http://${defaultListen.operator}`
 
-const operatorUrlText = `URL of the operator API (default: the value of HOOKLINE_OPERATOR_URL, otherwise ${defaultUrl})`
+const operatorUrlText = `URL of the operator API (default: the value of HOOKLINE_OPERATOR_URL; if it is not set, ${defaultUrl})`
 
 /**
  * Adds `--operator-url` and `--operator-key-file`. There is no option with the key itself, so that
@@ -34,7 +34,7 @@ export function withOperatorOptions(command: Command, urlText = operatorUrlText)
     .option('--operator-url <url>', urlText)
     .option(
       '--operator-key-file <file>',
-      'file with an operator key, one of operator.keys (default: the value of HOOKLINE_OPERATOR_KEY_FILE)',
+      'file with a key of the operator API, one of operator.keys in the configuration (default: the value of HOOKLINE_OPERATOR_KEY_FILE)',
     )
 }
 
@@ -54,8 +54,8 @@ export async function openOperator(options: OperatorOptions, io: CommandIo): Pro
 }
 
 /**
- * Creates a client for the routes of messages, dead letters and the ledger. The stop signal of the command
- * cancels its requests.
+ * Creates a client for the routes of messages, dead letters and the ledger. The stop signal of the
+ * command cancels its requests.
  * @throws UsageError when the URL or the key file is missing or not usable
  */
 export async function openLogClient(options: OperatorOptions, io: CommandIo): Promise<MessageAndDeadLetterClient> {
@@ -77,7 +77,10 @@ export async function operatorAddress(options: OperatorOptions, io: CommandIo): 
   return { url: url.replace(/\/+$/, ''), key: await keyIn(file) }
 }
 
-/** The text of a refusal whose problems are about options with the names of the query parameters. */
+/**
+ * The error text of a refused request. Each problem is about a query parameter, and is shown for
+ * the option with the same name.
+ */
 export const refusalText = ({ code, message, problems }: Refused): string =>
   printable(
     [`${message} (${code})`, ...problems.map(each => `--${each.path}: ${each.message} (${each.hint})`)].join('; '),

@@ -16,14 +16,15 @@ export function choice<Name extends string>(option: string, typed: string, names
   if (found !== undefined) return found
   const near = nearestName(typed, names)
   const possible =
-    names.length === 0
-      ? `the configuration file defines nothing that ${option} can name`
-      : `possible: ${names.join(', ')}`
+    names.length === 0 ? `the configuration file has no possible value for ${option}` : `possible: ${names.join(', ')}`
   const advice = near === undefined ? possible : `did you mean ${near}?`
   throw new UsageError(`${option}: unknown value '${typed}' (${advice}${note})`)
 }
 
-/** The `note` of `choice` for a command that does not read the config topic. */
+/**
+ * A text that a command appends to its error about an unknown id (`note` of `choice`). It warns
+ * that the command does not read the config topic, which may have this id.
+ */
 export const onlyFileNote = ({ configTopic }: Pick<Settings, 'configTopic'>): string =>
   configTopic === true
     ? '; this command does not know destinations and sources that were created through the operator API'

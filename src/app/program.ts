@@ -13,7 +13,7 @@ export interface CommandEntry {
 export const commandEntries: readonly CommandEntry[] = [
   {
     name: 'audience',
-    summary: 'sync audiences and computed traits, and show their status',
+    summary: 'sync audiences (lists of users) and computed traits (a value for each user), and show their status',
     load: async () => (await import('./commands/audience/audience.ts')).audienceCommand,
   },
   {
@@ -28,7 +28,7 @@ export const commandEntries: readonly CommandEntry[] = [
   },
   {
     name: 'dead-letters',
-    summary: 'list dead letters',
+    summary: 'list the dead letters: deliveries that failed permanently and were not replayed',
     load: async () => (await import('./commands/dead-letters.ts')).deadLettersCommand,
   },
   {
@@ -48,7 +48,7 @@ export const commandEntries: readonly CommandEntry[] = [
   },
   {
     name: 'ledger',
-    summary: 'show whether every delivery has a result',
+    summary: 'count deliveries and their results for each hour, to show that no delivery was lost',
     load: async () => (await import('./commands/ledger.ts')).ledgerCommand,
   },
   {
@@ -63,7 +63,7 @@ export const commandEntries: readonly CommandEntry[] = [
   },
   {
     name: 'replay',
-    summary: 'replay dead letters',
+    summary: 'replay dead letters: try to deliver them again',
     load: async () => (await import('./commands/replay.ts')).replayCommand,
   },
   {
@@ -103,7 +103,7 @@ export const commandEntries: readonly CommandEntry[] = [
   },
   {
     name: 'unsuppress-user',
-    summary: 'accept new events again from users who were deleted with --suppress',
+    summary: 'resume the delivery of new events of users who were deleted with delete-user --suppress',
     load: async () => (await import('./commands/unsuppress-user.ts')).unsuppressUserCommand,
   },
   {

@@ -16,8 +16,9 @@ export function reloadHandlers(
 ): Pick<Parameters<typeof watchConfigFile>[0], 'onChange' | 'onAccepted' | 'onExcluded' | 'onRefused'> {
   const { configReloads, configReloadOk } = metrics
   return {
-    // `onAccepted` also sets the gauge back to 1 when an invalid file gets its last valid content
-    // again. In this case `onChange` is not called, because no setting changes.
+    // `onAccepted` is also called when a user corrects an invalid file to its last valid content.
+    // `onChange` is not called then, because no setting changes. So `onAccepted` must set the gauge
+    // `configReloadOk` back to 1.
     onAccepted({ needRestart }) {
       configReloadOk.set({}, 1)
       noteFile({ kind: 'accepted', needRestart })

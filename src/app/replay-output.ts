@@ -64,7 +64,9 @@ export function documentOf(report: Report, dryRun: boolean): object {
 
 const sum = (rows: readonly ReplayRow[]): number => rows.reduce((all, { count }) => all + count, 0)
 
-/** Adds up the counts of the rows by name. Rows without a name are skipped. */
+/**
+ * Sums the counts of the rows that have the same name (`nameOf`). Rows without a name are skipped.
+ */
 function sums(rows: readonly ReplayRow[], nameOf: (row: ReplayRow) => string | undefined): Record<string, number> {
   const names = Map.groupBy(rows, nameOf)
   return Object.fromEntries([...names].flatMap(([name, of]) => (name === undefined ? [] : [[name, sum(of)]])))

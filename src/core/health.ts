@@ -94,7 +94,7 @@ export function dispatcherHealth(vitals: DispatcherVitals): Health {
         name: 'topics',
         ok: isWritable,
         detail: isWritable
-          ? 'writable'
+          ? 'writes to all topics succeed'
           : `writes to ${unwritableTopics.join(', ')} fail; Hookline repeats the writes, and does not commit the offsets of the affected records until the writes succeed`,
       },
       {
@@ -131,8 +131,8 @@ const awaitedBy = ({
 ]
 
 /**
- * A consumer that cannot reach a broker still tries to connect, which counts as activity. A
- * consumer without any activity is stuck, and only a restart helps.
+ * Checks that a consumer is active. A consumer that cannot reach a broker still tries to connect,
+ * which counts as activity. A consumer without any activity is stuck, and only a restart helps.
  */
 const activityCheck = (name: string, { inactivityMs }: ConsumerVitals): Check => ({
   name,
@@ -140,9 +140,15 @@ const activityCheck = (name: string, { inactivityMs }: ConsumerVitals): Check =>
   detail: `last response from a broker, or last attempt to connect: ${Math.round(inactivityMs)} ms ago`,
 })
 
+const membershipTexts: Readonly<Record<ConsumerVitals['phase'], string>> = {
+  joining: 'joining: this process has no partitions yet',
+  joined: 'joined: Kafka assigns partitions to this process',
+  stopping: 'the process is stopping',
+}
+
 function groupCheck(name: string, { phase, silenceMs }: ConsumerVitals): Check {
   const isSilent = phase === 'joined' && silenceMs >= silenceLimitMs
-  const detail = isSilent ? `no response from a broker for ${Math.round(silenceMs)} ms` : phase
+  const detail = isSilent ? `no response from a broker for ${Math.round(silenceMs)} ms` : membershipTexts[phase]
   return { name, ok: phase === 'joined' && !isSilent, detail }
 }
 
@@ -170,7 +176,7 @@ export function audiencesHealth(vitals: AudiencesVitals): Health {
         name: 'audience topics',
         ok: isWritable,
         detail: isWritable
-          ? 'writable'
+          ? 'writes to all topics succeed'
           : `writes to ${unwritableTopics.join(', ')} fail; Hookline repeats the writes, and audience inputs wait until the writes succeed`,
       },
     ],

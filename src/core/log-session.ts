@@ -19,14 +19,14 @@ export interface Commit {
 }
 
 /**
- * Reads parts of topics, in any order, over a shared connection. Lists have one entry per partition, in
- * partition order. All methods reject with KafkaErrors, for example `TOPIC_MISSING`.
+ * Reads parts of topics, in any order, over a shared connection. Lists have one entry per
+ * partition, in partition order. All methods reject with KafkaErrors, for example `TOPIC_MISSING`.
  */
 export interface LogSession {
   ranges(topic: string): Promise<readonly OffsetRange[]>
   /**
-   * The offset of the first record in each partition that was appended at this time or later. The
-   * end offset if there is none.
+   * For each partition, the offset of the first record that was appended at the time `at` or later.
+   * The end offset if no record is that new.
    */
   offsetsSince(topic: string, at: EpochMs): Promise<readonly number[]>
   /**
@@ -40,6 +40,6 @@ export interface LogSession {
 
 /**
  * Opens a session, passes it to `use`, and closes it when `use` has settled. If `use` rejects with
- * a KafkaError because an earlier connection no longer works, it is called again.
+ * a KafkaError because an earlier connection no longer works, `use` is called again.
  */
 export type WithLogSession = <T>(use: (session: LogSession) => Promise<T>) => Promise<T>

@@ -39,7 +39,8 @@ export interface LogRecord extends TopicPartition {
   readonly value: Buffer | null
   readonly headers: RecordHeaders
   /**
-   * Set when this record replaces an unreadable batch. `offset` is then the batch's last offset.
+   * Set when this record stands for a batch that could not be read. Its `offset` is then the last
+   * offset of the batch.
    */
   readonly unreadBatch?: UnreadBatch
 }
@@ -79,37 +80,50 @@ export interface Position extends TopicPartition {
   /** The next offset to process. */
   readonly offset: number
   readonly metadata: string
-  /** True when the log lost records of an earlier position: it was truncated or recreated. */
+  /**
+   * True when the partition is assigned again, because its log ended below the earlier position:
+   * the log was truncated, or the topic was created again. Records before `offset` may be lost.
+   */
   readonly isTruncated?: boolean
 }
 
 export interface LogConsumerHandlers {
-  /** Called with newly assigned partitions and their start offsets. Discard older state of them. */
+  /**
+   * Called with newly assigned partitions and their start offsets. The handler must discard the
+   * state that it still has of these partitions.
+   */
   onAssigned(positions: readonly Position[]): void
-  /** Called with a fetched batch. It must not block or throw. */
+  /** Called with a fetched batch. The handler must not block or throw. */
   onRecords(batch: RecordBatch): void
-  /** Called with revoked partitions. Another process may own them: discard their state. */
+  /**
+   * Called with revoked partitions. The handler must discard their state, because another process
+   * may own them now.
+   */
   onRevoked(partitions: readonly TopicPartition[]): void
   /**
-   * Called after every join with all partitions that will be revoked, or with an empty list. Start
-   * no deliveries or other work for these partitions, and resolve when no work for them is in
-   * progress. If a later call does not list a partition, its work may start again. At `deadline`, in
-   * monotonic milliseconds, their positions are committed even if work is in progress.
+   * Called after every join with all partitions that will be revoked, or with an empty list. The
+   * handler must start no deliveries or other work for these partitions, and resolve when no work
+   * for them is in progress. If a later call does not list a partition, its work may start again.
+   * At `deadline`, in monotonic milliseconds, the positions of the partitions are committed even if
+   * work is in progress.
    */
   onRevoking(partitions: readonly TopicPartition[], deadline: number): Promise<void>
   /** Called when the member holds the session lease again after it had lost it (`holdsLease`). */
   onLeaseRegained(): void
-  /** Returns the positions to commit. Called by a timer, before a rejoin and at the stop. */
+  /** Returns the positions to commit. Called by a timer, before a rejoin, and by `stop`. */
   positions(): readonly Position[]
 }
 
-/** A member of a consumer group. It commits only assigned partitions, and never a lower offset. */
+/**
+ * A member of a consumer group. It commits only assigned partitions, and never an offset that is
+ * lower than an earlier commit.
+ */
 export interface LogConsumer {
   /** Resolves when this member has joined the group. */
   start(handlers: LogConsumerHandlers): Promise<void>
   pause(partition: TopicPartition): void
   resume(partition: TopicPartition): void
-  /** Fetches again from `offset`. Records may be delivered twice. */
+  /** Continues to fetch at `offset`. `onRecords` can then get the same records again. */
   seek(partition: TopicPartition, offset: number): void
   /** Commits the positions and leaves the group. Call it when no work is in progress. */
   stop(): Promise<void>
@@ -138,7 +152,11 @@ export interface OutgoingRecord {
   readonly partition?: number
   /** The producer hashes this key instead of the record's own key to choose the partition. */
   readonly partitionKey?: Buffer
-  /** Called before each try to send. When it returns false, the record fails with an error. */
+  /**
+   * Called before each try to send the record. When it returns false, for example because the
+   * process has lost the partition, the producer does not send the record, and `onAck` gets an
+   * error.
+   */
   readonly maySend?: () => boolean
 }
 
@@ -181,7 +199,9 @@ export interface LogPositions {
 }
 
 export interface TopicFollowerHandlers {
-  /** Called with the records of each partition in offset order. It must not block or throw. */
+  /**
+   * Called with the records of each partition in offset order. The handler must not block or throw.
+   */
   onRecord(record: LogRecord): void
   /**
    * Called about every 0.5 s while the follower is up to date. `asOf` is a time of
@@ -224,13 +244,19 @@ export interface TopicAdmin {
   close(): Promise<void>
 }
 
-/** The bytes are damaged or not in Hookline's format. Reading them again does not help. */
+/**
+ * A value that cannot be decoded, because its bytes are damaged or not in Hookline's format.
+ * Reading it again does not help.
+ */
 export interface Undecodable {
   readonly kind: 'undecodable'
   readonly detail: string
 }
 
-/** The writer's schema is unknown. Decode again after `learn(schemaId)` has resolved. */
+/**
+ * A value that cannot be decoded yet, because the schema with which it was written is unknown.
+ * Decode it again after `learn(schemaId)` has resolved.
+ */
 export interface SchemaNeeded {
   readonly kind: 'schema_needed'
   readonly schemaId: number
@@ -243,14 +269,14 @@ export interface EventCodec {
   encode(event: Event): Buffer
   /**
    * Decodes an event. Other producers may omit its receive time and timestamp. `receivedAt` then
-   * replaces the receive time, and the receive time replaces the timestamp. When the value comes
-   * from a retry record or a dead letter, pass the timestamp of the original record of the event.
-   * The event then has the same times in every topic.
+   * replaces the receive time, and the receive time replaces the timestamp. For the value of a
+   * retry record or a dead letter, the caller must pass the timestamp of the original record, so
+   * that the event has the same times in every topic.
    */
   decode(value: Buffer, receivedAt: EpochMs): Decoded
   /**
-   * Reads a schema from the registry. Resolves with false if the id is unknown, rejects while the
-   * registry is unreachable.
+   * Reads a schema from the registry. Resolves with false if the registry does not know the id.
+   * Rejects while the registry is unreachable.
    */
   learn(schemaId: number): Promise<boolean>
 }
@@ -262,8 +288,8 @@ export interface ValueCodec<Value> {
   encode(value: Value): Buffer
   decode(value: Buffer): DecodedValue<Value>
   /**
-   * Reads a schema from the registry. Resolves with false if the id is unknown, rejects while the
-   * registry is unreachable.
+   * Reads a schema from the registry. Resolves with false if the registry does not know the id.
+   * Rejects while the registry is unreachable.
    */
   learn(schemaId: number): Promise<boolean>
 }

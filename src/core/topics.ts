@@ -39,7 +39,7 @@ export interface TopicNames {
   readonly status: string
   /** Replays and resends of the operator API; compacted. It exists only with `operator.keys`. */
   readonly jobs: string
-  /** The counts of deliveries by hour and destination: the results of each partition. */
+  /** Ledger records: counts of deliveries by hour, destination and result. */
   readonly ledger: string
   readonly dispatcherGroup: string
   readonly retriesGroup: string
@@ -90,7 +90,10 @@ export interface TopicSpec {
   readonly compactionLag: DurationMs | undefined
   /** How long compaction keeps a tombstone; `undefined` for the broker's default of 24 h. */
   readonly tombstoneRetention?: DurationMs | undefined
-  /** When Kafka starts a new segment, in bytes; `undefined` for the broker's default of 1 GiB. */
+  /**
+   * Size in bytes at which Kafka closes a log segment and starts a new one; `undefined` for the
+   * broker's default of 1 GiB.
+   */
   readonly segmentBytes?: number | undefined
   /** The largest accepted batch in bytes; `undefined` for the broker's default of 1 MiB. */
   readonly maxRecordBytes: number | undefined

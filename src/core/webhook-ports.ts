@@ -37,6 +37,7 @@ export interface ResponseBody {
  * The step at which a request failed.
  * - `auth`: there was no access token, so nothing was sent.
  * - `address`: the address is not allowed, so nothing was sent.
+ * - `dns`, `connect`, `tls`: the connection to the endpoint could not be opened.
  * - `proxy`: the proxy failed or refused, so nothing was sent to the endpoint.
  * - `exchange`: sending the request or receiving the response on an open connection.
  * - `deadline`: the time limit was exceeded.

@@ -2,8 +2,8 @@ import type { Clock } from './ports.ts'
 import type { DurationMs } from './time.ts'
 
 /**
- * Resolves or rejects as `work` does, or after `time` as `late` does. The work then continues, and
- * its result is ignored.
+ * Waits for `work`, but at most for `time`. After that, the result is that of `late`. `work` then
+ * continues, but its result is ignored.
  */
 export function within<T, L>(
   clock: Pick<Clock, 'after'>,

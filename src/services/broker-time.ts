@@ -26,7 +26,8 @@ interface Deps {
 export interface BrokerTime extends PeriodicTask {
   /**
    * Writes a record, and resolves with the broker's time. Resolves with `undefined` when the write
-   * fails or takes more than 5 s, or when the topic keeps the producer's timestamps.
+   * fails or takes more than 5 s. Also resolves with `undefined` when the topic keeps the
+   * producer's timestamps (`CreateTime`), because the acknowledgement then has no broker time.
    */
   ask(): Promise<EpochMs | undefined>
   /**
@@ -50,8 +51,8 @@ const record = { key: Buffer.from('-/clock'), value: null, headers: {} }
 export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: Deps): BrokerTime {
   let isAsking = false
   /**
-   * Whether the topic keeps the producer's timestamps. Its acknowledgements then have no broker
-   * time, so the process stops asking.
+   * Whether the topic keeps the producer's timestamps (`CreateTime`). Its acknowledgements then
+   * have no broker time, so the process stops asking.
    */
   let isSilent = false
 

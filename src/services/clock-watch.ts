@@ -3,12 +3,18 @@ import { type DurationMs, durationMs } from '../core/time.ts'
 import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 
 const checkEvery = durationMs(10_000)
-/** The warning is repeated when the difference has changed by more than this number of seconds. */
+/**
+ * The warning is repeated when the difference between the two clocks has changed by more than this
+ * number of seconds.
+ */
 const repeatAfterSeconds = 10
 
 interface Deps {
   readonly clock: Clock
-  /** Milliseconds by which the machine's clock is ahead of `clock`; 0 when `clock` follows it. */
+  /**
+   * Milliseconds by which the machine's clock is ahead of `clock`; 0 when `clock` uses the
+   * machine's clock without a correction.
+   */
   readonly offset: () => number
   readonly logger: Logger
 }

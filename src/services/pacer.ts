@@ -4,8 +4,9 @@ import { sleep } from '../core/sleep.ts'
 import { durationMs } from '../core/time.ts'
 
 /**
- * Maximum delay, in ms, that the pacer compensates by resolving the next promises earlier. Timers
- * fire some milliseconds late, which it compensates. After a long pause it must not cause a burst.
+ * Maximum credit of the rate limit, in ms. If promises resolve up to this much too late, for
+ * example because timers fire late, the next ones resolve without a wait. After a longer pause, the
+ * remaining time is lost, so no burst follows.
  */
 const maxBurstMs = 100
 
@@ -26,9 +27,10 @@ export function createPacer(clock: Clock, perSecond: number | undefined, stop: A
 }
 
 /**
- * Yields the numbers from 0 to `count - 1`, `perSecond` a second. The due time of each number is
- * computed from the start, so after any delay the next numbers follow faster. It does not wait when
- * `perSecond` is `undefined`, and ends early when `signal` is aborted.
+ * Yields the numbers from 0 to `count - 1`, at the rate of `perSecond`; without `perSecond`,
+ * without a wait. The due time of each number is computed from the start. So after any delay,
+ * numbers follow faster until the mean rate is reached. The generator ends early when `signal` is
+ * aborted.
  */
 export async function* paced(
   { count, perSecond }: { readonly count: number; readonly perSecond: number | undefined },

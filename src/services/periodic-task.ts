@@ -9,7 +9,7 @@ export interface PeriodicTask {
 
 interface Deps {
   readonly clock: Clock
-  /** Time until the first run. */
+  /** Time from `start` to the first run. */
   readonly firstAfter: DurationMs
   /** Runs once. Resolves with the time until the next run. */
   readonly turn: () => DurationMs | Promise<DurationMs>

@@ -289,7 +289,7 @@ describe('a session', () => {
     expect(violations).toEqual([])
   })
 
-  it('of another tab replaces the one of this tab', async () => {
+  it('that began in another tab replaces the session of this tab', async () => {
     const { page, operator, show } = await console.open()
     await show('/destinations/analytics')
     const other = await page.context().newPage()

@@ -6,7 +6,7 @@ import { withConsoleBrowser } from '../support/console/console-browser.ts'
 const console = withConsoleBrowser()
 
 it.each([
-  ['a next page', { next: 'later' }, 'No dead letter was found yet.', 1],
+  ['a next page', { next: 'later' }, 'No dead letter found so far.', 1],
   ['no next page', {}, 'There are no dead letters.', 0],
 ])('an empty partial list with %s says whether the search can continue', async (_, more, title, notices) => {
   const { page, show } = await console.open()

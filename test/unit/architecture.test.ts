@@ -50,7 +50,7 @@ describe('a file imports only permitted layers', () => {
     expect(targets.filter(target => !allowed[layer]?.includes(layerOf(target) ?? 'entry'))).toEqual([])
   })
 
-  it('the test finds the imports of a file', () => {
+  it('the function of this test finds the imports of a file', () => {
     expect(importsOf('core/topics.ts')).toContain('./time.ts')
   })
 })

@@ -6,7 +6,10 @@ export const loadOptions = {
   destinations: { usual: '1', meaning: 'destinations per event' },
   answer: { usual: '200', meaning: 'response time of the endpoints in milliseconds' },
   members: { usual: '0', meaning: 'memberships: members of all audiences, counted once for each destination' },
-  'outage-share': { usual: '0.1', meaning: 'share of the deliveries to failing endpoints during an outage (0 to 1)' },
+  'outage-share': {
+    usual: '0.1',
+    meaning: 'share of the deliveries that go to failing endpoints during an outage (0 to 1)',
+  },
   'outage-hours': { usual: '1', meaning: 'duration of the outage in hours' },
   transport: { usual: 'undici', meaning: 'HTTP client: undici or got' },
   utilisation: {

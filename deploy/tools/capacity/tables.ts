@@ -48,10 +48,7 @@ export const assumptionsTable = (choices: Assumptions): string =>
       ['average CPU use of a process', percent(choices.utilisation)],
       ['replicas of each partition', String(choices.replicas)],
       ['retention of the events topic, days', String(choices.retentionDays)],
-      [
-        '`delivery.maxInFlight`: the smaller value, unless it needs more dispatchers',
-        choices.inFlight.map(shown).join(' or '),
-      ],
+      ['`delivery.maxInFlight`', `${choices.inFlight.map(shown).join(', or ')} if fewer dispatchers are then enough`],
       ['throughput of one broker, replication included, MB a second', String(choices.brokerMb)],
       ['memory for members in one audiences process, MB', shown(choices.audiencesMb)],
       ['`delivery.window`, hours', String(choices.windowHours)],
@@ -88,13 +85,15 @@ export function plansTable(
       line('written to the brokers, MB a second', ({ brokers }) => three(brokers.inMb)),
       line('stored by the brokers, TB', ({ brokers }) => three(brokers.diskTb)),
       line(
-        'outage: share of the destinations, duration',
+        'outage: share of deliveries that go to failing endpoints, duration',
         (_, { outage }) => `${percent(outage.share)}, ${three(outage.hours)} h`,
       ),
-      line('waiting records at the end', ({ outage }) => three(outage.waiting)),
+      line('waiting records at the end of the outage', ({ outage }) => three(outage.waiting)),
       line('retry records written per delivery to a failing endpoint', ({ outage }) => three(outage.amplification)),
-      line('additional cores for the outage, maximum', ({ outage }) => three(outage.cores)),
-      line('additionally written to the brokers, maximum, MB a second', ({ outage }) => three(outage.inMb)),
+      line('additional cores of the dispatchers during the outage, maximum', ({ outage }) => three(outage.cores)),
+      line('additionally written to the brokers during the outage, maximum, MB a second', ({ outage }) =>
+        three(outage.inMb),
+      ),
     ],
   )
 }
@@ -122,9 +121,9 @@ export function outagesTable(coefficients: Coefficients): string {
   return table(
     [
       ...[
-        'share of the destinations',
+        'share of deliveries that go to failing endpoints',
         'hours',
-        'waiting records at the end',
+        'waiting records at the end of the outage',
         'retry records per delivery',
         'retry records a second, maximum',
       ],

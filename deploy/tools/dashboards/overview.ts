@@ -188,7 +188,7 @@ const calls: Row = {
     {
       title: 'Requests in progress',
       description:
-        'Requests in progress in all processes, and their limit. Near the limit, deliveries wait for a permit.',
+        'Requests in progress in all processes, and their limit. Near the limit, deliveries wait until other requests end.',
       unit: 'short',
       as: 'lines',
       width: 8,

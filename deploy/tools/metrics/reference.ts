@@ -18,14 +18,14 @@ ${Object.entries(openLabels)
   .join('\n')}
 
 ## Limits of the number of series
-A process should expose at most ${number(seriesBudget.inProcess)} series; a scrape of these takes about five milliseconds and half a megabyte. Therefore, Hookline limits the series with ids from the configuration:
+A process should expose at most ${number(seriesBudget.inProcess)} series. A scrape of this number of series takes about five milliseconds and transfers half a megabyte. Therefore, Hookline limits the series with ids from the configuration:
 
-- Above ${number(seriesBudget.detailed)} of these series, the webhook label of a new series is \`${overflowLabelValue}\`. Above ${number(seriesBudget.folding)}, the destination or source label is \`${overflowLabelValue}\` too. Sums stay correct.
-- Gauges have no value \`${overflowLabelValue}\`: \`hookline_breaker_open\` does not show destinations above the limit.
+- When a process has more than ${number(seriesBudget.detailed)} of these series, the label \`webhook\` of each new series is \`${overflowLabelValue}\`. Above ${number(seriesBudget.folding)}, the label \`destination\` or \`source\` of each new series is \`${overflowLabelValue}\` too. Sums stay correct.
+- Gauges have no series with \`${overflowLabelValue}\`. For example, \`hookline_breaker_open\` does not show destinations above the limit.
 - A series counts towards these limits until the process exits. The alert \`HooklineSeriesFolded\` fires when \`hookline_metrics_series_folded_total\` counts label combinations above a limit.
 
 ## Meaning of \`use\`
-The description of each metric below ends with one of these values. \`alert\`: a rule in \`deploy/helm/hookline/files/rules/\` uses the metric. \`dashboard\`: only a panel in \`deploy/tools/dashboards/\` shows it. \`debug\`: neither; use it to investigate a problem.
+The description of each metric below ends with one of these values. \`alert\`: a rule in \`deploy/helm/hookline/files/rules/\` uses the metric. \`dashboard\`: no rule uses the metric, but a panel in \`deploy/tools/dashboards/\` shows it. \`debug\`: no rule and no panel uses the metric; it helps to investigate a problem.
 `
 
 /** Returns the text of `docs/reference/metrics.md`. */

@@ -10,27 +10,27 @@ import { code, generatedFrom, plain, table } from './markdown.ts'
 export const variables = {
   HOOKLINE_CONFIG: 'Configuration file, if `--config` is not given.',
   HOOKLINE_LOG_LEVEL: 'Minimum log level of `hookline run`, if `--log-level` is not given.',
-  HOOKLINE_DEBUG: 'If not empty, errors include the stack trace and the causes.',
+  HOOKLINE_DEBUG: 'If set and not empty, errors include the stack trace and the causes.',
   HOOKLINE_OPERATOR_URL: 'URL of the operator API, if `--operator-url` is not given.',
   HOOKLINE_OPERATOR_KEY_FILE: 'File with a key of the operator API, if `--operator-key-file` is not given.',
-  KAFKA_BROKERS: 'Bootstrap brokers, `host:port,…`; overrides `kafka.brokers`.',
-  SCHEMA_REGISTRY_URL: 'URL of the schema registry; overrides `registry.url`.',
+  KAFKA_BROKERS: 'Bootstrap brokers, `host:port,…`; overrides `kafka.brokers` of the configuration.',
+  SCHEMA_REGISTRY_URL: 'URL of the schema registry; overrides `registry.url` of the configuration.',
 } as const
 
 const head = `# Commands
 
-This page lists the commands of the \`hookline\` program with their options. The [glossary](glossary.md) explains terms such as *destination*, *dead letter* and *audience*. [Errors and outcomes](errors.md) explains the outcomes, reasons and codes. Use \`hookline <command>\` in the container and \`npx hookline <command>\` in a checkout.
-\`hookline help <command>\` prints the same text. ${generatedFrom('the commands')}
+This page lists the commands of the \`hookline\` program with their options. The [glossary](glossary.md) explains terms such as *destination*, *dead letter* and *audience*. [Errors and outcomes](errors.md) explains the outcomes, reasons and codes. Use \`hookline <command>\` in the container, and \`npx hookline <command>\` in a clone of the repository.
+\`hookline help <command>\` prints the text of one command. ${generatedFrom('the commands')}
 
-Results go to stdout; errors and messages about progress go to stderr. \`--json\` prints JSON for programs. For an unknown command or option, the error suggests the nearest one.
+Results go to stdout; errors and messages about progress go to stderr. \`--json\` prints JSON for programs. For an unknown command or option, the error suggests a known one with a similar name.
 
 ## Exit codes
 ${table(
   ['code', 'meaning'],
   [
     ['0', 'Success.'],
-    ['1', 'Failure or incomplete result; one line on stderr has the reason.'],
-    ['2', 'Usage or configuration error; nothing was done.'],
+    ['1', 'The command failed, or its result is incomplete. One line on stderr has the reason.'],
+    ['2', 'The command line or the configuration has an error. The command changed nothing.'],
   ],
 )}
 
@@ -109,7 +109,7 @@ const argumentRow = (argument: Argument): readonly string[] => [
 function optionRow({ flags, description, argChoices, defaultValue, envVar, mandatory }: Option): readonly string[] {
   const choices = argChoices === undefined ? [] : [`One of ${argChoices.map(code).join(', ')}.`]
   const standard = defaultValue === undefined ? [] : [`Default: ${code(String(defaultValue))}.`]
-  const variable = envVar === undefined ? [] : [`Also ${code(envVar)}.`]
+  const variable = envVar === undefined ? [] : [`Environment variable: ${code(envVar)}.`]
   const need = mandatory ? ['Required.'] : []
   return [code(flags), [sentence(plain(description)), ...choices, ...standard, ...variable, ...need].join(' ')]
 }

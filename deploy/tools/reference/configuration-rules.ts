@@ -6,7 +6,7 @@ export const configurationRules = {
   uniqueWebhookLabels:
     'Webhook labels are unique within a destination. The label of a webhook is its `id`. Without an `id`, it is the position of the webhook (`0` to `4`).',
   knownNames:
-    '`destinations[].sources` contains ids of sources, and `audiences.list[].destinations` ids of destinations, without repetition.',
+    'Each entry of `destinations[].sources` is the id of a source, and each entry of `audiences.list[].destinations` the id of a destination. No list has the same id twice.',
   readableFiles:
     'Every file that a process or command reads exists and has valid content: a secret, a URL, certificates or a key.',
   usableCertificates: 'The values in `tls` of a destination are certificates or a private key in PEM format.',
@@ -20,7 +20,7 @@ export const configurationRules = {
   allowedTargets:
     'An IP address in a URL is public or in `network.allow`, and the port of every URL is in `network.ports`.',
   allowedHeaders:
-    'Static headers are valid HTTP headers with at most 4,096 bytes each and 8,192 bytes together. Headers that Hookline or its HTTP client sets are not allowed: `Host`, `Content-*` headers of the body, `User-Agent`, `X-Signature`, `X-Message-Id`, `webhook-*`, `proxy-*` and connection headers such as `Connection`. With `traceHeaders`, `traceparent` and `tracestate` are not allowed either.',
+    'The static headers of a webhook are valid HTTP headers with at most 4,096 bytes each and 8,192 bytes together. Headers that Hookline or its HTTP client sets are not allowed: `Host`, `Content-*` headers of the body, `User-Agent`, `X-Signature`, `X-Message-Id`, `webhook-*`, `proxy-*` and connection headers such as `Connection`. With `traceHeaders`, `traceparent` and `tracestate` are not allowed either.',
   comparableValues:
     'The value of a condition in `filter.where` fits its operator: a list for `in`, `true` or `false` for `exists`, a number for `gt`, `gte`, `lt` and `lte`, text for `prefix`, and a single value for `eq` and `ne`.',
   authorizationGivenOnce: 'A destination with `auth.oauth2` has no static `Authorization` header.',
@@ -28,12 +28,12 @@ export const configurationRules = {
   signingHasKey:
     'A destination with `policy.signing: ed25519` has a `signingKey` or `signingKeyFile`, and sends the Standard Webhooks headers.',
   scheduleFitsWindow:
-    'The waits in `delivery.schedule` never decrease. Together with one `delivery.timeout` for each attempt, they fit into `delivery.window`.',
+    'The waits in `delivery.schedule` never decrease. The sum of the waits, plus one `delivery.timeout` for each attempt, is at most `delivery.window`.',
   policiesWithinLimits:
-    'In the policy of a destination, `timeout` and `window` are at most those of `delivery`. The schedule of the destination (`policy.schedule` or `delivery.schedule`) fits into its retry window.',
+    'In the policy of a destination, `timeout` and `window` are at most those of `delivery`. The schedule of the destination (`policy.schedule` or `delivery.schedule`) fits into its retry window in the same way.',
   lifecycleHasTopic:
     '`lifecycle.disableAfter` and `lifecycle.onGone: disable` need `operator.encryptionKeyFile`, because the config topic stores which destinations are disabled.',
   distinctListeners: '`collector.listen`, `operator.listen` and `ops.listen` differ.',
   secretsGivenOnce:
-    'A secret is set either directly or as a file, not both. Each source has a write key, each webhook a URL, and each key in `operator.keys` its text. A user name requires a password, and a password a user name.',
+    'A secret is set either directly or as a file, not both. Each source has a write key, each webhook has a URL, and each entry of `operator.keys` has a key. A user name requires a password, and a password requires a user name.',
 } as const

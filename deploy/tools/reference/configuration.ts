@@ -41,18 +41,19 @@ The configuration file:
 
 - \`deploy/local/hookline.yaml\` is a commented example. \`schemas/config.schema.json\` is the JSON Schema for editors: write \`# yaml-language-server: $schema=\` and the path of this schema in the first line.
 - \`npx hookline check-config\` lists the errors, each with file, line, column, key and hint. An unknown key is an error.
-- A duration is a whole number with \`ms\`, \`s\`, \`m\` or \`h\`. An id is 1 to 63 letters, digits, \`.\`, \`_\` or \`-\`, starts with a letter or digit, and does not start with \`hookline.\`.
-- Hookline replaces \`\${NAME}\` by the value of this environment variable, and \`\${NAME:-default}\` by \`default\` if the variable is unset or empty. An unset variable without a default is an error. Files of [\`destinationsFrom\`](#destinationsfrom) cannot use variables. \`$\${\` is a literal \`\${\`. A variable in place of a list contains the entries, separated by commas.
+- A duration is a whole number with \`ms\`, \`s\`, \`m\` or \`h\`. An id has 1 to 63 characters: letters, digits, \`.\`, \`_\` and \`-\`. It starts with a letter or digit, but not with \`hookline.\`.
+- Hookline replaces \`\${NAME}\` by the value of the environment variable \`NAME\`, and \`\${NAME:-default}\` by \`default\` if the variable is unset or empty. An unset variable without a default is an error. Files of [\`destinationsFrom\`](#destinationsfrom) cannot use variables. \`$\${\` is a literal \`\${\`. A variable in place of a list contains the entries, separated by commas.
 - \`KAFKA_BROKERS\` and \`SCHEMA_REGISTRY_URL\` in the environment override \`kafka.brokers\` and \`registry.url\`.
 
-Each section below has the word *Live* or *Restart*. It says when a change of a value applies, unless the description of the key says otherwise:
+Each section below has the word *Live* or *Restart*, which says when a change of a value applies. If this differs for a key, the description of the key says so:
 
 - **Live**: every process applies a change within five seconds.
 - **Restart**: a process reads the value only at its start. It logs a change of the value, and keeps the old value until its restart.
 
 Errors have these effects:
 
-- If the configuration file has an error, running processes keep the previous configuration. If a file of \`destinationsFrom\` has an error, a process keeps the last valid destination of this file. If the file was never valid since the start of the process, the deliveries of the destination wait; without a readable \`id\` and \`sources\`, it [gets no new messages](../how-to/add-a-destination.md).
+- If the configuration file has an error, a running process keeps the previous configuration, and no process can start.
+- If a file of \`destinationsFrom\` has an error, a process keeps the destination as in the last valid version of this file. If the file has not been valid since the process started, the deliveries of its destination wait. If the process cannot read \`id\` or \`sources\` in the file, the destination [gets no new messages](../how-to/add-a-destination.md#directories-of-other-teams).
 - If \`audiences.list\`, \`canary\` or \`notices\` names a destination that does not exist, this is an error, except in two cases:
 
   | the configuration has | until the destination exists |
@@ -62,7 +63,7 @@ Errors have these effects:
 
 Secrets:
 
-- A secret can be set directly or, with the suffix \`File\` on its key, as the path of a file. The password of the proxy and the encryption key can be set only as files. A line break at the end of a file is ignored. A change of the file counts as a change of the configuration.
+- A secret can be set directly (\`sharedSecret\`) or, with the suffix \`File\` on its key, as the path of a file (\`sharedSecretFile\`). The password of the proxy and the encryption key can be set only as files. Hookline ignores a line break at the end of the file. A change of the file counts as a change of the configuration.
 - The path of the file is relative to the configuration file, or to the file of \`destinationsFrom\` that contains the path.
 - A process reads only the files that its [services](glossary.md#kafka-and-processes) need. A command, too, reads only some files. The other files may be missing:
 
@@ -82,7 +83,7 @@ Secrets:
 /** Returns the text of `docs/reference/configuration.md`. */
 export function configurationText(): string {
   const sections = Object.entries(schema.properties ?? {}).filter(([key]) => key !== '$schema')
-  const rules = `## Rules across keys\nThese rules concern several values. An error names the key that violates the rule.\n\n${Object.values(
+  const rules = `## Rules across keys\nA valid configuration follows these rules, which concern several values. If it violates a rule, the error names the key.\n\n${Object.values(
     configurationRules,
   )
     .map(rule => `- ${rule}`)

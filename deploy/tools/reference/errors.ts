@@ -26,7 +26,7 @@ const outcomeMeanings: Meanings<Outcome> = {
   ],
   http_429: [
     'The endpoint asks for fewer requests. Hookline makes fewer attempts per second at the destination, and honours `Retry-After`.',
-    'Nothing: messages wait, and their rate adapts to the endpoint. If the customer has agreed to a rate, or if the destination has a short `policy.schedule`, set `policy.ratePerSecond`.',
+    'Nothing: messages wait, and their rate adapts to the endpoint. Set `policy.ratePerSecond` in two cases: the customer has agreed to a rate, or `policy.schedule` is so short that the retries are soon used up.',
   ],
   http_5xx: ['The endpoint failed with a status of 500 to 599.', 'The owner of the endpoint has to fix it.'],
   timeout: [
@@ -58,7 +58,7 @@ const outcomeMeanings: Meanings<Outcome> = {
     'Check whether another server listens on this address.',
   ],
   auth: [
-    'Hookline could not get an access token for the request (`auth.oauth2`), so the endpoint got no request. If the attempt has no other retryable outcome, the delivery is deferred instead of retried: the attempt does not count for the schedule. The circuit breaker ignores this outcome.',
+    'Hookline could not get an access token for the request (`auth.oauth2`), so the endpoint got no request. If the attempt has no other retryable outcome, the delivery is deferred instead of retried: the attempt uses up no retry of the schedule. The circuit breaker ignores this outcome.',
     'Check the log for `token request failed`: its fields `outcome` and `detail` say why.',
   ],
   internal: [
@@ -71,14 +71,14 @@ const outcomeMeanings: Meanings<Outcome> = {
   ],
   http_4xx: [
     'The endpoint rejected the message with a status of 400 to 499, except 408 and 429.',
-    '401 and 403: check the secret and the static headers. 404 and 410: check the URL. Otherwise ask the owner of the endpoint why it does not accept the message.',
+    '401 and 403: check the secret and the static headers. 404 and 410: check the URL. Other statuses: ask the owner of the endpoint why it does not accept the message.',
   ],
   tls_untrusted: [
     'The certificate is expired, self-signed, for another name, or from an untrusted authority. No byte of the request was sent.',
     'Renew the certificate. Add a private authority to `network.caFile`.',
   ],
   blocked_address: [
-    'The host has an address of a cloud metadata service, or a private address that is not in `network.allow`; or the port is not in `network.ports`.',
+    'One of three cases: the host has an address of a cloud metadata service, the host has a private address that is not in `network.allow`, or the port is not in `network.ports`.',
     'Add an intended private address to `network.allow`, and an intended port to `network.ports`. Metadata addresses are never allowed.',
   ],
 }
@@ -90,7 +90,7 @@ const deadLetterMeanings: Meanings<DeadLetterReason> = {
   http_4xx: [permanentFailure, 'See the outcome of the same name.'],
   tls_untrusted: [permanentFailure, 'See the outcome of the same name.'],
   blocked_address: [permanentFailure, 'See the outcome of the same name.'],
-  retries_exhausted: ['The last attempt of the schedule failed too.', 'Fix the endpoint, then replay.'],
+  retries_exhausted: ['All attempts that the schedule permits have failed.', 'Fix the endpoint, then replay.'],
   retry_window_over: [
     'The next attempt would begin after the end of the retry window, or the destination was still paused at the end of the window.',
     'Fix the endpoint, or remove `paused: true`, then replay.',
@@ -100,14 +100,17 @@ const deadLetterMeanings: Meanings<DeadLetterReason> = {
     'Replay after that delay.',
   ],
   undecodable: [
-    'Hookline cannot process the record as an event, for one of these reasons:<br>• The record is damaged, empty or larger than 16 MiB, or its schema is unknown or is not that of events.<br>• Another program wrote the record to a retry topic without the headers of a delivery.<br>• The Kafka batch of the record cannot be decompressed, decompresses to more than 64 MiB, or has more than 200,000 records.<br>• The field `canonical` of the event is true, but the event does not have the form in which Hookline writes events.<br>• The event is a delete message that no deletion requested.<br>• A bug of Hookline stopped the processing.',
+    'Hookline cannot process the record as an event, for one of these reasons:<br>• The record is damaged, empty or larger than 16 MiB, or its schema is unknown or not the schema of events.<br>• Another program wrote the record to a retry topic without the headers of a delivery.<br>• The Kafka batch of the record cannot be decompressed, decompresses to more than 64 MiB, or has more than 200,000 records.<br>• The field `canonical` of the event is true, but the event does not have the form in which Hookline writes events.<br>• The record is a delete message that no deletion requested.<br>• A bug of Hookline stopped the processing.',
     'Find and correct the producer: `hookline dead-letters --json` shows the headers and the offset. A producer other than Hookline must write `canonical: false`. In the case of a bug, the log has an error: report it.',
   ],
   invalid_message: [
     'Another program wrote the event to Kafka, and the event breaks a rule for messages. The header `outcomes` of the dead letter contains the [code of the rule](#rejected-messages).',
     'Fix the program. A replay fails again, because it does not change the event.',
   ],
-  unknown_source: ['No source of the configuration has the event’s `sourceId`.', 'Configure the source, then replay.'],
+  unknown_source: [
+    'No source in the configuration has the id in the field `sourceId` of the event.',
+    'Configure the source, then replay.',
+  ],
   unknown_destination: [
     'The destination was removed from the configuration while the delivery waited, or the event names a destination that is not configured.',
     'Configure the destination under the same id, then replay.',
@@ -148,11 +151,11 @@ const deferralMeanings: Meanings<DeferralCause> = {
     'Speed up the endpoint, or raise `delivery.perWebhook`. If other destinations hold the permits, raise `delivery.maxInFlight` or `delivery.perHost`.',
   ],
   breaker_open: [
-    'The circuit breaker is open: at least ten attempts ended within a minute, and at least 70 % of them failed with a retryable outcome other than `http_429`, `proxy` and `auth`. Every 30 s Hookline attempts one delivery. The circuit breaker closes if this attempt does not fail with one of these outcomes.',
+    'The circuit breaker is open: at least ten attempts ended within a minute, and at least 70 % of them failed with a retryable outcome. Two kinds of failed attempts do not count: those whose only retryable outcome is `http_429`, and those with the outcome `proxy` or `auth`. After 30 s, Hookline attempts one delivery. If this attempt succeeds or is rejected, the circuit breaker closes. If it fails with an outcome that counts, Hookline tries again after another 30 s; if its outcome does not count, the next delivery is attempted instead.',
     'Check the outcomes of the requests to this destination.',
   ],
   not_before: [
-    'The wait of the retry topic has ended, but the delivery must wait longer, for example because of `Retry-After`. The delivery then waits in a retry topic once more.',
+    'The delivery must still wait, for example because of `Retry-After`, or because the destination is paused after a 429. So it waits in a retry topic, even if it has already waited in one.',
     'Nothing.',
   ],
   auth: [
@@ -161,12 +164,12 @@ const deferralMeanings: Meanings<DeferralCause> = {
   ],
   paused: ['The destination has `paused: true`.', 'Remove `paused: true` to resume deliveries.'],
   handover: [
-    'The partition moved to another process while this delivery waited in memory. The offset commit had no room for the list of the finished deliveries of the same record. Because this delivery waits in a retry topic, the next process does not read the record again, and does not repeat the finished deliveries.',
+    'The partition moved to another process while this delivery waited in memory. Other deliveries of the same record were finished. Normally the offset commit lists finished deliveries, but the list was full. So Hookline wrote this delivery to a retry topic and committed the record. The next process therefore does not repeat the finished deliveries.',
     'Nothing.',
   ],
   unconfigured: [
     'The process does not know the source or destination. The configuration of the process may be older than that of other processes, so the delivery waits.',
-    'Configure the source or destination. Otherwise the delivery is dead-lettered within about two minutes with `unknown_source` or `unknown_destination`.',
+    'Configure the source or destination within about two minutes. After this time, Hookline dead-letters the delivery with `unknown_source` or `unknown_destination`.',
   ],
 }
 
@@ -184,11 +187,11 @@ const replayMeanings: Meanings<ReplayRefusal> = {
     'Add the source to `sources` of the destination again, or use `--even-disconnected`.',
   ],
   truncated: [
-    'The dead letter has only the first 64 KiB of a record that was too large for the dead-letter topic, or of a compressed Kafka batch that Hookline could not read.',
+    'The dead letter has only the first 64 KiB: of a record that was too large for the dead-letter topic, or of a compressed Kafka batch that Hookline could not read.',
     'Within 7 days, read the whole record or batch from the events topic: `hookline dead-letters --json` shows its topic, partition and offset.',
   ],
   unreadable: [
-    'One of two cases: another program wrote the record to the dead-letter topic, with headers that do not name a delivery; or the event cannot be decoded, so the source of the event is not known.',
+    'One of two cases: another program wrote the record to the dead-letter topic, with headers that do not describe a delivery; or the event cannot be decoded, so Hookline does not know its source.',
     '`hookline dead-letters --json` shows the record. If the event cannot be decoded because its schema is missing in the registry, register the schema and replay. If it cannot be decoded for another reason, use `--even-disconnected`. Records with invalid headers cannot be replayed.',
   ],
 }
@@ -207,44 +210,43 @@ export function errorsText(): string {
     head,
     section(
       'Outcomes of a request',
-      `The result of one POST request to one webhook, as in \`hookline_webhook_calls_total{outcome}\` and \`hookline dead-letters --outcome\`.
-[Retries and dead letters](../explanation/retries-and-dead-letters.md) describes the effects *retried* and *permanent failure*.`,
+      `An outcome is the result of one POST request to one webhook. The metric \`hookline_webhook_calls_total{outcome}\` counts requests by outcome, and \`hookline dead-letters --outcome\` selects dead letters by outcome. After an outcome with the effect *permanent failure*, Hookline does not repeat the request ([Retries and dead letters](../explanation/retries-and-dead-letters.md)).`,
       ['outcome', 'effect', 'meaning', 'what to do'],
       outcomes.map(each => [code(each), each === 'delivered' ? 'done' : effect(each), ...outcomeMeanings[each]]),
     ),
     section(
       'Dead-letter reasons',
-      'Why a record is in the topic `hookline.dead-letter`, as in its header `reason`, `hookline_dead_letters_total{reason}` and `hookline dead-letters --reason`. The topic keeps a record for 30 days. During this time you can [replay](../how-to/replay.md) it.',
+      'The reason says why a record is in the topic `hookline.dead-letter`. It is in the header `reason` of the record. The metric `hookline_dead_letters_total{reason}` counts dead letters by reason, and `hookline dead-letters --reason` selects them. The topic keeps a record for 30 days. During this time you can [replay](../how-to/replay.md) it.',
       ['reason', 'meaning', 'what to do'],
       deadLetterReasons.map(each => [code(each), ...deadLetterMeanings[each]]),
     ),
     section(
       'Drops',
-      'Why Hookline intentionally does not make a delivery, as in `hookline_drops_total{reason}`. Dropped deliveries are neither logged nor kept.',
+      'The reason says why Hookline intentionally does not make a delivery. The metric `hookline_drops_total{reason}` counts dropped deliveries. Hookline neither logs nor keeps them.',
       ['reason', 'meaning', 'what to do'],
       dropReasons.map(each => [code(each), ...dropMeanings[each]]),
     ),
     section(
       'Deferrals',
-      'Why a delivery waits in a retry topic without an attempt, as in `hookline_deferrals_total{cause}`.',
+      'The cause says why a delivery waits in a retry topic without an attempt. The metric `hookline_deferrals_total{cause}` counts these deferrals.',
       ['cause', 'meaning', 'what to do'],
       deferralCauses.map(each => [code(each), ...deferralMeanings[each]]),
     ),
     section(
       'Dead letters that cannot be replayed',
-      'Why `hookline replay` does not replay a dead letter. Its exit code is then 1, except with `--dry-run`.',
+      'The reason says why `hookline replay` does not replay a dead letter. The exit code of the command is then 1, except with `--dry-run`.',
       ['reason', 'meaning', 'what to do'],
       replayRefusals.map(each => [code(each), ...replayMeanings[each]]),
     ),
     section(
       'Error responses of the HTTP APIs',
-      'Status and `code` of an error response, as in `hookline_collector_answers_total{code}` and `hookline_operator_answers_total{code}`. The pages of the [tracking API](tracking-api.md#responses) and the [operator API](operator-api.md#responses) describe the codes of each API.',
+      'An error response has a status and, in its body, a `code`. The metrics `hookline_collector_answers_total{code}` and `hookline_operator_answers_total{code}` count responses by code. The pages of the [tracking API](tracking-api.md#responses) and the [operator API](operator-api.md#responses) describe the codes of each API.',
       ['status', 'code', 'meaning', 'what to do'],
       answerRows(),
     ),
     section(
       'Rejected messages',
-      'Why one message of a batch is rejected. The code is in `rejected` of the response and in the topic `hookline.rejected`. For an event that another program wrote to Kafka, the code is in the header `outcomes` of a dead letter with the reason `invalid_message`.',
+      'The code says why one message of a batch is rejected. It is in `rejected` of the response and in the topic `hookline.rejected`. For an event that another program wrote to Kafka, the code is in the header `outcomes` of a dead letter with the reason `invalid_message`.',
       ['code', 'meaning', 'what to do'],
       rejectionCodes.map(each => [code(each), ...rejectionMeanings[each]]),
     ),

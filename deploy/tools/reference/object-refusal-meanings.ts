@@ -12,7 +12,7 @@ type Code = Exclude<ObjectRefusalCode, ProblemCode>
 const remedies: Readonly<Record<Code, string>> = {
   invalid_query: 'Correct the parameter that `problems` names.',
   invalid_precondition:
-    'Send the `ETag` of the object, for example `If-Match: "3"`; as `Idempotency-Key`, send for example a UUID.',
+    'In `If-Match`, send the `ETag` of the object, for example `"3"`. In `Idempotency-Key`, send for example a UUID.',
   defined_in_file: 'Change that file.',
   encryption_key_missing: 'Set `operator.encryptionKeyFile`, or change the object in the configuration file.',
   rotation_in_progress: 'Wait until the rotation ends, remove one secret, or rotate with the overlap `0s`.',
@@ -22,9 +22,10 @@ const remedies: Readonly<Record<Code, string>> = {
   in_use: 'First remove the id from the objects and settings that `problems` names.',
   precondition_failed: 'Read the object, and send the change again for its version.',
   invalid_object: 'Correct what `problems` lists.',
-  idempotency_key_reused: 'Send a new value for a new job, or the body of the earlier request to get its job.',
+  idempotency_key_reused:
+    'To create a new job, send a new value. To get the earlier job, send the body of the earlier request.',
   precondition_required:
-    'Send `If-Match` with the `ETag` of the object, so that you overwrite no change that you have not seen, or `If-Match: *`.',
+    'Read the object, and send its `ETag` in `If-Match`. Hookline then refuses your change if the object has changed since. To change any version, send `If-Match: *`.',
 }
 
 /** Meaning and remedy of each code of the operator API that `problemMeanings` does not have. */

@@ -9,7 +9,7 @@ export const problemMeanings: Meanings<ProblemCode> = {
     'Fix the sender.',
   ],
   invalid_body: [
-    'The body is JSON, but not of the form that this path requires; or the body is damaged gzip. For deletions and syncs of the operator API also: the query is not valid, or a list has an invalid line.',
+    'The body is JSON, but not of the form that this path requires; or the body is damaged gzip. At the paths of deletions and syncs, the code has two more causes: the query is not valid, or a list has an invalid line.',
     '`message` says what to send.',
   ],
   rejected: [

@@ -54,8 +54,8 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
 }
 
 /**
- * The logger for kafkajs. It writes only with `DEBUG=analytics`. Without `DEBUG`, failures are
- * still visible: the results of batches report them.
+ * The logger for kafkajs. It writes only with `DEBUG=analytics`. Failures need no log line: the
+ * transport returns them to the client as results of batches.
  */
 function debugLogger(): Logger {
   const debugging = isDebugging(process.env['DEBUG'])

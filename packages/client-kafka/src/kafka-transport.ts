@@ -18,11 +18,11 @@ export interface EventsTopic {
 }
 
 export interface KafkaTransportDeps {
-  /** The source of all messages. */
+  /** The id of the source of all messages. */
   readonly sourceId: string
   /**
-   * Connects to Kafka and the registry. Called before the first record. If a call fails, it is
-   * called again for the next attempt.
+   * Connects to Kafka and the schema registry. The transport calls `open` before the first record.
+   * When `open` fails, the transport calls it again at the next attempt to send a batch.
    */
   readonly open: () => Promise<EventsTopic>
   /** Closes the connections after all records in progress are acknowledged or failed. */
@@ -31,7 +31,7 @@ export interface KafkaTransportDeps {
   readonly now: () => Event['receivedAt']
   /**
    * Keeps the process alive until the returned function is called. The connections to Kafka alone
-   * do not keep it alive.
+   * do not keep the process alive.
    */
   readonly hold: () => Cancel
 }
@@ -44,8 +44,8 @@ interface Outgoing {
 }
 
 /**
- * The progress of sending a batch. Its messages are encoded once. A retry writes only the records
- * that Kafka has not acknowledged.
+ * The progress of sending a batch. The messages of the batch are encoded once. A retry writes only
+ * the records that Kafka has not acknowledged.
  */
 interface Progress {
   left: readonly Outgoing[]
@@ -124,7 +124,8 @@ export function createKafkaTransport({ sourceId, open, close, now, hold }: Kafka
       const stopped = abortOf(signal)
       const release = hold()
       inProgress += 1
-      // After an abort the write continues, because a queued record cannot be withdrawn.
+      // `writing` continues after `signal` is aborted, because the producer cannot withdraw a
+      // queued record. The caller gets its result from `stopped` immediately.
       const writing = write(batch).finally(() => {
         inProgress -= 1
       })
@@ -144,8 +145,8 @@ export function createKafkaTransport({ sourceId, open, close, now, hold }: Kafka
 }
 
 /**
- * Appends records. Resolves with the records that failed, when each record is acknowledged or
- * failed.
+ * Appends records. Resolves with the records that failed, after Kafka has acknowledged or refused
+ * every record.
  */
 function appendAll(topic: EventsTopic, records: readonly Outgoing[]): Promise<readonly NotStored[]> {
   return new Promise(resolve => {
@@ -199,8 +200,8 @@ function troubleOf(error: unknown, problem = 'Kafka did not acknowledge the mess
 }
 
 /**
- * Resolves with a `retry` result when the signal is aborted. Call `forget` after each attempt, so
- * that the signal does not collect listeners.
+ * Returns a promise of a `retry` result that resolves when the signal is aborted. Call `forget`
+ * after each attempt: it removes the listener, so that the signal does not collect listeners.
  */
 function abortOf(signal: StopSignal): { readonly result: Promise<SendResult>; readonly forget: () => void } {
   const { promise, resolve } = Promise.withResolvers<SendResult>()

@@ -91,17 +91,20 @@ export class Analytics {
   }
 
   /**
-   * Sends all queued messages. Resolves when each of them is sent or reported as failed. It also
-   * waits for messages that other calls have queued until then, but not for later ones.
+   * Sends all queued messages. Resolves when each of them is sent or reported as failed. `flush`
+   * also sends and awaits the messages that the program queues while the first ones are sent. It
+   * does not await messages that are queued later, so it ends even if the program queues messages
+   * all the time.
    */
   flush(): Promise<void> {
     return this.#sender.flush()
   }
 
   /**
-   * Sends all queued messages and closes the client. Later calls throw `Closed`. It resolves when
-   * each message is sent or reported as failed, and may be called more than once. @throws
-   * ConfigError for an invalid `timeoutMs`
+   * Sends all queued messages and closes the client. As soon as `close` is called, `track` and the
+   * other methods throw `Closed`. The promise resolves when each message is sent or reported as
+   * failed. `close` may be called more than once.
+   * @throws ConfigError for an invalid `timeoutMs`
    */
   async close({ timeoutMs }: CloseOptions = {}): Promise<void> {
     const isTime =

@@ -26,7 +26,10 @@ export interface CommonFields {
   readonly timestamp?: Date | string | number | undefined
   /** Device or network data, such as the IP address. Attributes of the user belong in `traits`. */
   readonly context?: Fields | undefined
-  /** Destinations that may get the message. `All` is the default for destinations not listed. */
+  /**
+   * Which destinations may get the message: `true` or `false` by destination name. The name `All`
+   * is the default for destinations that are not listed.
+   */
   readonly integrations?: Fields | undefined
   /** Default: a new id. Receivers treat messages with the same id as duplicates. */
   readonly messageId?: string | undefined
@@ -104,8 +107,8 @@ function identifiersOf(call: JsonObject): Identifiers {
 const objectFields = ['properties', 'traits', 'context', 'integrations'] as const
 
 /**
- * Validates the object fields and renames the alias `traits` of a page. Values of other types are
- * rejected here, because the collector would ignore them.
+ * Validates the object fields and renames the alias `traits` of a page. A value that is not an
+ * object is rejected here, because the collector would ignore it.
  */
 function objectsOf(type: CallType, call: JsonObject): JsonObject {
   for (const name of objectFields) {

@@ -4,7 +4,7 @@ export type Cancel = () => void
 
 /** Clock, timers, random numbers and ids of the client. Tests replace them. */
 export interface ClientClock {
-  /** Unix time in milliseconds. It may jump. */
+  /** Unix time in milliseconds. It jumps when the time of the machine is corrected. */
   now(): number
   /** Monotonic time in milliseconds. */
   monotonic(): number

@@ -15,8 +15,8 @@ const sending = new Set<UnsentClient>()
 let isListening = false
 
 /**
- * Registers a client while it has unsent messages, and removes it afterwards. The first call
- * installs the process listeners.
+ * Registers a client while it has unsent messages (`isBusy` is true), and removes it when it has
+ * none. The first call installs the process listeners.
  */
 export function guardExit(client: UnsentClient, isBusy: boolean): void {
   if (!isBusy) {
@@ -27,7 +27,8 @@ export function guardExit(client: UnsentClient, isBusy: boolean): void {
   if (isListening) return
   isListening = true
   // The client's timers do not keep the process alive, so Node emits `beforeExit` while they are
-  // pending. If a listener starts I/O, Node emits `beforeExit` again after that I/O.
+  // pending. If a listener starts I/O, Node emits `beforeExit` again after that I/O. So `finish`
+  // may be called several times.
   process.on('beforeExit', () => {
     for (const client of sending) client.finish()
   })

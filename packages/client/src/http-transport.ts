@@ -8,7 +8,7 @@ import { library } from './version.ts'
 export interface HttpTransportOptions {
   readonly url: string
   readonly writeKey: string
-  /** Time limit for one request, from its start to the end of the response. */
+  /** Time limit for one request in milliseconds, from its start to the end of the response. */
   readonly timeoutMs: number
   readonly now: () => number
 }
@@ -105,8 +105,9 @@ function createEnvelope(writeKey: string): (batch: Batch, sentAt: number) => str
 }
 
 /**
- * Reads the start of a response body. It never rejects, because the status alone decides the
- * result. If the body is incomplete, the rejected messages in it are not known.
+ * Reads the start of a response body. It never rejects, because the status alone decides whether
+ * the batch was accepted. If the body is incomplete, its list of rejected messages cannot be read,
+ * and all messages of an accepted batch count as sent.
  */
 async function startOf(response: IncomingMessage): Promise<string> {
   const decoder = new TextDecoder()

@@ -18,24 +18,29 @@ export interface QueueOptions {
   /** Alias of `size`. */
   readonly flushAt?: number | undefined
   /**
-   * Maximum time that a message waits until its flush starts, if no earlier batch is being sent.
-   * Default 5000.
+   * Maximum time in milliseconds that a message waits in the queue. It waits longer only while an
+   * earlier batch is being sent. Default 5000.
    */
   readonly flushAfter?: number | undefined
   /** Alias of `flushAfter`. */
   readonly interval?: number | undefined
-  /** Maximum retries of a request. Default 10. */
+  /** Maximum number of retries of one request. Default 10. */
   readonly maxRetries?: number | undefined
-  /** How long an otherwise finished process stays alive to send queued messages. Default 10000. */
+  /**
+   * Maximum time in milliseconds for which a process that has nothing else to do stays alive to
+   * send queued messages. Default 10000.
+   */
   readonly exitTimeoutMs?: number | undefined
   /** Maximum messages in the queue. Default 50000. */
   readonly maxQueueMessages?: number | undefined
   /** Maximum UTF-8 bytes of the messages in the queue. At least 32768, default 67108864. */
   readonly maxQueueBytes?: number | undefined
   /**
-   * What a call does when the queue is full. `error` (default): it throws `QueueFull`.
-   * `drop-oldest`: it drops the oldest message. `wait`: its promise resolves when the queue has
-   * room; above twice the limits it throws `QueueFull`.
+   * What a call does when the queue is full:
+   * - `error` (default): the call throws `QueueFull`.
+   * - `drop-oldest`: the call drops the oldest queued message.
+   * - `wait`: the call queues its message, and its promise resolves when the queue has room. When
+   *   the queue has twice its maximum messages or bytes, the call throws `QueueFull`.
    */
   readonly onFull?: OnFull | undefined
   /** Called with messages that were not delivered. Without it, failures are logged on stderr. */
@@ -184,7 +189,7 @@ const numbersOf =
     if (given.some(other => !Object.is(options[other], options[name])))
       throw new ConfigError(
         name,
-        `'${given.join("' and '")}' are two names of the same setting, but have different values: set only one of them.`,
+        `'${given.join("' and '")}' are names of the same setting, but have different values: set only one of them.`,
       )
     const value = options[name] ?? fallback
     if (Number.isInteger(value) && value >= minimum && value <= maximum) return value

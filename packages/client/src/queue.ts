@@ -39,7 +39,7 @@ export class MessageQueue {
     return this.#length
   }
 
-  /** UTF-8 bytes of all messages. */
+  /** UTF-8 bytes of all messages in the queue, without commas between them. */
   get bytes(): number {
     return this.#bytes
   }
@@ -49,7 +49,10 @@ export class MessageQueue {
     return this.#bytes + Math.max(0, this.#length - 1)
   }
 
-  /** The sequence number of the newest entry ever pushed. 0 before the first. */
+  /**
+   * The sequence number of the newest entry that was ever added to the queue; 0 before the first
+   * entry.
+   */
   get lastPlace(): number {
     return this.#places
   }
@@ -59,7 +62,10 @@ export class MessageQueue {
     return this.#first?.entry.place
   }
 
-  /** Whether one more message of this size stays within both limits. */
+  /**
+   * Whether the queue stays within `maxMessages` and `maxBytes` when one more message of `bytes`
+   * bytes is added.
+   */
   fits(bytes: number, maxMessages: number, maxBytes: number): boolean {
     return this.#length < maxMessages && this.#bytes + bytes <= maxBytes
   }

@@ -19,7 +19,10 @@ const final5xx: ReadonlySet<number> = new Set([501, 505, 511])
 const isRetryable = (status: number): boolean =>
   retryable4xx.has(status) || (status >= 500 && status <= 599 && !final5xx.has(status))
 
-/** Decides what a response means for these messages. `now` is Unix time in milliseconds. */
+/**
+ * Returns the result of an attempt to send `messages`, from the HTTP response. `now` is Unix time
+ * in milliseconds.
+ */
 export function resultOf(answer: HttpResponse, messages: readonly Entry[], now: number): SendResult {
   const { status, retryAfter, body } = answer
   if (status >= 200 && status <= 299) return { kind: 'taken', rejected: rejectedIn(body, messages) }

@@ -9,8 +9,8 @@ import type { RejectedMessage, SendResult } from './transport.ts'
 import { WaitingCallers } from './waiting-callers.ts'
 
 /**
- * Above this number of queued batches of `size` messages, the client sends requests of the maximum
- * size.
+ * If more messages than 10 batches of `size` messages are queued, the client sends batches of the
+ * maximum size, so that it empties the queue faster.
  */
 const catchUpBatches = 10
 
@@ -46,7 +46,10 @@ export class Sender {
   #abort: AbortController | undefined
   #running = false
   #closed = false
-  /** Messages up to this sequence number are sent without waiting for the timer. */
+  /**
+   * Messages up to this sequence number are sent immediately. Later messages wait for the flush
+   * timer.
+   */
   #flushTo = 0
   #lastFlushAt = Number.NEGATIVE_INFINITY
   #cancelTimer: Cancel | undefined
@@ -92,8 +95,10 @@ export class Sender {
   }
 
   /**
-   * Resolves when each queued message is sent or failed. It also waits for messages that are queued
-   * until then, but not for later ones.
+   * Sends all queued messages. Resolves when each of them is sent or reported as failed. `flush`
+   * also sends and awaits the messages that are queued while the first ones are sent. It does not
+   * await messages that are queued later, so it ends even if the program queues messages all the
+   * time.
    */
   flush(): Promise<void> {
     if (this.#isIdle) return resolved
@@ -102,13 +107,19 @@ export class Sender {
     return this.#awaited.flush(this.#flushTo)
   }
 
-  /** Rejects new messages and drains the queue. */
+  /**
+   * Refuses new messages from now on, and sends the queued messages. After `timeoutMs`, messages
+   * without a result fail with `out_of_time`.
+   */
   close(timeoutMs?: number): Promise<void> {
     this.#closed = true
     return this.drain(timeoutMs)
   }
 
-  /** Flushes the queue. After `timeoutMs`, messages without a result fail with `out_of_time`. */
+  /**
+   * Sends all queued messages. After `timeoutMs`, messages that have no result yet fail with
+   * `out_of_time`.
+   */
   async drain(timeoutMs: number | undefined): Promise<void> {
     const { clock } = this.#deps
     const cancel = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => this.#abandon(timeoutMs))
@@ -131,8 +142,9 @@ export class Sender {
     // Send a full queue immediately, without waiting for the timer.
     this.#flushTo = this.#queue.lastPlace
     this.#wake()
-    // With `wait`, a call waits for room and throws only above twice the limits. This second limit
-    // bounds the memory if a caller ignores the promise and calls again.
+    // With `onFull: 'wait'`, a call may exceed the limits of the queue, and its promise resolves
+    // when the queue has room. It throws only above twice the limits. The second limit bounds the
+    // memory if a caller does not await the promise and calls again.
     const factor = onFull === 'wait' ? 2 : 1
     while (!this.#queue.fits(bytes, maxQueueMessages * factor, maxQueueBytes * factor)) {
       const oldest = onFull === 'drop-oldest' ? this.#queue.shift() : undefined
@@ -157,8 +169,8 @@ export class Sender {
   }
 
   /**
-   * Starts the flush timer. Normally a flush is due `flushAfter` after the previous flush. If the
-   * previous flush was earlier than that, the flush is due `flushAfter` from now.
+   * Starts the flush timer. The flush is due `flushAfter` milliseconds after the previous flush. If
+   * that time has already passed, the flush is due `flushAfter` milliseconds from now.
    */
   #armTimer(): void {
     if (this.#cancelTimer !== undefined) return
@@ -175,7 +187,8 @@ export class Sender {
     this.#running = true
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
-    // Let the caller continue first. Messages that it queues synchronously join the same batch.
+    // Let the caller continue first: messages that the caller queues synchronously join the same
+    // batch.
     await resolved
     while (this.#isDue) {
       this.#lastFlushAt = this.#deps.clock.monotonic()
@@ -200,7 +213,8 @@ export class Sender {
     this.#abort = abort
     const batch = { id: deps.clock.id(), messages }
     const result = await attempt(batch, { ...deps, maxRetries: settings.maxRetries }, abort.signal)
-    // After an abort, `#abandon` has already reported all messages as failed.
+    // When `abort` was aborted, the time limit of `close` or of the process exit is over. The
+    // messages were then already reported as failed, and must not be reported twice.
     if (!abort.signal.aborted) this.#conclude(messages, result)
   }
 

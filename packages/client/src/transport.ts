@@ -1,7 +1,7 @@
 import type { FailureCause } from './failure.ts'
 import type { Entry } from './queue.ts'
 
-/** The messages of one request. Its id and messages are the same in every attempt. */
+/** The messages of one request. The id and the messages are the same in every attempt. */
 export interface Batch {
   readonly id: string
   readonly messages: readonly Entry[]
@@ -39,7 +39,8 @@ export interface Transport {
   /** Bytes of a request body besides the messages and the commas between them. */
   readonly envelopeBytes: number
   /**
-   * Makes one attempt. `retry` is 0 for the first attempt. When `signal` is aborted, it ends early.
+   * Makes one attempt. `retry` is 0 for the first attempt. When `signal` is aborted, the attempt
+   * ends early.
    */
   send(batch: Batch, retry: number, signal: StopSignal): Promise<SendResult>
   /** Closes connections after the last attempt. It may be called more than once. */

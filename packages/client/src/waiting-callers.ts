@@ -3,8 +3,8 @@ import type { Cancel } from './clock.ts'
 interface Flush {
   upTo: number
   /**
-   * True until the flush has been extended to the messages that were queued after its call. It is
-   * extended only once.
+   * Whether `upTo` may still be raised once, to include the messages that were queued while the
+   * flush was in progress.
    */
   mayExtend: boolean
   readonly resolve: () => void
@@ -25,14 +25,15 @@ export class WaitingCallers {
   }
 
   /**
-   * Resolves when each message up to the sequence number `upTo` is sent or failed. It also waits
-   * for messages that are queued until then, but not for later ones.
+   * Returns the promise of a flush. It resolves when two groups of messages are sent or failed:
+   * those up to the sequence number `upTo`, and those that are queued until the first group is
+   * done. Later messages do not delay the promise.
    */
   flush(upTo: number): Promise<void> {
     return this.#wait(resolve => this.#flushes.push({ upTo, mayExtend: true, resolve }))
   }
 
-  /** Resolves when the queue has room again. */
+  /** Resolves when the queue has room for a message again. */
   room(): Promise<void> {
     return this.#wait(resolve => this.#forRoom.push(resolve))
   }
@@ -59,8 +60,9 @@ export class WaitingCallers {
 }
 
 /**
- * Whether a flush is done. A flush is extended once, to the messages queued since the call. With
- * further extensions, a flush would never end in a program that queues messages all the time.
+ * Returns whether a flush is done, and resolves its promise then. When all messages up to `upTo`
+ * have a result, `upTo` is raised once, to the newest message at that time. It is raised only once,
+ * because otherwise a flush would never end in a program that queues messages all the time.
  */
 function isOver(flush: Flush, oldest: number, lastPlace: number): boolean {
   if (flush.upTo >= oldest) return false

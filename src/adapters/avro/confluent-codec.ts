@@ -54,7 +54,10 @@ type Reader<Stored> =
   | { readonly kind: 'reader'; read(value: Buffer): Stored }
   | { readonly kind: 'refused'; detail: string }
 
-/** Returns a function that creates codecs of one format. It compiles the format's schema once. */
+/**
+ * Returns a function that creates codecs of one format. All these codecs share the compiled schema
+ * of the format.
+ */
 export function avroCodecs<Value, Stored, Read, Context>({
   one,
   many,
@@ -86,7 +89,10 @@ export function avroCodecs<Value, Stored, Read, Context>({
     const readers = new Map<number, Reader<Stored>>([[own.id, readerOf(ownType)]])
     const unknown = new UnknownSchemaIds(clock, own.id)
     let sameRegistryUntil = Number.NEGATIVE_INFINITY
-    /** The look-ups in progress, by schema id. */
+    /**
+     * The look-ups in progress, by schema id. A second call of `learn` for the same id waits for
+     * the look-up that is in progress.
+     */
     const asking = new Map<number, Promise<boolean>>()
     const encodeStored = createEncoder<Stored>(ownType, own.id)
 
@@ -104,7 +110,7 @@ export function avroCodecs<Value, Stored, Read, Context>({
     }
 
     const lostData = (id: number): string =>
-      `the registry at ${registry.url} has neither schema ${id} nor Hookline's schema of ${subject}: restore the registry's data, or correct registry.url`
+      `the schema registry at ${registry.url} has neither schema ${id} nor Hookline's schema of ${subject}: restore its data, or correct registry.url`
 
     async function ask(id: number): Promise<boolean> {
       const found = await registry.findById(id)
@@ -164,7 +170,8 @@ function createEncoder<Stored>(type: avsc.Type, schemaId: number): (stored: Stor
   return stored => {
     let end = type.encode(stored, scratch, frameBytes)
     if (end < 0) {
-      // If the buffer is too small, avsc returns the number of missing bytes as a negative number.
+      // If the buffer is too small, avsc returns a negative number: minus the number of missing
+      // bytes. The new buffer is larger by this number.
       scratch = newScratch(scratch.length - end)
       end = type.encode(stored, scratch, frameBytes)
     }

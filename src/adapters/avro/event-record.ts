@@ -66,8 +66,9 @@ function originRecordOf(origin: EventOrigin | undefined): EventRecord['origin'] 
 
 /**
  * Converts an Avro record to an event.
- * - `canonical: true` means that Hookline has validated the event and wrote the record. If its
- *   content shows that another producer wrote it, the result is `undecodable`.
+ * - `canonical: true` claims that Hookline validated the event and wrote the record. Any producer
+ *   can set this field. So if the content shows that another producer wrote the record, the result
+ *   is `undecodable`.
  * - `canonical: false` means that another producer wrote the record. `normaliseEvent` validates it
  *   later, not this function.
  * - A missing message id becomes `''`. The argument `receivedAt` replaces a missing receive time,
@@ -101,7 +102,7 @@ export function fromEventRecord(record: EventRecord, receivedAt: EpochMs): Decod
   if (!record.canonical) return { kind: 'event', event }
   const fault = record.timestamp === null ? 'it has no timestamp' : forgedCanonicalFault(event)
   if (fault === undefined) return { kind: 'event', event }
-  const wrong = `a producer other than Hookline set \`canonical: true\` in this event, which only Hookline may do (${fault})`
+  const wrong = `this event has \`canonical: true\`, which only Hookline may write, but Hookline did not write the event: ${fault}`
   return { kind: 'undecodable', detail: `${wrong}; the producer must write \`canonical: false\`` }
 }
 

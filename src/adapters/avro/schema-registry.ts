@@ -16,9 +16,10 @@ interface Skipping {
 }
 
 /**
- * Skips an array or map that Hookline's schema does not have. If a block claims to have more items
- * than there are bytes left, the record counts as corrupt. avsc itself would skip as many items as
- * the block claims, so one corrupt record could block the event loop for hours.
+ * Skips an array or map that Hookline's schema does not have. Avro writes its items in blocks that
+ * begin with their number of items. If a block claims more items than there are bytes left, the
+ * function treats the record as corrupt. avsc itself would skip as many items as the block claims,
+ * so one corrupt record could block the event loop for hours.
  */
 function skipItems(tap: Tap, skipItem: () => void): void {
   for (;;) {
@@ -53,7 +54,11 @@ class BoundedMap extends avsc.types.MapType {
   }
 }
 
-/** An avsc `typeHook` that applies `skipItems` to the arrays and maps of a writer's schema. */
+/**
+ * An avsc `typeHook` for the arrays and maps of a writer's schema. It protects the process against
+ * a record that claims a huge number of items: avsc skips the items with `skipItems`, which stops
+ * at the end of the record.
+ */
 export const boundedCollection: avsc.ForSchemaOptions['typeHook'] = (schema, options) => {
   const kind = typeof schema === 'object' && 'type' in schema ? schema.type : undefined
   if (kind === 'array') return new BoundedArray(schema, options)
@@ -62,7 +67,8 @@ export const boundedCollection: avsc.ForSchemaOptions['typeHook'] = (schema, opt
 }
 
 /**
- * The registry did not respond, responded with an unexpected status, or is not a schema registry.
+ * The error when the registry did not respond, responded with an unexpected status, or is not a
+ * schema registry.
  */
 export class RegistryUnavailable extends Error {
   override readonly name = 'RegistryUnavailable'
@@ -224,7 +230,10 @@ function createClient(url: string, { auth, ca }: Settings['registry'], limitMs: 
   )
 }
 
-/** The library gives status 400 to a call without a response. */
+/**
+ * Whether a retry of the failed call may succeed. The library gives status 400 to a call without a
+ * response.
+ */
 const isTransientStatus = (status: number | 'none'): boolean => status !== 'none' && (status === 400 || status >= 500)
 
 /**

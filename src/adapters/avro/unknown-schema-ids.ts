@@ -26,7 +26,10 @@ const implausible = { burst: 20, perMs: 1 / 1_000 }
  */
 export class UnknownSchemaIds {
   readonly #clock: Pick<Clock, 'monotonic'>
-  /** The monotonic time until which each id counts as unknown; the oldest entry comes first. */
+  /**
+   * For each unknown id, the monotonic time in ms until which the codec does not look it up. The
+   * oldest entry comes first.
+   */
   readonly #until = new Map<number, number>()
   #highestKnown: number
   /**
@@ -68,9 +71,9 @@ export class UnknownSchemaIds {
    */
   refusal(id: number): string | undefined {
     const now = this.#clock.monotonic()
-    if (this.has(id)) return 'the registry does not have this id'
+    if (this.has(id)) return 'the schema registry does not have this id'
     if (id > 0 && id <= this.#highestKnown + plausibleLead) return undefined
-    if (id <= 0) return 'schema ids are positive'
+    if (id <= 0) return 'a schema id is greater than 0'
     this.#tokens = Math.min(implausible.burst, this.#tokens + (now - this.#refilledAt) * implausible.perMs)
     this.#refilledAt = now
     if (this.#tokens < 1)

@@ -22,7 +22,10 @@ export interface BrokerAlignedClock {
    * wall clock.
    */
   offset(): number
-  /** Adds a broker's append time to the latest reports. Their median corrects the time. */
+  /**
+   * Adds a report of a broker: the time at which it appended a record. The median of the latest
+   * reports corrects the time that `now` returns.
+   */
   learn(reading: BrokerClockReading): void
   /** When the last report of a broker arrived, in monotonic milliseconds. */
   learnedAt(): number
@@ -36,15 +39,14 @@ export interface BrokerAlignedClock {
 const toleratedStepMs = 1_000
 const toleratedSlew = 0.001
 /**
- * Maximum difference between the machine's time and the brokers' time that is not corrected, in
- * milliseconds. If a time server sets the clocks of the machine and the brokers, they differ by
- * less. The time of the machine is then better than a correction, because the brokers' reports
- * fluctuate more.
+ * If the machine's time and the brokers' time differ by at most this, in milliseconds, this clock
+ * returns the machine's time. Clocks that a time server sets differ by less. The machine's time is
+ * then better than a correction, because the brokers' reports fluctuate more.
  */
 const toleratedSkewMs = 500
 /**
- * Number of latest readings whose median is used. Two wrong readings of five have no effect. That
- * is usually enough when one of three brokers has a wrong clock.
+ * Number of latest reports of brokers whose median is used. Two wrong reports of five have no
+ * effect. That is usually enough when one of three brokers has a wrong clock.
  */
 const readingsKept = 5
 
@@ -160,8 +162,8 @@ function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
  * suspended.
  *
  * It detects a suspension by a jump of the wall clock, whether the machine slept or was paused from
- * outside. It cannot distinguish this from a wall clock that is set forward, so it adds that step
- * too. That is safe for leases, because they then end too early and not too late.
+ * outside. It cannot distinguish a suspension from a wall clock that is set forward, so it adds
+ * that step too. This is safe for leases: they then end too early, never too late.
  */
 export function createBootTime({ wall, monotonic }: Pick<TimeSources, 'wall' | 'monotonic'>): () => number {
   let ahead = wall() - monotonic()

@@ -3,8 +3,9 @@ import { flowLimits } from '../../core/flow/limits.ts'
 
 export interface EventLoopWatch {
   /**
-   * The end of the latest period in which this process lacked CPU, in monotonic milliseconds.
-   * `-Infinity` when there was no such period since the start.
+   * The end of the latest period in which this process lacked CPU: the event loop was busy almost
+   * all the time, or ran timers late. In monotonic milliseconds; `-Infinity` when there was no such
+   * period since the start.
    */
   cpuSaturatedUntil(): number
   stop(): void

@@ -57,7 +57,10 @@ export type LoadResult =
   | Loaded
   | { readonly kind: 'refused'; readonly problems: readonly Problem[]; readonly snapshot: ConfigSnapshot }
 
-/** Formats a problem as `FILE:LINE:COL: path: message (hint)`, or without `path: `. */
+/**
+ * Formats a problem as `FILE:LINE:COL: path: message (hint)`. A problem without a path is formatted
+ * without `path: `.
+ */
 export function formatProblem({ file, line, column, path, message, hint }: Problem): string {
   const subject = path === undefined ? '' : `${path}: `
   return `${file}:${line}:${column}: ${subject}${message} (${hint})`
@@ -136,8 +139,8 @@ function byFileOf({ parts }: ConfigFiles, { destinations }: Settings): ReadonlyM
 }
 
 /**
- * Whether the problem follows from one that is reported already. For example, a value that could
- * not be read is not also reported as missing.
+ * Whether this problem only follows from a problem that was found before validation, so that it is
+ * not reported. For example, a value that could not be read is not also reported as missing.
  */
 function isReportedAlready({ at }: LocatedProblem, { problems, input }: ConfigFiles): boolean {
   return problems.some(
@@ -146,8 +149,9 @@ function isReportedAlready({ at }: LocatedProblem, { problems, input }: ConfigFi
 }
 
 /**
- * Whether both problems are about the same id. An id that is already reported as the id of a
- * destination in another directory is not also reported as a duplicate.
+ * Whether two problems concern the id of the same destination. An id that belongs to another
+ * directory is reported before validation. Validation reports the same id as a duplicate.
+ * `isReportedAlready` finds this second problem with `isSameId` and leaves it out.
  */
 const isSameId = (at: Path, other: Path): boolean =>
   at.at(-1) === 'id' && at.length === other.length && startsWith(at, other)
@@ -158,8 +162,8 @@ function refused(problems: readonly LocatedProblem[], files: readonly string[], 
 }
 
 /**
- * The first `maxProblems` problems by file, line and column. A last entry has the number of the
- * others. Unknown keys are masked, because they may be secrets.
+ * The first `maxProblems` problems by file, line and column. If there are more, a last entry says
+ * how many. Unknown keys are masked, because they may be secrets.
  */
 export function shownOf(problems: readonly LocatedProblem[], files: readonly string[]): readonly Problem[] {
   const orderOf = new Map(files.map((file, index) => [file, index]))

@@ -6,7 +6,7 @@ export interface Directory {
   /** The configuration key that names the directory. */
   readonly path: Path
   readonly name: string
-  /** Ids of the sources that its destinations may use; `undefined` means all. */
+  /** Ids of the sources that the destinations of the directory may use; `undefined` means all. */
   readonly sources: readonly unknown[] | undefined
 }
 
@@ -27,8 +27,9 @@ export function directoriesOf(root: unknown): readonly Directory[] {
 }
 
 /**
- * Marks a file name with the index of its directory. `placeOfFile` recognises the mark by the NUL,
- * which no other file name in the configuration contains.
+ * Marks a file name in a destination as relative to the directory of the destination's file. The
+ * mark is the index of that directory and a NUL, which no other file name in the configuration
+ * contains. `placeOfFile` finds the mark by the NUL.
  */
 const bounded = (directory: number, name: string): string => `${directory}\0${name}`
 
@@ -47,7 +48,7 @@ export function placeOfFile(
   return directory === undefined || inside === undefined ? [besides(name)] : [join(directory, inside), directory]
 }
 
-/** Returns the destination with its file names marked as relative to the directory. */
+/** Returns the destination with all file names in it marked by `bounded`. */
 export function withBoundedFiles(destination: unknown, directory: number): unknown {
   const named = (name: unknown): unknown => (typeof name === 'string' && name !== '' ? bounded(directory, name) : name)
   const oneOrSeveral = (names: unknown): unknown => (Array.isArray(names) ? names.map(named) : named(names))
@@ -97,8 +98,9 @@ const idOf = ({ value, document }: Filed): unknown => valueAt(value ?? document.
 
 /**
  * Checks the limits between directories: a destination must not use a source that its directory may
- * not use, nor the id of a destination in an earlier directory of `destinationsFrom`. So an id
- * belongs to the same directory in every process that starts.
+ * not use, nor the id of a destination in an earlier directory of `destinationsFrom`. So the order
+ * of the directories decides which of them owns an id, and the owner is the same in every process
+ * that starts.
  */
 export function boundaryProblems(
   files: readonly Filed[],

@@ -41,12 +41,15 @@ export interface ConfigFiles {
   /** All files. The configuration file is the first. */
   readonly files: readonly string[]
   /**
-   * The `destinationsFrom` files. Their destinations are the last ones of `destinations` in
-   * `input`, in this order.
+   * The `destinationsFrom` files. Their destinations are at the end of `destinations` in `input`,
+   * in the order of these files.
    */
   readonly parts: readonly DestinationFile[]
   readonly directories: readonly string[]
-  /** The directories that an earlier load could list and this one cannot. */
+  /**
+   * The directories of `destinationsFrom` that cannot be listed now, but that an earlier load could
+   * list. Their last valid destinations stay in use.
+   */
   readonly unlisted: readonly UnlistedDirectory[]
   readonly input: unknown
   readonly substituted: readonly { readonly path: Path; readonly variables: readonly string[] }[]
@@ -63,8 +66,8 @@ export interface ConfigFiles {
 export interface LocatedProblem extends Place {
   readonly file: string
   /**
-   * The path in the whole configuration. When nothing could be read at this path, no further
-   * problem is reported at it or below it.
+   * The path of the problem in the whole configuration. If no value could be read at this path, no
+   * further problem at or below the path is reported.
    */
   readonly at: Path
   /** The path within the file. */
@@ -83,7 +86,8 @@ export function resolveFileName(config: string, name: string): string {
 
 /**
  * Reads the configuration file and the `destinationsFrom` files, which have one destination each.
- * `known` is the list of paths that the previous load read.
+ * `known` is the list of paths that the previous load read. A directory in this list that now
+ * cannot be listed is excluded, and its destinations stay in use (`unlisted`).
  */
 export async function readConfigFiles(
   snapshot: ConfigSnapshot,
@@ -142,8 +146,8 @@ async function readDocument(
   if (content.kind === 'read') return readYaml(content.text, 'env' in from ? from.env : undefined)
   const place = { line: 1, column: 1 }
   const { message } = content
-  // The hint for a missing file explains how names in the configuration are resolved. It does not
-  // apply here, because no name in the configuration led to this file.
+  // The hint for a missing file explains how names in the configuration are resolved. The name of
+  // this file is not in the configuration, so the hint is replaced.
   const hint = [missingFileHint, missingNestedFileHint].includes(content.hint)
     ? 'create it, or correct its name'
     : content.hint

@@ -132,7 +132,9 @@ function substitutedIn(parts: readonly Part[], list: string): ReadonlyMap<string
   return found
 }
 
-/** Returns where a problem is. The path of the problem is relative to the document. */
+/**
+ * Returns the file and position of a problem. The path of the problem is relative to the document.
+ */
 function located(
   { path, message, hint, first, at }: SettingsProblem,
   entry: Entry,
@@ -144,9 +146,9 @@ function located(
 }
 
 /**
- * Returns where a problem is. The path of the problem begins with the list and the index of the
- * object. Returns an empty list for a value that could not be read, so that it is not also reported
- * as missing.
+ * Returns the file and position of a problem. The path of the problem begins with the list and the
+ * index of the object. Returns an empty list for a value that could not be read, so that it is not
+ * also reported as missing.
  */
 function locatedUnlessKnown(problem: SettingsProblem, entries: readonly Entry[]): readonly LocatedProblem[] {
   const [, index, ...path] = problem.path

@@ -49,14 +49,14 @@ export interface ConfigDocument {
 }
 
 /**
- * Maximum levels of nesting. The configuration has 7. The parser recurses, so a document with very
- * many levels could exhaust the stack.
+ * Maximum levels of nesting. A valid configuration has at most 7. The parser recurses, so a
+ * document with very many levels could exhaust the stack.
  */
 const maxDepth = 64
 
 /**
- * Maximum keys in one mapping. Only lists grow with an installation: the largest mapping has about
- * twenty keys or headers.
+ * Maximum keys in one mapping. The largest valid mapping has about twenty keys or headers. A large
+ * installation has longer lists, not larger mappings.
  */
 const maxKeys = 1_000
 
@@ -161,7 +161,10 @@ function toConfigDocument(
   }
 }
 
-/** The strings and lists of strings in the outermost mapping. */
+/**
+ * Returns what can be read of a document with syntax errors: the strings and lists of strings in its
+ * outermost mapping. They show, for example, the id and the sources of a destination.
+ */
 function outlineOf(contents: ParsedNode | null | undefined): unknown {
   if (!isMap<ParsedNode, ParsedNode | null>(contents)) return undefined
   const entries = contents.items.flatMap(({ key, value }) => {
@@ -187,7 +190,10 @@ function linesOf(text: string): LineCounter {
 
 interface Parsed {
   readonly documents: readonly Document.Parsed[]
-  /** Where the text exceeds a limit. The rest of the text is not in `documents`. */
+  /**
+   * The first place at which the text exceeds a limit of nesting or keys; `undefined` when it
+   * exceeds none. Parsing stops at this place, so `documents` does not have the rest of the text.
+   */
   readonly excess: { readonly offset: number; readonly objection: Objection } | undefined
 }
 

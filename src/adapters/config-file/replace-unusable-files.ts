@@ -17,14 +17,16 @@ export interface Reduced {
 }
 
 /**
- * Removes unusable files, and adds stand-ins for their destinations:
+ * Removes unusable `destinationsFrom` files from the configuration, and adds a stand-in for the
+ * destination of each file:
  * - The destination that the file had when it was last valid in this process.
  * - Otherwise, if its id can be read, a held destination: its messages wait in retry topics.
  * - Otherwise none.
+ *
  * Files of directories that cannot be listed were not read, so their last valid destinations are
- * added too. Last, it adds a held destination for each id that an audience, the canary or the
- * notices name and that still has no destination. With a config topic it adds none, because the
- * destination may be in that topic, and a destination of the configuration would replace it.
+ * added too. Without a config topic, a held destination is also added for each id that an audience,
+ * the canary or the notices name and that still has no destination. With a config topic, the
+ * destination may be in that topic, and a held destination would replace it.
  */
 export function withoutFiles(
   configFiles: ConfigFiles,
@@ -47,7 +49,8 @@ export function withoutFiles(
   }
   const bad = parts.filter(({ file }) => unusable.has(file))
   const badByFile = new Map(bad.map(part => [part.file, part]))
-  // A destination that was valid before keeps its id, even if a new unusable file has the same id.
+  // The last valid destinations are added first, so that each keeps its id even if a new unusable
+  // file has the same id.
   for (const [file, destination] of lastGood) {
     const from = badByFile.get(file) ?? unlistedOf(file, configFiles)
     if (from !== undefined) add({ ...destination, sources: destination.sources.filter(isOpen(from, input)) })
@@ -58,9 +61,10 @@ export function withoutFiles(
   for (const id of missing) add(placeholderDestination(id))
   const stubs = [...standIns.keys()].map(id => stubOf(id, input))
   const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
-  // `missing` has the ids that the configuration refers to and for which no destination was found.
-  // A file without a readable id (`unnamed`) may have a destination with one of these ids, and this
-  // file is already counted in `bad`. So with an unnamed file, the missing ids are not counted.
+  // An id in `missing` is used in the configuration, but no file has a destination with this id.
+  // Each one is counted as one more excluded file. With a bad file without a readable id
+  // (`unnamed`), the missing ids are not counted: the file may have one of these destinations, and
+  // `bad` already includes the file.
   const files = bad.length + unlisted.length + (unnamed > 0 ? 0 : missing.size)
   return { input: { ...(input as object), destinations }, standIns, excluded: { files, unnamed } }
 }

@@ -122,12 +122,15 @@ async function isWithin(path: string, directory: string, opened: Stats): Promise
   return file.startsWith(`${root}${sep}`) && named.ino === opened.ino && named.dev === opened.dev
 }
 
-/** Time limit of a read. An unavailable network disk blocks a read and its thread. */
+/**
+ * Time limit for reading one file. An unavailable network disk blocks the read and the thread that
+ * runs it.
+ */
 const timeLimitMs = 5_000
 
 /**
- * Paths whose read exceeded the time limit and still blocks its thread. Until that read ends, the
- * file is not read again.
+ * Paths of files whose read exceeded the time limit and still blocks a thread. Until this read
+ * ends, the file is not read again, so that it blocks only one thread.
  */
 const held = new Set<string>()
 

@@ -43,20 +43,17 @@ export function watchConfigFile(watch: {
    */
   onChange(settings: Settings, change: SettingsChange): void
   /**
-   * Called once each time when the files have new content that is valid, before `onChange`. It is
-   * also called if the new content has the settings that are already in use. `change` is the
-   * difference between the new settings and the settings in use.
+   * Called once for each new valid content of the files, before `onChange`. It is also called if
+   * the content has the settings that are already in use. `change` is the difference between the
+   * new settings and the settings in use.
    */
   onAccepted?(change: SettingsChange): void
   /**
-   * Called once each time when the files have new content and some `destinationsFrom` files cannot
-   * be used, before `onAccepted`.
+   * Called once for each new content of the files in which some `destinationsFrom` files cannot be
+   * used, before `onAccepted`.
    */
   onExcluded?(problems: readonly Problem[]): void
-  /**
-   * Called once each time when the files have new content that is invalid. The last valid settings
-   * stay in use.
-   */
+  /** Called once for each new invalid content of the files. The last valid settings stay in use. */
   onRefused(problems: readonly Problem[]): void
   readonly clock: Clock
   readonly interval?: DurationMs

@@ -10,7 +10,9 @@ interface Deps extends Pick<HttpServer, 'app'> {
   readonly guard: Guard
 }
 
-/** Adds the route that lists audiences. The route for syncs belongs to the deletions and audiences. */
+/**
+ * Adds the route that lists audiences. (`addDeletionAndAudienceRoutes` adds the route for syncs.)
+ */
 export function addAudienceRoute({ app, guard, listAudiences }: Deps): void {
   const list: Handler = async () => ({ answer: ok(JSON.stringify(await listAudiences())) })
   app.get(audiencesPath, guard(audiencesPath, withoutQuery(list), { inForm: inObjectForm }))

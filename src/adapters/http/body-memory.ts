@@ -1,8 +1,11 @@
 import type { TrackingApi } from '../../core/collector/tracking-api.ts'
 
-/** Counts the memory of one request against the memory budget. */
+/** The bytes of the memory budget for request bodies that one request has reserved. */
 export interface Reservation {
-  /** Takes more bytes of the budget. Returns false when they are not available. */
+  /**
+   * Reserves more bytes. If the budget has no room for them, reserves nothing and returns false.
+   * The caller must then refuse the body.
+   */
   take(bytes: number): boolean
   /** Returns all bytes to the budget. Further calls do nothing. */
   release(): void
@@ -24,7 +27,9 @@ export function createReservation(api: Pick<TrackingApi, 'reserve' | 'release'>)
 }
 
 interface StoreOptions {
-  /** Maximum bytes to store. */
+  /**
+   * Maximum bytes of the body. Above it, `BodyBuffer.add` stores nothing and returns `too_large`.
+   */
   readonly limit: number
   readonly memory: Pick<Reservation, 'take'>
   /** The total number of bytes, when it is known from Content-Length. */
@@ -47,13 +52,13 @@ const firstBytes = 16_384
 /**
  * Collects the chunks of a body in parts that are allocated as the body grows. The chunks
  * themselves are not kept, because a body in chunks of one byte would take a hundred times its size
- * in memory. The parts are not copied into a larger buffer during the growth, because the garbage
- * would be four times the body's size.
+ * in memory. The parts are not copied into a larger buffer during the growth, because the discarded
+ * buffers would be garbage of four times the body's size.
  */
 export class BodyBuffer {
   readonly #options: StoreOptions
   readonly #parts: Buffer[] = []
-  /** The body, if it arrived in one chunk. */
+  /** The body, if it arrived in one chunk. It is a buffer of Node, which `free` must not free. */
   #piece: Buffer | undefined
   /** Total size of all parts, in bytes. */
   #capacity = 0
@@ -96,7 +101,7 @@ export class BodyBuffer {
     return end <= first.length ? first.subarray(0, end) : Buffer.concat(this.#parts, end)
   }
 
-  /** The whole body. Nothing may be added afterwards. */
+  /** Returns the whole body. Call it only after the last chunk was added. */
   bytes(): Buffer {
     if (this.#parts.length > 1) {
       const whole = Buffer.concat(this.#parts, this.#length)
@@ -115,7 +120,8 @@ export class BodyBuffer {
    */
   free(): void {
     for (const part of this.#parts.splice(0)) {
-      // Node may allocate the buffer of `concat` in a pool, which other buffers use too.
+      // A buffer that shares its memory with others must not be freed: Node may allocate the buffer
+      // of `concat` in its pool.
       const isAlone = part.length === part.buffer.byteLength
       if (isAlone && part !== this.#piece) (part.buffer as ArrayBuffer).transfer(0)
     }

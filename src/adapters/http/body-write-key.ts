@@ -7,21 +7,29 @@ import type { HttpResponse } from './responses.ts'
  * size of the body until the source is known.
  */
 export interface WriteKeySearch {
-  /** The maximum size of the body at present, in bytes. */
+  /**
+   * Maximum bytes of the body, as far as known now. The limit rises when the write key is found.
+   */
   readonly limit: number
-  /** Called with the body as it grows. If it returns a response, the request is refused with it. */
+  /**
+   * Call it with the body as it grows. If this method returns a response, the caller must refuse
+   * the request with this response.
+   */
   onBytes(body: Pick<BodyBuffer, 'length' | 'beginning'>): HttpResponse | undefined
 }
 
 interface Deps {
   readonly maxBytes: number
-  /** Checks a key that was found. If it returns a response, the request is refused with it. */
+  /**
+   * Checks a write key that was found in the body. If it returns a response, the request is refused
+   * with this response.
+   */
   readonly onKey: (key: string) => HttpResponse | undefined
 }
 
 /**
- * Size in bytes at which an incomplete body is searched for its write key. It is searched only
- * once. A body that stays smaller is searched by `accept` of the tracking API, when it is complete.
+ * Size in bytes at which a body that is still arriving is searched for its write key, once.
+ * `accept` of the tracking API searches a body that stays smaller, when it is complete.
  */
 const searchedBytes = 65_536
 /**

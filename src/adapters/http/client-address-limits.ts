@@ -8,8 +8,8 @@ export class AddressCounter {
   }
 
   /**
-   * Counts one more request of the address. Returns false, and does not count, when the address is
-   * at its maximum.
+   * Adds a request in progress of the address. If the address has the maximum number of them, the
+   * method adds nothing and returns false, and the caller must refuse the request.
    */
   enter(address: string): boolean {
     const count = this.#counts.get(address) ?? 0

@@ -47,8 +47,9 @@ export function createTrackingServer(deps: Deps): TrackingServer {
   const limits = { ...defaultLimits, ...deps.limits }
   const onAnswer = ({ code }: HttpResponse): void => metrics.collectorAnswers.inc({ code })
   const onRefused = (cause: 'connections' | 'address' | 'slow'): void => metrics.collectorBodiesRefused.inc({ cause })
-  // Behind a proxy, all connections have the address of the proxy. The limit then applies to the
-  // requests of each client instead.
+  // Behind a proxy, all connections have the address of the proxy, so the limit of connections per
+  // address must not apply. `limits.connectionsPerAddress` then limits the requests in progress of
+  // each client instead.
   const connectionsPerAddress = clientAddressHeader === undefined ? limits.connectionsPerAddress : limits.connections
   const server = createHttpServer({
     ...deps,

@@ -25,14 +25,16 @@ export function limitConnections(
 }
 
 /**
- * Protects a connection from being closed for new ones from the end of a request to the end of its
- * response. A client that sends its request slowly gets no protection.
+ * Protects a connection while the server processes a request: from the end of the request to the
+ * end of its response, the limiter does not close the connection in favour of a new one. A client
+ * that sends its request slowly gets no protection.
  */
 export function protectRequests(server: Server, limiter: ConnectionLimiter<Socket>): void {
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket, headers } = request
     const protect = (): void => {
-      // The rest of a refused request is read after its response.
+      // If the server has refused the request, its response may be complete before the rest of the
+      // request is read. The connection then needs no protection.
       if (response.writableFinished) return
       limiter.startRequest(socket)
       response.once('close', () => limiter.endRequest(socket))
@@ -65,7 +67,7 @@ export function createMaximumLog(deps: {
     loggedAt = clock.monotonic()
     logger.warn(
       { connections: limits.connections, replaced, refused },
-      'this HTTP server has its maximum number of connections (see "connections"): for a new connection it closes an idle one, and if none is idle it closes the new one ("replaced" and "refused" count both cases since the start); look for clients that open many connections, or run more processes',
+      'an HTTP server of this process has reached its maximum number of connections (see "connections"): for each new connection it closes an idle one; if none is idle, it refuses the new one ("replaced" and "refused" count these cases since the start); run more processes, or look for clients that open many connections',
     )
   }
 }

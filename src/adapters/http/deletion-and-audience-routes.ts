@@ -46,7 +46,8 @@ export function addDeletionAndAudienceRoutes({ operator, ...deps }: Deps): void 
   const { deleteUsers, findDeletion, sync } = createOperatorHandlers(deps)
   const guard = createGuard({ ...deps, operator: operator ?? apiIsOff })
 
-  // The guard calls the handler only when the API is on.
+  // Adds the operator API to what a handler gets. The guard runs the handler only when the API is
+  // on, so `operator` is then defined.
   const handlerOf =
     (handle: OperatorHandler): Handler =>
     asked =>
@@ -78,7 +79,10 @@ const apiIsOff = problem(
   'The operator API is not available at this address: use the address in operator.listen. Hookline serves the API there if operator.keys has a key.',
 )
 
-/** Bytes reserved for a sync, for the records that Kafka has not acknowledged yet. */
+/**
+ * Bytes of the memory budget that a sync reserves for its records that Kafka has not acknowledged
+ * yet.
+ */
 const syncBytes = 8 * 1_048_576
 
 export interface HandlerDeps {
@@ -95,7 +99,7 @@ interface OperatorAsked extends Asked {
 
 type OperatorHandler = (asked: OperatorAsked) => Promise<Handled>
 
-/** The handlers of the operator API. They run after the key was checked. */
+/** The handlers of the operator API. The guard calls them after it has checked the operator key. */
 function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clock }: HandlerDeps) {
   async function deleteUsers({ operator, request: { raw }, reply, trace }: OperatorAsked) {
     const reservation = createReservation(memory)

@@ -22,7 +22,10 @@ interface Deps {
   readonly onAnswer: (answer: HttpResponse) => void
   /** Called when a connection is closed because its address, or the server, is at its maximum. */
   readonly onConnectionClosed?: () => void
-  /** The methods of a path, as in `Allow`; `undefined` when the path does not exist. */
+  /**
+   * The methods of a path, as the value of the header `Allow`; `undefined` when the path does not
+   * exist.
+   */
   readonly methodsOf: (url: string) => string | undefined
   /** Whether pages of other origins may use this path (CORS). */
   readonly isCrossOrigin: (url: string) => boolean

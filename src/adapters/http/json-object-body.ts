@@ -26,7 +26,7 @@ type ObjectBody =
   | { readonly kind: 'refused'; readonly answer: HttpResponse | undefined }
 
 /**
- * Reads a request body that must be a JSON object. If `ifEmpty` is given, an empty body counts as
+ * Reads a request body that must be a JSON object. If `ifEmpty` is given, an empty body is read as
  * that object.
  */
 export type ReadObjectBody = (

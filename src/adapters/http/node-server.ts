@@ -4,7 +4,7 @@ import type { HttpLimits } from './server-limits.ts'
 
 /**
  * Creates a Node HTTP server with these limits, except for those of connections (see
- * connection-limits.ts). Invalid HTTP and timeouts are reported by its event `clientError`.
+ * connection-limits.ts). The server reports invalid HTTP and timeouts with its event `clientError`.
  */
 export function createNodeServer(handler: RequestListener, limits: HttpLimits): Server {
   const server = createServer(
@@ -14,7 +14,8 @@ export function createNodeServer(handler: RequestListener, limits: HttpLimits): 
       requestTimeout: limits.requestTimeout,
       connectionsCheckingInterval: limits.checkEvery,
       keepAliveTimeout: limits.keepAlive,
-      // Less data is read in advance for a connection that waits (paced-parsing.ts).
+      // The buffer is smaller than Node's default, so that Node reads less data in advance for a
+      // connection whose further requests wait (paced-parsing.ts).
       highWaterMark: 16_384,
       // The Host header is checked in json-api-server.ts, because Node's own 400 response has no
       // body.

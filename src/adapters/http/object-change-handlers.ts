@@ -105,7 +105,10 @@ const rotatedParts = ({ secret, until, keys }: Rotated): object => ({
   ...(until !== undefined && { rotatesAt: toIsoTimestamp(until) }),
 })
 
-/** The overlap in the body of a rotation, or the problem with it. */
+/**
+ * How long the old secret stays in use after a rotation, from `overlap` in the request body.
+ * Returns the problem if the body is not valid.
+ */
 function overlapIn({ overlap, ...others }: JsonObject): DurationMs | ShownProblem {
   const excess = unknownField(others, 'overlap')
   if (excess !== undefined) return excess
@@ -117,8 +120,8 @@ function overlapIn({ overlap, ...others }: JsonObject): DurationMs | ShownProble
 }
 
 /**
- * The number of earlier keys to keep, or the problem with it; `undefined` if the body has no
- * `keep`.
+ * The number of earlier write keys that stay valid after a rotation, from `keep` in the request
+ * body; `undefined` if the body has no `keep`. Returns the problem if the body is not valid.
  */
 function keepIn({ keep, ...others }: JsonObject): number | undefined | ShownProblem {
   const excess = unknownField(others, 'keep')

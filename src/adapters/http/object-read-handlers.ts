@@ -14,7 +14,10 @@ interface Deps {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** The handlers of the routes that read objects, changes and status, and of test messages. */
+/**
+ * The handlers of the routes that read objects, changes and status, and of the route that sends a
+ * test message.
+ */
 export function createObjectHandlers({ api, clock }: Deps) {
   const list =
     (kind: ObjectKind): Handler =>
@@ -67,7 +70,7 @@ export function createObjectHandlers({ api, clock }: Deps) {
 /** The id in the path of a request. */
 export const idIn = ({ params }: Asked['request']): string => (params as { readonly id: string }).id
 
-/** The response with the ETag of a version. */
+/** Adds the ETag of a version to a response. */
 export const withEtag = (answer: HttpResponse, version: number): HttpResponse => ({
   ...answer,
   headers: { ...answer.headers, etag: etagOf(version) },

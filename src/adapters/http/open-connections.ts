@@ -36,8 +36,8 @@ export interface Connections {
   /** Whether the connection of the request is still open. If not, `of` and `staysAfter` throw. */
   isOpen(request: IncomingMessage): boolean
   /**
-   * Calls `callback` once: when the response was written completely, or when its connection, which
-   * must be open now, is closed.
+   * Calls `callback` once, when the response was written completely or its connection has closed,
+   * whichever comes first. The connection must be open when this method is called.
    */
   afterResponse(request: IncomingMessage, response: ServerResponse, callback: () => void): void
   /**
@@ -85,15 +85,16 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     })
     server.on('clientError', (error: ParserError, socket: Socket) => {
       const state = states.get(socket)
-      // The parser reports the same error again with each further chunk. After the first report,
-      // `isLast` is set.
+      // The parser reports the same error again with each further chunk. The first report sets
+      // `isLast`, so later reports are ignored.
       if (state === undefined || state.isLast) return
-      // The reader of a long body checks its progress, so this timeout is ignored. Node reports the
-      // timeout only once per request, so it is not reported again for this body.
+      // The timeout of a long body is ignored, because the reader of the body checks its progress.
+      // Node reports the timeout only once per request, so no second report follows.
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && state.isLong && state.current?.complete === false) return
       state.isLast = true
       if (!socket.writable || isConnectionError(error)) socket.destroy()
-      // The head may have arrived with the invalid data. Its handler then needs a moment to start.
+      // The head of the request may have arrived together with the invalid data. `setImmediate`
+      // lets the handler of that request start first, so that it sends the error response.
       else if (state.current?.complete === false) setImmediate(() => breakOff(state, socket, answerTo(error, limits)))
       // While requests are in progress, no response is sent for the error. Their next response
       // closes the connection (`isLast`).
@@ -113,8 +114,8 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
   }
 
   function refuse(socket: Socket, error: ParserError): void {
-    // Browsers open connections before they need them. This closes an unused connection without
-    // a 408, because it has no request.
+    // Browsers open connections before they need them. If this timeout ends a connection that was
+    // never used, no 408 is sent, because there is no request to answer.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) socket.destroy()
     else farewell(socket, answerTo(error, limits))
   }
@@ -143,7 +144,8 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
       const wasUnused = phase === 'unused'
       if (phase !== 'closed') phase = 'leaving'
       if (wasUnused) return
-      // Waits even if all connections have closed, because some clients open one per request.
+      // The wait is needed even if all connections have closed, because some clients open a new
+      // connection for each request and may send one more.
       await sleep(clock, limits.lastCall)
       await untilRead(clock)
       phase = 'closed'
@@ -182,7 +184,10 @@ async function untilParsed(states: ReadonlyMap<Socket, State>, clock: Clock): Pr
   while ([...states.keys()].some(socket => socket.readableLength > 0)) await sleep(clock, checkedEvery)
 }
 
-/** Whether further requests have arrived behind this one. The last ones may not be parsed yet. */
+/**
+ * Whether data of further requests has arrived behind this request on the same connection. The data
+ * may not be parsed yet.
+ */
 const hasNext = ({ current }: State, request: IncomingMessage): boolean =>
   current !== request || request.socket.readableLength > 0
 
@@ -190,8 +195,9 @@ const isIdle = (socket: Socket, { requestsInProgress }: State): boolean =>
   requestsInProgress === 0 && socket.readableLength === 0
 
 /**
- * Handles a request whose body will not be complete. If a handler still reads the body, it sends
- * the response. Otherwise a response was already sent, and the connection is closed.
+ * Handles a request whose body will never be complete, because the connection has an error. If a
+ * handler still reads the body, that handler sends `answer`. Otherwise a response was already sent,
+ * and the connection is closed.
  */
 function breakOff(state: State, socket: Socket, answer: HttpResponse): void {
   if (state.onBodyAborted === undefined) socket.destroySoon()
@@ -206,7 +212,7 @@ function waitForResponse({ onClosed }: State, response: ServerResponse, callback
   const once = (): void => {
     if (onClosed.delete(once)) callback()
   }
-  // Node emits no `close` for a response that waits behind another one on a closed connection.
+  // Node emits no `close` for a response that waits behind another response on a closed connection.
   onClosed.add(once)
   response.once('close', once)
 }
@@ -244,6 +250,9 @@ function answerTo({ code, reason }: ParserError, { headBytes }: HttpLimits): Htt
         `The URL and the header fields of the request have more than ${headBytes} bytes together: shorten them.`,
       )
     default:
-      return problem('malformed_request', `The request is not valid HTTP/1.1: ${reason ?? 'it cannot be parsed'}.`)
+      return problem(
+        'malformed_request',
+        `The request is not valid HTTP/1.1 (${reason ?? 'it cannot be parsed'}): correct the client.`,
+      )
   }
 }

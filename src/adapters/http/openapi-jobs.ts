@@ -8,7 +8,7 @@ import { inPath, json, templateOf } from './openapi-components.ts'
 import { operation } from './openapi-operation.ts'
 import { jobPaths, jobsPaths } from './paths.ts'
 
-/* The paths for replays and resends, and their JSON bodies, as OpenAPI 3.1. */
+/* This file describes the paths for replays and resends, and their JSON bodies, as OpenAPI 3.1. */
 
 const given = { type: 'string', description: 'ISO 8601, or a duration before now such as 2h.' } as const
 /** The schema of an object with these properties only, all optional except `required`. */

@@ -7,7 +7,10 @@ import { inPath, templateOf } from './openapi-components.ts'
 import { inQuery, operation } from './openapi-operation.ts'
 import { deadLetterPath, deadLettersPath, messagePath } from './paths.ts'
 
-/* The paths for messages and dead letters as OpenAPI 3.1, with their JSON bodies. */
+/*
+ * This file describes the paths for messages and dead letters, and their JSON bodies, as OpenAPI
+ * 3.1.
+ */
 
 const partial = {
   const: true,

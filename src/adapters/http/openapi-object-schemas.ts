@@ -67,7 +67,10 @@ const page = (name: string): Schema =>
   closed({ [name]: { ...list(reference('Object')), maxItems: pageLimits.max }, next: text }, ['next'])
 
 const figures = { members: count, acknowledged: count, inFlight: count, unknown: count, different: count }
-/** An audience or computed trait. One that only the memberships topic has is not configured. */
+/**
+ * The schema of an audience or a computed trait. `configured` is false if only the memberships
+ * topic has it.
+ */
 const audience = closed(
   {
     name: text,
@@ -80,7 +83,7 @@ const audience = closed(
   ['lastSync'],
 )
 
-/** A row of the ledger, or without `named` its totals. */
+/** The schema of a row of the ledger; with an empty `named`, the schema of the totals. */
 const ledgerRow = (named: Readonly<Record<string, Schema>>): Schema =>
   closed(
     {

@@ -20,7 +20,7 @@ import {
   testPath,
 } from './paths.ts'
 
-/* The paths for destinations, sources, changes and status as OpenAPI 3.1. */
+/* This file describes the paths for destinations, sources, changes and status as OpenAPI 3.1. */
 
 const text = { type: 'string' }
 const ifMatch = {

@@ -31,7 +31,7 @@ export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
     'Hookline could not confirm the change of an object, but may have made it: read the object before you send the change again. For all other requests, Kafka did not respond in time, or too many test messages are in progress: send the request again later',
 }
 
-/** A reference to a schema of the document. */
+/** A reference to a schema of the OpenAPI document. */
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
 /** The error responses with these codes, by status. */
@@ -68,7 +68,7 @@ interface Described {
   readonly codes?: readonly ObjectRefusalCode[]
 }
 
-/** One operation. Its responses include those of every operator request. */
+/** One operation. Its responses include the error responses that every operator request can get. */
 export const operation = ({
   id,
   summary,

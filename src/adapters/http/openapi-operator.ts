@@ -17,7 +17,10 @@ import { operatorSchemas, schemas, signingKeys } from './openapi-schemas.ts'
 import { sessionPaths } from './openapi-session.ts'
 import { deletionPath, deletionsPath, documentPath, keysPath, syncsPath } from './paths.ts'
 
-/* The paths of the operator API as OpenAPI 3.1. `operatorSchemas` has their JSON bodies. */
+/*
+ * This file describes the paths of the operator API as OpenAPI 3.1. `operatorSchemas` has their
+ * JSON bodies.
+ */
 
 const syncParameters = [
   {
@@ -52,7 +55,11 @@ const memberList = {
 } as const
 
 export const operatorSecurity = {
-  operator: { type: 'http', scheme: 'bearer', description: 'A key of `operator.keys`.' },
+  operator: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An operator key: a key of `operator.keys` in the configuration.',
+  },
   session: {
     type: 'apiKey',
     in: 'cookie',
@@ -92,7 +99,7 @@ export const operatorPaths = {
   [templateOf(deletionPath)]: {
     get: {
       operationId: 'deletion',
-      summary: 'Show the status of a deletion by source and destination',
+      summary: 'Show the status of a deletion for each source and destination',
       tags: ['operators'],
       description:
         'A request searches the deletions topic for at most 1.5 seconds, and reads at most 300,000 records. If it found the deletion but perhaps not the results of all delete messages, the response has `partial: true`. If it did not find the deletion within these limits, the response is a 503 with `unavailable`: use `hookline delete-user --status`, which searches for up to 5 seconds. A 404 means that there is no deletion with this id.',
@@ -131,7 +138,7 @@ const publicKeys = {
     operationId: 'signingKeys',
     summary: 'List the public keys that verify the Ed25519 signatures of requests to webhooks',
     description:
-      'A JSON Web Key Set (RFC 7517). Everyone can read it without an operator key, so it does not say to which destination a key belongs. A receiver should trust only the keys of its own destination, which the parameter `destination` selects.',
+      'A JSON Web Key Set (RFC 7517). Everyone can read it without an operator key. The keys do not name their destinations. A receiver should trust only the keys of its own destination, so it must request them with the parameter `destination`.',
     tags: ['settings'],
     security: [],
     parameters: [

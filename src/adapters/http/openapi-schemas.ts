@@ -2,8 +2,8 @@ import { maxUsers } from '../../core/deletion/deletion-request.ts'
 import { type CallType, callTypes, rejectionCodes } from '../../core/message/message.ts'
 
 /*
- * Requests and responses of the tracking API as JSON Schema (draft 2020-12, as in OpenAPI 3.1).
- * Requests may have unknown properties. Responses have only the listed properties.
+ * This file describes requests and responses of the tracking API as JSON Schema (draft 2020-12, as
+ * in OpenAPI 3.1). Requests may have unknown properties. Responses have only the listed properties.
  */
 
 const id = (description: string) => ({

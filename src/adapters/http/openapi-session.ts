@@ -3,7 +3,7 @@ import { json } from './openapi-components.ts'
 import { sessionPath } from './paths.ts'
 import { type ProblemCode, problemStatus } from './responses.ts'
 
-/* The paths with which the console signs in, as OpenAPI 3.1. */
+/* This file describes the paths with which the console signs in, as OpenAPI 3.1. */
 
 const session = {
   type: 'object',
@@ -54,7 +54,9 @@ export const sessionPaths = {
           type: 'object',
           required: ['key'],
           additionalProperties: false,
-          properties: { key: { ...text, description: 'A key of `operator.keys`.' } },
+          properties: {
+            key: { ...text, description: 'An operator key: a key of `operator.keys` in the configuration.' },
+          },
         }),
       },
       responses: {

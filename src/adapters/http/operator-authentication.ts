@@ -19,19 +19,22 @@ interface Deps {
    */
   readonly sessions?: (() => OperatorSessions) | undefined
   /**
-   * Makes an address wait after it has sent wrong keys. `undefined` when wrong keys are not
+   * Makes a client address wait after it has sent wrong keys. `undefined` when wrong keys are not
    * throttled.
    */
   readonly throttle?: FailureThrottle | undefined
-  /** The header in which a proxy sends the address of the client, which is throttled. */
+  /**
+   * The header in which a proxy sends the address of the client. `throttle` counts wrong keys by
+   * this address.
+   */
   readonly clientAddressHeader?: string | undefined
   readonly clock: Pick<Clock, 'monotonic' | 'now'>
 }
 
 /**
  * Authenticates a request before its body is read: by its operator key, or by the session cookie of
- * the console. Returns the operator, or the error response. With `isForEveryRole`, the role `read`
- * may send every method.
+ * the console. Returns the operator, or the error response. The role `read` may send only GET and
+ * HEAD; with `isForEveryRole`, it may send every method.
  */
 export type AuthenticateOperator = (request: IncomingMessage, isForEveryRole?: boolean) => Operator | HttpResponse
 

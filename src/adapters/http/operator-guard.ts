@@ -62,8 +62,8 @@ export type Guard = (
 
 /**
  * Creates the function that wraps the handlers of routes for operators. A wrapped handler runs only
- * after the key was checked. Its response gets a request id, and each change writes one line to the
- * audit log.
+ * after the operator key or the session was checked. Its response gets a request id, and each
+ * change writes one line to the audit log.
  */
 export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDeps): Guard {
   async function admitted(

@@ -41,8 +41,8 @@ const operatorLimits: HttpLimits = {
   headTimeout: durationMs(5_000),
   requestTimeout: durationMs(30_000),
   linger: { time: durationMs(5_000), bytes: 8 * 1_048_576 },
-  // A stop waits only for requests in progress. It does not accept further requests: operators send
-  // these again.
+  // A stop waits only for requests in progress. It accepts no further requests, because operators
+  // can send them again.
   lastCall: durationMs(0),
   drain: durationMs(5_000),
 }
@@ -67,7 +67,10 @@ interface Deps {
   readonly listAudiences: ListAudiences
   readonly findKey: () => FindOperatorKey
   readonly sessions: () => OperatorSessions
-  /** The header in which a proxy sends the address of the client. Absent: that of the connection. */
+  /**
+   * The header in which a proxy sends the address of the client. Without it, the address of the
+   * connection is used.
+   */
   readonly clientAddressHeader?: string | undefined
   readonly publishedKeys: PublishedKeys
   /** The directory with the built console; `undefined` when it was not built. */
@@ -136,7 +139,7 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
 
 /**
  * The response with the public signing keys. Receivers may cache it for five minutes, so a new key
- * must be published that long before it signs.
+ * must be published at least five minutes before it signs.
  */
 const keysAnswer = (body: string): HttpResponse => {
   const answer = ok(body)

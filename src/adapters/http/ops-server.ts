@@ -71,8 +71,8 @@ export function createOpsServer({ listen, health, metrics, ...deps }: Deps): Ops
 
 /**
  * Makes a new connection replace another one when `max` connections are open. A connection with a
- * request in progress may be replaced too. Otherwise 64 clients that do not read a response would
- * make the kubelet's probes fail, and the process would be restarted.
+ * request in progress may be replaced too. Otherwise, `max` clients that do not read their
+ * responses would make the kubelet's probes fail, and the process would be restarted.
  */
 function replaceBeyond(server: Server, max: number): Server {
   limitConnections(server, new ConnectionLimiter(max, max))

@@ -7,22 +7,28 @@ import { socketAddressOf } from './client-address.ts'
 /**
  * Maximum time for which data is parsed in one iteration of the event loop, in ms. Further data
  * waits for the next iteration. The time is short, because Node accepts only one new connection in
- * an iteration.
+ * an iteration: with 25 ms, 20 busy connections made new connections wait for up to 11 s.
  */
 const parseMs = 2
 /**
- * Above this number of requests without a response, a connection that has one waits with its
- * further requests. Responses to all requests may be sent at the same time, when Kafka accepts
+ * Maximum number of requests without a response on all connections of a server together. Above this
+ * maximum, a connection with an unanswered request parses no further requests. The limit exists
+ * because the responses to all these requests may be sent at the same time, when Kafka accepts
  * messages again.
  */
 const maxUnansweredInTotal = 5_000
-/** Maximum number of lines of a body in one piece. Each chunk of a chunked body has two. */
+/** Maximum number of lines of a body in one piece. Each chunk of a chunked body has two lines. */
 const linesPerPiece = 64
-/** Maximum bytes with which any number of connections may wait for the next iteration. */
+/**
+ * A connection does not count towards `maxWaiting` if it waits for the next iteration with at most
+ * this number of bytes, and none of these bytes was parsed. So a short wait of a small request
+ * closes no connection.
+ */
 const smallData = 16_384
 /**
- * Maximum number of other waiting connections. With the `highWaterMark` of node-server.ts, each
- * holds up to 80 KiB: the data that arrived, and data that Node has read in advance.
+ * Maximum number of connections of a server that wait, without those that `smallData` exempts. It
+ * limits the memory: with the `highWaterMark` of node-server.ts, each of these connections holds up
+ * to 80 KiB, which are the data that arrived and data that Node has read in advance.
  */
 const maxWaiting = 1_000
 
@@ -34,8 +40,8 @@ interface ParseState {
   unanswered: number
   /**
    * What the connection waits for. `iteration`: the next iteration of the event loop. `answer`: a
-   * response to an earlier request. `client`: Node has paused the socket, because a response or a
-   * body is not being read. `undefined`: it does not wait.
+   * response to an earlier request. `client`: Node has paused the socket, because the client
+   * does not read a response, or the server does not read a body. `undefined`: it does not wait.
    */
   waitsFor: 'iteration' | 'answer' | 'client' | undefined
   continue(): void
@@ -47,13 +53,14 @@ interface ParseState {
  * with a body in thousands of chunks. Some hundred connections of this kind would block the event
  * loop for seconds, and fill the heap.
  *
- * - In each iteration, one piece of each connection is parsed: up to one request head, or up to
- *   `linesPerPiece` lines of a body. The rest waits.
- * - After `parseMs`, data that arrives waits for the next iteration too, behind all that waits.
+ * - In each iteration of the event loop, one piece of each connection is parsed: up to one request
+ *   head, or up to `linesPerPiece` lines of a body. The rest waits.
+ * - After `parseMs`, data that arrives also waits for the next iteration, behind the data that
+ *   already waits.
  * - While a connection has `maxUnanswered` requests without a response, its further requests wait.
- *   When all connections have many together, each connection may have only one.
- * - At most `maxWaiting` connections wait with the rest of their data, or with much data. For one
- *   more, a connection of the client address with the most of them is closed.
+ *   While all connections together have `maxUnansweredInTotal`, each may have only one.
+ * - At most `maxWaiting` connections wait, without those that `smallData` exempts. For one more, a
+ *   connection of the client address with the most waiting connections is closed.
  */
 export function paceParsing(server: Server, maxUnanswered: number): void {
   const states = new WeakMap<Socket, ParseState>()
@@ -63,7 +70,8 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
   stopAtConnect(server, states)
 
   server.on('connection', (socket: Socket) => {
-    // Node's own listener of `connection` is called first. It has added this listener of `data`.
+    // `parse` is Node's own listener of `data`. Node's listener of `connection` has added it before
+    // this listener of `connection` is called.
     const [parse] = socket.listeners('data') as [((piece: Buffer) => void) | undefined]
     if (parse === undefined) return
     socket.off('data', parse)
@@ -72,9 +80,10 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     states.set(socket, state)
 
     function onData(data: Buffer): void {
-      // The server has sent its last response.
+      // The server has sent its last response on this connection, so further data is ignored.
       if (socket.writableEnded) return
-      // Node resumes a connection also while it waits for an iteration or an answer.
+      // Node may resume the socket while the connection still waits for an iteration or a response.
+      // The data that then arrives must also wait.
       if (state.waitsFor === 'iteration' || (state.waitsFor === 'answer' && isFull(state))) return hold(data)
       stopWaiting()
       if (isFull(state)) return waitWithMuch('answer', data)
@@ -131,8 +140,10 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     })
   })
 
-  // A piece can have the end of one body and the next head, so one more request than the maximum
-  // may have begun.
+  // Whether the connection must wait before its next request is parsed. If `unanswered` is at its
+  // maximum, the connection does not wait while the body of the latest request is incomplete. The
+  // piece with the end of this body may also have the head of the next request, so `unanswered` can
+  // become one more than the maximum.
   function isFull({ unanswered, current }: ParseState): boolean {
     const most = unansweredInTotal < maxUnansweredInTotal ? maxUnanswered : 1
     return unanswered > most || (unanswered === most && current?.complete !== false)
@@ -144,7 +155,8 @@ function stopAtConnect(server: Server, states: WeakMap<Socket, ParseState>): voi
   server.prependListener('connect', (_request: IncomingMessage, socket: Socket) => {
     states.delete(socket)
     socket.removeAllListeners('data')
-    // Node closes the connection only when no listener exists.
+    // Node closes a connection with CONNECT only when no listener of `connect` exists. If this is
+    // the only listener, it must close the connection itself.
     if (server.listenerCount('connect') === 1) socket.destroy()
   })
 }
@@ -174,7 +186,8 @@ function createIterations() {
     const first = waiting.shift()
     if (first === undefined) return
     if (first.waitsFor === 'iteration') first.continue()
-    // The data of the connection is parsed first, because its socket resumes with `nextTick` too.
+    // `continue` of a connection resumes its socket in a `nextTick` callback. The next connection
+    // continues in a callback behind this one, so that the data of the first one is parsed before.
     process.nextTick(continueSome, most - 1)
   }
   return {
@@ -194,10 +207,10 @@ function createIterations() {
 const emptyLine = '\r\n\r\n'
 
 /**
- * The end of the first piece of the data. Data with at most one empty line (the end of a head) and
- * fewer than `linesPerPiece` lines of a body is one piece, as most clients send it. Other data is
- * parsed up to its first empty line, or up to the maximum number of lines. `isBody` is true if the
- * data begins in a body.
+ * Returns the end of the first piece of the data. Data with at most one empty line (the end of a
+ * head) and fewer than `linesPerPiece` lines of a body is one piece, as most clients send it. Other
+ * data is parsed up to its first empty line, or up to the maximum number of lines. `isBody` is true
+ * if the data begins in a body.
  */
 export function endOfPiece(data: Buffer, isBody: boolean): number {
   let head = isBody ? -1 : data.indexOf(emptyLine)

@@ -31,7 +31,7 @@ export const ingestPaths: readonly IngestPath[] = [...batchPaths, ...callPaths]
 
 export const settingsPath = '/v1/projects/:writeKey/settings'
 export const documentPath = '/openapi.json'
-/** Public keys of the Ed25519 signatures of requests. */
+/** The path of the public keys with which receivers verify Ed25519 signatures of requests. */
 export const keysPath = '/.well-known/hookline-keys.json'
 export const deletionsPath = '/v1/regulations'
 export const deletionPath = '/v1/regulations/:id'
@@ -54,7 +54,7 @@ export const deadLetterPath = '/v1/dead-letters/:key'
 export const jobsPaths = { replay: '/v1/replays', resend: '/v1/resends' } as const
 export const jobPaths = { replay: '/v1/replays/:id', resend: '/v1/resends/:id' } as const
 export const sessionPath = '/v1/session'
-/** The console and its files. */
+/** The path of the console. Its files are below this path. */
 export const consolePath = '/console'
 export const ledgerPath = '/v1/ledger'
 
@@ -80,8 +80,8 @@ const objectMethods = [
 ] as const
 
 /**
- * The methods of a path, as in `Allow`; `undefined` when the path does not exist. `url` is as in
- * the request line.
+ * The methods of a path, as the value of the header `Allow`; `undefined` when the path does not
+ * exist. `url` is the URL in the request line.
  */
 export function methodsOf(url: string): string | undefined {
   const path = pathOf(url)

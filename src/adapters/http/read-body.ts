@@ -19,13 +19,16 @@ export type Unpacked =
 const pieceBytes = 65_536
 
 /**
- * Maximum ratio of unpacked to packed bytes. JSON with an id in each message stays far below it.
- * Bodies of at most `above` unpacked bytes, such as the batches of SDKs, are not checked.
+ * Maximum ratio of unpacked to packed bytes. JSON messages that each have an id stay far below this
+ * ratio. Bodies of at most `above` unpacked bytes, such as the batches of SDKs, are not checked.
  */
 const maxRatio = { factor: 100, above: 524_288 } as const
 
 interface Limits {
-  /** Maximum unpacked bytes at present. It rises when `onBytes` finds the write key. */
+  /**
+   * Maximum unpacked bytes that are allowed now. The maximum rises when `onBytes` finds the write
+   * key.
+   */
   readonly limit: number
   /**
    * Called after each chunk with all bytes so far. A response that it returns ends the unpacking.
@@ -100,7 +103,8 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   const wire = await receive(request, deps)
   if (wire.kind !== 'received') return wire
   const isPacked = isGzip(wire.bytes)
-  // The body can be evicted while it waits for the permit.
+  // While the body waits for the permit, the memory budget may refuse it in favour of another body.
+  // `begin` then resolves with a result other than `begun`.
   const begun = isPacked ? await permit?.begin(connection, wire.bytes.length) : undefined
   if (begun !== undefined && begun.kind !== 'begun') {
     wire.free()

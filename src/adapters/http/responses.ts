@@ -35,8 +35,8 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
   /**
-   * The bytes of `body`, for a long body of many responses: clients that do not read them then share
-   * their memory.
+   * The bytes of `body`, set for a long body that many responses have in common. Responses that
+   * clients have not read yet then use the same memory.
    */
   readonly bytes?: Buffer
 }

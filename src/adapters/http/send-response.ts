@@ -18,8 +18,8 @@ interface Deps {
 }
 
 /**
- * Creates the function that sends all responses. It adds CORS headers, and closes the connection
- * when needed.
+ * Creates the function that sends all responses. It adds CORS headers. After the last response of a
+ * connection, it closes the connection.
  */
 export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin }: Deps): Send {
   return (request, reply, answer) => {
@@ -79,8 +79,8 @@ export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin
 }
 
 /**
- * Returns a long body as bytes: while a client does not read it, Node would keep up to three times
- * the length of a text.
+ * Returns a long body as bytes. Node keeps the body in memory until the client has read it. For a
+ * text, Node reserves up to three bytes per character, the maximum in UTF-8.
  */
 const payloadOf = (body: string): string | Buffer => (body.length > longBody ? Buffer.from(body) : body)
 

@@ -2,15 +2,18 @@ import { type DurationMs, durationMs } from '../../core/time.ts'
 
 /** Limits on what one client, or all clients together, may use of an HTTP server. */
 export interface HttpLimits {
-  /** Maximum bytes of the request line and header fields, and of trailers. */
+  /**
+   * Maximum bytes of the request line and header fields of a request. The same limit applies to its
+   * trailers.
+   */
   readonly headBytes: number
   readonly headFields: number
   /**
-   * Maximum time until the request head is complete. It starts with the connection, or with the
-   * first byte on a kept connection.
+   * Maximum time until the request head is complete. The time starts when the connection opens or,
+   * on a kept connection, with the first byte of the next request.
    */
   readonly headTimeout: DurationMs
-  /** Maximum time until the body is complete. It starts when `headTimeout` starts. */
+  /** Maximum time until the body is complete. It starts at the same moment as `headTimeout`. */
   readonly requestTimeout: DurationMs
   /** How often `headTimeout` and `requestTimeout` are checked. */
   readonly checkEvery: DurationMs
@@ -32,16 +35,18 @@ export interface HttpLimits {
   /** A connection on which no data is sent or received for this time is closed, in any state. */
   readonly silence: DurationMs
   /**
-   * Maximum connections. The first data of a connection takes up to 64 KiB. If all connections send
-   * data while the process has no CPU, this many take half of the chart's memory limit. Above half
-   * of this number, connections are closed after their response. When this number is reached, a new
-   * connection replaces an idle one (`ConnectionLimiter`). In the ops server (`ops-server.ts`), only
-   * the maximum applies, and a connection with a request in progress may be replaced too.
+   * Maximum number of open connections. The first data of a connection takes up to 64 KiB. If all
+   * 4,000 connections of the default send data while the process has no CPU, their data takes half
+   * of the memory limit of the Helm chart.
+   * - Above half of the maximum, connections are closed after their response.
+   * - At the maximum, a new connection replaces an idle one (`ConnectionLimiter`).
+   * - The ops server (`ops-server.ts`) uses only the maximum, and may also replace a connection
+   *   with a request in progress.
    */
   readonly connections: number
   /**
-   * Maximum connections of one client address. When a proxy's header names the address, this is the
-   * maximum of its requests in progress instead.
+   * Maximum number of open connections of one client address. When a proxy's header names the
+   * client address, this is the maximum number of requests in progress of the address instead.
    */
   readonly connectionsPerAddress: number
   /** Maximum unanswered requests on one connection. Further requests wait (paced-parsing.ts). */

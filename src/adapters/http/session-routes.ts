@@ -77,7 +77,7 @@ export function addSessionRoutes({
   const guardedShow = guard(sessionPath, withoutQuery(show), { inForm: inObjectForm })
   app.get(sessionPath, (request, reply) => {
     // The console sends this request before it shows the sign-in page. A request without a cookie
-    // and without a key does not guess a key, so it does not count as a failure.
+    // and without a key does not guess a key, so the throttle of wrong keys does not count it.
     const { headers } = request.raw
     const isAnonymous = headers.authorization === undefined && sessionTokenIn(headers) === undefined
     if (isAnonymous) send(request, reply, inObjectForm(notSignedIn))

@@ -55,7 +55,7 @@ export interface SinkOptions {
 
 export interface SinkSummary {
   readonly received: number
-  /** Number of distinct messages. */
+  /** Number of distinct messages in the `received` requests. */
   readonly messages: number
   readonly badSignatures: number
 }

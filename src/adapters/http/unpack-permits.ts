@@ -5,14 +5,15 @@ import type { HttpResponse } from './responses.ts'
 
 /**
  * Maximum number of bodies that are unpacked concurrently. Each needs about 200 KB for zlib and its
- * output, which no memory budget counts. Bodies without a known source have separate permits, so
- * that they do not delay the bodies of sources.
+ * output, and the memory budget does not include these bytes. Bodies without a known source have
+ * separate permits, so that they do not delay the bodies of sources.
  */
 const permits = { known: 12, unknown: 4 } as const
 
 /**
- * The minimum cost of a body. It stands for the fixed work of a small body. Otherwise, the cost is
- * the packed bytes: empty blocks of deflate need the most time for each, and unpack to nothing.
+ * The minimum cost of a body. It represents the fixed work of a small body. The cost of a larger
+ * body is its number of packed bytes, not of unpacked bytes: empty blocks of deflate need the most
+ * time per packed byte, and unpack to nothing.
  */
 const minCost = 1_024
 
@@ -26,7 +27,10 @@ export interface UnpackPermit {
    * `bytes` packed bytes is unpacked.
    */
   begin(connection: Pick<Connection, 'onClosed'>, bytes: number): Promise<{ readonly kind: 'begun' } | NotUnpacked>
-  /** Refuses the body if it waits for the permit. Returns false if it does not. */
+  /**
+   * Refuses the body with `answer` if the body waits for the permit. Returns false, and refuses
+   * nothing, if the body does not wait.
+   */
   refuse(answer: HttpResponse): boolean
   end(): void
 }
@@ -34,7 +38,8 @@ export interface UnpackPermit {
 /**
  * Limits how many gzip bodies of tracking requests are unpacked concurrently. The other bodies wait
  * in their packed form. The permits are divided fairly by packed bytes among sources or, while the
- * source of a body is not known, among client addresses. These are the groups of `BodyBudget`.
+ * source of a body is not known, among client addresses. (`BodyBudget` divides the memory among the
+ * same groups.)
  */
 export function createUnpackPermits(): (owner: BodyOwner) => UnpackPermit {
   const known = new FairSemaphore(permits.known)

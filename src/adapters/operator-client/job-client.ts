@@ -47,7 +47,10 @@ export interface JobClient {
   cancel(kind: JobKind, id: string): Promise<ShownJob | Refused>
 }
 
-/** Time limit of one request. The operator service answers or fails within it. */
+/**
+ * Time limit of one request to the operator API. The operator service sends a response or an error
+ * within this time.
+ */
 const timeoutMs = 30_000
 
 export function createJobClient(address: OperatorAddress, signal: AbortSignal): JobClient {

@@ -103,7 +103,10 @@ export interface MessageAndDeadLetterClient {
   ledger(query: Query): Promise<ShownLedger | Refused>
 }
 
-/** Time limit of one request. The operator service answers or fails within it. */
+/**
+ * Time limit of one request to the operator API. The operator service sends a response or an error
+ * within this time.
+ */
 const timeoutMs = 30_000
 /** Maximum number of dead letters in one page of the API. */
 const pageSize = 500

@@ -18,7 +18,7 @@ const object = z.object({
   conflict: z.boolean(),
   changedBy: z.string().optional(),
   changedAt: z.string().optional(),
-  /** Set when Hookline has disabled the destination. */
+  /** Set when Hookline has disabled the destination because of its `lifecycle` settings. */
   disabledAutomatically: z
     .object({ at: z.string(), reason: z.enum(['failing', 'gone']), failingSince: z.string() })
     .optional(),
@@ -132,7 +132,10 @@ export interface ObjectApiClient {
 
 /** Maximum number of objects in one page of the API. */
 const pageSize = 500
-/** Time limit of one request. The operator service answers or fails within it. */
+/**
+ * Time limit of one request to the operator API. The operator service sends a response or an error
+ * within this time.
+ */
 const defaultTimeoutMs = 30_000
 
 export function createObjectApiClient(

@@ -57,8 +57,8 @@ export function createSpanProcessor(exporter: SpanExporter, deps: Deps): SpanPro
 function createLose({ clock, logger, metrics }: Deps) {
   let unlogged = 0
   let loggedAt = Number.NEGATIVE_INFINITY
-  // The series of both reasons begin with the value 0. Prometheus' `rate` would not see the first
-  // increase of a series that appears later with a value above 0.
+  // Create the series of each reason with the value 0 now. Prometheus' `rate` would not see the
+  // first increase of a series that appears later with a value above 0.
   for (const reason of ['queue_full', 'not_sent'] as const) metrics.spansLost.inc({ reason }, 0)
   return (reason: LossReason, spans: number, error: string): void => {
     metrics.spansLost.inc({ reason }, spans)

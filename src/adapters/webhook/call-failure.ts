@@ -39,16 +39,16 @@ export function failureOf(error: Error, phase: ConnectionPhase): Failed {
 }
 
 /**
- * Maps error codes of the HTTP clients to Node's codes, so that operators see the same codes with
- * both clients. The exception is `HPE_INVALID_RESPONSE`, which only undici causes.
+ * Maps error codes of the HTTP clients (got and undici) to Node's codes, so that operators see the
+ * same codes with both clients. The exception is `HPE_INVALID_RESPONSE`, which only undici causes.
  */
 const nodeCodes: ReadonlyMap<string, string> = new Map([
   // The connection closed inside the response head. The parser calls that a syntax error.
   ['HPE_INVALID_EOF_STATE', 'ECONNRESET'],
   ['UND_ERR_SOCKET', 'ECONNRESET'],
   ['UND_ERR_HEADERS_OVERFLOW', 'HPE_HEADER_OVERFLOW'],
-  // undici's parser errors have no specific code. After a Content-Length header, its parser reports
-  // every syntax error as a length mismatch.
+  // undici reports syntax errors of a response without a specific code: as `HTTPParserError` or,
+  // after a Content-Length header, as a length mismatch.
   ['HTTPParserError', 'HPE_INVALID_RESPONSE'],
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'HPE_INVALID_RESPONSE'],
 ])

@@ -1,4 +1,4 @@
-/* Limits that both HTTP clients (got and undici) apply. */
+/* This file has the limits that both HTTP clients (got and undici) apply. */
 
 /** Maximum bytes of a response head. A larger head fails the request. */
 export const maxHeadBytes = 16 * 1_024
@@ -21,13 +21,14 @@ export const idleTimeoutMs = 10_000
 /** Maximum age of a connection that is reused. The limit lets DNS changes take effect. */
 export const maxAgeMs = 300_000
 /**
- * Maximum idle connections per host. With Node's default of 256, connections would be closed and
- * reopened all the time under load.
+ * Maximum number of idle connections to one host and port that are kept for reuse. With Node's
+ * default of 256, connections would be closed and reopened all the time under load.
  */
 export const maxIdlePerHost = 1_024
 /**
- * Number of open connections above which a connection is not kept idle. Idle connections to many
- * hosts must not use up the file descriptors.
+ * If more connections than this number are open, a connection is closed after its request, and not
+ * kept idle. Otherwise, idle connections to many hosts could use up the file descriptors of the
+ * process.
  */
 export const maxKept = 8_192
 

@@ -54,7 +54,9 @@ export interface ConnectionsProgress {
   /** Starts to track a connection. Call it when `socket` starts to connect. */
   follow(socket: Socket, connection: FollowedConnection): void
   noteReuse(socket: object): void
-  /** Milliseconds since the connection attempt began. */
+  /**
+   * Milliseconds since the connection attempt began. A connection above `maxAgeMs` is not reused.
+   */
   age(socket: object): number
   /**
    * The phase of the request's connection. It is `exchange` if the connection was reused. If
@@ -62,7 +64,10 @@ export interface ConnectionsProgress {
    * because the connection is not the cause.
    */
   phaseOf(request: ClientRequest | undefined): ConnectionPhase
-  /** Whether the request uses a reused connection on which no byte of the response has arrived. */
+  /**
+   * Whether the request uses a reused connection on which no byte of the response has arrived. The
+   * server may then have closed the connection while it was idle.
+   */
   isUntouchedReuse(request: ClientRequest | undefined): boolean
 }
 
@@ -84,7 +89,8 @@ export function createConnectionsProgress(clock: Pick<Clock, 'monotonic'>): Conn
     },
     isUntouchedReuse(request) {
       if (!request?.reusedSocket) return false
-      // If the request has no socket, the connection broke before Node assigned it to the request.
+      // A request without a socket has received no byte: the connection broke before Node assigned
+      // it to the request.
       return !request.socket || request.socket.bytesRead === known.get(request.socket)?.readBefore
     },
   }

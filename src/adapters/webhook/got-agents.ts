@@ -32,7 +32,10 @@ export interface Agents {
   close(): void
 }
 
-/** An additional option of requests, which Node passes to the agent. */
+/**
+ * An additional option of requests. Node passes unknown options to `createConnection` of the agent,
+ * but does not document this.
+ */
 export interface TunnelOption {
   /** Called when the agent begins to open a tunnel through the proxy for this request. */
   readonly onTunnel: (tunnel: OpeningTunnel) => void
@@ -79,8 +82,8 @@ class AgentGeneration implements PoolGeneration {
     const createConnection: typeof dial = (options, callback) => {
       const host = options.host ?? ''
       const { onTunnel } = options as typeof options & TunnelOption
-      // Node keeps the options as long as the connection. With this function they would also keep
-      // the request.
+      // Node keeps the options of a connection as long as the connection. `onTunnel` refers to the
+      // request, so with `onTunnel` in the options the request would stay in memory too.
       Reflect.deleteProperty(options, 'onTunnel')
       const refusal = this.#rules.refuse(host, Number(options.port))
       if (refusal !== undefined) {

@@ -68,9 +68,15 @@ class GotExchange implements Exchange {
   #request: ClientRequest | undefined
   /** The tunnel that was opened for the current request. */
   #tunnel: OpeningTunnel | undefined
-  /** The result of the request; the first response head, error or deadline sets it. */
+  /**
+   * The result of the request. The response head, an error or the deadline sets it, whichever comes
+   * first.
+   */
   #answer: CallResult | undefined
-  /** The beginning of the response's body, only with `keepBodyBytes`. */
+  /**
+   * The first bytes of the response's body, at most `keepBodyBytes`. `undefined` if the caller did
+   * not ask for the body.
+   */
   #kept: KeptBody | undefined
   #isRepeated = false
   #hasEnded = false
@@ -191,7 +197,9 @@ class GotExchange implements Exchange {
     if (this.#hasEnded) return
     const { connections } = this.#deps
     const isStale = staleCodes.has(codeOf(rootOf(error))) && connections.isUntouchedReuse(this.#request)
-    // A request is repeated only once, because the second connection is new and thus never stale.
+    // The server has probably closed the idle connection before it read the request, so the request
+    // is repeated on a new connection. A new connection cannot fail for this reason, so a request
+    // is repeated only once.
     if (this.#answer === undefined && isStale) {
       this.#isRepeated = true
       this.start()

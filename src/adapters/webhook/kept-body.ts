@@ -15,12 +15,12 @@ export class KeptBody {
   }
 
   add(chunk: Buffer): void {
-    // The chunk is copied, because the HTTP client may use its memory again.
+    // The chunk is copied, because the HTTP client may use the memory of the chunk again.
     if (this.#length < this.#limit) this.#chunks.push(Buffer.from(chunk.subarray(0, this.#limit - this.#length)))
     this.#length += chunk.length
   }
 
-  /** The result of the request with this body. */
+  /** Returns the result of the request. If the result is a response, this body is added to it. */
   addTo(result: CallResult): CallResult {
     return result.kind === 'answered' ? { ...result, body: this.#body } : result
   }

@@ -6,7 +6,10 @@ import { maxAgeMs } from './client-limits.ts'
 import { type ConnectionRules, createConnectionRules } from './connection-rules.ts'
 import type { Resolve } from './resolver.ts'
 
-/** The connections that were opened under one version of the settings, for one TLS identity. */
+/**
+ * A generation: the connections that were opened under one version of the settings, for one TLS
+ * identity.
+ */
 export interface PoolGeneration {
   /** Closes idle connections and keeps no connection from now on. */
   retire(): void

@@ -30,7 +30,8 @@ export interface OpeningTunnel {
   /** The current phase: `dns`, `proxy` or `tunnel`. */
   readonly phase: ConnectionPhase
   /**
-   * Stops the opening. No callback is called after it. Does nothing after a callback was called.
+   * Stops the opening of the tunnel, so that no callback is called. Does nothing after a callback
+   * was called.
    */
   cancel(): void
 }

@@ -25,8 +25,8 @@ export interface TransportDeps {
 }
 
 /**
- * One webhook request. When the request has ended, the exchange calls `CallEnd.ended`, exactly
- * once. The call may happen inside `expire`, but not inside `start`.
+ * One webhook request. When the request has ended, the exchange calls `CallEnd.ended` exactly once:
+ * always after `start` has returned, but possibly before `expire` returns.
  */
 export interface Exchange extends Expiring {
   start(): void
@@ -91,7 +91,10 @@ export interface Expiring {
 export class RequestInProgress implements LinkedListItem<RequestInProgress> {
   before: RequestInProgress | undefined = undefined
   after: RequestInProgress | undefined = undefined
-  /** The request's exchange. It is set later, because creating the exchange needs this object. */
+  /**
+   * The exchange of this request. It is set after the constructor, because an exchange is created
+   * with this object as its `CallEnd`.
+   */
   expiring: Expiring | undefined = undefined
   /** The deadline, in monotonic milliseconds. */
   readonly dueAt: number
@@ -116,9 +119,8 @@ export class RequestInProgress implements LinkedListItem<RequestInProgress> {
 export class RequestsInProgress {
   readonly #clock: Clock
   /**
-   * The groups by time limit. The limits come from the configuration and are whole milliseconds up
-   * to 5 s, so the groups are few. The timer of a group without requests fires once and is not set
-   * again.
+   * The requests in groups by time limit. Empty groups stay, because there are only few groups: the
+   * limits come from the configuration and are whole milliseconds up to 5 s.
    */
   readonly #limits = new Map<DurationMs, TimeLimit>()
   readonly #usual: DurationMs
@@ -152,7 +154,7 @@ export class RequestsInProgress {
 
   /**
    * Resolves when no request is in progress. After this call, the end of the last request also
-   * cancels the timers.
+   * cancels the timers of all time limits.
    */
   drained(): Promise<void> {
     this.#drained ??= Promise.withResolvers()
@@ -194,12 +196,12 @@ class TimeLimit {
   }
 
   /**
-   * Starts the timer. The end of the last request does not cancel it, because a new timer for each
-   * request would cost more than a timer that fires without need.
+   * Starts the timer of this time limit. The end of the last request does not cancel the timer,
+   * because a new timer for each request would cost more than a timer that fires without need.
    */
   #arm(delay: DurationMs): void {
-    // A request that expired may have led to a new request, which has already set a timer. This
-    // timer replaces it.
+    // Cancel the timer that is already set, if any. It exists when the end of an expired request
+    // has begun a new request, which has set a timer.
     this.#cancelTimer?.()
     this.#cancelTimer = this.#clock.after(delay, () => this.#onTimer())
   }

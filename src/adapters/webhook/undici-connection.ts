@@ -76,7 +76,10 @@ export class UndiciConnection {
     this.#client.dispatch(request, handler)
   }
 
-  /** Call it when undici begins to send the request. */
+  /**
+   * Call it when undici begins to send the request: the bytes that arrive after this call are its
+   * response.
+   */
   expectAnswer(): void {
     this.#responseFilter?.expectAnswer()
   }
@@ -90,7 +93,10 @@ export class UndiciConnection {
     return this.#isReused
   }
 
-  /** Whether no byte of the current request's response has arrived. */
+  /**
+   * Whether no byte of the current request's response has arrived. On a reused connection, the
+   * server may then have closed the connection while it was idle.
+   */
   get isUntouched(): boolean {
     return this.#responseFilter?.isUntouched ?? true
   }
@@ -103,7 +109,9 @@ export class UndiciConnection {
     return this.#progress?.phase ?? this.#tunnel?.phase ?? 'exchange'
   }
 
-  /** Milliseconds since the connection attempt began. */
+  /**
+   * Milliseconds since the connection attempt began. A connection above `maxAgeMs` is not reused.
+   */
   get age(): number {
     return this.#deps.monotonic() - (this.#progress?.dialledAt ?? Number.NEGATIVE_INFINITY)
   }
@@ -112,7 +120,7 @@ export class UndiciConnection {
     return this.#socket?.destroyed === false
   }
 
-  /** Whether the connection is open and everything written to it was sent. */
+  /** Whether the connection can be reused: it is open, and everything written to it was sent. */
   get isClean(): boolean {
     return this.isOpen && this.#socket?.writableLength === 0
   }

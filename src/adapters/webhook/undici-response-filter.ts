@@ -30,7 +30,7 @@ export class ResponseFilter {
 
   constructor(socket: Socket) {
     this.#socket = socket
-    // undici calls `read` to get the next bytes.
+    // undici calls `read` to get the next bytes, so the replacement can filter them.
     const read = socket.read.bind(socket) as (size?: number) => Buffer | null
     socket.read = (size?: number) => {
       for (let chunk = read(size); chunk !== null; chunk = read(size)) {

@@ -34,9 +34,15 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   readonly #callEnd: CallEnd
   #pool: Pool | undefined
   #connection: UndiciConnection | undefined
-  /** The result of the request; the first response head, error or deadline sets it. */
+  /**
+   * The result of the request. The response head, an error or the deadline sets it, whichever comes
+   * first.
+   */
   #answer: CallResult | undefined
-  /** The beginning of the response's body, only with `keepBodyBytes`. */
+  /**
+   * The first bytes of the response's body, at most `keepBodyBytes`. `undefined` if the caller did
+   * not ask for the body.
+   */
   #kept: KeptBody | undefined
   #bodyBytes = 0
   #isSent = false
@@ -114,7 +120,9 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
     if (this.#hasEnded) return
     if (this.#answer === undefined && isSwitch(error)) this.#note(101, undefined)
     if (this.#answer === undefined && this.#isStale(error)) {
-      // A request is repeated only once, because the second connection is new and thus never stale.
+      // The server has probably closed the idle connection before it read the request, so the
+      // request is repeated on a new connection. A new connection cannot fail for this reason, so a
+      // request is repeated only once.
       this.#isRepeated = true
       this.#connection?.drop()
       this.start()
@@ -125,8 +133,8 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   }
 
   /**
-   * Whether the server probably closed the connection while it was idle. In this case nothing shows
-   * that the server read the request, so the request may be repeated.
+   * Whether the server had probably closed the idle connection before it read the request. The
+   * request may then be repeated, because nothing shows that the server has read it.
    */
   #isStale(error: Error): boolean {
     const connection = this.#connection

@@ -6,7 +6,7 @@ import { type CommandIo, createCommand, print, withExamples } from '../command.t
 export function configSchemaCommand(io: CommandIo): Command {
   const command = createCommand('config-schema', 'print the JSON Schema of the configuration', io)
     .description(
-      'Prints the JSON Schema (draft 2020-12) of the configuration file. With it, an editor can check and complete the file.',
+      'Prints the JSON Schema (draft 2020-12) of the configuration file. An editor can use the schema to check the file and to complete its keys.',
     )
     .action(() => print(io, JSON.stringify(configurationJsonSchema(), null, 2)))
   return withExamples(command, [

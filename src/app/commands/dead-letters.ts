@@ -38,8 +38,8 @@ const operatorUrlText =
   'read the dead letters through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL; if neither is set, the command itself reads them from Kafka)'
 
 const description = [
-  'Lists the dead letters that match all filters and were not replayed yet, oldest first.',
-  'Each line has the time of dead-lettering, the destination, the reason, the outcome of each webhook, the message id and type, the number of attempts, the topic, partition and offset of the event (ORIGIN), and the key of the dead letter. The last line, on stderr, has the number of dead letters and the number for each reason.',
+  'Lists the dead letters (permanently failed deliveries) that match all filters and were not replayed yet, oldest first.',
+  'Each line has the time of dead-lettering, the destination, the reason, the outcome of each webhook, the message id and type, the number of attempts, the topic, partition and offset of the event (ORIGIN), and the key of the dead letter in the operator API. The last line, on stderr, has the number of dead letters and the number for each reason.',
   'With --operator-url or HOOKLINE_OPERATOR_URL, the operator service reads the dead letters: the command then needs an operator key, but no configuration file and no access to Kafka. If --limit is also set, the last line counts only the dead letters that are shown.',
   'With --json each dead letter is one JSON line with all fields and, if the command itself reads from Kafka, the event. The line never contains the HTTP requests or secrets.',
 ].join('\n\n')
@@ -56,7 +56,11 @@ export function deadLettersCommand(
   io: CommandIo,
   open: (settings: Settings) => DeadLetterSource = openSource,
 ): Command {
-  const command = createCommand('dead-letters', 'list dead letters', io).description(description)
+  const command = createCommand(
+    'dead-letters',
+    'list the dead letters: deliveries that failed permanently and were not replayed',
+    io,
+  ).description(description)
   withOperatorOptions(withFilterOptions(withConfigOption(command), clock.now()), operatorUrlText)
     .option(
       '--limit <n>',

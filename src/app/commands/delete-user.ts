@@ -38,9 +38,9 @@ interface Options {
 }
 
 const description = [
-  'Deletes users. Within 5 seconds Hookline stops delivering their events that are older than the deletion. It also removes the users from all audiences. For each user and each affected source, every enabled destination of the source gets one delete message, with the usual retries.',
-  'Without --source, all sources with an enabled destination are affected. With --suppress, Hookline also drops new events of the users, until you run `hookline unsuppress-user`.',
-  'The command writes to Kafka itself and needs no collector. It prints the id of the deletion; --status and GET /v1/regulations/:id of the operator API report its progress. To continue an interrupted deletion, repeat the command with --id.',
+  'Deletes users in the sources of --source (default: in every source with an enabled destination). Within 5 seconds, Hookline stops delivering those events of the users that are older than the deletion. Hookline also removes the users from all audiences. For each user and each of these sources, every enabled destination of the source gets one delete message, with the usual retries.',
+  'With --suppress, Hookline also drops new events of the users, until you run `hookline unsuppress-user`.',
+  'The command writes to Kafka itself and needs no collector. It prints the id of the deletion; --status and GET /v1/regulations/:id of the operator API report its progress. If the command fails before it has written everything, repeat it with the same options and this id in --id.',
 ].join('\n\n')
 
 const examples = [
@@ -65,7 +65,10 @@ export function deleteUserCommand(io: CommandIo, open: OpenCommandClients = open
       'delete the users only in this source and at its destinations; can be repeated (default: in every source with an enabled destination)',
     )
     .option('--suppress', 'also drop new events of these users, until you run `hookline unsuppress-user`')
-    .option('--id <id>', 'id of the deletion; to continue an interrupted deletion, give its id (default: a new id)')
+    .option(
+      '--id <id>',
+      'id of the deletion; to continue a deletion whose command failed, use the id that the command printed (default: a new id)',
+    )
     .option(
       '--status <id>',
       'show the progress of this deletion and change nothing; exit code 1 if the deletion failed',
@@ -135,7 +138,7 @@ async function deleteUsers(
   ])
 }
 
-const limits = `it reads for at most ${commandLimits.time / 1_000} s, and at most ${commandLimits.records} records`
+const limits = `this command reads for at most ${commandLimits.time / 1_000} s, and at most ${commandLimits.records} records`
 
 /**
  * Finds a deletion by its id. `undefined` when there is none.

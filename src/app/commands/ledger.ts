@@ -20,16 +20,20 @@ interface Options extends OperatorOptions {
 }
 
 const description = [
-  'Counts deliveries by destination, and by the hour in which their event was written to Kafka. ADMITTED counts new deliveries, REPLAYED those that an operator started again, and REPEATED those that Hookline repeated after a crash. The other columns count results: delivered, dead-lettered, dropped or waiting in a retry topic. The operator service reads the counts from Kafka.',
-  'DIFFERENCE is the number of deliveries without a result (the sum of the first three counts minus the sum of the others), or "-" if the counts of the hour are incomplete. If the number is not 0, deliveries were lost, or Hookline has a bug; the exit code is then 1.',
+  'Counts deliveries by destination, and by the hour in which their event was written to Kafka. ADMITTED counts new deliveries, REPLAYED those that an operator started again, and REPEATED those that Hookline repeated after a crash. The next columns count what happened to these deliveries: delivered, dead-lettered, dropped, or still waiting in a retry topic. The operator service reads the counts from Kafka.',
+  'DIFFERENCE is the number of deliveries that none of these columns counts: the sum of the first three counts minus the sum of the others. It is "-" if the counts of the hour are incomplete. If a DIFFERENCE is not 0, deliveries were lost, or Hookline has a bug; the exit code is then 1.',
   'By default the command shows the last 24 hours. A new delivery is counted only after the dispatcher has committed the offset of its event.',
 ].join('\n\n')
 
 /** `hookline ledger` */
 export function ledgerCommand(io: CommandIo): Command {
-  const command = createCommand('ledger', 'show whether every delivery has a result', io)
+  const command = createCommand(
+    'ledger',
+    'count deliveries and their results for each hour, to show that no delivery was lost',
+    io,
+  )
     .description(description)
-    .option('--destination <id>', 'show only this destination; "-" means events without a destination')
+    .option('--destination <id>', 'show only this destination; "-" selects events without a known destination')
     .option(
       '--since <time>',
       'begin with the hour that contains this time: ISO 8601, or a duration before now, such as 6h',
@@ -51,7 +55,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   printData(io, options, answer, linesOf(answer))
   if (answer.partial === true)
     io.stderr.write(
-      'hookline: the answer lacks some rows or counts, usually because it has too many rows or took too long; to request fewer rows, use --since, --until and --destination\n',
+      'hookline: the operator service did not return all rows and counts, usually because there are too many rows, or because it took too long to read them; to request fewer rows, use --since, --until and --destination\n',
     )
   if (answer.exactSince !== undefined)
     io.stderr.write(
@@ -64,8 +68,9 @@ async function run(options: Options, io: CommandIo): Promise<void> {
 }
 
 /**
- * Rejects a value of `--destination` that is not the id of a destination. The ledger has no counts
- * for it. It may have counts for a destination that was removed.
+ * Rejects a value of `--destination` that is not the id of a destination, because it is probably
+ * misspelt. Call it only if the ledger has no counts for the value: the ledger can have counts for
+ * a destination that was removed.
  * @throws UsageError when there is no destination with this id
  */
 async function rejectUnknown(typed: string | undefined, options: Options, io: CommandIo): Promise<void> {

@@ -36,8 +36,8 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
 }
 
 const description = [
-  'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing and uses no network. Therefore it does not know the destinations and sources that were created through the operator API.',
-  'The output is an .http file that editors can open. Without --show-secrets, header values and URLs that the configuration reads from other files (keys file and urlFile) are masked with ***. Values that the configuration itself contains are always shown.',
+  'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing and uses no network, so it does not know the destinations and sources that were created through the operator API.',
+  'The output is an .http file that editors can open. Without --show-secrets, header values and URLs that the configuration reads from other files (with "file" or "urlFile") are masked with ***. Values that the configuration itself contains are always shown.',
   'If the message is invalid, or no destination would get it, the command prints the reason, and the exit code is 1.',
 ].join('\n\n')
 
@@ -55,11 +55,11 @@ export function previewCommand(io: CommandIo, clock: Clock = systemClock): Comma
     io,
   ).description(description)
   withJsonOption(withConfigOption(command))
-    .option('--source <id>', 'source of the message; required unless the configuration file has exactly one source')
+    .option('--source <id>', 'source of the message; required if the configuration file has several sources')
     .option('--destination <id>', 'show only requests to this destination (default: all destinations of the source)')
     .option(
       '--show-secrets',
-      'show header values and URLs that the configuration reads from other files (keys file and urlFile)',
+      'show header values and URLs that the configuration reads from other files (with "file" or "urlFile"); without this option, they are masked',
     )
     .action((options: Options) => run(options, io, clock))
   return withExamples(command, examples)
@@ -122,7 +122,7 @@ function sourceOf({ source }: Options, settings: Settings): string {
   const [only, ...others] = ids
   if (only === undefined || others.length > 0)
     throw new UsageError(
-      `name the source of the message with --source; the configuration file has these sources: ${ids.join(', ') || 'none'}`,
+      `the source of the message is unknown: name it with --source; the configuration file has these sources: ${ids.join(', ') || 'none'}`,
     )
   return only
 }
@@ -182,7 +182,8 @@ function previewsOf(destination: Destination, event: Event, settings: Settings, 
     destination: destination.id,
     webhook: webhooks[index]?.label ?? String(index),
     url,
-    // The HTTP client adds the last three headers when it sends a request.
+    // The preview must show the headers that the endpoint receives. The HTTP client adds Host,
+    // Content-Length and Connection when it sends a request.
     headers: {
       ...headers,
       // The preview does not request an access token. Hookline requests it before an attempt.

@@ -38,11 +38,11 @@ interface Options extends FilterOptions, JobOptions {
 export type ReplayAccess = Pick<CommandClients, 'reader' | 'producer' | 'clock' | 'events' | 'inputs' | 'close'>
 
 const description = [
-  'Replays the dead letters (see `hookline dead-letters`) that match all filters. Without filters, the command replays all dead letters after a confirmation. In a script, or with --operator-url, it does not ask for the confirmation.',
-  'A delivery starts again after about 10 seconds, only for its destination, with the same message id and a new retry window. Some events are dead-lettered without a destination, for example with the reason "unknown_source"; the replay writes them to the events topic again, unchanged. For an audience change, Hookline sends the current value unless the destination has it already.',
-  'You can stop the command and run it again: it skips dead letters that were already replayed. After the command was killed, the next replay may replay some dead letters a second time. Do not run two replays without --operator-url at the same time.',
+  'Replays the dead letters (see `hookline dead-letters`) that match all filters, so that Hookline tries to deliver them again. Without filters, the command replays all dead letters. It first asks for a confirmation, except with --operator-url, or if stdin or stderr is not a terminal.',
+  'The delivery of a dead letter starts again after about 10 seconds, only for its destination, with the same message id and a new retry window. Some events are dead-lettered without a destination, for example with the reason "unknown_source"; the replay writes them to the events topic again, unchanged. If a dead letter has an audience change, Hookline sends the current value of the user, but only if the destination does not have this value yet.',
+  'You can stop the command and run it again: it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time. Do not run the command twice at the same time without --operator-url.',
   'With --operator-url, the operator service replays the dead letters as a job. The job continues after Ctrl-C and after a restart of any process. Two replay jobs, or two jobs of one destination, never run at the same time: the later job waits for the earlier one.',
-  'A dead letter is not replayed if its destination is disabled or missing from the configuration, if its headers are invalid, or if the dead-letter topic has only the first 64 KiB of the record. Only with --even-disconnected does the command replay deliveries whose destination is no longer connected to the source, or whose event cannot be decoded. If a selected dead letter is not replayed, the exit code is 1, except with --dry-run.',
+  'A dead letter is not replayed if its destination is disabled or missing from the configuration, if its headers are invalid, or if the dead-letter topic has only the first 64 KiB of the record. Two other kinds of dead letters are replayed only with --even-disconnected: those whose destination is no longer connected to the source, and those whose event cannot be decoded. If a selected dead letter is not replayed, the exit code is 1, except with --dry-run.',
 ].join('\n\n')
 
 const examples = [
@@ -58,7 +58,7 @@ export function replayCommand(
   io: CommandIo,
   open: (settings: Settings, io: CommandIo) => ReplayAccess = openCommandClients,
 ): Command {
-  const command = createCommand('replay', 'replay dead letters', io).description(description)
+  const command = createCommand('replay', 'replay dead letters: try to deliver them again', io).description(description)
   withFilterOptions(withConfigOption(command), systemClock.now())
     .option(
       '--rate <number>',

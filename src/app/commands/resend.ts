@@ -19,7 +19,7 @@ interface Options extends JobOptions {
 }
 
 const description = [
-  'Sends events to one destination again, with the same message ids. Kafka must still have the events. Use the command for a new destination, after a receiver lost data, or after requests had a wrong signature. The operator service resends the events as a job, and the command shows its progress. After Ctrl-C the job continues.',
+  'Sends events to one destination again, with the same message ids. Kafka must still have the events. Use the command when a new destination needs past events, when a receiver has lost data, or when requests had a wrong signature. The operator service resends the events as a job, and the command shows its progress. After Ctrl-C the job continues.',
   'The destination gets the events of its sources from the time between --since and --until, if they pass its filter. It does not get audience changes, delete messages, notices, canary messages, or events of deleted or suppressed users.',
 ].join('\n\n')
 
@@ -37,7 +37,7 @@ export function resendCommand(io: CommandIo): Command {
     .description(description)
     .option(
       '--destination <id>',
-      'destination to which the events are sent; required, with --since and --until, unless --follow or --cancel is used',
+      'destination to which the events are sent; a new resend needs --destination, --since and --until',
     )
     .option(
       '--since <time>',

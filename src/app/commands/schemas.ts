@@ -22,7 +22,7 @@ export function schemasCommand(io: CommandIo): Command {
   })
   const check = createCommand(
     'check',
-    'show the state of each schema; exit code 1 if one is not registered, or the compatibility level of its subject is neither BACKWARD_TRANSITIVE nor FULL_TRANSITIVE',
+    'show the state of each schema; exit code 1 if a schema is not registered, or if the compatibility level of its subject is neither BACKWARD_TRANSITIVE nor FULL_TRANSITIVE',
     io,
   )
   check.action(async (options: Options) => {
@@ -49,7 +49,8 @@ async function registerSchemas(
   const registered = []
   for (const { subject, schema } of subjects) {
     const level = await registry.compatibility(subject)
-    // Set the level before the first version, so that the registry accepts no incompatible version.
+    // Set the compatibility level before the first version is registered, so that the registry
+    // never accepts an incompatible version.
     if (!sufficientLevels.includes(level ?? '')) await registry.setBackwardTransitive(subject)
     const result = await registry.register(subject, schema)
     if ('refused' in result)

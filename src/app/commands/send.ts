@@ -61,7 +61,8 @@ export function sendCommand(io: CommandIo): Command {
     ),
   )
   for (const [name, meaning] of Object.entries(textFields)) command.option(`${flagOf(name)} <text>`, meaning)
-  for (const name of objectFields) command.option(`${flagOf(name)} <json>`, `${name} of the message, a JSON object`)
+  for (const name of objectFields)
+    command.option(`${flagOf(name)} <json>`, `field "${name}" of the message, a JSON object`)
   command
     .option('--message <json>', 'complete message as JSON (default: read from stdin)')
     .option('--source <id>', 'source whose write key is used (default: the first one in the configuration)')
@@ -157,7 +158,8 @@ function endpointOf({ collector: { listen } }: Settings): string {
   const { host, port } = listen
   if (port === 0)
     throw new UsageError('collector.listen has port 0 (any free port), so the actual port is unknown: use --endpoint')
-  // A server that listens on every address also listens on the loopback address.
+  // A server that listens on every address has no single address to connect to. It also listens on
+  // the loopback address, so the command sends the message there.
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
 }

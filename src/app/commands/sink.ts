@@ -30,7 +30,7 @@ interface Options {
 const description = [
   "Receives webhooks locally, as a customer's endpoint would. Verifies signatures, prints one line for each request, and simulates failures.",
   'Accepts POST requests on every path. With --statuses, requests with the same X-Message-Id on the same path count as attempts of one message. If a reused connection breaks, Hookline may immediately send the request again, so the sink may count one attempt of Hookline as two.',
-  'With --file, writes each request as one JSON line {"at","path","headers","body","signatureValid"} before it responds. Without a secret, "signatureValid" is null.',
+  'With --file, writes each request as one JSON line {"at","path","headers","body","signatureValid"} before it responds. Without --secret and --secret-file, "signatureValid" is null.',
 ].join('\n\n')
 
 const examples = [
@@ -53,10 +53,14 @@ export function sinkCommand(io: CommandIo): Command {
     )
     .option(
       '--secret <text>',
-      'shared secret to verify signatures; can be repeated, for example during a rotation',
+      'shared secret with which the sink verifies signatures; can be repeated, for example during a rotation',
       append,
     )
-    .option('--secret-file <file>', 'file with a shared secret; can be repeated', append)
+    .option(
+      '--secret-file <file>',
+      'file with a shared secret with which the sink verifies signatures; can be repeated',
+      append,
+    )
     .option('--file <file>', 'append each request to this file as a JSON line; "-" means stdout')
     .option('--latency <duration>', 'delay before each response, such as 20ms or 3s (default: none)', parseLatency)
     .option(
@@ -66,7 +70,7 @@ export function sinkCommand(io: CommandIo): Command {
     )
     .option(
       '--retry-after <seconds>',
-      'send Retry-After with every response that is not 2xx',
+      'send the header Retry-After with this value in every response that is not 2xx',
       wholeNumber('--retry-after', 0),
     )
     .option(
@@ -74,8 +78,8 @@ export function sinkCommand(io: CommandIo): Command {
       'break the connection of every nth request instead of responding',
       wholeNumber('--reset-every', 1),
     )
-    .option('--tls-cert <file>', 'PEM certificate to serve HTTPS; needs --tls-key')
-    .option('--tls-key <file>', 'PEM private key of the certificate; needs --tls-cert')
+    .option('--tls-cert <file>', 'file with the certificate (PEM) with which the sink serves HTTPS; needs --tls-key')
+    .option('--tls-key <file>', 'file with the private key (PEM) of the certificate; needs --tls-cert')
     .option('--quiet', 'do not print a line for each request')
     .action((options: Options) => run(options, io))
   return withExamples(command, examples)
@@ -109,7 +113,10 @@ async function stopped(signal: AbortSignal): Promise<undefined> {
   if (!signal.aborted) await once(signal, 'abort')
 }
 
-/** `09:30:12.345 /hooks track 5f0c… 500 signature ok`, the time in UTC. */
+/**
+ * The line of a request, for example `09:30:12.345 /hooks track 5f0c… 500 signature ok`. The time
+ * is in UTC.
+ */
 function lineOf({ at, path, body, messageId, answer, signatureValid }: SinkRequest): string {
   const signature = signatureValid === null ? 'not checked' : signatureValid ? 'ok' : 'BAD'
   const time = new Date(at).toISOString().slice(11, 23)
@@ -134,7 +141,10 @@ function recordOf({ at, path, headers, body, signatureValid }: SinkRequest): str
 
 /** The file or stream to which requests are written as JSON lines. */
 interface RequestRecord {
-  /** Resolves when the line is written, or cannot be written (`failed`). */
+  /**
+   * Resolves when the line is written, and also when writing it has failed. Only `failed` reports
+   * the failure.
+   */
   write(line: string): Promise<void>
   close(): Promise<void>
   /** Resolves with the error when a line could not be written. */

@@ -51,7 +51,7 @@ const openFollower: OpenFollower = ({ kafka, topics }, from, io) => {
 
 const description = [
   'Shows the recorded delivery attempts of all processes, from now on or from the time in --since. Runs until you interrupt the command, or until it has shown the number of attempts in --count. Kafka keeps attempt records for seven days. Only attempts that match all filters are shown. Attempts for the same message are shown in the order in which they ended.',
-  'Each line has the start time, the destination, the decision and its reason, the attempt number, the duration, the message type, the source and the message id. Then it has one entry for each webhook, such as 0=timeout: the id of the webhook (or its position, from 0) and its outcome. A line never has user ids or message contents.',
+  'Each line has the start time, the destination, the decision and its reason, the attempt number, the duration, the message type, the source and the message id. Then it has one entry for each webhook, such as 0=timeout: the id of the webhook (or, without an id, its position from 0) and its outcome. A line never has user ids or message contents.',
   'With `delivery.attemptsTopic: failures` (the default), the dispatcher records only failed attempts, and the successful attempts of deliveries that failed or were replayed before. With `delivery.attemptsTopic: all`, it records every attempt. Under load the dispatcher may drop attempt records; the metric hookline_attempt_records_total{result="dropped"} counts them.',
 ].join('\n\n')
 
@@ -63,7 +63,13 @@ export function tailCommand(io: CommandIo, open: OpenFollower = openFollower): C
     .option('--source <id>', 'show only attempts for messages of this source')
     .addOption(closedOption('--type', 'show only attempts for messages of this type', messageTypes))
     .addOption(closedOption('--outcome', 'show only attempts in which a webhook had this outcome', outcomes))
-    .addOption(closedOption('--decision', 'show only attempts with this decision', attemptDecisions))
+    .addOption(
+      closedOption(
+        '--decision',
+        'show only attempts after which Hookline made this decision about the delivery',
+        attemptDecisions,
+      ),
+    )
     .option('--message-id <id>', 'show only attempts for this message')
     .option(
       '--since <time>',
@@ -140,7 +146,10 @@ function attemptOf({ value }: LogRecord): AttemptRecord | undefined {
 const documentOf = ({ at, ...facts }: AttemptRecord): string =>
   JSON.stringify({ at: new Date(at).toISOString(), ...facts })
 
-/** `2026-03-01T10:00:00.000Z crm retried #1 5003 ms track web m-1 0=timeout next attempt after 10s` */
+/**
+ * The line of an attempt, for example
+ * `2026-03-01T10:00:00.000Z crm retried #1 5003 ms track web m-1 0=timeout next attempt after 10s`
+ */
 function lineOf(record: AttemptRecord): string {
   const { at, destination, decision, reason, attempt, elapsedMs, type, source, messageId, nextAttemptInMs } = record
   const decided = reason === undefined ? decision : `${decision} (${reason})`

@@ -13,14 +13,18 @@ interface Options {
 }
 
 const description = [
-  'If a user was deleted with `hookline delete-user --suppress`, or with "suppress": true in the operator API, Hookline also drops new events of the user. After this command, Hookline delivers new events of the user again, within a few seconds. It still drops events from before the deletion.',
+  'After a user was deleted with `hookline delete-user --suppress`, or with "suppress": true in the operator API, Hookline drops all new events of the user. This command ends this: a few seconds later, Hookline delivers new events of the user. Events that were dropped before, and events from before the deletion, are not delivered.',
   'For a user whose new events were not dropped before, the command changes nothing; the exit code is 0 in this case too.',
 ].join('\n\n')
 
 /** `hookline unsuppress-user` */
 export function unsuppressUserCommand(io: CommandIo, open: OpenCommandClients = openCommandClients): Command {
   const command = withConfigOption(
-    createCommand('unsuppress-user', 'accept new events again from users who were deleted with --suppress', io),
+    createCommand(
+      'unsuppress-user',
+      'resume the delivery of new events of users who were deleted with delete-user --suppress',
+      io,
+    ),
   )
     .description(description)
     .requiredOption('--user <id...>', 'one or more user ids, separated by spaces; the option can be repeated')
@@ -40,8 +44,10 @@ async function run(options: Options, io: CommandIo, open: OpenCommandClients): P
     const lifted = await liftSuppression({ suppressions }, userIds)
     const notSuppressed = userIds.filter(userId => !lifted.includes(userId))
     printData(io, options, { lifted, notSuppressed }, [
-      ...lifted.map(userId => `new events are delivered again: ${printable(userId)}`),
-      ...notSuppressed.map(userId => `nothing to change, new events were not dropped: ${printable(userId)}`),
+      ...lifted.map(userId => `Hookline delivers new events of this user again: ${printable(userId)}`),
+      ...notSuppressed.map(
+        userId => `nothing changed, because Hookline did not drop new events of this user: ${printable(userId)}`,
+      ),
     ])
   } catch (error) {
     throw withRemedy(error)

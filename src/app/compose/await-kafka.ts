@@ -8,15 +8,19 @@ interface Options {
   readonly logger: Pick<Logger, 'warn'>
   /** Aborted when the process must stop. */
   readonly stopAsked: AbortSignal
-  /** Says which other errors are awaited too. Default: none. */
+  /**
+   * Returns true for a further error after which `ask` is repeated. Without this function, `ask` is
+   * repeated only after temporary failures of Kafka.
+   */
   readonly isAwaited?: (error: unknown) => boolean
 }
 
 /**
- * Repeats `ask` while Kafka cannot answer it yet: no broker responds, or a partition or a group has
- * no leader while the brokers start. A restart would not help, so the process does not exit.
- * @throws an error that only an operator can correct, such as a missing right or a missing topic;
- * or the abort reason when the process must stop
+ * Repeats `ask` every 2 s while Kafka cannot answer it yet: no broker responds, or a partition or a
+ * group has no leader while the brokers start. The process waits instead of exiting, because a
+ * restart would not help.
+ * @throws an error that only an operator can correct, such as a missing permission or a missing
+ *   topic; or the abort reason when the process must stop
  */
 export async function awaitKafka<T>(
   ask: () => Promise<T>,

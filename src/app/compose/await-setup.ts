@@ -13,7 +13,10 @@ export class TopicsMissing extends Error {
 }
 
 interface Context {
-  /** Whether a missing topic or schema, or an unavailable schema registry, is awaited. */
+  /**
+   * Whether to wait for missing topics and schemas, and for a schema registry that does not
+   * respond.
+   */
   readonly waitForSetup: boolean
   readonly logger: Pick<Logger, 'warn'>
   readonly stopAsked: AbortSignal

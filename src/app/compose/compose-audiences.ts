@@ -5,7 +5,10 @@ import { createAudiencesService } from '../../services/audiences/audiences.ts'
 import { awaitSetup } from './await-setup.ts'
 import { createGroupConsumer, type SharedDependencies, type StartedService } from './shared-dependencies.ts'
 
-/** The maximum wait of a fetch. A sync does not need a latency of milliseconds. */
+/**
+ * Maximum time for which a fetch from Kafka waits for new records. It is long, because a sync does
+ * not need a latency of milliseconds.
+ */
 const maxWait = durationMs(500)
 
 /**

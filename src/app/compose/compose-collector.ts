@@ -5,21 +5,27 @@ import type { SharedDependencies, StartedService } from './shared-dependencies.t
 
 const mebibyte = 1_048_576
 /**
- * Memory for request bodies with a known write key, their rejected messages and long responses. It
- * has room for 10 000 small requests or 65 of the largest SDK batches (512 000 bytes), and is small
- * enough for a container with 512 MiB.
+ * Maximum memory of a process for request bodies with a known write key, their rejected messages
+ * and long responses; `minBodies` can raise it. It has room for 10 000 small requests or 65 of the
+ * largest SDK batches (512 000 bytes), and is small enough for a container with 512 MiB.
  */
 const bodiesBytes = 32 * mebibyte
-/** Memory for request bodies without a known write key: 16 of the largest SDK batches. */
+/**
+ * Maximum memory of a process for request bodies without a known write key: 16 of the largest SDK
+ * batches.
+ */
 const keylessBytes = 8 * mebibyte
-/** Memory for request bodies of the operator API. */
+/**
+ * Maximum memory of a process for request bodies of the operator API, if `maxBodyBytes` is not
+ * higher.
+ */
 const operatorsBytes = 16 * mebibyte
 /**
- * Memory for records that Kafka has not acknowledged: enough for a leader election of about 5
- * seconds at 10 MB/s. One source may use three quarters of it.
+ * Maximum memory of a process for records that Kafka has not acknowledged: enough for a leader
+ * election of about 5 seconds at 10 MB/s. One source may use three quarters of it.
  */
 const recordsBytes = 48 * mebibyte
-/** Memory for rejected messages that Kafka has not acknowledged. */
+/** Maximum memory of a process for records of rejected messages that Kafka has not acknowledged. */
 const rejectedBytes = 8 * mebibyte
 /**
  * The minimum memory for request bodies, as a multiple of the maximum body size. A body takes up to
@@ -52,8 +58,9 @@ export async function startCollector(shared: SharedDependencies): Promise<Starte
       rejected: rejectedBytes,
     },
   })
-  // Components stop in reverse order. The collector is started before the HTTP server, so it stops
-  // after it, and the server can still respond to accepted requests.
+  // Components stop in reverse order. The HTTP server starts after the collector, so it stops
+  // first. While it stops, the collector still works, and the server can respond to accepted
+  // requests.
   await lifecycle.start({ name: 'collector', stop: collector.stop })
   const { operatorKey } = settings.collector
   const api = operatorKey && createOperatorApi(shared)

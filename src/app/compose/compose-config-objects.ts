@@ -54,9 +54,9 @@ interface WriterDeps extends Context {
 
 /**
  * Starts the writer of the config topic. A process with the dispatcher or the operator service has
- * exactly one. If two processes write the same version of an object, all processes use the first
- * record and ignore the second one. Log compaction could keep only the ignored record. So the
- * writer then writes a copy of the used record after it. Resolves with `undefined` if the
+ * exactly one writer. If two processes write the same version of an object, all processes use the
+ * first record and ignore the second one. Log compaction would later keep only the ignored record,
+ * so the writer then writes a copy of the used record after both. Resolves with `undefined` if the
  * installation has no config topic.
  */
 export async function startObjectWriter(deps: Omit<WriterDeps, 'merged'>): Promise<ObjectWriter | undefined> {
@@ -73,9 +73,9 @@ type ObjectsDeps = Context & {
 }
 
 /**
- * Creates the configuration objects for the operator API. Also starts a periodic task, so call it
- * only once in a process. After a rotation of the encryption key, this task encrypts the secrets of
- * the objects with the new key.
+ * Creates the component through which the operator API reads and changes configuration objects.
+ * Also starts a periodic task, so call it only once in a process. After a rotation of the
+ * encryption key, this task encrypts the secrets of the objects with the new key.
  */
 export async function startConfigObjects(deps: ObjectsDeps): Promise<ConfigObjects> {
   const { objectStore: store, objectWriter: writer, merged, lifecycle, logger } = deps

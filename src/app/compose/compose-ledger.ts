@@ -6,11 +6,14 @@ import { durationMs } from '../../core/time.ts'
 import { createReadLedger, type LedgerLimits } from '../../services/operator/read-ledger.ts'
 import type { SharedDependencies } from './shared-dependencies.ts'
 
-/** A client of the route of the ledger gets an answer within 2 s. */
+/** Limits for a request of the operator API: the client gets a response within 2 s. */
 export const ledgerRouteLimits: LedgerLimits = {
   ...{ records: 200_000, time: durationMs(1_600), answerWithin: durationMs(1_900) },
 }
-/** Nobody waits for the ledger watch. */
+/**
+ * Limits for the ledger watch, which reads the ledger in the background. They are high, because no
+ * client waits for the result.
+ */
 export const ledgerWatchLimits: LedgerLimits = {
   ...{ records: 1_000_000, time: durationMs(60_000), answerWithin: durationMs(90_000) },
 }

@@ -89,8 +89,8 @@ const uncounted = {
 }
 
 /**
- * Returns the destination with its last change. It does not use the live settings, which get a
- * change up to half a second later: a test message right after a change would use old settings.
+ * Returns the destination with its last change. The live settings get a change up to half a second
+ * later. A test message right after a change would then use the old settings.
  */
 function destinationInForce(
   { merged, objectStore }: Pick<SharedDependencies, 'merged' | 'objectStore'>,

@@ -25,15 +25,21 @@ interface Deps {
   readonly onFatal: (error: Error) => void
   /** Aborted when the process must stop, even during its start. */
   readonly stopAsked: AbortSignal
-  /** Whether a missing topic or schema, or an unavailable schema registry, is awaited at the start. */
+  /**
+   * Whether to wait at the start for missing topics and schemas, and for a schema registry that
+   * does not respond.
+   */
   readonly waitForSetup: boolean
 }
 
 /** The URLs of the HTTP servers of a process. */
 export interface Addresses {
-  /** `undefined` without a collector. */
+  /** The URL of the collector; `undefined` when this process does not run the collector. */
   readonly collector: string | undefined
-  /** `undefined` without the operator service, or when `operator.keys` has no key. */
+  /**
+   * The URL of the operator API; `undefined` when this process does not run the operator service,
+   * or when `operator.keys` has no key.
+   */
   readonly operator: string | undefined
   readonly ops: string
 }
@@ -56,8 +62,8 @@ export interface Composition {
 }
 
 /**
- * Load the code of a service. Only the services of this process are loaded, because the code of all
- * services takes about 12 MB more memory than that of one service.
+ * Functions that load the code of one service. A process loads only the services that it runs,
+ * because the code of all services takes about 12 MB more memory than that of one service.
  */
 const load = {
   dispatcher: () => import('./compose-dispatcher.ts'),

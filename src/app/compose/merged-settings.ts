@@ -24,16 +24,16 @@ export type FollowedObjects = Pick<ObjectStore, 'objects' | 'failures' | 'listen
  * the file or of an object replaces all settings in one step.
  */
 export interface MergedSettings {
-  /** The last merge. */
+  /** Returns the result of the last merge. */
   get(): Merged
   /**
-   * A merge with all changes that this process has read. The last merge may not have those of the
-   * last half second yet.
+   * Returns settings with all changes that this process has read. The result of `get` may not have
+   * the changes of the last half second yet.
    */
   latest(): Merged
-  /** The settings of the file. */
+  /** Returns the settings of the file, without the objects of the config topic. */
   file(): Settings
-  /** Replaces the settings of the file, and merges immediately. */
+  /** Replaces the settings of the file, and merges them immediately. */
   applyFile(settings: Settings): void
   /**
    * Merges the objects immediately, and again soon after each change. The changes of a burst cause

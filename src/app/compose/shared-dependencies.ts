@@ -43,7 +43,10 @@ export interface ProcessContext {
   readonly onFatal: (error: Error) => void
   /** Aborted when the process must stop, even during its start. */
   readonly stopAsked: AbortSignal
-  /** Whether a missing topic or schema, or an unavailable schema registry, is awaited at the start. */
+  /**
+   * Whether to wait at the start for missing topics and schemas, and for a schema registry that
+   * does not respond.
+   */
   readonly waitForSetup: boolean
 }
 
@@ -51,7 +54,7 @@ export interface ProcessContext {
 export interface SharedDependencies extends ProcessContext {
   readonly clock: Clock
   readonly topics: TopicNames
-  /** The names of all topics of the cluster. */
+  /** The names of all topics that the cluster had at the start of this process. */
   readonly existingTopics: readonly string[]
   readonly kafka: KafkaClient
   readonly registry: Registry
@@ -70,7 +73,7 @@ export interface SharedDependencies extends ProcessContext {
    * dispatcher and the operator service.
    */
   readonly objectWriter: ObjectWriter | undefined
-  /** `undefined` without tracing. */
+  /** Starts spans; `undefined` when tracing is off. */
   readonly tracer: Tracer | undefined
 }
 

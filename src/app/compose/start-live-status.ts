@@ -33,8 +33,8 @@ export async function startStatusWriter(
 }
 
 /**
- * Follows the status topic. It begins at the records of the last `resultsAge`: the sums of the
- * status do not include older results.
+ * Starts to read the status topic, and continues with each new record. Records that are older than
+ * `resultsAge` are not read, because the sums of the status do not include them.
  */
 export async function startStatusView({
   lifecycle,

@@ -17,8 +17,9 @@ export interface Audience {
   /** Ids of the disabled destinations of the audience. */
   readonly disabled: ReadonlySet<string>
   /**
-   * Ids of all destinations in the configuration, not only those of this audience. `undefined` when
-   * one destination cannot be read, so that its id is not known.
+   * Ids of all destinations in the configuration, not only those of this audience. Memberships at a
+   * destination that is not in this set can be removed. `undefined` when one destination cannot be
+   * read, so that its id is not known. No destination is then treated as removed.
    */
   readonly configured: ReadonlySet<string> | undefined
 }
@@ -47,8 +48,9 @@ export function audienceDirectory({
 }
 
 /**
- * The value of an `audience` is whether a user is a member. A `trait` (computed trait) has another
- * value, such as a number, for each user.
+ * The kind of an audience decides which values its users have. In an `audience`, the value of a
+ * user is `true` (member) or `false`. In a `trait` (computed trait), it is a number, a string or a
+ * list.
  */
 export type AudienceKind = 'audience' | 'trait'
 

@@ -31,13 +31,15 @@ interface Deps {
    */
   readonly stops: (about: SuppressibleRecord) => 'user_deleted' | 'suppressed' | undefined
   /**
-   * A change (an update that was sent to a destination) without a result counts as undelivered
-   * after this time. It is the retry window plus one hour.
+   * A change (an update that was sent to a destination) without a result is treated as undelivered
+   * after this time, which is the retry window plus one hour.
    */
   readonly expiry: DurationMs
   /**
-   * End offset of this partition of the audience input topic at the time when the restore of the
-   * memberships begins. `PartitionRecords` compares restored records with it.
+   * End offset of this partition of the audience input topic, read before the restore of the
+   * memberships begins. A restored record of the memberships topic names the offset of its input.
+   * An offset at or beyond this end is an offset of an earlier input topic that was deleted.
+   * `PartitionRecords` then treats the restored record as older than all others of its key.
    */
   readonly inputEnd: number
 }
@@ -61,7 +63,7 @@ export class AudiencePartition {
 
   /**
    * Whether the input must be processed alone: after all earlier inputs are done, and before any
-   * later one starts.
+   * later one starts. Inputs that run alone change the watermark or the memberships of many users.
    */
   isFence(input: AudienceInput, at: EpochMs): boolean {
     switch (input.kind) {
@@ -83,8 +85,10 @@ export class AudiencePartition {
   /**
    * Yields the changes that an input makes, in the order in which they have to be written to Kafka.
    * The generator is lazy because the end of a sync may change millions of memberships. A change
-   * takes effect in memory when the generator yields it. Only the removals by `#applyToAll` take
-   * effect in memory later. Inputs of one user must be processed one after the other.
+   * takes effect in memory when the generator yields it. There is one exception: when a sync or a
+   * reset removes memberships at a destination, they leave memory only after the generator has
+   * yielded all changes for this destination. Inputs of one user must be processed one after the
+   * other.
    */
   take(input: AudienceInput, on: InputContext): Iterable<InputEffect> {
     switch (input.kind) {
@@ -138,9 +142,9 @@ export class AudiencePartition {
     if (after === undefined) return
     if (input.mode === 'full') yield* this.#applyToAll(audience, undefined, input, on)
     yield this.#mark(audience, after)
-    // The new watermark is written before memberships are removed. The removed memberships showed
-    // which syncs are over and which versions were used. From now on, only the watermark has this
-    // information.
+    // The new watermark is written before memberships are removed. Until then, the memberships also
+    // show which syncs are over and which versions were used. Afterwards, only the watermark shows
+    // it. In the other order, a crash between the two writes would lose this information.
     yield* this.#applyToAll(audience, undefined, { kind: 'swept' }, on)
   }
 
@@ -152,8 +156,8 @@ export class AudiencePartition {
   }
 
   *#outcome(input: Input<'outcome'>, on: InputContext): Iterable<InputEffect> {
-    // A result that arrives after the user's deletion must not create a membership for the user
-    // again.
+    // Memberships of a deleted user are removed. A result that arrives after the deletion must not
+    // create a membership for the user again.
     const stopped = this.#members.get(input) === undefined ? this.#stopped(input.userId, 0) : undefined
     if (stopped !== undefined) return yield ignored(stopped)
     yield* this.#change(input, input, on)

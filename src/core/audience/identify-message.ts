@@ -15,9 +15,9 @@ export const changeId = ({ audience, userId, destination }: MemberKey, { version
 
 /**
  * Builds the identify message that sends one user's change to one destination.
- * @param at when the input that caused the change was appended to Kafka. It is the time of the
- *   message. So a message that is built again has the same bytes, and a deletion of the user after
- *   this time suppresses the message.
+ * @param at when the input that caused the change was appended to Kafka. The message gets this
+ *   time. So a message that is built again after a crash has the same bytes, and a deletion of the
+ *   user after this time suppresses the message.
  */
 export function identifyOf(key: MemberKey, property: string, change: MembershipUpdate, at: EpochMs): Event {
   return ownEvent({

@@ -13,8 +13,10 @@ export type IgnoredReason = StaleReason | 'unknown_audience' | 'user_deleted' | 
 /** The effect of an input: a write, or the reason why the input is ignored. */
 export type InputEffect =
   /**
-   * A new state of a membership. The identify message, if there is one, is written first. After
-   * Kafka has acknowledged it, the state is written, or a tombstone when `state` is `undefined`.
+   * A new state of a membership, with the identify message to send, if there is one. The message is
+   * written to Kafka first. After Kafka has acknowledged the message, the state is written, so that
+   * a crash cannot lose the message. If `state` is `undefined`, a tombstone is written instead of a
+   * state.
    */
   | {
       readonly kind: 'membership'
@@ -30,8 +32,8 @@ export type InputEffect =
    */
   | { readonly kind: 'mark'; readonly audience: string; readonly mark: AudienceWatermark }
   /**
-   * The input is ignored. If the ignored input makes its full sync incomplete, a second change
-   * follows: a watermark that cancels the sync.
+   * The input is ignored. If its full sync is incomplete without this input, a second effect
+   * follows: a `mark` with the watermark that cancels the sync.
    */
   | { readonly kind: 'ignored'; readonly reason: IgnoredReason }
 

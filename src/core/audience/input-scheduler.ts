@@ -6,8 +6,8 @@ export interface QueuedInput {
   readonly user: string | undefined
   /**
    * Whether the input must run alone: after all inputs before it are done, and before any input
-   * after it starts. `InputScheduler` calls this when it has started or queued all inputs before
-   * this one.
+   * after it starts. `InputScheduler` calls this only when it has started or queued all earlier
+   * inputs, because an earlier input that runs alone can change the result.
    */
   isFence(): boolean
 }
@@ -17,7 +17,7 @@ export interface QueuedInput {
  * one user run in log order. An input with `isFence` runs alone.
  */
 export class InputScheduler<Input extends QueuedInput> {
-  /** Inputs not yet examined, in log order. */
+  /** Inputs, in log order, for which `next` has not yet decided whether they may start. */
   readonly #waiting = new Fifo<Input>()
   /**
    * Users with an input that is in progress or in `#ready`. The value is the queue of the user's
@@ -26,7 +26,10 @@ export class InputScheduler<Input extends QueuedInput> {
   readonly #byUser = new Map<string, Fifo<Input> | undefined>()
   /** Inputs that may start because the previous input of the same user is done. */
   readonly #ready = new Fifo<Input>()
-  /** Number of inputs that were examined and are not done. */
+  /**
+   * Number of inputs that are in progress, or that wait for an earlier input of the same user. An
+   * input that runs alone starts only when this number is 0.
+   */
   #unfinished = 0
   #isFenced = false
 

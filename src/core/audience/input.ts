@@ -23,14 +23,14 @@ export type AudienceInput =
   | ({ readonly kind: 'sync_ended'; readonly audience: string } & SyncPart)
   | OutcomeInput
   /**
-   * An operator replays a membership update that was dead-lettered. The user's current value is
-   * sent.
+   * An operator replays a membership update that was dead-lettered. Hookline sends the user's
+   * current value, not the value of the dead letter.
    */
   | { readonly kind: 'resend'; readonly audience: string; readonly userId: string; readonly destination: string }
   /**
-   * The command `hookline audience reset`: what destinations have counts as unknown, so the next
-   * full sync sends all members again. The input is written to every partition. Without a
-   * destination, it applies to all destinations.
+   * The command `hookline audience reset`: Hookline no longer assumes that it knows which values
+   * destinations have, so the next full sync sends all members again. The input is written to every
+   * partition. Without a destination, it applies to all destinations.
    */
   | { readonly kind: 'reset'; readonly audience: string; readonly destination: string | undefined }
   /** The user was deleted. All memberships of the user are removed. */

@@ -51,9 +51,9 @@ export interface ChangeInFlight {
   /** When the change was sent. */
   readonly since: EpochMs
   /**
-   * Whether a delivery of this change does not prove which value the destination has. The reason is
-   * one of two events after this change was sent: a reset arrived, or an older change with another
-   * value may have been delivered.
+   * If true, the destination's value is unknown even after this change was delivered. It is true
+   * when one of two events happened after this change was sent: a reset arrived, or another change
+   * with another value may have been delivered.
    */
   readonly isOvertaken: boolean
 }
@@ -68,8 +68,8 @@ export type MembershipInput =
   | { readonly kind: 'sync_ended'; readonly syncId: SyncId }
   | { readonly kind: 'outcome'; readonly version: number; readonly value: JsonText; readonly result: ReportedResult }
   /**
-   * An operator replays a change that was dead-lettered. Its value may be outdated. So the current
-   * value is sent, if the destination needs it.
+   * An operator replays a change that was dead-lettered. The value of this change may be outdated.
+   * So the desired value is sent instead, if the destination has another value.
    */
   | { readonly kind: 'resend' }
   /**
@@ -97,7 +97,7 @@ export interface StepContext {
   readonly isConnected: boolean
   /** Whether the destination was removed from the configuration. */
   readonly isRemoved: boolean
-  /** A change without a result counts as undelivered after this time. */
+  /** A change without a result is treated as undelivered after this time. */
   readonly expiry: DurationMs
 }
 
@@ -120,8 +120,9 @@ const unchanged: Step = { kind: 'unchanged' }
 const removed: Step = { kind: 'removed' }
 
 /**
- * The result of applying an input to a state. If `send` is true and the destination has another
- * value than the desired one, the desired value is sent now.
+ * The new state after an input, and whether a change may be sent now. If `send` is true and the
+ * destination has another value than the desired one, the desired value is sent. If `send` is
+ * false, nothing is sent now.
  */
 interface Transition {
   readonly state: Membership
@@ -211,8 +212,8 @@ const markUndelivered = (state: Membership, at: EpochMs): Membership => ({
 })
 
 /**
- * Makes the destination's value unknown. It stays unknown even if the change in flight is delivered
- * later.
+ * Notes that the value that the destination has is unknown. If a change is in flight, the value is
+ * still unknown after the delivery of this change (see `isOvertaken`).
  */
 function withUnknownValue(state: Membership): Membership {
   const { acknowledged, inFlight } = state
@@ -221,8 +222,9 @@ function withUnknownValue(state: Membership): Membership {
 }
 
 /**
- * Replaces a sync id that lies in the future by the id for the time `at`. A sync that took its id
- * from a fast clock would otherwise make all later syncs count as older, until the time in its id.
+ * Replaces a sync id that lies in the future by the id for the time `at`. A sync gets this id from
+ * a clock that is ahead. Without the replacement, all later syncs would have smaller ids and be
+ * ignored, until the time in this id.
  */
 function withClampedSyncId(state: Membership, at: EpochMs): Membership {
   const named = clampedToNow(state.syncId, at)
@@ -237,12 +239,13 @@ function onOutcome(state: Membership, outcome: Outcome, on: StepContext): Transi
   // This result has the version of the last change, but another value. So two changes have the same
   // version. One process sent the first change and crashed before it wrote the state. The next
   // owner of the partition did not repeat this change, because its configuration did not list the
-  // destination. So the next owner gave the same version to its own next change.
+  // destination. So the next owner gave the same version to its own next change. If the first
+  // change was delivered too, it is unknown which of the two values the destination has.
   if (age === 0 && sent !== undefined && sent !== outcome.value)
     return outcome.result === 'delivered' ? { state: withUnknownValue(state), send: true } : undefined
   if (age === 0 && inFlight !== undefined) {
-    // If the desired value changed while this change was in flight, the new value has not been sent
-    // yet, so it is sent now. If it did not change, the next sync sends it again.
+    // The change was not delivered. If the desired value has changed since this change was sent,
+    // the new value is sent now. Otherwise the next sync sends the value again.
     if (outcome.result === 'undelivered')
       return { state: markUndelivered(state, on.at), send: state.desired !== inFlight.value }
     const acknowledged = inFlight.isOvertaken ? undefined : inFlight.value
@@ -254,24 +257,26 @@ function onOutcome(state: Membership, outcome: Outcome, on: StepContext): Transi
 /**
  * Handles the late result of an unconfirmed change: an older change that may or may not have
  * arrived. The result says that an identify message of this change was delivered, or may have been
- * (after a timeout). It can be a second message that a process wrote before it crashed. If the
- * message arrived after those of later changes, the destination now has its value.
+ * (after a timeout). A process that crashed may have written this message as a second one. If the
+ * message arrived after the messages of later changes, the destination now has the old value.
  */
 function onLateOutcome(before: Membership, { value, result }: Outcome, age: number): Transition {
   // A destination ignores further messages of a delivered change, because they have the same
-  // message id. After a failure, another message of the change can still be delivered.
+  // message id. So a delivered change is no longer unconfirmed. A change that failed stays
+  // unconfirmed, because another message of the change can still be delivered.
   const state = result === 'delivered' ? { ...before, unconfirmed: confirm(before.unconfirmed, age) } : before
   const { acknowledged, inFlight } = state
   if (inFlight !== undefined) return { state: value === inFlight.value ? state : withUnknownValue(state), send: false }
-  // The value stays unknown. Results do not arrive in the order of the deliveries, so even the
-  // result of the last change does not prove which value the destination has.
+  // If the destination's value was unknown, it stays unknown. Results do not arrive in the order of
+  // the deliveries, so even the result of the last change does not prove which value the
+  // destination has.
   if (acknowledged === undefined || acknowledged === value) return { state, send: false }
   return { state: withUnknownValue(state), send: true }
 }
 
 /**
- * Adds a change of which only the result is known. It was sent, but the process crashed before it
- * wrote the change to the stored state.
+ * Adds an unknown change to the state when its result arrives: a process sent the change, but
+ * crashed before it wrote the new state.
  */
 function adoptUnknownChange(before: Membership, { version, value, result }: Outcome, at: EpochMs): Transition {
   const state = before.inFlight === undefined ? before : markUndelivered(before, at)

@@ -33,8 +33,9 @@ const unconfirmedBytes = 4 + 8
 const lengthBytes = 4
 
 /**
- * Writes a state into `bytes` at `start`, and returns its length in bytes. `undefined` when `bytes`
- * may be too short for it.
+ * Writes a state into `bytes` at `start`, and returns the length of the packed state in bytes.
+ * Returns `undefined`, and writes nothing, when `bytes` may be too short for the state. The caller
+ * must then provide a longer buffer.
  */
 export function packState(state: Membership, bytes: Buffer, start: number): number | undefined {
   const { desired, acknowledged, inFlight, unconfirmed } = state

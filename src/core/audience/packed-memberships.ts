@@ -16,9 +16,9 @@ const minBytes = 1_024
 const maxKeyBytes = 65_535
 
 /**
- * Memberships of one audience at one destination by user id, as a hash table over one block of
- * bytes. A membership takes about 100 bytes. A `Map` of objects takes four times as much, and the
- * garbage collector has to visit each object.
+ * Memberships of one audience at one destination, by user id: a hash table whose entries are in one
+ * block of bytes. A membership takes about 100 bytes. A `Map` of objects takes four times as much,
+ * and the garbage collector has to visit each object.
  */
 export class PackedMemberships {
   /**
@@ -27,8 +27,9 @@ export class PackedMemberships {
    */
   #slots = new Uint32Array(minSlots)
   /**
-   * Eight bits of the hash of each slot's key, to compare them before the keys. If they differ, the
-   * keys differ. So nearly all searches compare only one key completely.
+   * For each slot, eight bits of the hash of its key. A search compares these bits before it
+   * compares the keys: if the bits differ, the keys differ too. So nearly all searches compare only
+   * one key.
    */
   #tags = new Uint8Array(minSlots)
   #entries = Buffer.allocUnsafeSlow(minBytes)
@@ -38,8 +39,8 @@ export class PackedMemberships {
   #wasted = 0
   #size = 0
   /**
-   * Increases when an entry is added or deleted. `users` checks it, because neither is allowed
-   * while it iterates.
+   * Increases when an entry is added or deleted. With it, `users` detects that an entry was added
+   * or deleted during its iteration, which is not allowed.
    */
   #generation = 0
   /**
@@ -120,7 +121,10 @@ export class PackedMemberships {
     }
   }
 
-  /** The longest distance, in slots, between an entry and its home slot. */
+  /**
+   * The longest distance, in slots, between an entry and its home slot, at which a search for the
+   * entry begins. Tests check it, because long distances make searches slow.
+   */
   longestSearch(): number {
     const mask = this.#slots.length - 1
     return this.#slots.reduce((longest, address, slot) => {
@@ -130,9 +134,9 @@ export class PackedMemberships {
   }
 
   /**
-   * Finds the slot of a user's entry, or a free slot for it. It first writes the key after the last
-   * entry. So both keys are in one buffer when they are compared, and `#append` need not copy the
-   * key.
+   * Finds the slot of a user's entry, or a free slot for the user. It first writes the user's key
+   * after the last entry. So the key is in the same buffer as the keys with which it is compared,
+   * and `#append` need not copy it.
    */
   #find(userId: string): number {
     const maxBytes = headerBytes + userId.length * 3
@@ -167,7 +171,8 @@ export class PackedMemberships {
   }
 
   /**
-   * The home slot of a hash (the slot at which a search begins). It is taken from the highest bits.
+   * The home slot of a hash: the slot at which a search begins. It is the highest bits of the hash,
+   * because the lowest bits are often equal (see `hashOf`).
    */
   #home(hash: number): number {
     return hash >>> (Math.clz32(this.#slots.length) + 1)
@@ -269,7 +274,8 @@ const hashOf = (bytes: Uint8Array, start: number, end: number): number =>
   Math.imul(murmur2(bytes, start, end), 0x9e3779b1)
 
 /**
- * The tag of a hash: eight bits that do not decide the home slot, as long as the table has at most
- * 2^20 slots.
+ * The tag of a hash: eight of its bits. The home slot depends on other bits, so keys with the same
+ * home slot usually have different tags. If the table has more than 2^20 slots, tag and home slot
+ * share bits, and more searches have to compare several keys.
  */
 const tagOf = (hash: number): number => (hash >>> 4) & 0xff

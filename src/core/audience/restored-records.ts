@@ -12,7 +12,7 @@ import { type AudienceWatermark, emptyWatermark } from './sync-watermark.ts'
 
 /**
  * The result of restoring a record of the memberships topic.
- * - `taken`: the record has the current state of its key.
+ * - `taken`: the record is valid. It has the newest state of its key that is known so far.
  * - `stale`: a later state of the key is already known. The caller must write that state again, so
  *   that it is the last record of the key.
  * - `unreadable`: Hookline did not write the record.
@@ -31,13 +31,14 @@ export class PartitionRecords {
   readonly members = new Memberships()
   readonly #marks = new Map<string, AudienceWatermark>()
   /**
-   * For each tombstone that was read, the offset of the input that caused it, by record key. Empty
-   * after the restore.
+   * The removed keys: for each key whose newest known record is a tombstone, the offset of the
+   * input that caused the tombstone. With this offset, `restore` recognises a stale record that
+   * follows the tombstone in the log. The map is empty after the restore.
    */
   readonly #removed = new Map<string, number>()
   /**
-   * Record keys whose last record read so far is stale: a later state is known. The value is the
-   * input offset of that later, valid state.
+   * The keys whose last record read so far is stale: a state with a higher input offset is known.
+   * This state must be written again. The value is the input offset of this state.
    */
   readonly #stale = new Map<string, number>()
   readonly #inputEnd: number
@@ -46,7 +47,7 @@ export class PartitionRecords {
   /**
    * @param inputEnd end offset of the input partition when the restore begins. A record with an
    *   input offset at or beyond this end refers to an earlier topic that was deleted and created
-   *   again, so it counts as the oldest.
+   *   again, so it is treated as older than every other record of its key.
    */
   constructor(inputEnd: number) {
     this.#inputEnd = inputEnd
@@ -61,8 +62,9 @@ export class PartitionRecords {
   }
 
   /**
-   * Applies one record of the memberships topic, unless it is stale. All records have to be applied
-   * in log order before the first input is processed.
+   * Applies one record of the memberships topic. A record has no effect if a state with a higher
+   * input offset is already known for its key; the result is then `stale`. The caller must pass all
+   * records in log order before it processes the first input.
    */
   restore(record: ReadRecord): Restored {
     const about = aboutOf(record)
@@ -95,9 +97,10 @@ export class PartitionRecords {
    * Handles a record of the memberships topic that another process wrote, or for which this process
    * got no acknowledgement. No input of the record's user may be in progress. `isDone` returns
    * whether this process has processed the input that caused the record.
-   * - If it has, the state in memory stays. The result is `taken` when the record has the same
-   *   state, otherwise `stale`.
-   * - If it has not, the record is applied as during a restore.
+   * - If the input was processed, the state in memory is valid and stays. The result is `taken`
+   *   when the record has the same state. Otherwise the result is `stale`, and the caller must
+   *   write the state in memory again.
+   * - If the input was not processed, the record is applied as during a restore.
    */
   adopt(record: ReadRecord, isDone: (position: number) => boolean): Restored {
     const about = aboutOf(record)
@@ -112,7 +115,7 @@ export class PartitionRecords {
 
   /**
    * Returns the change that writes the known state of a key again, after a stale record.
-   * `undefined` when the key is not one of Hookline's keys.
+   * `undefined` when the key is neither that of a membership nor that of a watermark.
    */
   replacementOf({ key, position = -1 }: ReadRecord): InputEffect | undefined {
     const about = parseMembershipKey(key)
@@ -160,7 +163,7 @@ export class PartitionRecords {
 
 /**
  * Parses the key of a record. `undefined` when Hookline did not write the record: the key has
- * another form, or the value does not belong to it.
+ * another form, or it is the key of a membership and the value is a watermark, or the reverse.
  */
 function aboutOf({ key, value }: ReadRecord): About | undefined {
   const about = parseMembershipKey(key)

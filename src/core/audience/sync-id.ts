@@ -3,15 +3,18 @@ import { murmur2 } from '../message/murmur2.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 
 /**
- * Id of one sync of one audience. Later syncs have larger ids (see `newSyncId`). Ids stay below
- * 2^52 until the year 2100. The Avro library rejects integers above 2^53, because they may have
- * lost digits.
+ * Id of one sync of one audience. Later syncs have larger ids (see `newSyncId`). Until the year
+ * 2100, ids are below 2^52, so the Avro library accepts them: it rejects integers above 2^53, which
+ * may have lost digits.
  */
 export type SyncId = Brand<number, 'SyncId'>
 
 export const syncId = (value: number): SyncId => value as SyncId
 
-/** Number of different ids per millisecond. */
+/**
+ * Number of different sync ids in one millisecond. A sync id is the time in milliseconds times this
+ * number, plus a number below it.
+ */
 export const idsPerMs = 1024
 
 /**
@@ -26,9 +29,9 @@ export function newSyncId(now: EpochMs, unique: string): SyncId {
 }
 
 /**
- * The version of the first change of a membership whose input was appended at this time. Versions
- * have the scale of sync ids and grow with the time. So a user who returns gets higher versions
- * than before, even after the earlier membership was removed.
+ * The minimum version of a new membership whose first input was appended at this time. It has the
+ * same unit as sync ids and grows with the time. So a user who returns gets higher versions than
+ * before, even after the earlier membership was removed.
  */
 export const versionAt = (at: EpochMs): number => at * idsPerMs
 
@@ -37,12 +40,14 @@ export const syncBegan = (id: SyncId): EpochMs => epochMs(Math.floor(id / idsPer
 
 /**
  * Maximum difference between the clocks of the brokers in ms, including the error of reading them.
+ * A sync id that is further in the future comes from a wrong clock.
  */
 const aheadMs = 60_000
 
 /**
  * Whether the id of a sync lies in the future, because the clock of its machine was ahead of the
- * brokers' clock. Until the time in the id, other syncs would count as older.
+ * brokers' clock. Until the time in this id, all other syncs would have smaller ids, and would be
+ * ignored as older.
  */
 export const isAhead = (id: SyncId, at: EpochMs): boolean => id > versionAt(epochMs(at + aheadMs))
 

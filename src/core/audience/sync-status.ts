@@ -13,8 +13,8 @@ export const syncStatuses = ['acknowledged', 'in_flight', 'unknown', 'different'
 export type SyncStatus = (typeof syncStatuses)[number]
 
 /**
- * Returns the sync status of a membership. After `expiry`, a change without a result counts as
- * undelivered.
+ * Returns the sync status of a membership. A change without a result has the status `in_flight`
+ * until `expiry` after it was sent, and then `unknown`.
  */
 export function syncStatusOf(
   { desired, acknowledged, inFlight }: Membership,

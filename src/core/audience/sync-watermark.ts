@@ -51,8 +51,9 @@ export const staleReasons = ['sync_closed', 'sync_cancelled'] as const
 export type StaleReason = (typeof staleReasons)[number]
 
 /**
- * Returns why an input of a sync comes too late; `undefined` when it does not. Either the sync is
- * closed (see `closed`), or it is a full sync and a newer full sync has begun.
+ * Returns why an input of a sync must be ignored; `undefined` when the input is still accepted. An
+ * input is ignored if its sync is closed (see `closed`), or if its sync is a full sync that was
+ * cancelled (see `begun`).
  */
 export function staleReason(mark: AudienceWatermark, sync: SyncPart): StaleReason | undefined {
   if (sync.syncId <= mark.closed) return 'sync_closed'
@@ -75,15 +76,15 @@ export const afterSyncStart = (mark: AudienceWatermark, sync: SyncPart, position
 
 /**
  * Whether an input that is ignored must cancel its sync. The input is ignored because its audience
- * is not configured. It may have listed a user. A full sync removes all users that it does not
- * list, so without the cancellation the end of the sync would remove this user.
+ * is not in the configuration. The input may have listed a user. A full sync removes all users that
+ * it does not list, so without the cancellation the end of the sync would remove this user.
  */
 export const isLostInputFatal = (mark: AudienceWatermark, sync: SyncPart): boolean =>
   sync.mode === 'full' && staleReason(mark, sync) === undefined
 
 /**
  * Returns the watermark that cancels a full sync, because one of its inputs was ignored (see
- * `isLostInputFatal`). The start of a newer full sync also cancels it.
+ * `isLostInputFatal`). All later inputs of the sync, including its end, are then ignored too.
  */
 export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position: number): AudienceWatermark => ({
   ...mark,
@@ -92,8 +93,8 @@ export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position
 })
 
 /**
- * Inputs of a sync are accepted until this time after the sync began. It is the retention of the
- * topic of audience inputs.
+ * How long inputs of a sync are accepted after the sync began: 7 days, the retention of the
+ * audience input topic.
  */
 const syncAcceptedForMs: DurationMs = durationMs(7 * 24 * 3_600_000)
 
@@ -123,8 +124,8 @@ export function afterSyncEnd(
 
 /**
  * The watermark after a reset of the whole audience. The reset replaces sync ids that lie in the
- * future by the id for the time `at`. `undefined` when no id lies in the future, so that nothing
- * changes.
+ * future by the id for the time `at`. Returns `undefined` when no id lies in the future: the
+ * watermark then stays the same.
  */
 export function resetWatermark(mark: AudienceWatermark, position: number, at: EpochMs): AudienceWatermark | undefined {
   const lowered = { ...mark, begun: clampedToNow(mark.begun, at), closed: clampedToNow(mark.closed, at), position }

@@ -14,14 +14,17 @@ export interface UnconfirmedChanges {
    * changes. The number is unsigned, and never 0.
    */
   readonly versions: number
-  /** After this time, Hookline expects no delivery of a message of these changes. */
+  /**
+   * After this time, these changes are no longer unconfirmed: Hookline expects no further delivery
+   * of their messages.
+   */
   readonly until: EpochMs
 }
 
 /**
- * How long a change stays unconfirmed: 7 days, the retention of the events topic. A dispatcher that
- * is more than 7 days behind could still deliver a message of the change later. This case is not
- * considered.
+ * How long a change stays unconfirmed: 7 days, the retention of the events topic. If a dispatcher
+ * is more than 7 days behind, it could still deliver a message of the change later. Hookline does
+ * not handle this case.
  */
 const unconfirmedForMs: DurationMs = durationMs(7 * 24 * 3_600_000)
 const highestBit = 31
@@ -33,8 +36,8 @@ export const markUnconfirmed = (changes: UnconfirmedChanges | undefined, at: Epo
 })
 
 /**
- * Returns the unconfirmed changes after `by` further changes were sent. The bit of each unconfirmed
- * change moves up by `by`, because its distance from the last change has grown.
+ * Returns the bit set after `by` further changes were sent. The position of a bit is the distance
+ * of its change from the last change, which has grown by `by`. So each bit moves up by `by`.
  */
 export function shiftBy(changes: UnconfirmedChanges | undefined, by: number): UnconfirmedChanges | undefined {
   if (changes === undefined) return undefined

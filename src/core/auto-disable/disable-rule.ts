@@ -19,9 +19,9 @@ export function disableRule(id: string, version: number, routing: Routing): Disa
 }
 
 /**
- * Whether the failure state that the config topic has for a destination is outdated. It is outdated
- * if the destination does not exist, gets no attempts, has no `lifecycle`, or has other webhooks
- * than the state.
+ * Whether the failure state of a destination on the config topic is outdated, so that it must be
+ * replaced by a state without failures. It is outdated if the destination does not exist, gets no
+ * attempts, has no `lifecycle`, or has other webhooks than the state.
  *
  * After Hookline has disabled a destination, the destination must stay disabled until an operator
  * enables it. Its state is then outdated only if the destination does not exist or has other
@@ -35,8 +35,9 @@ export function isOutdated(id: string, { failingSince, disabled, urls }: Failure
 }
 
 /**
- * Whether the settings of a destination are unknown, because its file or document cannot be read.
- * An unknown destination counts too, while any file that may contain it cannot be read.
+ * Whether the settings of a destination are unknown. Either the file or document of the destination
+ * cannot be read, or the destination is in no readable file and may be in a file that cannot be
+ * read.
  */
 const isUnreadable = (destination: Destination | undefined, { isIncomplete }: Routing): boolean =>
   destination === undefined ? isIncomplete === true : destination.isHeld === true

@@ -40,9 +40,10 @@ export interface SeenFailures {
   /** Labels of the webhooks that responded with 410 Gone after `endedAt`. */
   readonly gone: readonly string[]
   /**
-   * When a delivery last succeeded, or when the destination was last seen paused or disabled.
-   * `take` resets the other fields but not this one: another process may later report failures from
-   * before this time, and they must not count.
+   * The last time at which a delivery succeeded, or at which this process saw that the destination
+   * is paused or disabled. Earlier failures do not count. `FailureCounter.take` keeps this time and
+   * resets the other fields, because another process may report later that it has seen failures
+   * from before this time.
    */
   readonly endedAt: EpochMs
 }
@@ -79,8 +80,8 @@ export class FailureCounter {
   }
 
   /**
-   * Notes that a delivery succeeded, or that the destination is paused or disabled. Earlier
-   * failures no longer count.
+   * Notes that a delivery succeeded, or that the destination is paused or disabled. Failures that
+   * were counted before are discarded.
    */
   ended(now: EpochMs): void {
     this.#endedAt = now
@@ -95,7 +96,10 @@ export class FailureCounter {
     return seen
   }
 
-  /** Adds failures again that `take` has returned, because they could not be written to Kafka. */
+  /**
+   * Adds failures again that `take` has returned, because the caller could not write them to Kafka.
+   * Does nothing if `ended` was called after `take`: the failures are then outdated.
+   */
   restore(seen: SeenFailures): void {
     if ((seen.attempts === 0 && seen.gone.length === 0) || this.#endedAt > seen.endedAt) return
     this.#firstAt = seen.firstAt

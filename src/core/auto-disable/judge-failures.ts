@@ -13,7 +13,10 @@ export const minAttempts = 20
  * record of the config topic (`core/config-objects/failure-record.ts`).
  */
 export interface FailureState {
-  /** The webhooks to which the state belongs: the result of `urlsOf` for the destination. */
+  /**
+   * The webhooks of the destination when the state was written: the result of `urlsOf`. When the
+   * webhooks of the destination change, the state no longer applies.
+   */
   readonly urls: string
   /** The version of the destination's document; 0 for a destination of the configuration file. */
   readonly version: number
@@ -78,8 +81,8 @@ export const withoutFailures = ({ urls, version }: Pick<DisableRule, 'urls' | 'v
  *                 becomes `disabled`. With `onGone: disable`, it also does when all webhooks have
  *                 responded with 410 Gone.
  * disabled:     The destination gets no attempts. It leaves this state when an operator enables it,
- *               when its URLs change, or when a process reports a success from before the
- *               disabling (`isRefuted`).
+ *               when its URLs change, or when a process reports a success or a pause from before
+ *               the disabling (`isRefuted`).
  */
 
 /**
@@ -106,8 +109,9 @@ export function judgeFailures(
 }
 
 /**
- * Whether a delivery succeeded after the failures began and before Hookline disabled the
- * destination, but was reported only afterwards. The destination was then disabled wrongly.
+ * Whether Hookline has disabled the destination wrongly: a process reports, after the disabling,
+ * that a delivery succeeded or the destination was paused at a time after the failures began and
+ * before the disabling.
  */
 const isRefuted = ({ failingSince, disabled }: FailureState, { endedAt }: SeenFailures): boolean =>
   failingSince !== undefined && disabled !== undefined && endedAt >= failingSince && endedAt < disabled.at
@@ -132,7 +136,7 @@ function withFailures(
   const { failingSince = now } = state
   // The time of each single attempt is not known. If the first failure is from before
   // `failingSince`, some of the attempts may be from before a success that another process has
-  // reported. So no attempt is counted.
+  // reported. So none of the attempts that this process reports is counted.
   const counted = seen.firstAt < failingSince ? 0 : attempts
   return {
     ...state,
@@ -154,8 +158,8 @@ function reasonToDisable(
 }
 
 /**
- * Whether two states have the same meaning. Without failures, the URLs and the version do not
- * matter.
+ * Whether two states have the same meaning, so that the new one need not be written to the config
+ * topic. Between two states without failures, a difference of the URLs or versions does not matter.
  */
 function isSame(a: FailureState, b: FailureState): boolean {
   if (a.failingSince === undefined && b.failingSince === undefined) return true

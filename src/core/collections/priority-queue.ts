@@ -21,7 +21,10 @@ export class PriorityQueue<Item extends PriorityQueueItem> {
     this.#rise(item, this.#items.length)
   }
 
-  /** Removes an item, which must be in this queue. Its priority must not have changed before. */
+  /**
+   * Removes an item, which must be in this queue. Its priority must not have changed since it was
+   * added.
+   */
   remove(item: Item): void {
     const last = this.#items.pop() as Item
     if (last === item) return

@@ -6,15 +6,19 @@ interface HeldBody {
 }
 
 /**
- * Finds an old body of some size without a scan of all bodies, because an attacker can force
- * thousands of evictions per second among thousands of bodies. The bodies that can be evicted are
- * kept in size classes. A class has its bodies in the order in which they entered it.
+ * Finds the body that `BodyBudget` evicts (removes from memory) for its age: an old one with a
+ * minimum size. It does so without a scan of all bodies, because an attacker can force thousands of
+ * evictions per second among thousands of bodies. Bodies that can be evicted are kept in size
+ * classes. A class has its bodies in the order in which they entered it.
  */
 export class BodiesBySize<B extends HeldBody> {
   readonly #classes: Set<B>[] = []
   readonly #classOf = new Map<B, Set<B>>()
 
-  /** Adds a body, or moves it to the class of its present size. Without bytes, it is removed. */
+  /**
+   * Adds a body, or moves it to the class of its present size. A body that holds no bytes or cannot
+   * be evicted is removed.
+   */
   place(body: B): void {
     const before = this.#classOf.get(body)
     const after = body.bytes > 0 && body.isEvictable ? this.#class(sizeClassOf(body.bytes)) : undefined
@@ -25,9 +29,11 @@ export class BodiesBySize<B extends HeldBody> {
   }
 
   /**
-   * Returns the body that began first, of those that began before `before` and have at least
-   * `minBytes`. It can be a slightly younger one, because only the body that is in its class for
-   * the longest time is compared. Bodies of up to 19 % more than `minBytes` can be ignored.
+   * Returns an old body, other than `except`, that began before `before` and has at least
+   * `minBytes` bytes. `undefined` when none is found. The search is fast but not exact:
+   * - It compares only one body of each size class, the one that entered the class first. So a
+   *   slightly older body may exist.
+   * - It may ignore bodies with up to 19 % more than `minBytes`.
    */
   oldest({ minBytes, before, except }: { minBytes: number; before: number; except: B }): B | undefined {
     let found: B | undefined
@@ -52,5 +58,8 @@ export class BodiesBySize<B extends HeldBody> {
   }
 }
 
-/** Four classes for each doubling of the size: the sizes in a class differ by at most 19 %. */
+/**
+ * Returns the number of the size class of a body. There are four classes for each doubling of the
+ * size, so the sizes in a class differ by at most 19 %.
+ */
 const sizeClassOf = (bytes: number): number => Math.floor(4 * Math.log2(Math.max(bytes, 1)))

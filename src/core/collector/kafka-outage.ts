@@ -19,16 +19,16 @@ export class KafkaOutage {
   #nextProbeAt = 0
 
   /**
-   * Whether a request may send its messages to Kafka. Times are milliseconds of one monotonic
-   * clock.
+   * Whether a request may send its messages to Kafka. Without an outage, every request may; during
+   * an outage, one request per second. Times are milliseconds of one monotonic clock.
    */
   admits(now: number): boolean {
     return this.#since === undefined || now >= this.#nextProbeAt
   }
 
   /**
-   * Notes that a request sends its messages to Kafka. During an outage, the next request is
-   * admitted a second later.
+   * Notes that a request sends its messages to Kafka. During an outage, `admits` then refuses other
+   * requests for a second.
    */
   tried(now: number): void {
     this.#nextProbeAt = now + probeEveryMs

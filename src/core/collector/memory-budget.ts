@@ -1,7 +1,10 @@
 import { BodiesBySize } from './bodies-by-size.ts'
 import { BytesByGroup } from './shared-memory.ts'
 
-/** Counts bytes of memory that several callers use, and limits their sum. */
+/**
+ * A memory budget of several callers. It counts the bytes that each of them takes, and limits the
+ * sum.
+ */
 export class MemoryBudget {
   readonly #limit: number
   #held = 0
@@ -39,11 +42,17 @@ export class MemoryBudget {
 export type BodyRefusal = 'budget' | 'address'
 
 export interface BodyBudgetLimits {
-  /** Maximum bytes of all bodies whose source is known. */
+  /** Maximum bytes that all bodies of this process with a known source may hold at one time. */
   readonly authenticated: number
-  /** Maximum bytes of all bodies whose source is not known yet. */
+  /**
+   * Maximum bytes that all bodies of this process whose source is not known yet may hold at one
+   * time.
+   */
   readonly keyless: number
-  /** Maximum bytes of all bodies of one client address. */
+  /**
+   * Maximum bytes that all bodies from one client address, of known and unknown sources, may hold
+   * in this process at one time.
+   */
   readonly perAddress: number
 }
 
@@ -55,47 +64,49 @@ export interface BodyOwner {
 
 /**
  * A body that began less than this time ago, in ms, is not evicted for another body of the same
- * source or client address. The rule is explained at `BodyBudget`.
+ * source or client address. So a new body has time to arrive completely. `BodyBudget` explains when
+ * a body is evicted.
  */
 const graceMs = 1_000
 
 /**
- * A keyless body that holds less than this part of a fair share is not evicted for its age. A small
- * body over a slow connection thus outlasts an attack with larger bodies.
+ * A body whose source is not known yet is evicted for its age only if it holds at least this part
+ * of a fair share (defined at `BodyBudget`). So during an attack with large bodies, a small body
+ * over a slow connection is not evicted.
  */
 const largePart = 0.75
 
 /**
- * Divides the memory for request bodies fairly among the senders. Bodies whose source is known and
- * bodies whose source is not known use separate parts of the budget. In a part, all bodies of one
- * source form a group. While the source is not known, all bodies of one client address form a
- * group.
+ * Divides the memory for request bodies fairly among the senders. There are two separate parts of
+ * memory: one for bodies whose source is known, and one for bodies whose source is not known yet.
+ * In the first part, all bodies of one source form a group. In the second part, all bodies of one
+ * client address form a group.
  *
  * A group may hold at most as many bytes as are still free in its part, so a single group gets at
- * most half of it. Other groups then get memory even while complete bodies, which cannot be
- * evicted, wait for Kafka. The fair share of a group is the size of the part, divided by one more
- * than the number of groups that hold memory. The cost of a body is its bytes times its age.
+ * most half of the part. The *fair share* of a group is the size of the part, divided by one more
+ * than the number of groups that hold memory. The *cost* of a body is its bytes times its age.
  *
  * A complete body also takes memory for its rejected messages. When the request is answered, only
  * the memory of its response is counted, until the client has read it.
  *
- * If a body needs more than its group may hold, another body can be evicted (its request is
- * refused, or its connection is closed when its response is being sent):
- * - If the group is below its fair share, the costliest body of a group above its share is evicted.
- *   Only an incomplete body, one that waits to be unpacked, or one whose response is being sent can
- *   be evicted.
- * - If the group is above its fair share, only a body of the same group is evicted. The evicted
- *   body must cost more than the body that needs memory, and must have begun at least a second ago.
+ * If a body needs more than its group may hold, another body can be evicted. The request of the
+ * evicted body is then refused. If its response is already being sent, its connection is closed
+ * instead. A complete body that waits for Kafka is never evicted. Other groups still get memory,
+ * because no group holds more than half of a part. These rules decide which body is evicted:
+ * - If the group is below its fair share, the costliest body of a group above its fair share is
+ *   evicted.
+ * - If the group is above its fair share, only a body of the same group is evicted. This body must
+ *   cost more than the body that needs memory, and must have begun at least a second ago. This rule
+ *   also applies to the limit of a client address.
  *
- * The second rule also applies to the limit of a client address. With these rules, large and slow
- * bodies are evicted, and new ones are not.
+ * With these rules, large and slow bodies are evicted, and new ones are not.
  *
- * Another rule precedes these two for bodies whose source is not known, because an attacker can
- * have thousands of client addresses, each within its fair share. The oldest body that holds about
- * three quarters of a fair share or more is evicted. If the group of the body that needs memory is
- * above its fair share, the evicted body must be older than that body. Slow bodies can then not hold
- * the memory: a body that arrives within 50 ms is only evicted if new bodies fill the whole part in
- * this time.
+ * In the part for bodies whose source is not known yet, another rule comes first, because an
+ * attacker can have thousands of client addresses, each within its fair share. The oldest body that
+ * holds at least about three quarters of a fair share is evicted. If the group of the body that
+ * needs memory is above its fair share, the evicted body must be older than that body. So slow
+ * bodies cannot hold the memory: a body that arrives within 50 ms is evicted only if new bodies
+ * fill the whole part in this time.
  */
 export class BodyBudget {
   readonly #now: () => number
@@ -135,7 +146,10 @@ export class BodyBudget {
     return true
   }
 
-  /** Whether the body could hold these further bytes if no other body held memory. */
+  /**
+   * Whether the body could hold these further bytes if no other body held memory. If false, waiting
+   * does not help: the request is larger than the limits allow.
+   */
   canEverHold({ part, bytes: held }: Body, bytes: number): boolean {
     const all = held + bytes
     return all <= this.#addresses.limit && all <= part.limit - all
@@ -154,7 +168,7 @@ export class BodyBudget {
     return this.take(body, bytes)
   }
 
-  /** Reduces the memory of a body to these bytes, if it is more. */
+  /** Reduces the memory of a body to at most this number of bytes. */
   shrink(body: Body, bytes: number): void {
     this.#count(body, Math.min(bytes, body.bytes) - body.bytes)
   }
@@ -182,8 +196,8 @@ export class BodyBudget {
   }
 
   /**
-   * Returns the body that is evicted so that `body` gets its bytes. `undefined` when no body may be
-   * evicted for it.
+   * Returns the body to evict so that `body` gets its bytes. `undefined` when no body may be
+   * evicted for it; the request of `body` is then refused.
    */
   #rival(body: Body, bytes: number): Body | undefined {
     const { part, group } = body
@@ -237,9 +251,9 @@ class Body {
   group: string
   bytes = 0
   /**
-   * Whether the clients decide how long the memory is held: the body is being received or waits to
-   * be unpacked after the bodies of other clients, or the response is being sent. Only these bodies
-   * can be evicted.
+   * Whether the body can be evicted. This is true while clients decide how long the memory is held:
+   * while the body is being received, or waits to be unpacked after the bodies of other clients,
+   * and while the response is being sent.
    */
   isEvictable = true
   #isEvicted = false
@@ -293,7 +307,10 @@ class Body {
 class Part extends BytesByGroup {
   readonly limit: number
   readonly bodies = new Set<Body>()
-  /** Only in the part of keyless bodies. */
+  /**
+   * The bodies by size, to find the oldest large one. Set only in the part for bodies whose source
+   * is not known yet, because only there a body is evicted for its age.
+   */
   readonly bySize: BodiesBySize<Body> | undefined
 
   constructor(limit: number, bySize?: BodiesBySize<Body>) {

@@ -20,7 +20,7 @@ export interface RejectedRecord extends RejectedMessage {
 /** Makes the record for the rejected topic. Its key is the id of the message, if there is one. */
 export function rejectedRecord(rejected: RejectedRecord): OutgoingRecord {
   const { source, code, message, index, messageId, receivedAt, text } = rejected
-  // The fields are listed to write them in the documented order.
+  // The fields are listed one by one, so that the JSON has them in the documented order.
   const value = { source, code, message, index, messageId, receivedAt, text: text && withoutWriteKeys(beginning(text)) }
   return {
     key: messageId === undefined ? null : Buffer.from(messageIdOf(messageId, () => '')),
@@ -38,7 +38,8 @@ const withoutWriteKeys = (text: string): string =>
 
 /** The first `maxTextBytes` bytes, without a part of a character at the end. */
 function beginning(text: string): string {
-  // Each character of `text` has at least one byte, so this part is long enough.
+  // A character has at least one byte, so the first `maxTextBytes` characters contain the first
+  // `maxTextBytes` bytes. The rest of a long text need not be encoded.
   const bytes = Buffer.from(text.slice(0, maxTextBytes))
   let end = Math.min(bytes.length, maxTextBytes)
   // In UTF-8, bytes of the form 10xxxxxx continue a character.

@@ -7,7 +7,10 @@ export class BytesByGroup {
     return this.#groups.get(group) ?? 0
   }
 
-  /** The number of groups that hold memory. `group` counts even if it holds no memory yet. */
+  /**
+   * The number of groups among which memory is divided: those that hold memory, and `group`, which
+   * needs memory but may hold none yet.
+   */
   groupsWith(group: string): number {
     return this.#groups.size + (this.#groups.has(group) ? 0 : 1)
   }
@@ -27,8 +30,8 @@ export class BytesByGroup {
 const timesFree = 3
 
 /**
- * Limits the memory of several groups together, for example of records by source. No group can take
- * all of it: a group may hold at most three times as many bytes as are still free.
+ * Limits the memory of several groups together, for example of the records of each source. No group
+ * can take all of the memory: a group may hold at most three times as many bytes as are still free.
  */
 export class SharedMemory {
   readonly #limit: number

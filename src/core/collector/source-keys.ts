@@ -10,8 +10,9 @@ export interface RequestKeys {
 /** Finds sources by write key. A reload of the configuration replaces the whole object. */
 export interface SourceKeys {
   /**
-   * Returns the id of the source with this key. When no source has the whole text as a key, only
-   * the text before the first colon counts, because Jitsu's libraries append a colon and a secret.
+   * Returns the id of the source with this key. If no source has the whole text as a key, the text
+   * before the first colon is tried as the key, because Jitsu's libraries append a colon and a
+   * secret to the key.
    */
   sourceOf(key: string): string | undefined
 }

@@ -23,7 +23,7 @@ interface ReplaceStep {
   readonly document: ObjectDocument
   /**
    * The version that the change expects. The operator API refuses the change if the object has
-   * another one.
+   * another version.
    */
   readonly version: number
   readonly changes: readonly FieldChange[]
@@ -42,21 +42,27 @@ export type ChangeStep = CreateStep | ReplaceStep | DeleteStep
 export type Step =
   | ChangeStep
   | { readonly kind: 'unchanged'; readonly id: string }
-  /** The object is not changed, because the configuration file of the services defines it. */
+  /**
+   * Nothing changes, because the object is defined in the configuration file of the services, which
+   * has precedence over the operator API.
+   */
   | { readonly kind: 'defined_in_file'; readonly id: string }
 
 interface Given {
   readonly kind: ObjectKind
   readonly wanted: readonly WantedObject[]
   readonly existing: readonly ExistingObject[]
-  /** Whether objects of the origin `api` that no file describes are deleted. */
+  /**
+   * Whether existing objects that no file describes are deleted. Objects of the configuration file
+   * (`origin: file`) are never deleted.
+   */
   readonly prune: boolean
 }
 
 /**
  * Returns the steps that make the existing objects equal to the wanted ones. First comes one step
- * for each wanted object, in their order, then the deletions. The ids of the wanted objects are
- * distinct.
+ * for each wanted object, in the order of `wanted`, then the deletions. The ids of the wanted
+ * objects are distinct.
  */
 export function applyPlanOf({ kind, wanted, existing, prune }: Given): readonly Step[] {
   const byId = new Map(existing.map(each => [each.id, each]))

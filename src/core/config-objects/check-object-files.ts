@@ -16,15 +16,15 @@ import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 export const listOf = { destination: 'destinations', source: 'sources' } as const satisfies Record<ObjectKind, string>
 
 /**
- * The result of `checkObjectFiles`, the first of two steps. It has checked objects from files
- * against the schema, and found the names of the other files to which the objects refer (for
- * example `sharedSecretFile`).
+ * The result of `checkObjectFiles`, which has checked objects from files against the schema.
+ * `files` are the other files to which the objects refer, for example in `sharedSecretFile`. The
+ * check ends with `complete`, which needs the contents of these files.
  */
 export interface ObjectsDraft {
   readonly files: readonly NamedFile[]
   /**
-   * The second step: checks the other rules of the configuration, and replaces the names of files
-   * by the contents of the files.
+   * Checks the remaining rules of the configuration, and replaces the names of files by the
+   * contents of the files. The caller must first read the `files`.
    */
   complete(contents: FileContents): CheckedObjects
 }
@@ -44,11 +44,12 @@ export function checkObjectFiles(kind: ObjectKind, values: readonly unknown[], s
   const list = listOf[kind]
   const input = { [list]: values }
   const { wellFormed, problems } = checkAgainstSchema(input, substituted)
-  // The input is not a whole configuration: it has only the list of objects. So only problems in
-  // this list count.
+  // The input is not a whole configuration: it has only the list of objects. So problems outside
+  // this list are ignored.
   const own = ({ path }: SettingsProblem): boolean => path[0] === list && path.length > 1
   // A file may leave out or mask the write key of a source, and may mask URLs. The operator service
-  // then keeps the stored values. If it has no stored value, it reports the problem itself.
+  // then keeps the stored values. If the stored object has no value either, the operator service
+  // reports the problem.
   const isKnown = ({ path, message }: SettingsProblem): boolean =>
     !(path.at(-1) === 'writeKey' && message === 'is missing') && !String(valueAt(wellFormed, path)).endsWith(mask)
   const files = namedFiles(wellFormed)

@@ -44,8 +44,8 @@ export interface ConfigObject {
    */
   readonly problems: readonly SettingsProblem[]
   /**
-   * Whether the config topic also has an object of this kind and id. It is not used, because the
-   * object of the configuration file has precedence.
+   * Whether the config topic also has an object of this kind and id. The object on the config topic
+   * is then not used, because the object of the configuration file has precedence.
    */
   readonly isConflict: boolean
   /**
@@ -78,8 +78,8 @@ export interface ChangeRequest {
   /**
    * Returns the next document, or `undefined` to delete the object. `current` is the current
    * document with its secrets in plain text, or `undefined` when the object does not exist. A value
-   * that is still masked keeps the current secret. The function is called again when another writer
-   * was faster, so it must have no side effect.
+   * that is still masked keeps the current secret. If another writer changes the object first, the
+   * function is called again with the new current document, so it must have no side effect.
    */
   readonly next: (current: ObjectDocument | undefined) => ObjectDocument | undefined
   /** The name of the operator key with which the change is requested. */
@@ -151,8 +151,8 @@ export interface ConfigObjects {
    */
   enableAgain(destination: string, by: string): Promise<ChangeOutcome>
   /**
-   * The last changes at or after `since`, newest first, at most 1,000. Compaction removes older
-   * changes from the config topic.
+   * The last changes at or after `since`, newest first, at most 1,000. A process does not know the
+   * changes whose records Kafka removed by compaction before the process started.
    */
   changes(since?: EpochMs): readonly ObjectChange[]
 }

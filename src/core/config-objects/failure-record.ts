@@ -9,8 +9,9 @@ import { decodeValue, encodeValue, type ObjectRecord } from './object-record.ts'
  * The record `failures/<destination id>` of the config topic. It has the time since which all
  * attempts at a destination fail, and whether Hookline has disabled the destination. Every process
  * may write it, by the rule for versions of objects (`object-log.ts`). If two processes write
- * concurrently, one record is ignored, and its writer decides again. The record is never deleted.
- * It has no secret: its URLs are hashes.
+ * concurrently, one of the two records is ignored. The writer of the ignored record then decides
+ * again, with the failure state in the other record. The record is never deleted. It has no secret:
+ * its URLs are hashes.
  */
 
 /**
@@ -79,8 +80,8 @@ export const disablingOf = (
   state?.disabled !== undefined && state.urls === urlsOf(destination) ? state.disabled : undefined
 
 /**
- * Returns the change that a failure record makes to its destination; `undefined` when the record
- * only counts failures.
+ * Returns the change that a failure record makes to its destination. `undefined` when the record
+ * neither disables the destination nor enables it again.
  */
 export function changeOfFailures(record: ObjectRecord): ObjectChange | undefined {
   const { id, by, at, fields } = record

@@ -24,7 +24,7 @@ const schemas = { destination, source } as const
 /**
  * Returns the fields in which the document `wanted` differs from the stored one. `wanted` has its
  * secrets in plain text. An absent field equals its default. A secret of less than 16 characters
- * has no fingerprint, so it always counts as a change.
+ * has no fingerprint, so it cannot be compared and is always returned as a change.
  */
 export function fieldChanges(kind: ObjectKind, stored: MaskedObject, wanted: ObjectDocument): readonly FieldChange[] {
   const own = maskDocument(kind, wanted)
@@ -81,7 +81,10 @@ const withFingerprint = (shown: unknown, fingerprint: string | undefined): unkno
 const fingerprintAt = ({ fingerprints }: MaskedObject, path: Path): string | undefined =>
   fingerprints[formatPath(path)] ?? fingerprints[formatPath([...path, 0])]
 
-/** Returns the document in which each list with exactly one secret is replaced by that secret. */
+/**
+ * Returns the document in which each list with exactly one secret is replaced by that secret,
+ * because both forms mean the same and must not be returned as a change.
+ */
 function single(kind: ObjectKind, document: ObjectDocument): ObjectDocument {
   const secrets = secretsIn(kind, document)
   return Object.fromEntries(
@@ -93,8 +96,8 @@ function single(kind: ObjectKind, document: ObjectDocument): ObjectDocument {
 }
 
 /**
- * Converts parsed values to JSON. The schema has replaced each text that may be a secret by a
- * `Secret`.
+ * Converts parsed values to JSON: each `Secret`, which the schema puts in place of a text that may
+ * be a secret, becomes this text again.
  */
 function plain(value: unknown): unknown {
   if (value instanceof Secret) return value.reveal()

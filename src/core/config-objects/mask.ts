@@ -11,7 +11,7 @@ import { type SecretValue, withSecrets } from './secret-paths.ts'
  */
 const minFingerprinted = 16
 
-/** A value at a secret place, without its path. */
+/** A value of a field that has a secret (see `SecretPlace`), without its path. */
 type ShownValue = Pick<SecretValue, 'holds' | 'value'>
 
 export interface MaskedDocument {
@@ -68,7 +68,10 @@ export function maskIn({ holds, value }: ShownValue): Mask | undefined {
   return { shown, fingerprint: bracket === -1 ? undefined : value.slice(bracket + 2, -1) }
 }
 
-/** Whether a mask can stand for this secret. */
+/**
+ * Whether a mask can stand for this secret: the masked secret has the same text and, if the mask
+ * has a fingerprint, the same fingerprint.
+ */
 export const canStandFor = ({ shown, fingerprint }: Mask, secret: ShownValue): boolean =>
   typeof secret.value === 'string' &&
   maskIn(secret) === undefined &&

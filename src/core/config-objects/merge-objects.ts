@@ -19,7 +19,10 @@ export interface Merged {
    * first key encrypts; during a rotation, a second key only decrypts.
    */
   readonly oldSeals: number
-  /** The problems of an object that other objects cause, by `kind/id`. */
+  /**
+   * For each object (`kind/id`), the problems that other objects cause, for example a source that
+   * does not exist.
+   */
   readonly problems: ReadonlyMap<string, readonly SettingsProblem[]>
   /**
    * The objects of the config topic that are not used because the configuration file has an object
@@ -30,7 +33,7 @@ export interface Merged {
 
 /**
  * Adds the objects of the config topic to the settings of the file. The result does not depend on
- * the order of `objects`, so that all processes have the same one:
+ * the order of `objects`, so that all processes have the same settings:
  * - If the file has the same id, the object of the file is used.
  * - If two sources have the same write key, the source of the file keeps it, or otherwise the
  *   source that got the key first. The other source loses all its write keys.
@@ -97,14 +100,20 @@ function withDisablings(
   })
 }
 
-/** A disabled destination stays disabled while it is excluded, so that no messages wait for it. */
+/**
+ * Returns the placeholder of an excluded destination. The placeholder of a disabled destination is
+ * disabled too, so that no messages wait for it.
+ */
 const placeholderOf = ({ id, sources, enabled, disabledAutomatically }: Destination): Destination => ({
   ...placeholderDestination(id, sources),
   enabled,
   ...(disabledAutomatically !== undefined && { disabledAutomatically }),
 })
 
-/** A source of the config topic, and the offsets with which it got its write keys. */
+/**
+ * A source of the config topic. For each of its write keys, `keyOffsets` has the offset of the
+ * record with which the source got the key.
+ */
 interface TopicSource extends Pick<ReadObject, 'keyOffsets'> {
   readonly source: Source
 }
@@ -136,7 +145,10 @@ export function duplicatedKeys(ofFile: readonly Source[], ofTopic: readonly Topi
   return problems
 }
 
-/** Two offsets are equal only if they are unknown. The ids then decide. */
+/**
+ * Whether source `a` got a write key before source `b`. Two offsets are equal only if both are
+ * unknown. The ids of the sources then decide, so that all processes decide alike.
+ */
 const isBefore = (a: KeyOwner, b: KeyOwner): boolean => a.offset < b.offset || (a.offset === b.offset && a.id < b.id)
 
 /** Returns problems for each readable destination of the config topic with an unknown source. */
@@ -154,7 +166,10 @@ function* unknownSources(
   }
 }
 
-/** The problem of an id in the sources of a destination that no source has, without its hint. */
+/**
+ * The problem of a destination whose list `sources` has, at `index`, an id that no source has. The
+ * caller adds the hint.
+ */
 export const unknownSource = (index: number) => ({ path: ['sources', index], message: 'no source has this id' })
 
 const unknownSourceHint =

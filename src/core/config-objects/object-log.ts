@@ -3,42 +3,44 @@ import { type ObjectRecord, objectKeyOf, type RecordName } from './object-record
 /*
  * The rule by which every process computes the objects from the config topic.
  *
- * Kafka has no conditional write, so two writers may write the same version. All processes read the
- * records in the same order. Each record is based on the version before it, and the first record of
- * a version counts:
- * - A creation counts when the object does not exist. An update or a deletion counts when it does.
- *   The version must be the next one.
+ * Kafka has no conditional write, so two processes may write the same version of an object. All
+ * processes read the records in the same order, and by these rules all of them apply the same
+ * records:
+ * - A record is applied only if its version is the current version of the object plus 1. So of two
+ *   records with the same version, the first one is applied.
+ * - A creation is applied only if the object does not exist. An update or a deletion is applied
+ *   only if it exists.
  * - A deletion has a version too. The topic keeps its tombstone, so the versions of an object never
  *   start again.
- * - The first record of an object that a process reads always counts, because compaction may have
- *   removed the records before it.
+ * - The first record of an object that a process reads is always applied, because compaction may
+ *   have removed the records before it.
  *
  * All other records are ignored.
  *
  * Compaction keeps only the last record of a key, which can be an ignored one. A process that
  * starts after compaction would then read the ignored record first and apply it. So after an
- * ignored record, each process that can write to the topic writes a copy of the current version
- * (the last record that counts). The copy must be written within the compaction lag of the topic. A
- * copy replaces a lower version, and the same version with a lower copy number.
+ * ignored record, each process that can write to the topic writes a copy of the current version.
+ * The copy must be written within the compaction lag of the topic. A copy replaces a lower version,
+ * and the same version with a lower copy number.
  */
 
 /**
- * The last record of an object that counts: the current version of the object. A deletion is a
+ * The last record of an object that was applied: the current version of the object. A deletion is a
  * version too.
  */
 export type KnownVersion = ObjectRecord
 
 export type FoldResult =
-  /** The record counts: it is now the current version of the object. */
+  /** The record is now the current version of the object. */
   | 'applied'
   /**
-   * The record is a copy of the current version, or the producer wrote the current version twice.
-   * It has the same version and write id.
+   * The record has the version and the write id of the current version: it is a copy, or the
+   * producer wrote the record twice. The object stays the same.
    */
   | 'repeated'
   /**
-   * The record is a copy of the version that counts. It replaces a record that this process had
-   * applied, but that the other processes had ignored.
+   * The record is a copy of the version that the other processes have. This process had applied
+   * another record, which the others had ignored. The copy replaces that record.
    */
   | 'restored'
   /** Another record already has this version, or the record is based on an old version. */
@@ -47,7 +49,10 @@ export type FoldResult =
 /** The version of the next change of an object. `known` is its current version. */
 export const nextVersionOf = (known: Pick<KnownVersion, 'version'> | undefined): number => (known?.version ?? 0) + 1
 
-/** Decides whether a record counts for an object. `known` is the current version of the object. */
+/**
+ * Decides by the rule above what a record changes. `known` is the current version of the object;
+ * `undefined` if no record of the object was read before.
+ */
 function foldRecord(known: KnownVersion | undefined, record: ObjectRecord): FoldResult {
   if (known === undefined) return 'applied'
   if (record.version === known.version && record.writeId === known.writeId) return 'repeated'
@@ -64,7 +69,7 @@ export class ObjectLog {
   readonly #known = new Map<string, KnownVersion>()
   readonly #needCopy = new Map<string, RecordName>()
 
-  /** Adds the next record of the topic. */
+  /** Adds the next record of the topic, and returns what it changed. */
   apply(record: ObjectRecord): FoldResult {
     const key = objectKeyOf(record)
     const known = this.#known.get(key)
@@ -75,31 +80,31 @@ export class ObjectLog {
         this.#known.set(key, record)
         break
       case 'repeated':
-        // Keep the copy number, because the next copy of this version needs a higher one.
+        // The copy number is stored, because the next copy of this version needs a higher one.
         if (known !== undefined && record.copy > known.copy) this.#known.set(key, { ...known, copy: record.copy })
         break
       case 'ignored':
         this.ignore(record)
         return result
     }
-    // The mark that the object needs a copy is removed only when a copy is read. A later change
-    // does not replace the copy: after compaction, a process may read the ignored record first,
-    // apply it, and then ignore the later change.
+    // After an ignored record, an object needs a copy until a copy is read. A later change is not
+    // enough: a process that starts after compaction may read the ignored record first and apply
+    // it, and would then ignore the later change.
     if (record.copy > 0) this.#needCopy.delete(key)
     return result
   }
 
   /**
-   * Notes that the last record of an object in the topic is ignored. After compaction it would be
-   * the only one, so the current version must be written again as a copy.
+   * Notes that the last record of an object in the topic is ignored. After compaction, this record
+   * would be the only one of the object, so the current version must be written again as a copy.
    */
   ignore(name: RecordName): void {
     if (this.#known.has(objectKeyOf(name))) this.#needCopy.set(objectKeyOf(name), name)
   }
 
   /**
-   * The current version of an object. A deletion is a version too. `undefined` when no record was
-   * read.
+   * The current version of an object. A deletion is a version too. `undefined` when no record of
+   * the object was read.
    */
   get(name: RecordName): KnownVersion | undefined {
     return this.#known.get(objectKeyOf(name))

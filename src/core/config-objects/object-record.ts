@@ -6,8 +6,8 @@ import { type ObjectChange, type ObjectDocument, type ObjectKind, objectKinds } 
 /*
  * The records of the config topic. The key is `destination/<id>` or `source/<id>`, or
  * `failures/<destination id>`. The value is JSON with the version of its format and the document,
- * whose secrets are sealed (encrypted); a deletion has no value. The headers have the version, and
- * who wrote it when.
+ * whose secrets are sealed (encrypted); a deletion has no value. The headers have the version, the
+ * author and the time of the change.
  */
 
 /** The format of the values. A process excludes an object with a format that it does not know. */
@@ -174,7 +174,7 @@ function parsedJson(text: string): unknown {
   }
 }
 
-/** The value of a record. */
+/** Encodes the value of a record. */
 export const encodeValue = (document: ObjectDocument): string => JSON.stringify({ format, document })
 
 /**

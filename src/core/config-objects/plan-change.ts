@@ -39,8 +39,8 @@ export type ChangePlan =
       readonly record: ObjectRecord & ObjectName
       readonly references: References
       /**
-       * Returns the problems that other objects cause. Another writer may have changed them since
-       * the plan was made.
+       * Returns the problems that other objects cause. The caller calls it again after the write,
+       * because another writer may have changed the other objects since the plan was made.
        */
       readonly problemsIn: (all: AllObjects) => readonly SettingsProblem[]
     }
@@ -131,7 +131,7 @@ function planDocument({ kind, id, by }: ChangeRequest, given: ObjectDocument, ba
 
 /**
  * Returns a problem for each new write key that not every client can send. A key that the source
- * already has is accepted, so the source can be changed.
+ * already has causes no problem, because otherwise a source with an old key could not be changed.
  */
 function unsendableKeys(document: ObjectDocument, earlier: ObjectDocument = {}): readonly SettingsProblem[] {
   const before = writeKeysIn(earlier)
@@ -150,7 +150,10 @@ function unsendableKeys(document: ObjectDocument, earlier: ObjectDocument = {}):
   )
 }
 
-/** A key that the source already has keeps its offset. */
+/**
+ * Returns the `keyOffsets` of the new record (see `ObjectRecord`). A write key that the source
+ * already has keeps its offset, and a new one gets `null`.
+ */
 const keyOffsetsOf = (document: ObjectDocument, current: ReadObject | undefined): ObjectRecord['keyOffsets'] =>
   writeKeysIn(document).map(key => {
     const index = current === undefined ? -1 : writeKeysIn(current.document).indexOf(key)

@@ -12,8 +12,8 @@ import { type ParsedObject, validateObject } from './validate-object.ts'
 export interface ReadObject extends ObjectName {
   /**
    * The source or destination that is added to the settings. When `problems` is not empty, it is a
-   * placeholder: a destination whose messages wait, or a source without write keys whose stored
-   * events are still routed.
+   * placeholder: a destination whose messages wait, or a source without write keys. Events of this
+   * source that are already stored are still routed.
    */
   readonly parsed: ParsedObject
   readonly problems: readonly SettingsProblem[]
@@ -22,8 +22,9 @@ export interface ReadObject extends ObjectName {
   /** Whether a secret was encrypted with another key than the first encryption key. */
   readonly hasOldSeal: boolean
   /**
-   * For each write key of a source, in the order of the document: the offset in the config topic
-   * with which the source got the key. `undefined` when the object was not read from the topic.
+   * For each write key of a source, in the order of the document: the offset of the record of the
+   * config topic by which the source got the key. `undefined` when the object was not read from the
+   * topic.
    */
   readonly keyOffsets: readonly (number | undefined)[]
 }

@@ -2,12 +2,12 @@ import type { ObjectChange } from './config-objects.ts'
 import { changeOfFailures } from './failure-record.ts'
 import { isObjectRecord, type ObjectRecord } from './object-record.ts'
 
-/** How many changes are kept. */
+/** Maximum number of changes that `since` returns. */
 const max = 1_000
 
 /**
- * Returns the change that a record makes. A failure record counts as a change only if it disables
- * the destination, or if it enables the destination again.
+ * Returns the change that a record makes. `undefined` for a failure record that neither disables
+ * its destination nor enables it again.
  */
 function changeIn(record: ObjectRecord): ObjectChange | undefined {
   if (!isObjectRecord(record)) return changeOfFailures(record)

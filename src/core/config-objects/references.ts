@@ -17,8 +17,8 @@ export interface AllObjects {
 
 /**
  * Returns the problems of a valid object that other objects cause: an unknown source, or a write
- * key that another source has. A source or a write key that the document `earlier` has too causes
- * no problem, so that an excluded object can be changed.
+ * key that another source has. A source or a write key that the object already has in its current
+ * document `earlier` causes no problem, so that an excluded object can be changed.
  */
 export function brokenReferences(
   object: ParsedObject,
@@ -53,8 +53,8 @@ function unknownSources(
 
 /**
  * Returns a problem for each named source that is excluded, because another source has one of its
- * write keys. The process that has just written this source may be about to take it back, so a
- * destination must not begin to name it.
+ * write keys. The process that wrote this source may undo its change next (see `undo-change.ts`),
+ * so a destination must not begin to name the source.
  */
 function excludedSources(
   named: readonly (readonly [number, string])[],
@@ -91,17 +91,26 @@ function duplicatedWriteKeys(
   )
 }
 
-/** What a change of one object adds to the relations between objects, or takes away from them. */
+/**
+ * The parts of one change that can conflict with concurrent changes of other objects (see
+ * `mayConflict`).
+ */
 export interface References {
   readonly name: ObjectName
   readonly isDeletion: boolean
-  /** The sources that a destination names with the change, but not before it. */
+  /** The sources that the change adds to a destination. */
   readonly sources: readonly unknown[]
-  /** The write keys that a source gets or, if it is deleted, that it loses. */
+  /**
+   * The write keys that the change adds to a source, or all write keys of a source that the change
+   * deletes.
+   */
   readonly writeKeys: readonly unknown[]
 }
 
-/** Returns the references of a change from one document to another. `undefined`: no object. */
+/**
+ * Returns the references of the change from the document `before` to the document `after`. `before`
+ * is `undefined` for a creation, and `after` for a deletion.
+ */
 export function referencesOf(
   name: ObjectName,
   before: ObjectDocument = {},
@@ -119,8 +128,9 @@ export function referencesOf(
 }
 
 /**
- * Whether two changes of different objects may each be possible, but not both. Then one of them
- * must wait for the other, and be planned again.
+ * Whether two changes of different objects may conflict: each is possible alone, but perhaps not
+ * both together. For example, one deletes a source that the other adds to a destination. The caller
+ * must then make one change first, and plan the other one again.
  */
 export const mayConflict = (a: References, b: References): boolean =>
   isDeletionOfNamed(a, b) || isDeletionOfNamed(b, a) || a.writeKeys.some(key => b.writeKeys.includes(key))
@@ -129,7 +139,8 @@ const isDeletionOfNamed = ({ name, isDeletion }: References, { sources }: Refere
   isDeletion && name.kind === 'source' && sources.includes(name.id)
 
 /**
- * Returns a problem if an object cannot be deleted, because another object or a setting uses it.
+ * Returns a problem if an object cannot be deleted because another object or a setting uses it;
+ * otherwise an empty list.
  */
 export function usesOf({ kind, id }: ObjectName, all: AllObjects): readonly SettingsProblem[] {
   const users = kind === 'source' ? usersOfSource(id, all) : usersOfDestination(id, all)

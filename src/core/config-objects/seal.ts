@@ -74,8 +74,8 @@ function sealedText(value: unknown): string | undefined {
 }
 
 /**
- * The bytes that the cipher authenticates. JSON separates the parts, so that two different
- * locations never have the same bytes.
+ * The bytes of a location that the cipher authenticates together with the secret. JSON separates
+ * the parts, so that two different locations never have the same bytes.
  */
 const boundTo = ({ kind, id, path }: SecretLocation): Buffer =>
   Buffer.from(JSON.stringify(['hookline.config', kind, id, path]))

@@ -4,20 +4,24 @@ import type { ObjectName, ObjectRecord } from './object-record.ts'
 import type { ReadObject } from './read-object.ts'
 
 /**
- * The author of a version that takes a change back. For other changes, the author is the name of an
+ * The author of a record that undoes a change. For other changes, the author is the name of an
  * operator key. Names of operator keys cannot begin with `hookline.`.
  */
 export const byUndo = 'hookline.undo'
 
-/** What an object was before a change. Both are `undefined` when it had never existed. */
+/**
+ * What an object was before a change: its version and its content. Both fields are `undefined` when
+ * the object had never existed.
+ */
 export interface Before {
   readonly known: KnownVersion | undefined
   readonly current: ReadObject | undefined
 }
 
 /**
- * The record that takes a change back, because another writer's change with a lower offset made it
- * impossible. It gives the object its previous content, or deletes the object if it did not exist.
+ * Returns the record that undoes a change, because another writer's change with a lower offset made
+ * the change impossible. The record gives the object its previous content, or deletes the object if
+ * it did not exist before.
  */
 export function undoOf(
   change: ObjectRecord & ObjectName,

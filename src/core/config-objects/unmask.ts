@@ -13,10 +13,10 @@ export interface Unmasked {
  * Replaces each masked value of the document `next` by the secret that the document `current` has
  * in the same field. A single secret counts as a list of one.
  *
- * In a list, a mask with a fingerprint stands for the secret with this fingerprint, and a mask
- * without one for the secret at the same position. If the list has become shorter, the positions of
- * the remaining secrets are unknown. A mask that can then stand for several secrets is a problem,
- * because the wrong choice would keep the secret that the operator wants to remove.
+ * In a list, a mask with a fingerprint stands for the secret with this fingerprint. A mask without
+ * a fingerprint stands for the secret at the same position. If the list has become shorter, the
+ * positions of the remaining secrets are unknown. A mask that can then stand for several secrets is
+ * a problem, because the wrong choice would keep the secret that the operator wants to remove.
  *
  * A webhook keeps secrets only for the same scheme and host. Otherwise an operator could read a
  * secret header by changing the URL to a host of their own. For the same reason, a client secret is
@@ -87,8 +87,8 @@ function ambiguous(secrets: readonly unknown[], { shown }: Mask): StoredSecret {
 }
 
 /**
- * Returns the stored values that a mask at this path of `next` can stand for, if its text and
- * fingerprint also fit.
+ * Returns the stored values that a mask at this path of `next` can stand for. The caller must still
+ * compare the text and the fingerprint of the mask with each value (`canStandFor`).
  */
 function candidatesFor(path: Path, mask: Mask, next: ObjectDocument, current: ObjectDocument): readonly unknown[] {
   const [list, index] = path
@@ -111,10 +111,15 @@ function listAt(document: ObjectDocument, path: Path): readonly unknown[] {
 }
 
 /**
- * Returns the stored webhooks whose secrets a webhook of `next` can keep. A webhook with a known id
- * is the stored one with this id. Any other webhook is the stored one with the same URL, or with
- * the fingerprint of its masked URL, or otherwise the one at the same position. If the list is
- * shorter, each stored webhook with the same host is possible.
+ * Returns the stored webhooks whose secrets the webhook of `next` at `position` can keep. Only a
+ * stored webhook with the same scheme and host is possible. The first of these rules that applies
+ * decides:
+ * 1. If a stored webhook has the same id, only this webhook is possible.
+ * 2. If the new URL is not masked, a stored webhook with the same URL is possible. If the URL is a
+ *    mask with a fingerprint, only a stored webhook whose URL has this fingerprint is possible.
+ * 3. If the list has not become shorter, only the stored webhook at the same position is possible.
+ * 4. If the list has become shorter, each stored webhook is possible that has the same masked URL
+ *    or, if the new URL is not masked, only the same host.
  */
 function webhooksFor(position: number, next: ObjectDocument, current: ObjectDocument): readonly unknown[] {
   const stored = listAt(current, ['webhooks'])
@@ -123,7 +128,9 @@ function webhooksFor(position: number, next: ObjectDocument, current: ObjectDocu
   const hasHost = (webhook: unknown): boolean => isSameHost(url, valueAt(webhook, ['url']))
   const withId = stored.filter(webhook => id !== undefined && valueAt(webhook, ['id']) === id)
   if (withId.length > 0) return withId.filter(hasHost)
-  // A new id can be the id of a webhook that had none. It is not another webhook's id.
+  // The webhook of `next` has no id, or an id that no stored webhook has. The operator may have
+  // added this id to a stored webhook without an id. A stored webhook with another id is a
+  // different webhook, so its secrets are not kept.
   const canBe = (webhook: unknown): boolean =>
     hasHost(webhook) && (id === undefined || valueAt(webhook, ['id']) === undefined)
   const mask = maskIn({ holds: 'url', value: url })
@@ -138,7 +145,7 @@ function webhooksFor(position: number, next: ObjectDocument, current: ObjectDocu
 
 /**
  * Whether the token URL of `next` has the scheme and host of the token URL of `current`, and each
- * webhook of `next` has those of a webhook of `current`.
+ * webhook of `next` has the scheme and host of a webhook of `current`.
  */
 function hasSameHosts(next: ObjectDocument, current: ObjectDocument): boolean {
   const tokenUrl: Path = ['auth', 'oauth2', 'tokenUrl']

@@ -8,14 +8,17 @@ import { draftFrom, settingsFrom } from '../settings/validate.ts'
 import { id as idField } from '../settings/value-types.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 
-/** A source or destination in the form that the settings have. */
+/** A valid source or destination, in the form in which `Settings` has it. */
 export type ParsedObject =
   | { readonly kind: 'source'; readonly source: Source }
   | { readonly kind: 'destination'; readonly destination: Destination }
 
 export type Validated =
   | { readonly kind: 'valid'; readonly object: ParsedObject }
-  /** Paths are relative to the document. Keys that Hookline does not know are masked. */
+  /**
+   * The paths of the problems are relative to the document. In these paths, keys that Hookline does
+   * not know are masked, because they may contain a secret.
+   */
   | { readonly kind: 'invalid'; readonly problems: readonly SettingsProblem[] }
 
 /**
@@ -37,13 +40,16 @@ export function validateObject(
   return validateInConfiguration(kind, id, given, context)
 }
 
-/** Distinguishes the two types by the key `webhooks`, which only a `Destination` has. */
+/**
+ * Whether `valid` is a `Source` or a `Destination` follows from the key `webhooks`, which only a
+ * `Destination` has.
+ */
 const parsedObject = (valid: Source | Destination): ParsedObject =>
   'webhooks' in valid ? { kind: 'destination', destination: withSecretTexts(valid) } : { kind: 'source', source: valid }
 
 /**
  * Checks the document as the only entry of a configuration. This is slower than `validSource` and
- * `validDestination`, but gives all problems.
+ * `validDestination`, but finds all problems of an invalid document.
  */
 function validateInConfiguration(
   kind: ObjectKind,
@@ -84,8 +90,8 @@ const fileProblem = (path: Path): SettingsProblem => ({
 /** The smallest configuration in which the document is an entry. */
 function configurationAround(kind: ObjectKind, document: object, context: EntryContext): object {
   const services = { kafka: { brokers: ['kafka:9092'] }, registry: { url: 'http://registry' } }
-  // The document is for the config topic. The config topic exists only with this setting, so the
-  // checks need it.
+  // The configuration needs `operator.encryptionKeyFile`, because the document is for the config
+  // topic, which exists only with this setting.
   const around = { ...context, ...services, operator: { encryptionKeyFile: 'key' } }
   if (kind === 'source') return { ...around, sources: [document] }
   const { sources } = document as { readonly sources?: unknown }
@@ -96,7 +102,10 @@ function configurationAround(kind: ObjectKind, document: object, context: EntryC
   return { ...around, sources: known.map(source => ({ id: source, writeKey: source })), destinations: [document] }
 }
 
-/** Makes the paths of a problem relative to the document, and removes advice about files. */
+/**
+ * Makes the paths of a problem relative to the document, and removes advice about files, because
+ * only the configuration file can name files.
+ */
 function relative({ path, first, hint, ...rest }: SettingsProblem): SettingsProblem {
   const at = { ...rest, path: maskUnknownKeys(path.slice(2)) }
   const text = hint?.replace(/ or \w+File$/, '')
@@ -105,7 +114,10 @@ function relative({ path, first, hint, ...rest }: SettingsProblem): SettingsProb
     : { ...at, first: maskUnknownKeys(first.slice(2)), ...(text !== undefined && { hint: text }) }
 }
 
-/** The URL and the headers may have credentials, so logs and JSON must not show them. */
+/**
+ * Wraps the URL and the header values of each webhook in a `Secret`, so that logs and JSON do not
+ * show the credentials that they may contain.
+ */
 const withSecretTexts = (destination: Destination): Destination => ({
   ...destination,
   webhooks: destination.webhooks.map(webhook => ({

@@ -77,8 +77,9 @@ export class DeletionTally {
   }
 
   /**
-   * Adds a result; call it in the order of the topic. Results of other deletions, and of sources
-   * and destinations that this deletion does not name, have no effect.
+   * Adds a result. The caller must add the results in the order of the topic, because a later
+   * result replaces an earlier one. Results of other deletions, and of sources and destinations
+   * that this deletion does not name, have no effect.
    */
   note({ request, source, destination, userId, result }: DeletionOutcome): void {
     if (request !== this.#record.id || !this.#places.has(placeOf(source, destination))) return

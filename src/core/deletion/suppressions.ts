@@ -3,7 +3,7 @@ import type { JsonText } from '../message/json-text.ts'
 import type { MessageType } from '../message/message.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
 
-/** A deletion of one user that stops events of that user. */
+/** The record that a user was deleted. It stops events of this user. */
 export interface Suppression {
   /** The source whose events the suppression stops; `undefined` for every source. */
   readonly source: string | undefined
@@ -26,9 +26,9 @@ export type UserSuppressions = readonly Suppression[]
 export const defaultSuppressionRetention = durationMs(53 * 24 * 3_600_000)
 
 /**
- * Whether a suppression has expired. It expires `lasts` milliseconds after the deletion, because
- * after this time no event received before the deletion can be delivered, not even by a replay. A
- * suppression that also stops later events never expires.
+ * Whether a suppression has expired. It expires `lasts` milliseconds after the deletion. After this
+ * time, no event received before the deletion can be delivered, not even by a replay. A suppression
+ * that also stops later events never expires.
  */
 const isOver = ({ isSuppressed, deletedAt }: Suppression, now: EpochMs, lasts: DurationMs): boolean =>
   !isSuppressed && now > deletedAt + lasts
@@ -124,7 +124,8 @@ export class SuppressionIndex {
   readonly #byUser = new Map<string, Held>()
   /**
    * Users whose last record in the suppressions topic lacks a suppression that an earlier record
-   * has.
+   * has, because two processes wrote concurrently. A process must write one record with all
+   * suppressions of the user.
    */
   readonly #incomplete = new Set<string>()
   readonly #lasts: DurationMs
@@ -183,8 +184,8 @@ export class SuppressionIndex {
   }
 
   /**
-   * Users whose record must be written again, for one of two reasons. A suppression in the record
-   * has expired. Or the record lacks a suppression that an earlier record has.
+   * Returns the users whose record must be written again. Either a suppression in the record has
+   * expired, or the record lacks a suppression that an earlier record has.
    */
   *outdated(now: EpochMs): Iterable<string> {
     yield* this.#incomplete

@@ -22,7 +22,10 @@ export interface AttemptFacts {
   readonly destination: string
   readonly source: string
   readonly messageId: string
-  /** The id of the trace of the first attempt. It is the same for all attempts of a delivery. */
+  /**
+   * The id of the trace of the delivery's first attempt. All attempts of the delivery have this id
+   * here.
+   */
   readonly traceId?: string | undefined
   readonly type: MessageType
   /** The number of the attempt, from 1 on. */

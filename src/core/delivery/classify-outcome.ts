@@ -1,7 +1,7 @@
 import { assertNever } from '../assert-never.ts'
 import type { CallPhase, CallResult } from '../webhook-ports.ts'
 
-/** Outcomes of a request after which the same webhook is tried again. */
+/** Outcomes of a request after which Hookline may repeat the request to the same webhook. */
 export const retryableOutcomes = [
   'http_408',
   'http_429',
@@ -17,7 +17,10 @@ export const retryableOutcomes = [
   'internal',
 ] as const
 
-/** Outcomes of a request after which the same webhook is not tried again for this delivery. */
+/**
+ * Outcomes of a request after which Hookline does not repeat the request to the same webhook for
+ * this delivery.
+ */
 export const refusedOutcomes = ['http_3xx', 'http_4xx', 'tls_untrusted', 'blocked_address'] as const
 
 export type RetryableOutcome = (typeof retryableOutcomes)[number]
@@ -184,12 +187,15 @@ const refused: ReadonlySet<string> = new Set(refusedOutcomes)
  */
 export const isOfEndpoint = (outcome: Outcome): boolean => outcome !== 'auth' && outcome !== 'proxy'
 
-/** Whether the same webhook is tried again after this outcome. */
+/** Whether Hookline may repeat a request with this outcome to the same webhook. */
 export function isRetryable(outcome: string): outcome is RetryableOutcome {
   return retryable.has(outcome)
 }
 
-/** Whether the outcome is a rejection: the same webhook is not tried again for this delivery. */
+/**
+ * Whether the outcome is a rejection: Hookline does not repeat the request to the same webhook for
+ * this delivery.
+ */
 export function isRefused(outcome: string): outcome is RefusedOutcome {
   return refused.has(outcome)
 }

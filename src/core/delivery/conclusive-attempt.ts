@@ -3,7 +3,7 @@ import { type Attempt, isOnlySlowedDown, isWithoutPermit } from './decide.ts'
 
 /**
  * Whether the result of an attempt shows if the destination's endpoints work. The circuit breaker
- * counts only attempts that show it. It does not count:
+ * counts only attempts that show this. It ignores:
  * - an attempt that sent no request
  * - a failed attempt during which a permit was missing, or the proxy or the authorization server
  *   failed: without this problem the attempt might have succeeded

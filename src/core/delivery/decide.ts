@@ -41,7 +41,7 @@ export interface Attempt {
   readonly calls: readonly CallOutcome[]
   /**
    * Number of webhooks that were not called because no permit (a slot for a concurrent request) was
-   * free. They count as retryable failures.
+   * free. The decision about the delivery treats each of them like a retryable failure.
    */
   readonly leftOut: number
   /**
@@ -60,8 +60,8 @@ export const isWithoutPermit = ({ calls, isHeldUpByOthers }: Pick<Attempt, 'call
 
 /**
  * Whether the only retryable outcomes of a failed attempt are 429. The endpoint works and asks for
- * fewer requests, so the destination is slowed down (`slow-down.ts`) and the attempt does not count
- * for the circuit breaker.
+ * fewer requests. So the destination is slowed down (`slow-down.ts`), and the circuit breaker does
+ * not count the attempt as a failure.
  */
 export function isOnlySlowedDown({ calls }: Pick<Attempt, 'calls'>): boolean {
   if (calls.some(({ outcome }) => outcome === 'delivered')) return false
@@ -70,15 +70,16 @@ export function isOnlySlowedDown({ calls }: Pick<Attempt, 'calls'>): boolean {
 }
 
 /**
- * The shortest Retry-After of an attempt's retryable requests, in ms; 0 when no response has one.
+ * The wait before the next attempt that the endpoints ask for: the shortest Retry-After of the
+ * attempt's retryable requests, in ms. 0 when no response has one.
  */
 export const retryAfterOf = ({ calls }: Pick<Attempt, 'calls'>, now: EpochMs): DurationMs =>
   smallest(calls.map(call => (isRetryable(call.outcome) ? parseRetryAfter(call.retryAfter, now) : undefined)))
 
 /**
  * Whether a failed attempt is retryable only because the authorization server gave no token: all
- * its retryable outcomes are `auth`. Until the end of the retry window it does not count as an
- * attempt, so it does not use up the schedule.
+ * its retryable outcomes are `auth`. During the retry window, the delivery is then deferred, and
+ * this attempt does not use up the schedule.
  */
 export function isWithoutToken({ calls }: Pick<Attempt, 'calls'>): boolean {
   const retryable = calls.filter(({ outcome }) => isRetryable(outcome))
@@ -101,21 +102,21 @@ export type Decision =
 export type Deferral = Extract<Decision, { kind: 'deferred' }>
 
 /**
- * Decides what happens to a delivery after an attempt. For example, a delivery is retried after a
- * 429, but not before the time of its Retry-After.
+ * Decides after an attempt whether the delivery is delivered, retried, deferred or dead-lettered. A
+ * retry is not due before the end of the shortest Retry-After of the attempt.
  */
 export function decide(attempt: Attempt, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const { calls, leftOut, number, isHeldUpByOthers } = attempt
   if (calls.some(call => call.outcome === 'delivered')) return { kind: 'delivered' }
-  // The attempt sent no request, because no permit was free. It does not count as an attempt, so it
-  // does not use up the schedule.
+  // The attempt sent no request, because no permit was free. So the delivery is deferred, and this
+  // attempt does not use up the schedule.
   if (calls.length === 0 && leftOut > 0) return defer(carried, 'lane_full', policy, now, { climbs: !isHeldUpByOthers })
 
   const retryable = calls.filter(call => isRetryable(call.outcome))
   const retryAfterMs = retryAfterOf(attempt, now)
   // During the retry window, an attempt for which permits were missing does not use up the
-  // schedule. After the window, it counts like any other attempt. Otherwise the delivery would be
-  // deferred forever.
+  // schedule. After the window, it is handled like any other failed attempt. Otherwise the delivery
+  // would be deferred forever.
   if (isWithoutPermit(attempt) && !isWindowOver(carried, now)) {
     const notBefore = epochMs(Math.min(now + retryAfterMs, carried.deadline))
     const waiting = { ...carried, notBefore, ...remember(carried, calls) }
@@ -252,7 +253,10 @@ function deadLetter(carried: DeliveryState, reason: DeadLetterReason): Decision 
   return { kind: 'dead_lettered', reason, carried: { ...carried, reason } }
 }
 
-/** The shortest of the given waits, in ms; 0 when no response asked for a wait. */
+/**
+ * The shortest of the given waits, in ms. `undefined` stands for a response that asked for no wait;
+ * the result is 0 when there are only these.
+ */
 function smallest(waits: readonly (DurationMs | undefined)[]): DurationMs {
   const given = waits.filter(wait => wait !== undefined)
   return given.length === 0 ? durationMs(0) : durationMs(Math.min(...given))
@@ -265,17 +269,18 @@ function smallest(waits: readonly (DurationMs | undefined)[]): DurationMs {
 const maxRemembered = 10
 
 /**
- * Merges the outcomes of an attempt into the delivery's list of outcomes. Rejections of earlier
- * attempts keep their positions. The new outcomes overwrite the other entries from the left. If
- * there are fewer new outcomes than other entries, the remaining entries stay, even if they belong
- * to other webhooks.
+ * Merges the outcomes of an attempt into the list of outcomes in the delivery's headers. A
+ * rejection stays at its position, because its webhook is not called again. The outcomes of the
+ * attempt replace the other entries, from the left. If the attempt has fewer outcomes than there
+ * are entries to replace, the rest of these entries stay, even if they are older outcomes of the
+ * same webhooks.
  */
 function remember(
   carried: DeliveryState,
   calls: readonly CallOutcome[],
 ): Pick<DeliveryState, 'outcomes' | 'refusedWebhooks'> {
   const [only] = calls
-  // A shortcut for the usual case: the destination has one webhook, and the list is empty or has
+  // A faster path for the usual case: the destination has one webhook, and the list is empty or has
   // only the previous outcome of this webhook.
   if (only !== undefined && calls.length === 1 && !isRefused(only.outcome) && hasNoOther(carried))
     return { outcomes: only.outcome, refusedWebhooks: [] }

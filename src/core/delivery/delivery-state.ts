@@ -13,17 +13,17 @@ export interface Origin extends TopicPartition {
 }
 
 /**
- * The state of a delivery. The headers of its record keep it in retry topics and in the dead-letter
- * topic.
+ * The state of a delivery. While the delivery waits in a retry topic or is in the dead-letter
+ * topic, the headers of its record have the state.
  */
 export interface DeliveryState {
   readonly destination: string
   /** The number of attempts made so far. */
   readonly attempt: number
   /**
-   * Number of deferrals so far that count. Each counted deferral makes the next one use a longer
-   * tier (the wait of a retry topic). A deferral does not count when it ends soon, when the
-   * destination did not cause it, or when its cause is `not_before` (see `defer`).
+   * Number of deferrals so far that count. The higher the number, the longer is the tier (the wait
+   * of a retry topic) of the next deferral. A deferral does not count when its cause ends soon,
+   * when the destination did not cause it, or when its cause is `not_before` (see `defer`).
    */
   readonly deferrals: number
   /** When the dispatcher first admitted the event. */
@@ -32,7 +32,7 @@ export interface DeliveryState {
   readonly deadline: EpochMs
   /**
    * Since when the delivery waits because its destination is paused. Set only during this wait, and
-   * only if the retry window of the delivery does not count paused time (see `paused-time.ts`).
+   * only if the retry window of the delivery excludes paused time (see `paused-time.ts`).
    */
   readonly pausedAt?: EpochMs | undefined
   /** The paused time so far, in ms. The deadline was moved by this time. Absent means 0. */
@@ -46,9 +46,9 @@ export interface DeliveryState {
   readonly reason: string
   /**
    * The last outcome of each webhook, separated by commas. A webhook that was never called has no
-   * entry. The entries have the order of the configuration until an attempt does not call one of
-   * the webhooks. A rejection stays at its position: the nth rejection belongs to the nth hash in
-   * `refusedWebhooks`.
+   * entry. The position of an entry does not show its webhook: after an attempt that did not call
+   * all webhooks, the order can differ from the configuration. Only the order of the rejections is
+   * fixed: the nth rejection belongs to the nth hash in `refusedWebhooks`.
    */
   readonly outcomes: string
   /** The `urlHash` of each webhook that rejected this delivery and is not called again for it. */
@@ -59,13 +59,13 @@ export interface DeliveryState {
   readonly origin: Origin
   /**
    * The number of replays of the delivery, including those of its event before it became a
-   * delivery. A resend sets it to 1.
+   * delivery. A resend sets it to 1. The metric of first attempts includes only deliveries with 0.
    */
   readonly round: number
   readonly messageId: string
   /**
-   * The `traceparent` of the first attempt, to which later attempts link. `undefined` without
-   * traces. It is read from a header, so it can be malformed.
+   * The `traceparent` of the first attempt, to which later attempts link. `undefined` when tracing
+   * is off. The value comes from a header that other programs can write, so it can be malformed.
    */
   readonly firstTrace?: string | undefined
 }
@@ -184,8 +184,8 @@ const integerIn = (text: string | undefined): number =>
 const notBeforeIn = (text: string | undefined): EpochMs => epochMs(integerIn(text?.replace(/\.\d{1,9}$/, '')))
 
 /**
- * Maximum length of a text in a header. Hookline's own texts are shorter. Longer texts, from other
- * programs, would not fit into a truncated dead letter.
+ * Maximum length of a text in a header. Hookline's own texts are shorter. Only other programs write
+ * longer texts, which would not fit into a truncated dead letter.
  */
 export const longestText = 1_000
 
@@ -229,8 +229,8 @@ export function parseDeliveryState(headers: RecordHeaders): DeliveryState | unde
 }
 
 /**
- * The paused time in the headers of a record. `paused-at` counts only while the reason is `paused`,
- * because earlier versions copy it into records that wait for another reason.
+ * The paused time in the headers of a record. `paused-at` is used only when the reason is `paused`,
+ * because earlier versions of Hookline copy this header into records that wait for another reason.
  */
 function pausedTimeIn(headers: RecordHeaders): Pick<DeliveryState, 'pausedAt' | 'pausedFor'> {
   const at = headers['reason'] === 'paused' ? integerIn(headers[rareHeaders.pausedAt]) : Number.NaN
@@ -244,9 +244,9 @@ function pausedTimeIn(headers: RecordHeaders): Pick<DeliveryState, 'pausedAt' | 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
 
 /**
- * Makes the copy of an event's record that is written to a retry topic. It has the event's key and
- * value. Its partition may differ, because the producer writes records that are deferred together
- * to one partition, in one request.
+ * Makes the copy of an event's record that is written to a retry topic. The copy has the event's
+ * key and value. It may be in another partition than its key says, because the producer writes
+ * records that are deferred together to one partition, in one request.
  */
 export function retryRecord(record: LogRecord, carried: DeliveryState): OutgoingRecord {
   return { key: record.key, value: record.value, headers: replaceHeaders(record, carried) }

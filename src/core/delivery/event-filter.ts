@@ -7,9 +7,9 @@ import { type FieldPath, type FilterFields, parseFieldPath } from './filter-fiel
 import { matches, type NamePattern, parsePattern } from './name-pattern.ts'
 
 /*
- * The filter of a destination: which events of its sources it gets. `route` applies it to events
- * from the events topic, before their deliveries are queued. A delivery that waits in a retry topic
- * is not filtered again.
+ * The filter of a destination: which events of its sources the destination gets. `route` applies
+ * the filter to events from the events topic, before their deliveries are queued. A delivery that
+ * waits in a retry topic is not filtered again.
  */
 
 /**

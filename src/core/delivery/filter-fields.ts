@@ -90,8 +90,8 @@ export class FilterFields {
   #memberOf(part: Part, names: readonly string[]): unknown {
     let value = this.#partOf(part)
     for (const name of names) {
-      // Only the value's own members count: `properties.constructor`, which JavaScript inherits, is
-      // not a value of the message. A list has no members.
+      // Only own members are looked up: every JavaScript object inherits a `constructor`, but
+      // `properties.constructor` is then not a value of the message. A list has no members.
       if (!isObject(value) || !Object.hasOwn(value, name)) return this.#foldedInto(part, names)
       value = value[name]
     }
@@ -99,9 +99,9 @@ export class FilterFields {
   }
 
   /**
-   * Returns the value at a path into `properties` if the message's own `properties` have no value
-   * at this path: the name of a page, or the category of a page or screen. The request body has
-   * both of them in `properties`.
+   * Returns the name of a page for the path `properties.name`, and the category of a page or screen
+   * for `properties.category`; `undefined` for other paths. The request body has the name and the
+   * category in `properties`, unless the message's own `properties` have this key.
    */
   #foldedInto(part: Part, names: readonly string[]): string | undefined {
     const { type, name, category } = this.#message
@@ -123,8 +123,8 @@ function parsedPart(part: Part, message: Message): unknown {
   const text = message[part]
   if (text === undefined || !partsOfBody[message.type].includes(part)) return undefined
   const parsed = parseField(text, part)
-  // Only a text from another producer can be invalid JSON: an event that the producer has marked as
-  // `canonical` is not normalised.
+  // The text can be invalid JSON if a producer other than Hookline has marked the event as
+  // `canonical`: Hookline then uses the text without parsing and normalising it.
   return parsed.kind === 'parsed' ? parsed.value : undefined
 }
 

@@ -30,11 +30,12 @@ export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy
 }
 
 /**
- * Defers a delivery that waits in memory because of a limit of its destination. It then waits in a
- * retry topic, which frees the memory. Its *turn* is the time at which the limit is expected to let
- * it start: `forMs` from now. The retry topic is the one with the longest wait that ends before the
- * turn. So the deliveries of a long backlog return to memory at about the rate of the limit. The
- * turn of a delivery that was never attempted may be after the end of its retry window.
+ * Moves a delivery that waits in memory because of a limit of its destination to a retry topic,
+ * which frees the memory. The *turn* of the delivery is the time at which the limit is expected to
+ * let it start: `forMs` from now. Of the retry topics whose wait ends before the turn, the one with
+ * the longest wait is used. So the deliveries of a long backlog return to memory at about the rate
+ * of the limit. The turn of a delivery that was never attempted may be after the end of its retry
+ * window.
  */
 export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const due = dueAfter(forMs, now)
@@ -51,9 +52,9 @@ export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy
 const dueAfter = (forMs: number, now: EpochMs): EpochMs => epochMs(Math.ceil(now + forMs))
 
 /**
- * Milliseconds until the turn that `deferUntilTurn` gave to a delivery, the time at which the limit
- * lets it start. `undefined` when the delivery has no turn. A turn that passed less than a minute
- * ago is still valid; the result is then 0.
+ * Milliseconds until the turn of a delivery, the time at which the limit is expected to let the
+ * delivery start (see `deferUntilTurn`). If the turn passed less than a minute ago, the delivery
+ * may start now, and the result is 0. `undefined` when the delivery has no turn, or an older one.
  */
 export function msToTurn({ reason, notBefore }: DeliveryState, now: EpochMs): DurationMs | undefined {
   const isDeferredByLimit = reason === 'lane_full' || reason === 'not_before'

@@ -5,7 +5,7 @@ import type { RetryPolicy } from './retry-tier.ts'
 
 /*
  * The paused time of a delivery: the time for which it waited because its destination was paused.
- * With `lifecycle.pauseKeepsWindow`, the retry window does not count this time.
+ * With `lifecycle.pauseKeepsWindow`, the retry window excludes this time.
  *
  * While its destination is paused, a delivery is deferred again and again. Each deferral writes a
  * retry record with the time of the deferral (`pausedAt`). When a process reads the record, it
@@ -25,14 +25,16 @@ export function beginPausedTime(
   now: EpochMs,
 ): DeliveryState {
   if (pauseKeepsWindow !== true || pausedTimeLeft(carried) === 0) return carried
-  // The delivery can be due up to 10 s from now. Its paused time begins when it is due.
+  // A delivery in memory can become due up to 10 s from now. Before it is due, it does not wait
+  // because of the pause. So its paused time begins when it is due.
   return { ...carried, pausedAt: epochMs(Math.max(now, carried.notBefore)) }
 }
 
 /**
- * Returns the state of a delivery whose retry record is read again. If it was deferred because of
- * the pause, the deadline moves by the time since then. This time counts completely, even if the
- * destination was resumed earlier. A delivery that was deferred for another reason stays unchanged.
+ * Returns the state of a delivery whose retry record is read again. If the delivery was deferred
+ * because its destination was paused, the deadline moves by the whole time since the deferral, even
+ * if the destination was resumed earlier. The state of a delivery that was deferred for another
+ * reason stays unchanged.
  */
 export function endPausedTime(carried: DeliveryState, now: EpochMs): DeliveryState {
   if (carried.pausedAt === undefined) return carried

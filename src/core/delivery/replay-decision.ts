@@ -56,7 +56,7 @@ export interface ReplayContext {
   readonly policy: Pick<RetryPolicy, 'window' | 'tiers'>
   /**
    * Whether a delivery is replayed even if its source is no longer connected to its destination, or
-   * cannot be read.
+   * is not known because the event cannot be decoded.
    */
   readonly evenDisconnected?: boolean
 }
@@ -72,7 +72,8 @@ const beforeDelivery: ReadonlySet<string> = new Set<DeadLetterReason>([
 
 /**
  * Decides how a dead letter is replayed. `event` is the delivery's event, or `undefined` when its
- * bytes cannot be decoded. Then the delivery is refused, except with `evenDisconnected`.
+ * bytes cannot be decoded. Its source is then not known, so the replay is refused, except with
+ * `evenDisconnected`.
  */
 export function replayTargetOf(
   record: LogRecord,
@@ -91,9 +92,11 @@ export function replayTargetOf(
   const given = parseDeliveryState(record.headers)
   if (given !== undefined) {
     const { origin, destination, messageId } = given
-    // A dead letter is kept for 30 days. In that time the destination's id may have been given to
-    // another customer's endpoint. Only the event names its source: its schema may be registered
-    // after this replay and before the delivery of the copy.
+    // A dead letter is kept for 30 days. In this time, the id of its destination may have been
+    // given to another customer's endpoint. So the source of the event must still be connected to
+    // the destination. The source of an event that cannot be decoded is not known, so its replay is
+    // refused. Otherwise its copy could reach that endpoint: the schema of the event may be
+    // registered before the dispatcher reads the copy.
     if (!evenDisconnected) {
       if (event === undefined) return { kind: 'refused', reason: 'unreadable' }
       if (!isConnected(event.sourceId, destination, routing)) return { kind: 'refused', reason: 'not_connected' }
@@ -105,11 +108,12 @@ export function replayTargetOf(
     return { kind: 'delivery', topic, copy }
   }
   const { origin, reason } = deadLetter
-  // The origin is a retry topic if another program wrote the record there without a valid
-  // destination. If it were replayed, it would be dead-lettered again.
+  // The origin is a retry topic if another program wrote a record without a valid destination to
+  // this topic. If this record were replayed, it would be dead-lettered again.
   if (origin?.topic !== topics.events || origin.partition < 0 || !beforeDelivery.has(reason))
     return { kind: 'refused', reason: 'unreadable' }
-  // An event that was replayed before keeps its first `replay-of` header.
+  // An event that was replayed before keeps its first `replay-of` header, because its message id
+  // and time may be derived from it (see `firstOrigin`).
   const headers = { [replayOfHeader]: toReplayOf(origin), ...original.headers }
   return { kind: 'event', topic: topics.events, copy: { ...original, headers, partition: origin.partition } }
 }

@@ -59,12 +59,12 @@ interface Attempted {
   readonly at: EpochMs
 }
 
-/** The settings of a destination that its headers and connections depend on. */
+/** The settings of a destination that decide the signatures and the connections of its requests. */
 type SigningDestination = Pick<Destination, 'secrets' | 'secretRotatesAt' | 'signingKeys' | 'policy' | 'tlsIdentity'>
 
 /**
- * The requests of one attempt, ready to send. They share the body and the signature. Each has the
- * headers of its own webhook.
+ * Returns the requests of one attempt, ready to send. All of them have the same body and signature,
+ * and each has the headers of its own webhook.
  */
 export function requestsOf(
   delivery: Attempted & {

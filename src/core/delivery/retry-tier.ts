@@ -8,7 +8,10 @@ export interface RetryPolicy {
   readonly window: DurationMs
   /** The tiers that have a retry topic, shortest first: the result of `tiersOf(schedule)`. */
   readonly tiers: readonly DurationMs[]
-  /** Whether the window excludes the time for which the destination is paused. Absent means no. */
+  /**
+   * Whether the retry window excludes the time for which the destination is paused: the window then
+   * ends later. Absent means no.
+   */
   readonly pauseKeepsWindow?: boolean | undefined
 }
 
@@ -24,10 +27,12 @@ export function tierFor(wait: DurationMs, tiers: readonly DurationMs[]): Duratio
 
 /**
  * Returns the tier (wait of a retry topic) for a delivery that was deferred `deferrals` times
- * before. Each deferral uses a longer tier, up to five minutes or `minWait`. So records circulate
- * less through Kafka during a long outage or pause. The tier is at most `remaining`, the rest of
- * the retry window, unless all tiers are longer. A negative `remaining` means that the window is
- * over; `remaining` then has no effect.
+ * before. The tier grows with the deferrals, up to five minutes, so that records circulate less
+ * through Kafka during a long outage. Two arguments change this tier:
+ * - `minWait` is the minimum wait of the delivery, for example during a long pause of its
+ *   destination. If `minWait` is longer than the tier, the tier for `minWait` is used.
+ * - `remaining` is the rest of the retry window. The result is not longer than this rest, unless
+ *   all tiers are longer. A negative `remaining` means that the window is over, and has no effect.
  */
 export function deferralTier(
   deferrals: number,

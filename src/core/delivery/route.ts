@@ -36,8 +36,9 @@ export type Route =
       readonly kind: 'deliver'
       readonly destinations: readonly Destination[]
       /**
-       * One drop for each destination that does not get the event. If the event has no destination
-       * at all, a single drop with the reason `no_destination`.
+       * One drop for each destination of the event's source that does not get the event. If the
+       * event has no destination at all, the list has a single drop with the reason
+       * `no_destination`.
        */
       readonly drops: readonly Drop[]
     }
@@ -98,9 +99,10 @@ export function route(event: Event, routing: Routing): Route {
 
   const named = destinationOf(destinationId, routing)
   if (named === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
-  // With `destinationId`, an event selects one of the destinations that are connected to its
-  // source. It cannot select another destination. Hookline's own sources are connected by
-  // `audiences.list` and `canary` instead.
+  // The event selects one destination with `destinationId`. It can select only a destination that
+  // is connected to its source. There are two exceptions: Hookline's own sources are connected by
+  // `audiences.list` and `canary` instead, and the sources of a destination in an unreadable file
+  // are not known.
   const isConnected = isOwn || connected.includes(named) || !routing.destinations.has(destinationId)
   return select(isConnected ? [named] : none, event)
 }
@@ -134,8 +136,8 @@ export const reportedDestinations = ({ destinationId, origin }: Event): readonly
   destinationId === undefined ? (origin?.destinations ?? none) : [destinationId]
 
 /**
- * Returns a drop for each destination whose result an audience, a deletion or the canary waits for,
- * but which is no longer connected to the event's source.
+ * Returns a drop for each destination that is no longer connected to the event's source, although
+ * an audience, a deletion or the canary waits for its result. The drop reports this result.
  */
 function dropsOfDisconnected(event: Event, connected: readonly Destination[]): readonly Drop[] {
   const awaited = reportedDestinations(event)

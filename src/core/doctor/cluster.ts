@@ -70,8 +70,9 @@ export interface ClockReading {
 }
 
 /**
- * Differences between the clocks, in milliseconds, from which the check warns or fails. Services
- * and commands use the brokers' time. Until a broker responds, they use the machine's time.
+ * Differences between the clocks, in milliseconds, from which the check warns or fails. A wrong
+ * machine clock matters only until a broker responds: services and commands use the machine's time
+ * until then, and the brokers' time afterwards.
  */
 const warnBeyondMs = 1_000
 const failBeyondMs = 60_000

@@ -44,7 +44,8 @@ export function judgeEndpoint(dialled: Dialled, now: EpochMs): Judgement {
 }
 
 const remedies: Readonly<Partial<Record<Outcome, string>>> = {
-  blocked_address: 'Hookline sends no requests to this endpoint: check the URL, and the addresses of its host name',
+  blocked_address:
+    'Hookline sends no requests to this endpoint, because its address or port is not permitted: correct the URL or the DNS record, or permit the address or port in the section "network"',
   dns: "check the host name and this machine's name servers",
   connect: 'check that the server is running, and that no firewall blocks this machine',
   timeout: 'check that the server is running, and that no firewall drops packets to it',

@@ -32,13 +32,17 @@ export interface Finding {
 /** A finding without its kind of check. */
 export type Judgement = Omit<Finding, 'of'>
 
-/** Sorts by `checkKinds`; findings of one kind keep their order. */
+/**
+ * Sorts findings by their kind, in the order of `checkKinds`. Findings of one kind keep their
+ * order.
+ */
 export function inOrder(findings: readonly Finding[]): readonly Finding[] {
   return findings.toSorted((a, b) => checkKinds.indexOf(a.of) - checkKinds.indexOf(b.of))
 }
 
 /**
- * For example `fail  endpoint crm/0 https://crm.example.com: connection refused; is the server up?`
+ * Formats a finding as one line, for example
+ * `fail  endpoint crm/0 https://crm.example.com: connection refused; is the server up?`
  */
 export function formatFinding({ of, level, which, detail, remedy }: Finding): string {
   const subject = which === undefined ? of : `${of} ${which}`

@@ -134,7 +134,7 @@ function replicationDrift(spec: TopicSpec, { replicationFactor }: TopicDescripti
       spec,
       'replication',
       'error',
-      `has replication factor ${replicationFactor}, needs 3: add replicas, for example with kafka-reassign-partitions.sh`,
+      `has replication factor ${replicationFactor}, but needs 3: add replicas, for example with kafka-reassign-partitions.sh`,
     ),
   ]
 }
@@ -176,21 +176,21 @@ function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestE
   if (spec.maxRecordBytes === undefined || is === undefined) return []
   const needed = Math.max(spec.maxRecordBytes, largestEvent + copyOverheadBytes)
   if (Number(is) >= needed) return []
-  const detail = `has max.message.bytes ${is}, needs ${needed}: a retry record or dead letter is longer than its event and may not fit: raise max.message.bytes`
+  const detail = `has max.message.bytes ${is}, but needs ${needed}, because a retry record or dead letter is longer than its event: raise max.message.bytes`
   return [drift(spec, 'record_size', 'note', detail)]
 }
 
 function compactionLagDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['min.compaction.lag.ms']
   if (spec.compactionLag === undefined || is === undefined || Number(is) >= spec.compactionLag) return []
-  const detail = `has min.compaction.lag.ms ${is}, needs ${spec.compactionLag}: compaction may remove a valid record that a delayed write replaced, before Hookline writes it again: raise min.compaction.lag.ms`
+  const detail = `has min.compaction.lag.ms ${is}, but needs at least ${spec.compactionLag}: raise it; otherwise, if a delayed write puts an outdated record after a valid one with the same key, compaction may remove the valid record before Hookline writes it again`
   return [drift(spec, 'compaction_lag', 'note', detail)]
 }
 
 function tombstoneDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['delete.retention.ms']
   if (spec.tombstoneRetention === undefined || is === undefined || Number(is) >= spec.tombstoneRetention) return []
-  const detail = `has delete.retention.ms ${is}, needs ${spec.tombstoneRetention}: Kafka may remove the record of a deletion before all processes have read it, and then processes disagree about an object that is created again: raise delete.retention.ms`
+  const detail = `has delete.retention.ms ${is}, but needs ${spec.tombstoneRetention}: raise delete.retention.ms, because Kafka may otherwise remove the record of a deletion before all processes have read it, and processes then disagree about an object that is created again`
   return [drift(spec, 'tombstones', 'error', detail)]
 }
 

@@ -4,11 +4,14 @@ const { neverSlowMs, quickPart, callTimeWindowMs, lastCallWeight } = flowLimits.
 
 /** Sums over the requests that ended in one time window (`callTimeWindowMs`). */
 interface Sums {
-  /** The time for which the requests held permits: the sum of their durations, in milliseconds. */
+  /**
+   * The sum of the durations of these requests, in milliseconds. A request holds its permits for
+   * its duration.
+   */
   held: number
-  /** The sum of the squares of these durations. */
+  /** The sum of the squares of these durations, for the mean in `typicalMs`. */
   squares: number
-  /** Whether a request has ended whose destination is not slow (`CallTime.isSlow`). */
+  /** Whether at least one of these requests was to a quick destination (not `CallTime.isSlow`). */
   hasQuick: boolean
 }
 
@@ -17,22 +20,23 @@ const noSums = (): Sums => ({ held: 0, squares: 0, hasQuick: false })
 /** How long one destination's requests hold permits (slots for concurrent requests) of a limit. */
 export interface CallTime {
   /**
-   * Moving mean of the request times in milliseconds; `undefined` until the first request has
-   * ended.
+   * Moving mean of the durations of the destination's requests, in milliseconds; `undefined` until
+   * the first request has ended.
    */
   meanMs: number | undefined
   /**
-   * Whether the destination's requests take long compared with those of other destinations. It
-   * matters while the limit is crowded: it has at least as many destinations as permits. Slow
-   * destinations then leave the last permit to quick ones (`FairShare`).
+   * Whether the destination's requests take long compared with those of other destinations. It is
+   * used only while the limit is crowded, which means that the limit has at least as many
+   * destinations as permits. Slow destinations then leave the last permit to quick ones
+   * (`FairShare`).
    */
   isSlow: boolean
 }
 
 /**
  * Measures how long requests hold the permits of a shared limit. Each request is weighted with its
- * duration: one request of 5 s counts as much as a thousand of 5 ms. Times are monotonic
- * milliseconds.
+ * duration: one request of 5 s has the same weight as a thousand requests of 5 ms. Times are
+ * monotonic milliseconds.
  */
 export class CallTimes {
   #window = 0
@@ -49,14 +53,18 @@ export class CallTimes {
     if (!time.isSlow) this.#now.hasQuick = true
   }
 
-  /** Whether a request of a quick destination has ended in the current or the previous window. */
+  /**
+   * Whether a request of a quick destination has ended in the current or the previous window. If
+   * none has, slow destinations need not leave a permit to quick ones.
+   */
   get hasQuick(): boolean {
     return this.#now.hasQuick || this.#before.hasQuick
   }
 
   /**
    * The mean duration of the requests in the current and the previous window, each weighted with
-   * its duration.
+   * its duration. A destination is slow if its own mean exceeds an eighth of this mean
+   * (`quickPart`) and 100 ms.
    */
   get typicalMs(): number {
     const held = this.#now.held + this.#before.held

@@ -12,8 +12,8 @@ interface EndedAttempt {
   readonly failed: boolean
   readonly wasProbe: boolean
   /**
-   * Whether the attempt shows if the endpoints work. Only these attempts count (see `isConclusive`
-   * in `conclusive-attempt.ts`).
+   * Whether the attempt shows if the endpoints work (see `isConclusive` in
+   * `conclusive-attempt.ts`). The circuit breaker ignores all other attempts.
    */
   readonly isConclusive: boolean
 }
@@ -35,11 +35,15 @@ interface EndedAttempt {
  */
 export class CircuitBreaker {
   /**
-   * Two counters for each step: attempts that did not fail, and attempts that failed. They share
-   * one array: with 1,000 destinations, two arrays would cost more cache misses.
+   * Two counters for each step of 5 s: attempts that did not fail, and attempts that failed. All
+   * counters share one array: with 1,000 destinations, two arrays for each circuit breaker would
+   * cost more cache misses.
    */
   readonly #counts = new Uint32Array(2 * steps)
-  /** The step of the last counted attempt. */
+  /**
+   * The number of the step in which the last counted attempt ended: the end time of the attempt,
+   * divided by the length of a step.
+   */
   #step = 0
   #openUntil: number | undefined
   #isProbing = false
@@ -55,12 +59,11 @@ export class CircuitBreaker {
     return this.#openUntil
   }
 
-  /** Whether a probe is in progress. */
   get isProbing(): boolean {
     return this.#isProbing
   }
 
-  /** Whether no attempt may begin now. */
+  /** Whether the circuit breaker forbids the start of an attempt now. */
   refuses(now: number): boolean {
     return this.#openUntil !== undefined && (now < this.#openUntil || this.#isProbing)
   }
@@ -77,7 +80,7 @@ export class CircuitBreaker {
 
   /**
    * Notes that an attempt has ended. An attempt that is not conclusive (it does not show whether
-   * the endpoints work) changes nothing. If it was the probe, the next attempt is the probe.
+   * the endpoints work) is not counted. If it was the probe, the next attempt becomes the probe.
    */
   ended(attempt: EndedAttempt, now: number): void {
     if (attempt.wasProbe) this.#isProbing = false

@@ -43,7 +43,7 @@ interface Callable<W> {
  */
 export class ConcurrencyLimiter {
   readonly #caps: Pick<DeliverySettings, 'maxInFlight' | 'perWebhook' | 'perHost'>
-  /** The number of destinations with requests in progress. */
+  /** The number of destinations with requests in progress in this process. */
   #busyDestinations = 0
   readonly #byWebhook = new Map<string, SharedLimit>()
   readonly #byHost = new Map<string, SharedLimit>()
@@ -147,9 +147,9 @@ export class ConcurrencyLimiter {
 class SharedLimit {
   readonly limit: number
   calls = 0
-  /** The number of destinations with requests in progress. */
+  /** The number of destinations with requests in progress under this limit. */
   busyDestinations = 0
-  /** The number of requests in progress that belong to slow destinations. */
+  /** The number of requests in progress under this limit that belong to slow destinations. */
   slowCalls = 0
   readonly callTimes = new CallTimes()
   /**
@@ -227,10 +227,10 @@ class FairShare {
   }
 
   /**
-   * Whether this destination may start one more request although a limit is crowded: it has at
-   * least as many destinations as permits. Quick destinations may. A slow destination must leave
-   * the last permit to quick ones. This rule applies only while slow destinations hold at least
-   * half of the permits, and requests of quick destinations have ended recently.
+   * Whether the rule for a crowded limit (at least as many destinations as permits) permits one
+   * more request of this destination. It permits every request of a quick destination. A slow
+   * destination must leave the last permit to quick ones, but only while slow destinations hold at
+   * least half of the permits, and requests of quick destinations have ended recently.
    */
   get #leavesLastToQuick(): boolean {
     if (!this.#time.isSlow) return true
@@ -265,9 +265,9 @@ class FairShare {
   }
 
   /**
-   * Notes the duration of a request that has ended. From the durations, the limit finds out which
-   * destinations are slow. This matters only when at least as many destinations use the limit as it
-   * has permits.
+   * Notes that a request has ended, and updates whether its destination is slow. While the limit
+   * has more permits than destinations, the duration is ignored: only at a crowded limit, slow
+   * destinations have to leave a permit to quick ones.
    */
   ended(tookMs: number, now: number): void {
     if (!this.#limit.mayBeCrowded) return

@@ -3,9 +3,9 @@ import { flowLimits } from './limits.ts'
 const { saturatedShare, lateMs } = flowLimits.cpuSaturation
 
 /**
- * Finds out when the process last lacked CPU, from samples of the event loop: the event loop was
- * busy for nearly the whole time of a sample, or a sample was late. Times are monotonic
- * milliseconds.
+ * Finds out when the process last lacked CPU, from samples of the event loop. A sample shows a lack
+ * of CPU if the event loop was busy for nearly the whole time since the previous sample, or if the
+ * sample is late. Times are monotonic milliseconds.
  */
 export class CpuSaturation {
   #sampledAt: number
@@ -21,7 +21,10 @@ export class CpuSaturation {
     this.#sampledAt = now
   }
 
-  /** The last time at which the process lacked CPU; -Infinity when it never did. */
+  /**
+   * The last time at which the process lacked CPU: `now` if the next sample is late already;
+   * -Infinity when the process never lacked CPU.
+   */
   until(now: number): number {
     return this.#isLate(now) ? now : this.#until
   }

@@ -44,8 +44,8 @@ export class DestinationQueue<Item> {
   }
 
   /**
-   * Removes the next ready item. It counts as in progress until the caller calls `ended` with its
-   * key.
+   * Removes and returns the next ready item. The item is in progress until the caller calls `ended`
+   * with its key; until then, no other item of the key becomes ready.
    */
   take(): Item | undefined {
     const next = this.#ready.shift()
@@ -70,7 +70,10 @@ export class DestinationQueue<Item> {
     else this.#ready.push({ item: next, key })
   }
 
-  /** The queued item that will probably be taken next. */
+  /**
+   * The first ready item, which `take` returns next. If no item is ready, the first waiting item of
+   * some key that has an item in progress.
+   */
   get oldest(): Item | undefined {
     const next = this.#ready.peek()
     if (next !== undefined) return next.item
@@ -103,8 +106,8 @@ export class DestinationQueue<Item> {
   }
 
   /**
-   * Called when `drainMatching` removes the ready item of this key. The first item behind it that
-   * stays in the queue becomes ready instead.
+   * Makes the next item of a key ready after `drainMatching` has removed the key's ready item: the
+   * first item behind it that stays in the queue.
    */
   #succeed(key: string | undefined, keeps: (item: Item) => boolean): void {
     if (key === undefined) return

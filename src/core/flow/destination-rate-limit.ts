@@ -8,7 +8,10 @@ import type { PartitionShare } from './partition-share.ts'
  */
 export class DestinationRateLimit {
   readonly #bucket = new PacedBucket()
-  /** The value of `PartitionShare.secondsUntil` up to which tokens were added to the bucket. */
+  /**
+   * The value of `PartitionShare.secondsUntil` at the last call of `msToWait`. The difference to
+   * its next value decides how many tokens are added to the bucket.
+   */
   #filledTo = 0
 
   /**

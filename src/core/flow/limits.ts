@@ -111,13 +111,14 @@ export const flowLimits = {
   },
   notDue: {
     /**
-     * The fetched records of a partition stay in memory when the next one is due within this time,
-     * in milliseconds. Otherwise they are discarded and fetched again. Doubling it takes more
-     * memory and saves repeated fetches.
+     * If the next fetched record of a partition of a retry topic is due within this time, in
+     * milliseconds, the fetched records of the partition stay in memory. Otherwise they are
+     * discarded, and fetched again later. Doubling it takes more memory and saves repeated fetches.
      */
     dueSoonMs: 1_000,
     /**
-     * Maximum milliseconds of one timer. At its end the process reads the clock again, because
+     * Maximum milliseconds of the timer that waits for the next retry record to become due. If the
+     * wait is longer, the process then reads the clock again and starts another timer, because
      * timers do not count the time for which the machine was suspended. Doubling it makes a retry
      * up to 60 s late after a suspension.
      */
@@ -135,14 +136,15 @@ export const flowLimits = {
      */
     deletionCheckEvery: durationMs(100),
     /**
-     * Maximum age of an audience input, in milliseconds, while its audience is unknown and it waits
-     * for the configuration. Processes load a new configuration up to one minute apart. Doubling it
-     * lets the partition wait two minutes longer after an audience was removed.
+     * Maximum age, in milliseconds, of an audience input that waits until its audience is in the
+     * configuration of the process. Processes load a new configuration up to one minute apart.
+     * Doubling it lets the partition wait two minutes longer after an audience was removed.
      */
     unknownAudience: durationMs(120_000),
     /**
-     * Milliseconds between two checks whether the audience is in the configuration. Doubling it
-     * lets the partition resume up to one second later.
+     * Milliseconds between two checks whether a waiting audience input may continue because its
+     * audience is now in the configuration. Doubling it lets the partition resume up to one second
+     * later.
      */
     audienceCheckEvery: durationMs(1_000),
   },
@@ -154,46 +156,50 @@ export const flowLimits = {
      */
     maxPerTick: 64,
     /**
-     * Maximum number of ended requests and deliveries that the dispatch loop is notified of
-     * together. A delivery to one webhook adds two: its request and itself. Doubling it lets more
-     * objects outlive V8's young generation.
+     * Maximum number of notifications that the dispatch loop gets in one call. Each ended request
+     * and each ended delivery is one notification, so a delivery to one webhook has two. Doubling
+     * it lets more objects outlive V8's young generation, which costs CPU.
      */
     maxCoalesced: 128,
     /**
-     * Number of blocked destination queues that may try to start an attempt when requests have
-     * ended, in addition to one for each ended request. A queue is blocked while its destination
-     * has no free permit. Doubling it unblocks queues sooner, but takes more CPU with 1,000
-     * destinations.
+     * Number of blocked destination queues that may try to start an attempt after requests have
+     * ended, in addition to as many queues as requests have ended. A queue is blocked while its
+     * destination has no free permit. Doubling it unblocks queues sooner, but takes more CPU with
+     * 1,000 destinations.
      */
     minAsked: 16,
   },
   concurrency: {
     /**
-     * Maximum requests in progress of one destination, as a multiple of the free permits of the
-     * process. With k destinations that do not respond, 4/(k+4) of the permits stay free: 70 of 512
-     * for 25 destinations. Doubling it leaves 2/(k+2), which is 37 of 512.
+     * Maximum requests in progress of one destination, as a part of the free permits of the
+     * process. With k destinations that do not respond, 4/(k+4) of all permits stay free for other
+     * destinations: 70 of 512 for 25 destinations. With a doubled value, 2/(k+2) stay free, which
+     * is 37 of 512.
      */
     perFreePermit: 1 / 4,
     /**
-     * The value that replaces `perFreePermit` while no other destination has requests in progress.
-     * The destination then uses up to seven eighths of the permits. Doubling it lets the
-     * destination use 14 of 15 permits, so the next destination may have to wait for a permit.
+     * The value that replaces `perFreePermit` while no other destination has requests in progress:
+     * the destination may hold seven times as many permits as are free, which is seven eighths of
+     * all permits. Doubling it lets the destination use 14 of 15 permits, so the next destination
+     * may have to wait for a permit.
      */
     perFreePermitWhenAlone: 7,
     /**
-     * A destination never counts as slow when its mean request time is at most this, in
-     * milliseconds. Doubling it lets slower destinations take the last permit of a crowded limit
-     * (`FairShare`).
+     * Milliseconds of the mean request time up to which a destination is never slow. Slow
+     * destinations leave the last permit of a crowded limit to quick ones (`FairShare`). Doubling
+     * it lets slower destinations take this permit.
      */
     neverSlowMs: 100,
     /**
-     * A destination counts as quick when its mean request time is at most this part of the typical
-     * time (`CallTimes.typicalMs`). Doubling it makes more destinations count as quick.
+     * A destination is quick if its mean request time is at most this part of the typical request
+     * time (`CallTimes.typicalMs`); otherwise it is slow, unless `neverSlowMs` applies. Doubling it
+     * makes more destinations quick, which may take the last permit of a crowded limit.
      */
     quickPart: 1 / 8,
     /**
-     * Milliseconds of one window in which request times are measured. The current and the previous
-     * window count. Doubling it lets the typical time follow a change later.
+     * Length of one window in which request times are measured, in milliseconds. Only the current
+     * and the previous window are used for the typical request time. Doubling it lets the typical
+     * time follow a change later.
      */
     callTimeWindowMs: 60_000,
     /**
@@ -204,19 +210,20 @@ export const flowLimits = {
   },
   circuitBreaker: {
     /**
-     * Milliseconds of one step, and number of steps in the window of one minute. Doubling either
-     * makes the circuit breaker open later, and lets older failures open it.
+     * Length of one step in milliseconds, and number of steps in the window of one minute in which
+     * a circuit breaker counts attempts. Doubling either makes the circuit breaker open later, and
+     * lets older failures open it.
      */
     stepMs: 5_000,
     steps: 12,
     /**
-     * Minimum number of attempts in the window before the circuit breaker can open. Doubling it
-     * lets a destination with few events call a dead endpoint for longer.
+     * Minimum number of attempts at a destination in one minute before its circuit breaker can
+     * open. Doubling it lets a destination with few events call a dead endpoint for longer.
      */
     minDeliveries: 10,
     /**
-     * Part of the attempts that must fail to open the circuit breaker. Doubling it keeps the
-     * circuit breaker closed forever.
+     * Part of the attempts of one minute that must have failed to open the circuit breaker.
+     * Doubling it (to 1.4) would keep the circuit breaker closed forever.
      */
     openAtShare: 0.7,
     /**
@@ -234,9 +241,9 @@ export const flowLimits = {
      */
     handoverMs: 250,
     /**
-     * Maximum burst after a late timer or a busy process: the attempts that the rate allows in this
-     * many milliseconds. With 50 attempts per second these are 5. Doubling it permits bursts that
-     * exceed the rate of one second by a fifth.
+     * Maximum size of a burst after a late timer or while the process is busy, as the time in
+     * milliseconds in which the rate allows as many attempts. With 50 attempts per second, a burst
+     * has at most 5. Doubling it permits bursts that exceed the rate of one second by a fifth.
      */
     burstMs: 100,
     /**
@@ -246,9 +253,9 @@ export const flowLimits = {
      */
     minBurst: 2,
     /**
-     * Milliseconds until a failed request for the number of partitions of the events topic is
-     * repeated. Doubling it lets destinations with limits wait a second longer after a broker
-     * failure.
+     * Milliseconds after which a failed request to Kafka for the number of partitions of the events
+     * topic is repeated. Limits that are divided among the partitions need this number. Doubling it
+     * lets destinations with limits wait a second longer after a broker failure.
      */
     countRetryMs: 1_000,
     /**
@@ -258,29 +265,31 @@ export const flowLimits = {
      */
     maxTimerMs: 5_000,
     /**
-     * Maximum milliseconds until the turn of a delivery that leaves memory. Its *turn* is the time
-     * at which the limits of its destination are expected to let it start. Doubling it halves the
-     * retry records of a long backlog, but a raised limit is used 5 minutes later.
+     * Maximum milliseconds until the turn of a delivery that is deferred to a retry topic. Its
+     * *turn* is the time at which the limits of its destination are expected to let it start. A
+     * delivery with a later turn is deferred again, with one more retry record. Doubling it halves
+     * these records of a long backlog, but waiting deliveries use a raised limit up to 5 minutes
+     * later.
      */
     maxTurnMs: 300_000,
     /**
-     * Milliseconds for which a delivery keeps a turn that has passed. If it has to leave memory
-     * again in this time, it waits only in the shortest tier. Doubling it writes more retry records
-     * after a limit was lowered.
+     * Milliseconds for which a delivery keeps its turn (see `maxTurnMs`) after the turn has passed.
+     * If the delivery has to leave memory again in this time, it waits only in the shortest tier.
+     * Doubling it writes more retry records after a limit was lowered.
      */
     turnValidMs: 60_000,
     /**
-     * Minimum rate, in attempts per second, for which turns are calculated. At a lower rate, each
-     * deferral of a delivery uses a longer tier instead. Doubling it calculates turns only for
-     * limits that are twice as high.
+     * Minimum rate of a limit, in attempts per second, for which turns (see `maxTurnMs`) are
+     * calculated. At a lower rate, each deferral of a delivery uses a longer tier than the one
+     * before. Doubling it calculates turns only for limits that are twice as high.
      */
     minPerSecond: 0.05,
   },
   slowDown: {
     /**
-     * Time constant, in milliseconds, of the moving mean of delivered attempts per second. At low
-     * rates, the time constant is the time that `meanOverAttempts` attempts take at the pace, if it
-     * is longer. Doubling them lets the pace follow the endpoint later.
+     * Time constant, in milliseconds, of the moving mean of delivered attempts per second. At a low
+     * pace, the time constant is longer: the time that `meanOverAttempts` attempts take at this
+     * pace. Doubling both lets the pace follow the endpoint later.
      */
     meanOverMs: 1_000,
     meanOverAttempts: 10,
@@ -298,8 +307,9 @@ export const flowLimits = {
      */
     lowerEveryMs: 1_000,
     /**
-     * Milliseconds without attempts after a 429. Each further 429 doubles them, up to `max`. A
-     * delivery resets them to `first`. Doubling `first` leaves more of the endpoint's limit unused.
+     * Milliseconds for which a destination gets no attempts after a 429. Each further 429 doubles
+     * them, up to `max`. A delivery resets them to `first`. Doubling `first` leaves more of the
+     * endpoint's limit unused.
      */
     backOffMs: { first: 100, max: 1_000 },
     /**
@@ -317,10 +327,11 @@ export const flowLimits = {
     growthRampMs: 7_000,
     growthPerAttempt: 0.25,
     /**
-     * A 429 lowers the pace less if the pace is near the last pace that had no 429 for `holdMs`:
-     * less than this many times that pace. The new pace is then half-way between that last pace and
-     * the pace to which the 429 would otherwise lower it. Doubling the factor makes the pace follow
-     * a doubled limit later.
+     * The factor that decides whether a pace is near the *accepted pace*, the last pace that had no
+     * 429 for `holdMs`. A pace below `nearFactor` times the accepted pace is near it. A 429 then
+     * lowers the pace to the middle between the usual lowered pace and the accepted pace, if this
+     * is less than the usual lowered pace. With a doubled factor, the pace takes longer to reach
+     * the new limit of an endpoint that has doubled its limit.
      */
     nearFactor: 1.5,
     /**
@@ -343,28 +354,29 @@ export const flowLimits = {
   },
   spillover: {
     /**
-     * Milliseconds for which the oldest delivery of a queue waits before its destination counts as
-     * slow. Doubling it lets other destinations wait one second longer.
+     * Milliseconds after which the oldest delivery in the queue of a destination shows that the
+     * destination is slow: its queued deliveries may then be moved to a retry topic. Doubling it
+     * lets other destinations wait one second longer.
      */
     slowAfterMs: 1_000,
     /**
      * The value that replaces `slowAfterMs` while the process lacks CPU. Every queue then waits for
-     * the process, and spilling a delivery costs more CPU than its request. Doubling it lets other
-     * destinations wait 10 s longer.
+     * the process, so a long wait does not show a slow destination, and spilling a delivery costs
+     * more CPU than its request. Doubling it lets other destinations wait 10 s longer.
      */
     slowAfterMsWhenSaturated: 10_000,
     /**
-     * Milliseconds between two checks of a partition that is paused at its limits; `stalled`
-     * applies while the process is stalled. Doubling them lets the process notice a stall 20 ms
-     * later, and spill 250 ms later.
+     * Milliseconds between two checks whether a partition that is paused at its limits needs
+     * spillover or can resume. `stalled` applies while the process is stalled, otherwise `normal`.
+     * Doubling them lets the process notice a stall 20 ms later, and spill 250 ms later.
      */
     checkEvery: { normal: durationMs(20), stalled: durationMs(250) },
     /**
-     * The part of the records that spillover may move from a full partition to a retry topic when
-     * all its records are for one destination with a limit. The other records stay in memory, so
-     * that the limit is used until the moved records return after 10 s. Doubling it leaves a part
-     * of the limit unused. Halving it lets records of other destinations wait twice as long behind
-     * a long backlog.
+     * The part of a partition's records that spillover may move to a retry topic when the partition
+     * is full and all its records are for one destination with a limit. The other records stay in
+     * memory, so that the limit is used until the moved records return after 10 s. Doubling it
+     * leaves a part of the limit unused. Halving it lets records of other destinations wait twice
+     * as long behind a long backlog.
      */
     ownPart: 1 / 4,
   },
@@ -375,8 +387,9 @@ export const flowLimits = {
      */
     sampleEveryMs: 250,
     /**
-     * A sample counts as saturated if the event loop was busy for at least this part of its time,
-     * and so idle for at most a fiftieth. Doubling it would let no sample count.
+     * A sample shows CPU saturation if the event loop was busy for at least this part of the time
+     * since the previous sample, and so idle for at most a fiftieth. With a doubled value, no
+     * sample would ever show saturation.
      */
     saturatedShare: 0.98,
     /**
@@ -398,21 +411,22 @@ export const flowLimits = {
      */
     unconfigured: durationMs(60_000),
     /**
-     * Maximum number of deferrals of an event that cannot be routed. The three deferrals wait for
-     * 10 s, 30 s and one minute. Doubling it lets the event be dead-lettered 15 minutes later.
+     * Maximum number of deferrals of an event whose source or destination is unknown, before it is
+     * dead-lettered. The three deferrals wait for 10 s, 30 s and one minute. Doubling it lets the
+     * event be dead-lettered 15 minutes later.
      */
     maxUnrouted: 3,
     /**
      * With `lifecycle.pauseKeepsWindow`: maximum paused time, in milliseconds, that the retry
-     * window of a delivery does not count. Doubling it keeps suppressions for two days longer
+     * window of a delivery excludes. Doubling it keeps suppressions for two days longer
      * (`maxDeliveryAge`), and more deliveries circulate through retry topics during a long pause.
      */
     maxPausedTime: durationMs(48 * 3_600_000),
     /**
-     * The minimum wait of a delivery to a paused destination in its next retry topic, as a part of
-     * its paused time so far. It is at most the wait of the longest retry topic. Doubling the part
-     * halves the retry records that a long pause writes. After the pause, a delivery may then wait
-     * for another quarter of its paused time.
+     * The minimum wait, in its next retry topic, of a delivery to a paused destination, as a part
+     * of its paused time so far. The wait is not longer than that of the longest retry topic.
+     * Doubling the part halves the retry records that a long pause writes. But a delivery may then
+     * still wait for a quarter of its paused time after the pause, instead of an eighth.
      */
     pausedPart: 1 / 8,
   },
@@ -432,14 +446,15 @@ export const flowLimits = {
   },
   drain: {
     /**
-     * Milliseconds for which a stop waits for deliveries in progress. A request takes at most 5 s,
-     * and the record for its retry is appended after it. Doubling it may let a stop exceed its
-     * grace period.
+     * Milliseconds for which a stop waits for deliveries in progress. This time is enough for a
+     * request, which takes at most 5 s, and for the append of its retry record. Doubling it may let
+     * a stop exceed its grace period.
      */
     timeout: durationMs(8_000),
     /**
-     * Milliseconds for which a stop then waits until Kafka has the retry records of the deliveries
-     * that it deferred. Doubling it may let a stop exceed its grace period.
+     * Milliseconds for which a stop waits after `timeout`. The deliveries that are still in memory
+     * are then deferred, and the stop waits until Kafka has their retry records. Doubling it may
+     * let a stop exceed its grace period.
      */
     handOverTimeout: durationMs(2_000),
     /**

@@ -6,8 +6,8 @@ interface OwnedPartition {
   /** When the partition was assigned to this process. */
   readonly since: number
   /**
-   * Whether this process has to give the partition to another process. It then finishes the records
-   * in progress first.
+   * Whether this process has to give the partition to another process. Before the revocation ends,
+   * this process finishes the records in progress.
    */
   isLeaving: boolean
 }
@@ -39,13 +39,13 @@ export class PartitionShare {
   #count: number | undefined
   readonly #owned = new Map<number, OwnedPartition>()
   /**
-   * Partitions that were taken from this process in a rebalance, and whose rate it still uses until
-   * the next join of the consumer group assigns them to another process.
+   * Revoked partitions whose rate this process still uses, until the next join of the consumer
+   * group assigns them to another process.
    */
   readonly #lent = new Set<number>()
   /**
-   * Number of partitions that add to the rate of this process: owned for at least `handoverMs`, or
-   * in `#lent`.
+   * Number of partitions that add to the rate of this process: those in `#lent`, and owned ones
+   * that were assigned at least `handoverMs` ago.
    */
   #counted = 0
   /**
@@ -54,8 +54,8 @@ export class PartitionShare {
    */
   #fresh: number[] = []
   /**
-   * The integral over time of the part of the rate that this process may use, in seconds, up to the
-   * time `#advancedTo` (see `secondsUntil`).
+   * The result of `secondsUntil` for the time `#advancedTo`: the integral over time of the part of
+   * a rate that this process may use, in seconds.
    */
   #seconds = 0
   #advancedTo: number
@@ -122,8 +122,9 @@ export class PartitionShare {
    * The number of permits that this process may use, of the `total` permits of the installation.
    * Partition `p` of `n` has the permits `p`, `p + n`, and so on. `rotateBy` differs between
    * destinations, so that the permits of destinations with few permits are not all in the same
-   * process. A partition counts when this process has owned it for `settleMs` milliseconds.
-   * `isPending` in the result: partitions that the process already owns will add permits later.
+   * process. The permits of a partition are included when this process has owned it for `settleMs`
+   * milliseconds and does not have to give it to another process. `isPending` is true when this
+   * process owns a partition whose permits are not included yet.
    */
   permitsAt(now: number, total: number, rotateBy: number, settleMs: number): { permits: number; isPending: boolean } {
     const count = this.#count
@@ -144,8 +145,8 @@ export class PartitionShare {
   }
 
   /**
-   * Extends the integral to `now`, and counts the partitions that were assigned at least
-   * `handoverMs` ago.
+   * Extends the integral of `secondsUntil` to `now`. A partition adds to the rate from `handoverMs`
+   * after its assignment on.
    */
   #advance(now: number): void {
     for (let next = this.#fresh[0]; next !== undefined; next = this.#fresh[0]) {

@@ -5,8 +5,8 @@ const { recordsPerCall, inProcess, maxInPartition, minInPartition } = flowLimits
 
 /**
  * The size of a record, for the limit of the bytes in memory: the bytes of its key and value, and
- * the lengths of its header names and values. Headers count, because a producer may write headers
- * of any size.
+ * the lengths of its header names and values. Headers are included, because a producer may write
+ * headers of any size.
  */
 export function heldBytes({ key, value, headers }: Pick<LogRecord, 'key' | 'value' | 'headers'>): number {
   let bytes = (key?.length ?? 0) + (value?.length ?? 0)
@@ -16,16 +16,16 @@ export function heldBytes({ key, value, headers }: Pick<LogRecord, 'key' | 'valu
 
 /**
  * The limits for the records of one partition in memory. The partition is paused when it exceeds
- * `records`, `bytes` or `span`. It resumes when all three are at most half of their limits. It also
- * resumes when its limits were raised and it exceeds none of them.
+ * `records`, `bytes` or `span`. The partition resumes when all three are at most half of their
+ * limits. It also resumes when its limits were raised, and it exceeds none of the new limits.
  */
 export interface PrefetchLimits {
   readonly records: number
   readonly bytes: number
   /**
-   * Maximum difference between the next offset to read and the lowest offset whose record is not
-   * done. After a crash, the next owner reads the records between them again. The bitmap in the
-   * commit metadata must cover them.
+   * Maximum number of offsets from the lowest one whose record is not done to the next one to read.
+   * After a crash, the next owner reads these offsets again. The bitmap in the metadata of the
+   * offset commit must cover them, because it says which of their records are done.
    */
   readonly span: number
   /**

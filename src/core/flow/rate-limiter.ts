@@ -1,10 +1,13 @@
 /**
- * A token bucket that stores a time instead of tokens. Each spent amount takes the time that the
- * rate needs for it. `#paidUntil` is the end of the time of all spent amounts. If it is in the
- * past, the difference to now is credit, limited by the burst. If it is in the future, the
- * difference is debt. A caller may spend more than the credit, so a batch larger than the burst
- * passes. The next callers then wait until the debt is paid, which keeps the mean rate. The rate
- * may change between two calls. Times are milliseconds of one monotonic clock.
+ * A token bucket that stores a time instead of a number of tokens. Each spent amount moves this
+ * time, `#paidUntil`, forward by the time that the rate needs for the amount.
+ * - If `#paidUntil` is in the past, the difference to now is credit. The credit is at most the
+ *   burst.
+ * - If `#paidUntil` is in the future, the difference to now is debt. A caller may spend more than
+ *   the credit, so a batch larger than the burst passes. The next callers then wait until the debt
+ *   is paid, which keeps the mean rate.
+ *
+ * The rate may change between two calls. Times are milliseconds of one monotonic clock.
  */
 export class RateLimiter {
   readonly #burstMs: number

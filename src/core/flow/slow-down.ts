@@ -48,24 +48,27 @@ export class SlowDown {
   #filledAt = 0
   /** Attempts per second; `undefined` while the destination is unlimited. */
   #pace: number | undefined
-  /** When the first 429 gave the destination a pace. */
+  /** When the first 429 gave the unlimited destination a pace. */
   #begunAt = 0
   /** When the pace was last lowered. */
   #loweredAt = 0
-  /** When the last 429 arrived that was not ignored (see `refused`). */
+  /** When the last 429 arrived. An ignored 429 (see `refused`) does not change it. */
   #refusedAt = Number.NEGATIVE_INFINITY
   /** The length of the pause after the next 429, in milliseconds. */
   #backOffMs: number = backOffMs.first
-  /** The last pace that had no 429 for `holdMs`. */
+  /**
+   * The last accepted pace, in attempts per second: one that had no 429 for `holdMs`. 0 when there
+   * is none.
+   */
   #heldPace = 0
   /**
-   * Milliseconds for which deliveries have waited because of the pace since it was last lowered.
-   * When this time exceeds `holdMs`, the pace begins to grow.
+   * Milliseconds for which deliveries have waited because of the pace since the pace was last
+   * lowered. When this time exceeds `holdMs`, the pace begins to grow.
    */
   #limitedMs = 0
   /**
-   * Since when deliveries wait because of the pace; `undefined` if none has waited since the pace
-   * last grew.
+   * Since when deliveries wait because of the pace. `undefined` if no delivery has waited because
+   * of it since the last delivered attempt or the last decrease of the pace.
    */
   #limitedSince: number | undefined
   #pausedUntil = Number.NEGATIVE_INFINITY
@@ -74,12 +77,15 @@ export class SlowDown {
    * last part above 0 that `setPart` got.
    */
   #part = 0
-  /** The total length of all pauses in milliseconds, including the rest of the current one. */
+  /**
+   * The total length of all pauses in milliseconds, including the rest of the current one. The
+   * delivered rate is measured without these pauses (see `#active`).
+   */
   #pausedMs = 0
 
   /**
-   * Whether the destination has a pace or a pause. A pause that is over counts until `msToWait` is
-   * called.
+   * Whether the destination has a pace or a pause. After the end of a pause, it stays true until
+   * `msToWait` is called.
    */
   get isActive(): boolean {
     return this.#pace !== undefined || this.#pausedUntil > Number.NEGATIVE_INFINITY
@@ -123,13 +129,18 @@ export class SlowDown {
     this.#backOffMs = backOffMs.first
     const mean = this.#mean.add(this.#active(now))
     if (this.#pace === undefined) return
-    // In the first second (`lowerEveryMs`) after the first 429, attempts that started before it are
-    // still delivered. The endpoint accepts them too, so the pace rises to the measured rate.
+    // In the first second (`lowerEveryMs`) after the first 429, attempts that started before this
+    // 429 are still delivered. The endpoint accepts these attempts too, so the pace rises to the
+    // measured rate.
     if (now - this.#begunAt >= lowerEveryMs) this.#grow(this.#pace, now)
     else if (mean > this.#pace) this.#setPace(mean, now)
   }
 
-  /** Notes that an attempt that started at `startedAt` ended with a 429. */
+  /**
+   * Notes that an attempt that started at `startedAt` ended with a 429. The 429 is ignored if the
+   * attempt started before the last 429 arrived, because it does not show what the endpoint accepts
+   * now.
+   */
   refused(startedAt: number, now: number): void {
     if (startedAt < this.#refusedAt) return
     this.#refusedAt = now
@@ -140,8 +151,8 @@ export class SlowDown {
   }
 
   /**
-   * Pauses all attempts, for at most five minutes. If a current pause ends later than the new one,
-   * it stays unchanged.
+   * Pauses all attempts, for at most five minutes. If the current pause ends later than the new one
+   * would, the current pause stays unchanged.
    */
   pause(forMs: number, now: number): void {
     const until = now + Math.min(forMs, maxPauseMs)
@@ -150,10 +161,9 @@ export class SlowDown {
   }
 
   /**
-   * Sets the part of the partitions that this process owns, 0 to 1. Other processes make the other
-   * attempts at the destination, so a changed part changes the pace in the same proportion. A part
-   * of 0 leaves the pace unchanged: the process then makes attempts only for records of retry
-   * topics.
+   * Notes which part of the partitions this process owns, 0 to 1, and changes the pace in
+   * proportion, because the other processes make the other attempts at the destination. A part of 0
+   * leaves the pace unchanged: the process then makes attempts only for records of retry topics.
    */
   setPart(part: number, now: number): void {
     if (part === this.#part || part === 0) return
@@ -183,7 +193,8 @@ export class SlowDown {
   }
 
   /**
-   * Keeps the pace constant until deliveries have waited because of it for `holdMs` milliseconds.
+   * Begins the time in which the pace stays constant. It ends when deliveries have waited because
+   * of the pace for `holdMs` milliseconds.
    */
   #hold(now: number): void {
     this.#loweredAt = now
@@ -215,8 +226,8 @@ export class SlowDown {
   }
 
   /**
-   * Returns `now` minus the total time of all pauses until now. The delivered rate is measured on
-   * this time, so that pauses do not lower it.
+   * Returns the time that counts for the delivered rate: `now` minus the total length of all pauses
+   * until now. So pauses do not lower the rate.
    */
   #active(now: number): number {
     return now - this.#pausedMs + this.msPaused(now)
@@ -224,8 +235,8 @@ export class SlowDown {
 }
 
 /**
- * The growth of the pace per second, as a part of the pace, after the pace has grown for `ms`
- * milliseconds.
+ * The growth of the pace per second, as a part of the pace (0.1 is 10 %), when the pace has already
+ * grown for `ms` milliseconds.
  */
 const slopeAfter = (ms: number): number => growthPerSecond * Math.min(1, ms / growthRampMs)
 
@@ -236,14 +247,14 @@ class DeliveredRate {
   #overMs: number = meanOverMs
 
   /**
-   * Sets the time constant of the mean. At a low pace it is longer, so that the mean has enough
-   * attempts.
+   * Sets the time constant of the mean. At a low pace the time constant is longer, so that the mean
+   * includes enough attempts.
    */
   overAttempts(pace: number): void {
     this.#overMs = Math.max(meanOverMs, (meanOverAttempts * 1_000) / pace)
   }
 
-  /** Adds an attempt that was delivered at `now`, and returns the mean. */
+  /** Adds an attempt that was delivered at `now`, and returns the new mean per second. */
   add(now: number): number {
     this.#perSecond = this.at(now) + 1_000 / this.#overMs
     this.#at = now

@@ -1,12 +1,16 @@
-/** A row of the counts of a replay. `refusal` is absent if its dead letters can be replayed. */
+/**
+ * The part of a row of a replay's `counts` that this file needs. `refusal` says why the replay
+ * refuses the dead letters of the row; it is absent if the replay can copy them.
+ */
 interface CountRow {
   readonly count: number
   readonly refusal?: string | undefined
 }
 
 /**
- * Sums the counts of the dry run of a replay, in dead letters. The progress of the job does not have
- * these numbers, because a dry run replays nothing.
+ * Sums the `counts` of the dry run of a replay: how many dead letters it would replay, and how many
+ * it would refuse. The progress of the job does not have these numbers, because a dry run replays
+ * nothing.
  */
 export function dryRunSums(counts: readonly CountRow[] = []) {
   const sum = (isRefused: boolean): number =>

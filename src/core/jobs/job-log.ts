@@ -4,36 +4,42 @@ import { conflicts, hasEnded, type Job, jobKeyOf } from './job.ts'
  * The rule by which every process computes the jobs from the jobs topic.
  *
  * Kafka has no conditional write, so two processes may write the same version of a job. All
- * processes read the records in the same order, and the first record of a version counts. So at
- * most one process takes over a job, and a process that has lost a job finds out at its next
- * record:
- * - A record counts when its version is the next one and the job has not ended.
- * - A record by which a process starts a job counts only while no conflicting job runs.
- * - The first record of a job counts if its version is 1. Until the topic has been read to its end
- *   for the first time, any version counts, because compaction may have removed earlier records.
+ * processes read the records in the same order, and each process applies the first record of a
+ * version. So at most one process takes over a job, and a process that has lost a job finds out at
+ * its next record:
+ * - A record is applied if its version is the current version of the job plus 1, and the job has
+ *   not ended.
+ * - A record by which a process starts a job is applied only while no conflicting job runs.
+ * - The first record of a job is applied if its version is 1. Until the process has read the topic
+ *   to its end for the first time, any version is applied, because compaction may have removed
+ *   earlier records.
  *
  * All other records are ignored. Compaction could keep an ignored record as the last one of its
  * key. So after an ignored record, a process writes a copy of the current version, which is the
- * last record that counts (`core/config-objects/object-log.ts`).
+ * last applied record (`core/config-objects/object-log.ts`).
  */
 
 export type JobFold =
-  /** The record counts: it is now the current version of the job. */
+  /** The record is now the current version of the job. */
   | 'applied'
   /**
-   * The record is a copy of the current version, or the producer wrote the current version twice.
+   * The record has no effect, because it repeats the current version: it is a copy, or a producer
+   * wrote the record of this version twice.
    */
   | 'repeated'
   /**
-   * The record is a copy of the version that counts. It replaces a record that this process had
-   * applied, but that the other processes had ignored.
+   * The record is a copy of a version that this process does not have, because this process had
+   * applied a record that the other processes ignored. The copy replaces that record.
    */
   | 'restored'
   | 'ignored'
 
-/** Maximum number of ended jobs in memory. */
+/** Maximum number of ended jobs that a process keeps in memory, and lists. */
 const maxEnded = 1_000
-/** Time after its end for which a job is listed, in ms. It is the retention of the jobs topic. */
+/**
+ * Time in ms for which the operator API lists a job after it has ended. It is the retention of the
+ * jobs topic.
+ */
 const keptMs = 30 * 24 * 3_600_000
 
 /** Computes the jobs from the records of the jobs topic, in offset order. */
@@ -53,7 +59,7 @@ export class JobLog {
         this.#keep(key, job)
         break
       case 'repeated':
-        // Keep the copy number, because the next copy of this version needs a higher one.
+        // The copy number is stored, because the next copy of this version needs a higher one.
         if (job.copy > this.get(key)!.copy) this.#keep(key, job)
         break
       case 'ignored':
@@ -65,8 +71,9 @@ export class JobLog {
   }
 
   /**
-   * Notes that the last record of a job in the topic is ignored. After compaction it would be the
-   * only one, so the current version of the job must be written again as a copy.
+   * Notes that the last record of a job in the topic is ignored. Compaction would remove all
+   * earlier records, and with them the current version. So the caller must write the current
+   * version again, as a copy (see `copies`).
    */
   ignore(key: string): void {
     if (this.get(key) !== undefined) this.#needCopy.add(key)

@@ -74,7 +74,7 @@ const timeBefore = (now: EpochMs) =>
   })
 
 const isoTime = 'a time in ISO 8601 such as 2026-12-31T18:00:00Z, or a duration before now such as 2h'
-/** The text of the hint for each field: what its value must be. */
+/** For each field of a request, the text for error messages that says what its value must be. */
 const meanings: Readonly<Record<string, string>> = {
   filters: 'an object with the filters; {} selects all dead letters',
   destination: 'the id of a destination',
@@ -169,8 +169,9 @@ function problemsOf(issue: z.core.$ZodIssue, body: JsonObject): readonly ShownPr
 
 /**
  * Returns the id of a job that is created with an idempotency key. Every process computes the same
- * id, so a repeated request creates no second job. A replay and a resend have different ids. The id
- * of a replay does not contain the kind, as in earlier versions of Hookline.
+ * id, so a repeated request creates no second job. The hash includes the kind of the job only for a
+ * resend, so that a replay and a resend have different ids. A replay keeps the id that earlier
+ * versions of Hookline compute, which do not know resends.
  */
 export const jobIdOf = (kind: JobKind, by: string, idempotencyKey: string): string =>
   hash('sha256', JSON.stringify([by, idempotencyKey, ...(kind === 'replay' ? [] : [kind])])).slice(0, 32)

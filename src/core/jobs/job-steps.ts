@@ -3,7 +3,7 @@ import { conflicts, hasEnded, type Job, type JobWork, jobKeyOf } from './job.ts'
 
 /*
  * The steps of a job: each function returns the next record of a job, or says which job a process
- * may start. `job-log.ts` decides which of several concurrent records counts.
+ * may start. Of several concurrent records, `job-log.ts` decides which one is applied.
  *
  *   waiting --claim--> running --finish--> done, failed, cancelled
  *      ^                  |  \--claim (by another process, after 10 s without a record)--> running
@@ -16,14 +16,15 @@ import { conflicts, hasEnded, type Job, type JobWork, jobKeyOf } from './job.ts'
  */
 export const checkpointEvery = durationMs(1_000)
 /**
- * Duration of the lease of a job's owner (the process that runs it). The lease begins when the
- * owner sends a record of the job, if that record counts when it is read back. An owner without a
- * lease copies no events or dead letters.
+ * Duration of the lease of a job's owner (the process that runs the job). The lease begins when the
+ * owner sends a record of the job. It is valid only if the owner later reads this record from the
+ * topic, and the record was not ignored. Without a valid lease, the owner copies no events or dead
+ * letters.
  */
 export const ownerLease = durationMs(5_000)
 /**
- * Time without a record of a job after which another process takes over the job. It is longer than
- * the lease, so that the earlier owner has stopped.
+ * Time without a record of a job after which another process takes over the job. The time is longer
+ * than the lease, so the earlier owner has already stopped its work on the job.
  */
 export const takeOverAfter = durationMs(10_000)
 /** Maximum number of jobs that one process runs concurrently. */
@@ -61,7 +62,10 @@ export const advanced =
   (job, writeId) =>
     next(job, writeId, changed)
 
-/** The last record of a job. Without `error` in `changed`, the job ends without an error. */
+/**
+ * Makes the last record of a job. A job that failed has its `error` in `changed`; all other jobs
+ * end without `error`.
+ */
 export const ended =
   (state: 'done' | 'failed' | 'cancelled', now: EpochMs, changed: JobWork = {}): NextRecord =>
   (job, writeId) =>

@@ -6,7 +6,8 @@ import type { EpochMs } from '../time.ts'
 
 /*
  * A job is a replay or a resend that the operator API starts. Its document is the value of a record
- * of the jobs topic, with the key `<kind>/<id>`. `job-log.ts` says which record of a job counts.
+ * of the jobs topic, with the key `<kind>/<id>`. Of several records with the same version,
+ * `job-log.ts` decides which one is applied.
  */
 
 export const jobKinds = ['replay', 'resend'] as const
@@ -67,8 +68,8 @@ const shared = z.object({
   /** Identifies the record, because two processes may write the same version. */
   writeId: z.string().min(1),
   /**
-   * 0 for a change of the job. When a record is ignored, the current version is written again as a
-   * copy (`job-log.ts`). The copy has the number of the previous copy plus 1.
+   * 0 in a record that changes the job. When a record is ignored, a process writes the current
+   * version again as a copy (`job-log.ts`). The copy has the number of the previous copy plus 1.
    */
   copy: count,
   state: z.enum(jobStates),
@@ -78,28 +79,25 @@ const shared = z.object({
   startedAt: time.optional(),
   endedAt: time.optional(),
   /**
-   * A hash of the body of the request. It is in jobs that a request with an `Idempotency-Key`
-   * created.
+   * A hash of the body of the request that created the job. It is present if the request had an
+   * `Idempotency-Key`, so that a second request with this key can be compared with the first one.
    */
   requestHash: z.string().optional(),
   /** The process that runs the job. Absent while no process runs it. */
   owner: z.string().optional(),
-  /** Set by a request to cancel the running job. It stays after the job has ended. */
+  /** Set by a request to cancel the running job. The field remains when the job has ended. */
   isCancelRequested: z.literal(true).optional(),
   isDryRun: z.literal(true).optional(),
-  /**
-   * Maximum records per second. Absent for a replay without a limit; it runs as fast as Kafka
-   * allows.
-   */
+  /** Maximum records per second. It is absent for a replay that has no limit. */
   rate: z.int().positive().optional(),
   /**
-   * The end offset, at the creation of the job, of each partition that the job reads. The job ends
-   * there.
+   * For each partition that the job reads, the end offset at the creation of the job. The job reads
+   * only records before it.
    */
   ends: z.array(count),
   /**
-   * Why the job failed. In a job that has not ended: why the last try to continue it failed, until
-   * it makes progress again.
+   * Why the job failed. In a job that has not ended, the error is that of the last try to continue
+   * the job; it is removed when the job makes progress again.
    */
   error: z.string().optional(),
 })
@@ -109,9 +107,14 @@ const replayJob = shared.extend({
   filters: replayFilters,
   evenDisconnected: z.literal(true).optional(),
   progress: z.object({
-    /** Number of dead letters visited so far, selected or not. */
+    /**
+     * Number of dead letters that the job has read so far, whether its filters select them or not.
+     */
     seen: count,
-    /** The maximum of `seen`: the dead letters when the job began that existed at its creation. */
+    /**
+     * The value that `seen` has at the end of the job: the number of dead letters that existed when
+     * the job was created, counted when the job began.
+     */
     total: count.optional(),
     /**
      * Number of replayed dead letters. Up to 256 of them can be missing in this number for each
@@ -133,7 +136,7 @@ const resendJob = shared.extend({
   /** The next offset to read in each partition. */
   next: z.array(count),
   /**
-   * The offset in each partition from which the job has read every record before `next`. Absent
+   * For each partition, the offset from which the job has read every record up to `next`. Absent
    * until the job has read a record.
    */
   readFrom: z.array(count).optional(),

@@ -9,8 +9,9 @@ export interface NewJob {
   /** The name of the operator key with which the job is requested. */
   readonly by: string
   /**
-   * The header `Idempotency-Key`. Requests of one operator key with the same value and body create
-   * only one job of a kind. With another body, they are refused.
+   * The header `Idempotency-Key` of the request. Requests of one operator key with the same value
+   * of the header and the same body create only one job of a kind. A request with the same value
+   * and another body is refused.
    */
   readonly idempotencyKey?: string | undefined
 }
@@ -22,8 +23,8 @@ export interface JobsApi {
   list(kind: JobKind): readonly Job[]
   get(kind: JobKind, id: string): Promise<Job | ObjectRefusal>
   /**
-   * Asks the process that runs the job to stop it. The returned job may still be running, because
-   * the process stops it only when it reads the request from the jobs topic.
+   * Requests that a job is cancelled. The returned job may still be running, because the process
+   * that runs the job stops only when it reads the request from the jobs topic.
    */
   cancel(kind: JobKind, id: string): Promise<Job | ObjectRefusal>
 }

@@ -2,24 +2,34 @@ import { toIsoTimestamp } from '../message/timestamp.ts'
 import { epochMs } from '../time.ts'
 import { emptyCell, hourMs, type LedgerCell, type LedgerCounts } from './ledger-counts.ts'
 
-/** The deliveries of one destination whose events were appended in one hour. */
+/**
+ * A row of the ledger: counts of the deliveries of one destination whose events were appended to
+ * Kafka in one hour.
+ */
 export interface LedgerRow {
   /** The start of the hour; ISO 8601, UTC. */
   readonly hour: string
   readonly destination: string
   readonly admitted: number
-  /** Deliveries that an operator started again, from dead letters or from the log. */
+  /**
+   * Deliveries that an operator started again with a replay (of dead letters) or a resend (of
+   * events).
+   */
   readonly replayed: number
-  /** Copies that a process appended before it was killed; the next process made them again. */
+  /**
+   * Deliveries that a crash has doubled: a process appended a copy to a retry topic, and was killed
+   * before the commit. The next owner of the partition then handled the same record again.
+   */
   readonly repeated: number
   readonly delivered: number
   readonly deadLettered: number
   readonly dropped: number
-  /** Records in the retry topics. */
+  /** Deliveries that wait in a retry topic. */
   readonly waiting: number
   /**
-   * admitted + replayed + repeated - delivered - deadLettered - dropped - waiting. Absent when a
-   * part of the counts was not read.
+   * Number of deliveries whose result is unknown; 0 if none is lost. It is admitted + replayed +
+   * repeated - delivered - deadLettered - dropped - waiting. Absent when the counts of the hour are
+   * incomplete.
    */
   readonly difference?: number | undefined
 }
@@ -27,21 +37,25 @@ export interface LedgerRow {
 export type LedgerTotals = Omit<LedgerRow, 'hour' | 'destination'>
 
 export interface LedgerParts {
-  /** The counts of all commits. */
+  /** The sum of the counts in the commits of all partitions and in the ledger records. */
   readonly counts: LedgerCounts
   /**
-   * The records after the commits of the retry topics: `replayed` those that an operator wrote,
-   * `moved` all others.
+   * The records that wait in retry topics: those that are not done according to the commits.
+   * `replayed` counts the records that an operator wrote, `moved` all others.
    */
   readonly waiting: LedgerCounts
-  /** Whether everything was read. */
+  /**
+   * Whether all ledger records and all retry topics were read. It is false when a ledger record was
+   * missing, or when the reading ended at a limit of time or records. The rows then have no
+   * `difference`.
+   */
   readonly isComplete: boolean
-  /** The first complete hour, in hours since 1970. */
+  /** The first hour whose counts are complete in all partitions, in hours since 1970. */
   readonly exactSince: number
 }
 
 export interface LedgerFilter {
-  /** Hours since 1970; `until` is excluded. */
+  /** Hours since 1970. The filter includes `since`, but not `until`. */
   readonly since: number
   readonly until: number
   readonly destination?: string | undefined
@@ -53,7 +67,7 @@ export const isInFilter = (filter: LedgerFilter, destination: string, hour: numb
   hour < filter.until &&
   (filter.destination === undefined || destination === filter.destination)
 
-/** The rows, in no order. */
+/** Returns the rows that the filter selects, unsorted. */
 export function* ledgerRows(parts: LedgerParts, filter: LedgerFilter): Iterable<LedgerRow> {
   const { counts, waiting } = parts
   for (const [id, hour, cell] of counts.cells())
@@ -75,12 +89,17 @@ function rowOf(
 }
 
 /**
- * A record that is in no ledger's `moved` was written by an operator, or by a process that was
- * killed before its commit. A record that was moved, and is neither taken nor in a retry topic, is
- * lost: it makes a difference.
+ * Calculates the counts of a row. `counted` has the counts of commits and ledger records,
+ * `inTopics` the records that wait in retry topics.
  *
- * Routed events leave the row of `-`. They are subtracted from `admitted`, and beyond it from
- * `replayed` and `repeated`: a copy of an event that waits is routed too.
+ * `repeated` is the number of retry records that no commit counts as `moved` and that no operator
+ * wrote: a process appended them, and was killed before its commit. A record that was moved, but
+ * neither taken from a retry topic nor waits there, is lost. It makes the difference positive.
+ *
+ * An event whose source or destination is unknown is counted for the destination `-` until it is
+ * routed. Then it is counted for its destinations instead. So `routed`, the number of these events,
+ * is subtracted from the row of `-`: first from `admitted`, then the rest from `replayed`, and then
+ * from `repeated`. `replayed` and `repeated` can include copies of these events.
  */
 function balanceOf(counted: LedgerCell, inTopics: LedgerCell): LedgerTotals & { readonly difference: number } {
   const operatorCopies = counted.replayed + inTopics.replayed
@@ -94,7 +113,10 @@ function balanceOf(counted: LedgerCell, inTopics: LedgerCell): LedgerTotals & { 
 
 type Triple = readonly [number, number, number]
 
-/** Subtracts `count` from the first number, what is left from the second, and then from the third. */
+/**
+ * Subtracts `count` from the sum of three numbers: first from the first number, until it is 0, then
+ * from the second, and then from the third. No number becomes negative.
+ */
 function subtract(count: number, [first, second, third]: Triple): Triple {
   const left = Math.max(0, count - first)
   return [Math.max(0, first - count), Math.max(0, second - left), Math.max(0, third - Math.max(0, left - second))]

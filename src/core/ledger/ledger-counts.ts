@@ -2,21 +2,25 @@ import type { EpochMs } from '../time.ts'
 import { type ByteReader, readVarint, writeVarint } from '../varint.ts'
 
 /**
- * The result of a delivery in the topic from which it was read. With `moved`, the delivery continues
- * as a copy in a retry topic. The other results are final. The order is stored in commits
- * (`core/progress/ledger-tail.ts`): do not change it.
+ * The result of a delivery, for the record from which the delivery was read. With `moved`, the
+ * delivery continues with a copy of the record in a retry topic. The other results are final.
+ * Commits store the position of a result in this list (`core/progress/ledger-tail.ts`), so do not
+ * change the order.
  */
 export const ledgerResults = ['delivered', 'dead_lettered', 'dropped', 'moved'] as const
 export type LedgerResult = (typeof ledgerResults)[number]
 
 /**
- * What the ledger counts. `admitted`: deliveries of events. `taken`: records from retry topics and
- * deliveries of replayed events, and `replayed`: those of them that an operator wrote. `routed`:
- * events that waited until their source or destination was known. They are counted as `admitted`
- * twice, for `-` and for their destinations, so the balance subtracts `routed`.
+ * What the ledger counts for each destination and hour:
+ * - `admitted`: deliveries of events that were read for the first time.
+ * - The results of deliveries (`ledgerResults`).
+ * - `taken`: records from retry topics, and deliveries of replayed events.
+ * - `replayed`: those records and deliveries of `taken` that an operator wrote.
+ * - `routed`: events that waited until their source or destination was known. They are counted as
+ *   `admitted` twice, for `-` and for their destinations, so the balance subtracts `routed`.
  *
- * The order is stored in commits and in ledger records: add a field only at the end. There is room
- * for eight fields, because one byte says which of them follow. A ninth needs another format.
+ * Commits and ledger records store the position of a field in this list: add a field only at the
+ * end. One byte says which fields follow, so there is room for eight. A ninth needs another format.
  */
 export const ledgerFields = ['admitted', ...ledgerResults, 'taken', 'replayed', 'routed'] as const
 export type LedgerField = (typeof ledgerFields)[number]
@@ -24,7 +28,7 @@ export type LedgerField = (typeof ledgerFields)[number]
 /** The counts of one destination and hour. */
 export type LedgerCell = Readonly<Record<LedgerField, number>>
 
-/** A count of one: a destination and what happened. */
+/** One increment of a count of the ledger: adds 1 to the count `field` of `destination`. */
 export interface LedgerEntry {
   readonly destination: string
   readonly field: LedgerField
@@ -42,7 +46,10 @@ const toCell = (counts: readonly number[]): LedgerCell =>
 
 const fieldBit = new Map(ledgerFields.map((field, bit) => [field, bit]))
 
-/** About how many bytes a destination takes without its id, and each of its hours. */
+/**
+ * Estimated lengths of the binary form of the counts: `idBytes` for each destination, in addition
+ * to the length of its id, and `cellBytes` for each hour of a destination.
+ */
 const idBytes = 3
 const cellBytes = 12
 
@@ -51,7 +58,10 @@ export class LedgerCounts {
   readonly #cells = new Map<string, Map<number, number[]>>()
   #roughBytes = 0
 
-  /** About how many bytes `write` writes. */
+  /**
+   * Estimated number of bytes that `write` appends. Large counts can take up to three times as
+   * many.
+   */
   get roughBytes(): number {
     return this.#roughBytes
   }
@@ -66,7 +76,9 @@ export class LedgerCounts {
     cell[bit] = (cell[bit] as number) + by
   }
 
-  /** Adds the counts of `other`, or only those of some destinations and hours. */
+  /**
+   * Adds the counts of `other`. With `isWanted`, adds only the counts for which it returns true.
+   */
   merge(other: LedgerCounts, isWanted: (destination: string, hour: number) => boolean = () => true): void {
     for (const [destination, hours] of other.#cells)
       for (const [hour, counts] of hours) {
@@ -76,7 +88,7 @@ export class LedgerCounts {
       }
   }
 
-  /** Removes counts that were added before. */
+  /** Subtracts the counts of `other`, which must have been added before. */
   subtract(other: LedgerCounts): void {
     for (const [destination, hours] of other.#cells)
       for (const [hour, counts] of hours) {
@@ -86,7 +98,10 @@ export class LedgerCounts {
       }
   }
 
-  /** Copies the first counts, about as many as fit into `maxBytes`. */
+  /**
+   * Returns a copy with a part of the counts, for a ledger record of limited size. Counts are
+   * copied until the copy has about `maxBytes` bytes, as estimated by `roughBytes`.
+   */
   copy(maxBytes: number): LedgerCounts {
     const copy = new LedgerCounts()
     copy.merge(this, () => copy.#roughBytes < maxBytes)
@@ -112,8 +127,9 @@ export class LedgerCounts {
   }
 
   /**
-   * Writes the number of destinations, then for each its id and its hours. An hour has a bit for
-   * each field with a count, and these counts.
+   * Appends the counts in binary form: the number of destinations, then for each destination its id
+   * and its hours. Each hour has one byte that says which fields have a count, followed by these
+   * counts.
    */
   write(bytes: number[]): void {
     writeVarint(bytes, this.#cells.size)
@@ -155,7 +171,7 @@ export class LedgerCounts {
   }
 }
 
-/** Reads what `LedgerCounts.write` wrote; `undefined` when the bytes are malformed. */
+/** Decodes the bytes of `LedgerCounts.write`; `undefined` when they are malformed. */
 export function readLedgerCounts(reader: ByteReader): LedgerCounts | undefined {
   const counts = new LedgerCounts()
   const destinations = readVarint(reader)

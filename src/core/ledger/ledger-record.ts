@@ -3,11 +3,17 @@ import { type LedgerCounts, readLedgerCounts } from './ledger-counts.ts'
 import type { LedgerTail } from './partition-ledger.ts'
 import type { PendingRecord } from './record-chain.ts'
 
-/** A record of the ledger topic: results of one partition. */
+/**
+ * A decoded record of the ledger topic. It has counts of one partition of the events topic or of a
+ * retry topic.
+ */
 export interface LedgerRecord {
-  /** The offset of the partition's previous ledger record; `undefined` for the first one. */
+  /** The offset of the previous ledger record of this partition; `undefined` for the first one. */
   readonly previousOffset: number | undefined
-  /** The newest hour of that record and of those before it; 0 without one. */
+  /**
+   * The newest hour, in hours since 1970, for which the previous ledger record or one before it has
+   * counts; 0 for the first record. A reader that needs only later hours stops here.
+   */
   readonly hourBefore: number
   readonly counts: LedgerCounts
 }
@@ -18,7 +24,10 @@ export const ledgerHeaders = ({ previousOffset, hourBefore }: PendingRecord): Re
 
 const isWhole = (text: string | undefined): text is string => text !== undefined && /^\d{1,15}$/.test(text)
 
-/** Parses a record of the ledger topic; `undefined` when another program wrote it. */
+/**
+ * Parses a record of the ledger topic; `undefined` when it is malformed, because another program
+ * wrote it.
+ */
 export function parseLedgerRecord({ value, headers }: Pick<LogRecord, 'value' | 'headers'>): LedgerRecord | undefined {
   const { 'previous-offset': previous, 'hour-before': hourBefore } = headers
   const counts = value === null ? undefined : readLedgerCounts({ bytes: value, at: 0 })
@@ -30,18 +39,23 @@ export function parseLedgerRecord({ value, headers }: Pick<LogRecord, 'value' | 
 }
 
 export interface ChainReading {
-  /** Records whose hours are all before this one are not read. In hours since 1970. */
+  /** Hours since 1970. A ledger record is not read if all its counts are of earlier hours. */
   readonly since: number
-  /** Reads the partition's record at an offset. `expired`: it is before the first one in Kafka. */
+  /**
+   * Reads the ledger record of the partition at an offset. Resolves with `expired` if Kafka's
+   * retention has deleted the record, and with `undefined` if it cannot be read.
+   */
   readonly recordAt: (offset: number) => Promise<LedgerRecord | 'expired' | undefined>
   readonly onCounts: (counts: LedgerCounts) => void
 }
 
 /**
- * Reads the ledger records of one partition that its last commit names, directly or through other
- * records. No other record counts: its writer was killed before the commit, or did not own the
- * partition. Resolves with false when a record is missing, but true when the retention of the topic
- * deleted it.
+ * Reads the ledger records of one partition. The last commit names the newest one, and each record
+ * names the previous one. A record that is not in this chain is not counted: its writer was killed
+ * before the commit, or did not own the partition.
+ *
+ * Resolves with false when a record of the chain cannot be read, so that counts are missing. A
+ * record that Kafka's retention has deleted does not count as missing.
  */
 export async function readChain(
   tail: Omit<LedgerTail, 'counts'>,
@@ -54,7 +68,9 @@ export async function readChain(
     if (record === 'expired') return true
     if (record === undefined) return false
     onCounts(record.counts)
-    // A record names an earlier one. An older topic with the same name had the later one.
+    // The previous record must have a lower offset than this one. Otherwise this record is from a
+    // deleted topic with the same name, so the records before it cannot be read: counts are
+    // missing.
     if (record.hourBefore >= since && (record.previousOffset ?? -1) >= at) return false
     at = record.previousOffset
     newestHour = record.hourBefore

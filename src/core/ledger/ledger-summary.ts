@@ -3,8 +3,8 @@ import type { LedgerRow, LedgerTotals } from './balance.ts'
 const summed = ['admitted', 'replayed', 'repeated', 'delivered', 'deadLettered', 'dropped', 'waiting'] as const
 
 /**
- * Adds up rows, and keeps a limited number of them: first those with a difference, then the newest
- * ones. The totals count all rows.
+ * Adds up rows of the ledger, and keeps at most `maxRows` of them: first the rows with a
+ * difference, then the newest ones. The totals include the rows that are not kept.
  */
 export class LedgerSummary {
   readonly #maxRows: number
@@ -22,22 +22,25 @@ export class LedgerSummary {
     if (row.difference === undefined) this.#difference = undefined
     else if (this.#difference !== undefined) this.#difference += Math.abs(row.difference)
     this.#kept.push(row)
-    // Sorting only every `maxRows` rows takes little time per row.
+    // Sorting only after every `maxRows` added rows keeps the time per row small.
     if (this.#kept.length >= this.#maxRows * 2) this.#cut()
   }
 
-  /** The sums of all rows. The difference is absent when that of a row is absent. */
+  /**
+   * The sums of all rows. `difference` is the sum of the absolute values; it is absent when a row
+   * has no difference.
+   */
   get totals(): LedgerTotals {
     return { ...this.#sums, ...(this.#difference !== undefined && { difference: this.#difference }) }
   }
 
-  /** The kept rows in the order of hours and destinations. */
+  /** The kept rows, sorted by hour and destination. */
   get rows(): readonly LedgerRow[] {
     this.#cut()
     return this.#kept.toSorted((a, b) => compare(a.hour, b.hour) || compare(a.destination, b.destination))
   }
 
-  /** Whether rows were left out. */
+  /** Whether rows were left out, because there were more than `maxRows`. */
   get isCut(): boolean {
     this.#cut()
     return this.#isCut

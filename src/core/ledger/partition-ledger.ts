@@ -2,50 +2,62 @@ import { LedgerCounts, type LedgerEntry } from './ledger-counts.ts'
 import { type PendingRecord, RecordChain } from './record-chain.ts'
 
 /**
- * The ledger in the metadata of a commit. It counts exactly the records that are done by this commit.
+ * The part of the ledger that is in the metadata of an offset commit. Together with the ledger
+ * records, it counts exactly the records that are done according to this commit.
  */
 export interface LedgerTail {
   /** The first hour whose counts are complete, in hours since 1970. */
   readonly exactSince: number
   /**
-   * The offset of the last ledger record of the partition; `undefined` before the first one. The
-   * record names the one before it, and so on.
+   * The offset of the newest ledger record of the partition; `undefined` when there is none. Each
+   * ledger record names the one before it.
    */
   readonly last: number | undefined
-  /** The newest hour of all these records; 0 without one. */
+  /**
+   * The newest hour, in hours since 1970, for which a ledger record of the partition has counts; 0
+   * when there are no ledger records.
+   */
   readonly newestHour: number
-  /** The results that no ledger record has yet. */
+  /** The counts that are in no ledger record yet. */
   readonly counts: LedgerCounts
 }
 
 /**
- * Maximum size of a ledger record, as `LedgerCounts.roughBytes` estimates it. A topic accepts 1 MiB;
- * large counts take up to three times the estimate.
+ * Maximum bytes of the counts that move from the commits to one ledger record, as estimated by
+ * `LedgerCounts.roughBytes`. The ledger topic accepts records of 1 MiB, and large counts take up to
+ * three times the estimate.
  */
 const recordLimit = 256 * 1_024
 
 /**
- * The results of one partition, for one assignment. Each commit contains the results that no ledger
- * record has, and the position of the last record. So results count exactly together with the
- * commit that makes them final. When they take too much room, they move to a new ledger record; the
- * next commit names it. A record that no commit names does not count.
+ * The ledger of one partition while this process owns it. Each commit contains the counts that are
+ * in no ledger record, and the offset of the newest ledger record. So counts become valid by the
+ * same commit that makes their results final. When the counts need too much room in the commit,
+ * they move to a new ledger record, and the next commit names this record. A ledger record that no
+ * commit names is not counted.
  *
- *   adding --start--> storing --stored--> adding (the commit names the record)
- *                             --failed--> adding (the commit still has all results)
+ *   adding --start--> storing --stored--> adding (the next commit names the record)
+ *                             --failed--> adding (the next commit still has all counts)
  */
 export class PartitionLedger {
   #exactSince: number
   readonly #records: RecordChain
-  /** The results that no named record has, including those of a record that is being stored. */
+  /**
+   * The counts for the next commit. They include the counts of a record that is being stored, until
+   * `stored` is called.
+   */
   #counts: LedgerCounts
-  /** The record that is being stored, its results, and whether these were all results. */
+  /**
+   * The ledger record that is being appended to the ledger topic, and its counts. `hasAll` is true
+   * if it has all counts that `#counts` had when the append began.
+   */
   #storing: { readonly record: PendingRecord; readonly counts: LedgerCounts; readonly hasAll: boolean } | undefined
   readonly #maxRecordBytes: number
 
   /**
-   * @param tail that of the last commit; `undefined` when it has none.
-   * @param exactSince the first hour that is complete when the ledger begins at this commit. A tail
-   * has a later hour only if a clock was wrong, so that hour is not used.
+   * @param tail the ledger in the last commit; `undefined` when the commit has none.
+   * @param exactSince the first hour whose counts are complete if the ledger begins at this commit.
+   * A later hour in `tail` is not used, because it comes from a wrong clock.
    */
   constructor(tail: LedgerTail | undefined, exactSince: number, maxRecordBytes = recordLimit) {
     this.#maxRecordBytes = maxRecordBytes
@@ -59,12 +71,15 @@ export class PartitionLedger {
     return { exactSince: this.#exactSince, last, newestHour, counts: this.#counts }
   }
 
-  /** Whether this record is being stored, or any record. */
+  /** Whether the given ledger record is being stored; without an argument, whether any is. */
   isStoring(record = this.#storing?.record): boolean {
     return record !== undefined && this.#storing?.record === record
   }
 
-  /** Whether the record that is being stored has all results. If not, the next one has the rest. */
+  /**
+   * Whether the ledger record that is being stored has all counts of the ledger that no earlier
+   * record has. If not, the next ledger record has the rest.
+   */
   get storesAll(): boolean {
     return this.#storing?.hasAll === true
   }
@@ -73,7 +88,10 @@ export class PartitionLedger {
     for (const { destination, field } of entries) this.#counts.add(destination, hour, field)
   }
 
-  /** Returns the record to append; call `stored` or `failed` later. */
+  /**
+   * Returns the next ledger record. The caller must append it to the ledger topic, and then call
+   * `stored` or `failed`.
+   */
   start(): PendingRecord {
     const counts = this.#counts.copy(this.#maxRecordBytes)
     const hasAll = counts.roughBytes === this.#counts.roughBytes
@@ -83,8 +101,9 @@ export class PartitionLedger {
   }
 
   /**
-   * Notes the offset of a stored record. Returns false when its results were discarded before; no
-   * commit then names it.
+   * Notes that a ledger record is stored at `offset`, so that the next commit names it. Returns
+   * false, and changes nothing, if `discard` was called after `start`: no commit names the record
+   * then.
    */
   stored(record: PendingRecord, offset: number): boolean {
     if (this.#storing?.record !== record) return false
@@ -94,7 +113,10 @@ export class PartitionLedger {
     return true
   }
 
-  /** Returns false when the results of the record were discarded before. */
+  /**
+   * Notes that a ledger record could not be appended. Its counts remain in the commits. Returns
+   * false, and changes nothing, if `discard` was called after `start`.
+   */
   failed(record: PendingRecord): boolean {
     if (this.#storing?.record !== record) return false
     this.#records.failed()
@@ -103,8 +125,9 @@ export class PartitionLedger {
   }
 
   /**
-   * Discards the results that no record has. Only hours from `exactSince` on, and after those of the
-   * discarded results, are complete then.
+   * Discards the counts that are in no ledger record, because they have no room in the commit and
+   * could not be stored in time. After that, all hours before `exactSince` are incomplete, and so
+   * are all hours up to the newest hour of the discarded counts.
    */
   discard(exactSince: number): void {
     this.#exactSince = Math.max(this.#exactSince, exactSince, this.#counts.newestHour + 1)

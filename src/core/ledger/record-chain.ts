@@ -1,55 +1,69 @@
 import { type LedgerCounts, readLedgerCounts } from './ledger-counts.ts'
 
-/** A ledger record to append. */
+/** A ledger record that is not yet appended to the ledger topic. */
 export interface PendingRecord {
-  /** The offset of the previous record of the partition; `undefined` for the first one. */
+  /** The offset of the previous ledger record of the partition; `undefined` for the first one. */
   readonly previousOffset: number | undefined
-  /** The newest hour of the previous record and of those before it; 0 without one. */
+  /**
+   * The newest hour, in hours since 1970, for which the previous ledger record or one before it has
+   * counts; 0 for the first record.
+   */
   readonly hourBefore: number
   readonly value: Buffer
-  /** The newest hour of this record and of those before it. */
+  /**
+   * The newest hour, in hours since 1970, for which this ledger record or one before it has counts.
+   */
   readonly newestHour: number
-  /** The number of records of this owner that the record replaces. */
+  /** The number of earlier ledger records whose counts this record contains and replaces. */
   readonly absorbed: number
 }
 
 /**
- * A record absorbs previous ones when it can replace this number of records of about the same size.
- * With fewer, each count would be written again more often; with more, the chain would be longer.
+ * Number of ledger records of about the same size that become one: a new record absorbs the seven
+ * before it, which means that it repeats their counts and replaces them. With a lower number, each
+ * count would be written more often. With a higher number, there would be more records to read.
  */
 const mergedRecords = 8
-/** Maximum rough bytes of a record that absorbs others: about 15,000 destinations and hours. */
+/**
+ * Maximum bytes of the counts in a ledger record that absorbs earlier ones, as estimated by
+ * `LedgerCounts.roughBytes`. They are enough for about 15,000 pairs of a destination and an hour.
+ */
 const maxRoughBytes = 512 * 1024
 
 /**
- * The ledger records of one partition. Each names the one before it, and a commit names the last
- * one. A new record can absorb the previous ones of the same owner: it contains their counts, and
- * names the record before them. The absorbed records stay in the topic, because a commit may still
- * name them.
+ * The ledger records of one partition. Each record names the one before it, and a commit names the
+ * newest one. A new record can absorb the newest records that this process has written: it contains
+ * their counts, and names the record before them. So a reader needs to read fewer records. The
+ * absorbed records stay in the topic, because an earlier commit may still name them.
  */
 export class RecordChain {
   #last: number | undefined
   #newestHour: number
-  /** The records of this owner that the next one can absorb. */
+  /**
+   * The stored records of this process that can still be absorbed, oldest first. A new record
+   * absorbs the newest of them.
+   */
   #recent: PendingRecord[] = []
 
-  /** The arguments are those of the last commit: see `LedgerTail`. */
+  /** The arguments are fields of the last commit's `LedgerTail`. */
   constructor(last: number | undefined, newestHour: number) {
     this.#last = last
     this.#newestHour = newestHour
   }
 
-  /** The offset of the last record. */
+  /** The offset of the newest stored record. */
   get last(): number | undefined {
     return this.#last
   }
 
-  /** The newest hour of all records; 0 without one. */
+  /** The newest hour in all stored records; 0 when there are none. */
   get newestHour(): number {
     return this.#newestHour
   }
 
-  /** The record that contains these counts, and those of the previous records that it absorbs. */
+  /**
+   * Returns the next record to append, with these counts and those of the records that it absorbs.
+   */
   next(counts: LedgerCounts): PendingRecord {
     let sum = counts
     let absorbed = 0
@@ -71,7 +85,10 @@ export class RecordChain {
     return { previousOffset, hourBefore, value: Buffer.from(bytes), newestHour, absorbed }
   }
 
-  /** The index of the oldest recent record that the next one absorbs. */
+  /**
+   * Returns the index in `#recent` of the oldest record that the next record should absorb. The
+   * result is the length of `#recent` if it should absorb none.
+   */
   #firstDue(counts: LedgerCounts): number {
     let first = this.#recent.length
     let newer = counts.roughBytes
@@ -89,7 +106,10 @@ export class RecordChain {
     this.#newestHour = record.newestHour
   }
 
-  /** The next record absorbs none, so that a record that is too large for the broker is not retried. */
+  /**
+   * Notes that a record could not be appended to the ledger topic. The next record absorbs no
+   * earlier ones, because the broker may have refused this record for its size.
+   */
   failed(): void {
     this.#recent = []
   }

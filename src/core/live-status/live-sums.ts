@@ -13,15 +13,15 @@ import {
 } from './status-record.ts'
 
 /**
- * A process that has written no record for this time is stale: it is dead, or cannot reach Kafka. A
- * process writes a record every 5 s.
+ * Time in ms without a record after which a process counts as stale: it has ended, or cannot reach
+ * Kafka. A process writes a record every 5 s.
  */
 export const staleAfter = durationMs(30_000)
 const hour = durationMs(3_600_000)
 const day = durationMs(24 * hour)
 /**
- * Maximum age of results in the sums. It is one period of 15 minutes longer than a day, because the
- * sum of the last day consists of whole periods.
+ * Maximum age of results that are kept. It is a day and one period of 15 minutes, because the sum
+ * of the last day consists of whole periods.
  */
 export const resultsAge = durationMs(day + periodMs)
 
@@ -30,7 +30,10 @@ export interface LiveProcess extends ProcessFacts {
   readonly seenAt: EpochMs
 }
 
-/** The sum of the results since a time, which is the beginning of a period of 15 minutes. */
+/**
+ * The sum of the results from `since` until now. `since` is the beginning of one of the periods of 15
+ * minutes.
+ */
 export interface SummedResults extends Readonly<Counts> {
   readonly since: EpochMs
 }
@@ -47,8 +50,9 @@ interface Results {
 }
 
 /**
- * The sums of the records that all processes wrote to the status topic. Results also count after
- * their process has ended. Other records count only while their process still writes.
+ * The sums of the records that all processes wrote to the status topic. The results of a process
+ * remain in the sums after the process has ended. Its facts and activity are in the sums only until
+ * the process is stale.
  */
 export class LiveSums {
   readonly #processes = new Map<string, LiveProcess>()
@@ -57,8 +61,8 @@ export class LiveSums {
   readonly #results = new Map<number, Map<string, Results>>()
 
   /**
-   * Applies a record of the status topic. `value` is `null` in a tombstone. The method copies
-   * `value` if it keeps it.
+   * Applies a record of the status topic. `value` is `null` in a tombstone. The caller may reuse
+   * the buffer `value` afterwards.
    */
   apply(keyText: string, value: Buffer | null, at: EpochMs): void {
     const key = decodeKey(keyText)
@@ -87,9 +91,10 @@ export class LiveSums {
   }
 
   /**
-   * Removes outdated records. Call it only after the topic was read to its end. A stale process and
-   * its activity are kept for a day, because a process that can write again writes only changed
-   * records.
+   * Removes outdated records. Call it only when the topic was read to its end: before that, the
+   * newest record of a process may be unread, and the process would seem outdated. The facts and
+   * the activity of a stale process are kept for a day. The process may write again in this time,
+   * and then does not immediately repeat an unchanged activity.
    */
   prune(now: EpochMs): void {
     for (const { instance, seenAt } of this.#processes.values())
@@ -126,8 +131,8 @@ export class LiveSums {
   }
 
   /**
-   * The results of a destination in the last hour and the last day. They are sums of whole periods,
-   * so each span may be up to 15 minutes longer.
+   * The results of a destination in the last hour and the last day. They are sums of whole periods
+   * of 15 minutes, so each of the two times may be up to 15 minutes longer.
    */
   resultsOf(destination: string, now: EpochMs): { readonly lastHour: SummedResults; readonly lastDay: SummedResults } {
     const records = [...(this.#results.get(shardOf(destination))?.values() ?? [])]
@@ -146,9 +151,9 @@ export class LiveSums {
 }
 
 /**
- * Sums the activity of two processes. The circuit breaker is `probing` if it is probing in one of
- * them. Otherwise it is `open` if it is open in one of them. Of two pauses, the sum has the later
- * end.
+ * Combines the activity of a destination in two processes. The circuit breaker is `probing` if it
+ * is probing in one of the processes, otherwise `open` if it is open in one of them. The next probe
+ * is the earlier one, and the end of the pause is the later one.
  */
 function sumOf(one: DestinationActivity, other: DestinationActivity): DestinationActivity {
   const probes = [one.nextProbeAt, other.nextProbeAt].filter(at => at !== undefined)

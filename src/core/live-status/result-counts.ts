@@ -1,8 +1,9 @@
 import { murmur2 } from '../message/murmur2.ts'
 
 /**
- * The numbers of results at one destination in the current period. When a period ends, the status
- * writer subtracts the results that it has written for that period.
+ * The results at one destination, counted in this process since the last end of a period of 15
+ * minutes. At the end of a period, the status writer subtracts the numbers that it has written for
+ * that period.
  */
 export interface Counts {
   /** Deliveries that a webhook accepted. */
@@ -13,7 +14,7 @@ export interface Counts {
   dropped: number
 }
 
-/** The numbers of all results of a process since its start. They only increase. */
+/** The results at all destinations since the start of the process. These numbers only increase. */
 export interface Totals {
   /** Deliveries of events that were read for the first time, without retries. */
   admitted: number
@@ -22,9 +23,9 @@ export interface Totals {
 }
 
 /**
- * Number of shards. A shard is a group of destinations, chosen by a hash of the id, whose status is
- * in one record. Without shards, records would be large, and each write would read all
- * destinations. With 100,000 destinations a shard has about 1,600.
+ * Number of shards. A shard is a group of destinations, chosen by a hash of their ids, whose status
+ * is in one record. With only one record for all destinations, each write would read and write all
+ * of them. With 100,000 destinations, a shard has about 1,600.
  */
 export const shardCount = 64
 
@@ -32,7 +33,7 @@ export const shardCount = 64
 export const shardOf = (destination: string): number => (murmur2(Buffer.from(destination)) >>> 0) % shardCount
 
 /**
- * Counts the results of one process for each destination. The counters of a destination stay in
+ * Counts the results of this process for each destination. The counters of a destination stay in
  * memory until the process ends.
  */
 export class ResultCounts {

@@ -38,14 +38,14 @@ export type BreakerState = 'closed' | 'open' | 'probing'
 /** The activity of a destination in one process. */
 export interface DestinationActivity {
   readonly breaker: BreakerState
-  /** When the next attempt may be made as a probe; only while the circuit breaker is open. */
+  /** When the next attempt may be made as a probe. Set only while the circuit breaker is open. */
   readonly nextProbeAt?: EpochMs | undefined
   readonly requestsInProgress: number
   /** Deliveries that wait in the destination queue. */
   readonly inMemory: number
   /** The pace in attempts per second, which a destination has after a 429. */
   readonly pace?: number | undefined
-  /** When the pause ends that a response with Retry-After has caused. */
+  /** When the pause ends that a 429 or a Retry-After has caused. */
   readonly pausedUntil?: EpochMs | undefined
 }
 
@@ -54,10 +54,10 @@ export const atRest: DestinationActivity = { breaker: 'closed', requestsInProgre
 export type StatusKey =
   | { readonly kind: 'process'; readonly instance: string }
   | { readonly kind: 'activity'; readonly instance: string; readonly shard: number }
-  /** `start` is the beginning of the period of 15 minutes. */
+  /** The results of one period. `start` is the beginning of the period. */
   | { readonly kind: 'results'; readonly instance: string; readonly start: EpochMs; readonly shard: number }
 
-/** The period of one record of results: 15 minutes, 96 periods a day. */
+/** Length of the period of a results record in ms: 15 minutes, so 96 periods a day. */
 export const periodMs = 900_000
 export const periodOf = (at: EpochMs): EpochMs => epochMs(Math.floor(at / periodMs) * periodMs)
 
@@ -147,9 +147,10 @@ export function decodeActivity(value: Buffer): ReadonlyMap<string, DestinationAc
 }
 
 /**
- * Encodes the results of a shard's destinations, without those that have no results. Each
- * destination has an array of four numbers, because a day has many records. The text is built
- * without objects, because a shard can have thousands of destinations.
+ * Encodes the results of a shard's destinations. Destinations without results are left out. The
+ * results of a destination are an array of four numbers, which is short, because there are 96
+ * records of each shard a day. The text is built directly, without objects for `JSON.stringify`,
+ * because a shard can have thousands of destinations.
  */
 export function encodeResults(all: Iterable<readonly [destination: string, Counts]>): string {
   let text = ''
@@ -160,7 +161,7 @@ export function encodeResults(all: Iterable<readonly [destination: string, Count
   return `{${text}}`
 }
 
-/** Adds the results of a destination in one record to `sum`. */
+/** Adds the results that the record `value` has for a destination to `sum`. */
 export function addResults(sum: Counts, value: Buffer, destination: string): void {
   const all = objectIn(value)
   const given = all !== undefined && Object.hasOwn(all, destination) ? all[destination] : undefined
@@ -188,7 +189,7 @@ const isShortText = (value: unknown): value is string => typeof value === 'strin
 const numberIn = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
 const countIn = (value: unknown): number => (Number.isSafeInteger(value) ? (numberIn(value) ?? 0) : 0)
-/** The maximum time of a `Date` in ms. A later time could not be converted to text. */
+/** The maximum time in ms that a `Date` can have. A later time cannot be converted to text. */
 const maxTime = 8.64e15
 const timeIn = (value: unknown): EpochMs | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= maxTime

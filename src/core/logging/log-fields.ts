@@ -4,7 +4,7 @@
  * cannot be logged by mistake.
  */
 const names = [
-  // Location and identity.
+  // Fields that say where something happened, and to which object.
   ...[
     'part',
     'group',
@@ -21,7 +21,7 @@ const names = [
   ],
   ...['source', 'sources', 'destination', 'webhook', 'messageId', 'type', 'audience', 'syncId', 'id', 'schemaId'],
   ...['address', 'port', 'route', 'connections', 'keys', 'changed', 'problems', 'mode', 'suppress', 'level'],
-  // Result.
+  // Fields with the result of an operation.
   ...[
     'decision',
     'reason',
@@ -36,7 +36,7 @@ const names = [
     'cause',
     'kind',
   ],
-  // Counts and durations.
+  // Fields with counts and durations.
   ...[
     'perSecond',
     'difference',
@@ -71,11 +71,11 @@ const names = [
     'silenceMs',
     'seconds',
   ],
-  // Audit log.
+  // Fields of audit lines.
   ...['audit', 'key', 'role', 'action', 'requestId', 'result', 'lines', 'version'],
-  // Traces.
+  // Fields about traces.
   ...['traceId', 'spans'],
-  // Kafka client library.
+  // Fields that the Kafka client library writes.
   ...['broker', 'clientId', 'groupId', 'memberId', 'leaderId', 'coordinatorId', 'generationId', 'isLeader'],
   ...[
     'groupProtocol',
@@ -108,8 +108,8 @@ export function loggable(facts: Readonly<Record<string, unknown>>): Readonly<Rec
 }
 
 /**
- * Whether a value can be logged unchanged: it contains no URL, or it has its own `toJSON`, as
- * secrets do.
+ * Whether a value can be logged unchanged: it contains no URL, or it has its own `toJSON` that
+ * hides it, as secrets have.
  */
 function isLoggable(value: unknown): boolean {
   if (typeof value === 'string') return !hasUrl(value)
@@ -124,8 +124,8 @@ function withOrigins(value: unknown): unknown {
 }
 
 /**
- * Matches a URL from its `://` on. A pattern that also matched the scheme would take quadratic time
- * on a text like `a+a+a+…`.
+ * Matches a URL from its `://` to its end. A pattern that also matched the scheme (such as `https`)
+ * would take quadratic time on a text like `a+a+a+…`.
  */
 const urls = /:\/\/(?:[^\s/?#@"'<>]*@)?([^\s/?#"'<>]*)([/?#][^\s"'<>]*)?/g
 

@@ -24,9 +24,9 @@ const maxDefaultsBytes = maxMessageBytes
 const maxMergedBytes = 8 * 1_048_576
 
 /**
- * The body of a request, split into its parts. If the body is a list, only the members that all
- * messages share are parsed. The elements stay texts, so that no parsed values are in memory while
- * the request waits for its turn or for Kafka.
+ * The body of a request, split into its messages. The messages of a batch stay unparsed text, so
+ * that no parsed values are in memory while the request waits for its turn or for Kafka. Only the
+ * members that all messages share, such as `context`, are parsed here.
  */
 export interface MessageBatch {
   readonly kind: 'batch'
@@ -41,9 +41,11 @@ export interface MessageBatch {
 interface Elements {
   readonly size: number
   /**
-   * Returns the parsed element at an index, after a check of its length. Numeric ids keep their
-   * digits. Elements of a list are parsed here. A single message is already parsed, so it must be
-   * read in the same turn as the body.
+   * Returns the element at an index as a parsed value, or a rejection if its text is too long or
+   * not JSON. Numeric ids keep their digits. An element of a list may be read several times,
+   * because it is parsed by each call. A body that is one message was parsed before, and can be
+   * read only once. Read it in the same turn of the event loop, so that the parsed value does not
+   * stay in memory.
    */
   read(index: number): Parsed | Rejection
   /** Returns the original text of an element, trimmed. */
@@ -105,7 +107,9 @@ function readSingle(body: string, type: CallType | undefined): MessageBatch | Re
   })
 }
 
-/** Reads one message that has its type from the path and is too long to be parsed. */
+/**
+ * Reads a body that is too long to be parsed, and that must be one message of the type in the path.
+ */
 function readLongSingle(body: string, type: CallType): MessageBatch | Refusal {
   const cut = splitJson(body, { members: [], maxElements: 0 })
   if (cut.kind === 'list' || cut.kind === 'too_many') return noMessage

@@ -66,15 +66,19 @@ export const partitionFor = (key: Buffer, partitions: number): number => (murmur
 export interface NormalisedEvent {
   readonly kind: 'event'
   readonly event: Event
-  /** Number of `__proto__` members that were removed. */
+  /**
+   * Number of `__proto__` members that were removed from the message, for
+   * `hookline_dropped_keys_total`.
+   */
   readonly droppedKeys: number
 }
 
 /**
  * Normalises an event that another application wrote to the events topic (`canonical` is false).
- * Its free-form parts may be any text; its times are milliseconds. A `delete` is rejected as
- * `unknown_type`, because only deletion requests create delete messages. `newId` must return the
- * same id whenever the same record is read, so derive it from topic, partition and offset.
+ * Its free-form parts may be text that is not JSON. Its times are numbers of milliseconds. A
+ * `delete` is rejected as `unknown_type`, because only deletion requests create delete messages.
+ * `newId` must return the same id whenever the same record is read, so derive it from topic,
+ * partition and offset.
  */
 export function normaliseEvent(event: Event, newId: () => string): NormalisedEvent | Rejection {
   const { receivedAt } = event

@@ -12,8 +12,8 @@ export const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value.toWellFormed() : undefined
 
 /**
- * Returns an id as text; a number becomes its digits. `parseJson` handles numbers that a double
- * cannot hold.
+ * Returns an id as text; a number becomes its digits. A number that a double cannot hold is already
+ * text here, because `parseJson` has converted it.
  */
 export const idOf = (value: unknown): string | undefined => textOf(typeof value === 'number' ? String(value) : value)
 
@@ -43,7 +43,7 @@ export const isMessageId = (text: string): boolean => text.length <= maxMessageI
  */
 const reserved = /^(?:(?:audience|delete|notice)-[0-9a-f]{40}|canary-|[\w.-]+\.events\/\d+\/\d+$)/
 
-/** Matches the canary messages of Hookline: the prefix and a UUID. */
+/** Matches the message ids of Hookline's canary messages: the prefix and a UUID. */
 const ownCanary = /^canary-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
@@ -58,10 +58,11 @@ export function messageIdOf(value: unknown, newId: () => string): string {
 }
 
 /**
- * The message id in Kafka for an id that an operator searches for. An id in the form of Hookline's
- * own messages stays unchanged, because operators also search for these messages. A sender's message
- * with an id of the same form is therefore found only by its hash. An id that only begins with
- * `canary-` is the id of a sender's message.
+ * Converts the message id that an operator searches for to the id that the message has in Kafka.
+ * The collector replaces some ids by a hash (`messageIdOf`), so this function replaces them too. It
+ * does not replace an id that only Hookline assigns, so that operators find the messages of
+ * Hookline. A sender's message with an id of this form can therefore be found only by its hash. An
+ * id with the prefix `canary-` but without a UUID cannot be from Hookline, so it is replaced.
  */
 export function storedMessageId(id: string): string {
   const isStored = isMessageId(id) && (!id.startsWith('canary-') || ownCanary.test(id))

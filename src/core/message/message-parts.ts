@@ -2,13 +2,17 @@ import { type Canonical, canonicalJson, isObject, type JsonObject } from './json
 import type { JsonText } from './json-text.ts'
 import { type CallType, type Rejection, rejection } from './message.ts'
 
-/** Maximum size of a message in bytes of compact UTF-8 JSON, without the defaults of its batch. */
+/**
+ * Maximum size of a message, in bytes of compact UTF-8 JSON. The `context` and `integrations` that a
+ * message takes from its batch do not count.
+ */
 export const maxMessageBytes = 32_768
 
 /**
- * Maximum length of a message text that is parsed, in characters: eight times `maxMessageBytes`. A
- * text of `\u` escapes has six characters for one byte of compact JSON. The rest allows for white
- * space. The limit also bounds the number of values in a message.
+ * Maximum length of the text of a message, in characters. A longer text is rejected without parsing
+ * it. The limit is eight times `maxMessageBytes`, because compact JSON can be much shorter than the
+ * text: `\u0041` has six characters for one byte, and white space is removed. The limit also bounds
+ * the number of values in a message.
  */
 export const maxTextLength = 8 * maxMessageBytes
 
@@ -23,8 +27,8 @@ export interface BatchDefaults {
   readonly batchContext?: unknown
   readonly batchIntegrations?: unknown
   /**
-   * Caches the canonical forms of the defaults, for messages without a `context` or `integrations`
-   * of their own.
+   * Caches the canonical forms of `context` and `integrations` of the batch. All messages of the
+   * batch that have none of their own use them, so they are converted only once.
    */
   readonly known?: Map<object, Canonical>
 }
@@ -44,13 +48,16 @@ const partNames = ['properties', 'traits', 'context', 'integrations'] as const
 type PartName = (typeof partNames)[number]
 
 /**
- * The free-form parts of a message. `context` contains no `integrations`, and both are omitted when
- * empty.
+ * The free-form parts of a message. Empty `context` and `integrations` are omitted. `context` never
+ * contains `integrations`, because they are a part of their own.
  */
 export interface Parts {
   readonly kind: 'parts'
   readonly texts: { readonly [name in PartName]?: JsonText }
-  /** Number of `__proto__` members that were removed, at any depth of the message. */
+  /**
+   * Number of `__proto__` members that were removed at any depth of the message, for
+   * `hookline_dropped_keys_total`.
+   */
   readonly droppedKeys: number
 }
 
@@ -94,8 +101,8 @@ function objectsOf(type: CallType, input: JsonObject, batch: BatchDefaults): Rec
 }
 
 /**
- * Returns a member that should be an object. PHP writes an empty object as `[]`; other values are
- * ignored.
+ * Returns the value if it is an object. An empty list becomes an empty object, because PHP writes
+ * an empty object as `[]`. Other values are ignored.
  */
 function objectOf(value: unknown): JsonObject | undefined {
   if (isObject(value)) return value
@@ -132,9 +139,10 @@ interface Members {
 function readMembers(input: JsonObject): Members | Rejection {
   const canonical = new Map<object, Canonical>()
   let droppedKeys = 0
-  // An upper bound of the size, far below the limit for nearly every message. The exact size is
-  // computed only if the bound exceeds the limit. JSON takes at most 6 bytes for a character that
-  // it may have to escape, and at most 3 bytes for a character of a text that is JSON already.
+  // An upper bound of the message's size in bytes, which is cheap to compute and for nearly every
+  // message far below the limit. The exact size is computed only if this bound exceeds the limit.
+  // In the bound, a character that JSON may have to escape counts 6 bytes, and a character of a
+  // text that is JSON already counts 3 bytes.
   let maxBytes = 2
   for (const key in input) {
     const value = input[key]

@@ -1,7 +1,7 @@
 import type { EpochMs } from '../time.ts'
 import type { JsonText } from './json-text.ts'
 
-/* Terms: see docs/reference/glossary.md. */
+/* The glossary (docs/reference/glossary.md) defines the terms of this file. */
 
 /** The message types that SDKs send. */
 export const callTypes = ['identify', 'track', 'page', 'screen', 'group', 'alias'] as const

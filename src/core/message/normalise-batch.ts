@@ -7,9 +7,15 @@ import { maxMessageBytes, maxTextLength, readDefaults, textTooLong } from './mes
 import { type Normalised, normalise, type Reception } from './normalise.ts'
 import type { RejectedMessage } from './request-refusal.ts'
 
-/** Work after which `normaliseSome` returns, in characters of text. It takes some milliseconds. */
+/**
+ * Maximum work of one call of `normaliseSome`, which then blocks the event loop for only some
+ * milliseconds. The unit of work is the time for one character of JSON text.
+ */
 export const maxWorkPerCall = 2 * maxMessageBytes
-/** Work for each message in addition to its text, expressed in characters of text. */
+/**
+ * Work for one message in addition to its characters, for example to create the object. It takes
+ * about as long as parsing this many characters.
+ */
 const workOfMessage = 64
 
 /** Result of normalising some messages of a batch. */
@@ -17,7 +23,10 @@ export interface NormalisedPart {
   /** The normalised messages, in the order of the batch. */
   readonly messages: readonly Message[]
   readonly rejected: readonly RejectedMessage[]
-  /** Number of `__proto__` members that were removed. */
+  /**
+   * Number of `__proto__` members that were removed from the messages, for
+   * `hookline_dropped_keys_total`.
+   */
   readonly droppedKeys: number
   /** Index of the first element that was not read. Equal to `elements.size` when all were read. */
   readonly next: number
@@ -60,8 +69,8 @@ const normaliseParsed = (parsed: Parsed | Rejection, reception: Reception): Norm
   parsed.kind === 'rejected' ? parsed : normalise(parsed.value, reception)
 
 function messageIdOf(parsed: Parsed | Rejection, text: string): string | undefined {
-  // The search is limited to the length that a valid message may have, because a rejected message
-  // may be long.
+  // `text` can be as long as the whole request body. So search for the message id only in the part
+  // that a valid message can have.
   if (parsed === textTooLong) return idIn(text.slice(0, maxTextLength), 'messageId')
   return parsed.kind === 'parsed' && isObject(parsed.value) ? idOf(parsed.value['messageId']) : undefined
 }

@@ -17,7 +17,10 @@ export interface Reception extends BatchDefaults {
 export interface Normalised {
   readonly kind: 'message'
   readonly message: Message
-  /** Number of `__proto__` members that were removed. */
+  /**
+   * Number of `__proto__` members that were removed from the message, for
+   * `hookline_dropped_keys_total`.
+   */
   readonly droppedKeys: number
 }
 

@@ -7,13 +7,14 @@ export interface RejectedMessage {
   /** The sender's message id, `undefined` when it is missing or unreadable. */
   readonly messageId: string | undefined
   readonly code: RejectionCode
-  /** Names the field and says what to do. */
+  /** A text for the client: it names the wrong field and says what to do. */
   readonly message: string
 }
 
 /**
- * The maximum memory of a rejected message in bytes, as an object and as JSON in the response. In
- * JSON, a character of the id has up to 6 characters.
+ * Upper bound of the memory, in bytes, for one rejected message: its object, and its JSON in the
+ * response. In the JSON, a character of the message id can become an escape sequence of 6
+ * characters.
  */
 export const heldByRejected = ({ messageId = '', code, message }: RejectedMessage): number =>
   192 + 2 * (code.length + message.length) + 8 * messageId.length

@@ -1,4 +1,6 @@
-/** The parts of a JSON text. A part can be invalid JSON, because only a parser checks that. */
+/**
+ * The result of `splitJson`. The parts of the text are not parsed, so a part can be invalid JSON.
+ */
 export type SplitResult =
   /** A list, or an object whose member `list` is a list. */
   | {
@@ -143,9 +145,9 @@ class Cutter {
   }
 
   /**
-   * Reads a member name and moves behind it. Returns `undefined` when there is no name, and `null`
-   * for a name that was not requested. Names that were not requested are not copied, because a body
-   * may have hundreds of thousands of them.
+   * Reads a member name and sets the current position after it. Returns `undefined` when there is
+   * no name, and `null` for a name that was not requested. Names that were not requested are not
+   * copied, because a body may have hundreds of thousands of them.
    */
   #name(): string | null | undefined {
     const from = this.#at
@@ -190,8 +192,9 @@ class Cutter {
         else brackets += 1
       } else if (code === brace.close || code === bracket.close) {
         const openOfKind = code === brace.close ? braces : brackets
-        // The element has no open bracket of this kind. So the closing bracket ends the list or
-        // object, or it is superfluous.
+        // No bracket of this kind is open in the element. If the closing bracket is that of the
+        // list or object around the element, it ends the element too. Otherwise it is superfluous,
+        // and is ignored.
         if (openOfKind === 0 && code === closing) return at
         for (let closed = 0; openOfKind > 0 && closed !== code; ) {
           depth -= 1

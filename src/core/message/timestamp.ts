@@ -111,8 +111,8 @@ function timeOfDay(hour: number, minute: number, second: number, millisecond: nu
 }
 
 /**
- * Maximum clock skew that is not corrected. The measured skew includes the travel time of the
- * request.
+ * Maximum clock skew, in ms, that is not corrected. The measured skew includes the travel time of
+ * the request.
  */
 const toleratedSkewMs = minuteMs
 /**
@@ -144,7 +144,7 @@ export function toIsoTimestamp(ms: EpochMs): string {
     lastMinute = { from, text: new Date(from).toISOString().slice(0, 'YYYY-MM-DDTHH:MM:'.length) }
     return toIsoTimestamp(ms)
   }
-  // Adding 100,000 keeps the leading zeros.
+  // The sum always has six digits, so `slice` finds seconds and milliseconds with leading zeros.
   const digits = String(100_000 + inMinute)
   return `${lastMinute.text}${digits.slice(1, 3)}.${digits.slice(3)}Z`
 }

@@ -13,17 +13,17 @@ const code = { values: '`ok` and the error codes of the tracking API and the ope
 export const collectorMetrics = {
   collectorAnswers: counter(
     'hookline_collector_answers_total',
-    'Responses of the collector for all paths, by code: `ok` or an error code.',
+    'Responses of the collector for all paths, by code. `ok`: a success. Any other value: the code of the error.',
     { unit: 'responses', use: 'alert', labels: { code } },
   ),
   operatorAnswers: counter(
     'hookline_operator_answers_total',
-    'Responses of the operator API by code, such as `invalid_operator_key` for a wrong key and `rate_limited` for a throttled client.',
+    'Responses of the operator API, by code. `ok`: a success. Any other value: the code of the error, for example `invalid_operator_key` for a wrong key.',
     { unit: 'responses', use: 'debug', labels: { code } },
   ),
   collectorMessages: counter(
     'hookline_collector_messages_total',
-    'Received messages, by result. `suppressed`: not stored, because the user was deleted with `suppress`. Messages of a request that is refused as a whole are not counted, except messages that are rejected in strict mode (`X-Strict-Mode`).',
+    'Received messages, by result. `suppressed`: not stored, because the user was deleted with `suppress`. If a request is refused as a whole, its messages are not counted. But if it is refused in strict mode (`X-Strict-Mode`), its invalid messages count as `rejected`.',
     { unit: 'messages', use: 'dashboard', labels: { source, result: ['accepted', 'rejected', 'suppressed'] } },
   ),
   collectorStoreSeconds: tracedHistogram(
@@ -43,12 +43,12 @@ export const collectorMetrics = {
   ),
   collectorBodiesRefused: counter(
     'hookline_collector_bodies_refused_total',
-    'Refused request bodies and connections, and closed connections with an unread response, by cause. `budget`: no memory is left for the body. `address`: the client address has reached its limit of bytes or of concurrent requests. `slow`: the body arrives too slowly. `connections`: the client address has too many connections, or the process has 4,000 connections and closes an idle one for a new one, or the new one if none is idle.',
+    'Request bodies that the collector refused, and connections that it refused or closed, by cause. `budget`: no memory is left for the body, or the collector closed a connection whose client had not read its response. `address`: the client address has reached its limit of bytes or of concurrent requests. `slow`: the body arrives too slowly. `connections`: the client address has too many connections, or the process has 4,000 connections. At 4,000, a new connection replaces an idle one; if none is idle, the new one is refused.',
     { unit: 'bodies', use: 'debug', labels: { cause: ['budget', 'address', 'slow', 'connections'] } },
   ),
   collectorRejectsLost: counter(
     'hookline_collector_rejects_lost_total',
-    'Rejected messages that were not written to the topic `<prefix>.rejected`: Kafka did not store them, their memory was full, or the request had more than 1,000 of them. Their senders received the rejection in the response.',
+    'Rejected messages that were not written to the topic `<prefix>.rejected`: Kafka did not store them, the memory for them was full (see `hookline_collector_held_bytes_limit`), or the request had more than 1,000 of them. Their senders received the rejection in the response.',
     { unit: 'messages', use: 'debug' },
   ),
 } as const

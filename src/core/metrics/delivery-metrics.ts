@@ -55,12 +55,12 @@ export const deliveryMetrics = {
   ),
   ledgerGaps: counter(
     'hookline_ledger_gaps_total',
-    'Times when the dispatcher discarded the results of a partition, because it could not write them to the ledger topic within 15 s. The ledger is then incomplete until the next hour.',
+    'How often the dispatcher discarded the counts of a partition for the ledger (counts of deliveries by hour), because it could not write them to the ledger topic within 15 s. The ledger is then incomplete until the next hour.',
     { unit: 'times', use: 'debug' },
   ),
   ledgerDifference: gauge(
     'hookline_ledger_difference',
-    'Deliveries of the complete hours in the last 24 hours that have no result and do not wait in a retry topic. The value is from the last reading of the ledger. 0 unless a delivery was lost, or Hookline has a bug.',
+    'Deliveries that have no result and do not wait in a retry topic. Only the last 24 hours count, without hours whose counts are incomplete. The value is from the last reading of the ledger. If it is not 0, a delivery was lost, or Hookline has a bug.',
     { unit: 'deliveries', use: 'alert' },
   ),
   ledgerReadAt: gauge(
@@ -75,7 +75,7 @@ export const deliveryMetrics = {
   ),
   truncatedDeadLetters: counter(
     'hookline_truncated_dead_letters_total',
-    'Truncated dead letters: the first 64 KiB of a record that is too large for the dead-letter topic, or of a compressed Kafka batch that Hookline cannot read, for example because it has more than 64 MiB after decompression or more than 200,000 records. Truncated dead letters cannot be replayed.',
+    'Dead letters that have only the first 64 KiB of their record or Kafka batch, so they cannot be replayed. Either the record was too large for the dead-letter topic, or Hookline could not read the compressed batch, for example because the batch has more than 64 MiB after decompression or more than 200,000 records.',
     { unit: 'records', use: 'debug', labels: { reason: deadLetterReasons } },
   ),
   recordFailures: counter(
@@ -102,7 +102,7 @@ export const deliveryMetrics = {
     'Time from when an event is appended to the events topic until its first attempt, including deferrals. Replayed events are not counted.',
     { unit: 'seconds', use: 'alert', buckets: delayBuckets },
   ),
-  retryLateness: histogram('hookline_retry_lateness_seconds', 'Time from the due time of a retry to its attempt.', {
+  retryLateness: histogram('hookline_retry_lateness_seconds', 'Time from when a retry is due until its attempt.', {
     unit: 'seconds',
     use: 'dashboard',
     buckets: delayBuckets,
@@ -117,11 +117,15 @@ export const deliveryMetrics = {
     'Deliveries written to a retry topic: retries after an attempt, and deferrals without an attempt.',
     { unit: 'deliveries', use: 'dashboard', labels: { tier } },
   ),
-  breakersOpen: gauge('hookline_breaker_open', '1 while the circuit breaker of the destination is open, 0 otherwise.', {
-    unit: 'state',
-    use: 'dashboard',
-    labels: { destination },
-  }),
+  breakersOpen: gauge(
+    'hookline_breaker_open',
+    '1 while the circuit breaker of the destination is open in this process, 0 while it is closed.',
+    {
+      unit: 'state',
+      use: 'dashboard',
+      labels: { destination },
+    },
+  ),
   destinationPace: gauge(
     'hookline_destination_pace',
     'Current limit of attempts per second of this process to a destination that has responded with 429. Destinations without a 429 in the last five minutes have no limit and no series.',
@@ -151,7 +155,7 @@ export const deliveryMetrics = {
   }),
   canarySent: counter(
     'hookline_canary_sent_total',
-    'Canary messages that this process tried to append to the events topic.',
+    'Canary messages (test messages that Hookline sends to one destination) that this process tried to append to the events topic.',
     { unit: 'messages', use: 'alert' },
   ),
   canaryReceived: counter(
@@ -164,7 +168,7 @@ export const deliveryMetrics = {
   ),
   canaryLost: counter(
     'hookline_canary_lost_total',
-    'Canary messages that will not be delivered, by reason. A message that still waits, for example for a retry, counts as neither received nor lost.',
+    'Canary messages that will not be delivered, by reason. `not_stored`: Kafka did not acknowledge the message. A message that still waits, for example for a retry, counts as neither received nor lost.',
     { unit: 'messages', use: 'debug', labels: { reason: ['not_stored', 'dead_lettered', 'dropped'] } },
   ),
   canarySeconds: histogram(
@@ -174,12 +178,12 @@ export const deliveryMetrics = {
   ),
   notices: counter(
     'hookline_notices_total',
-    'Notices, and the internal messages from which Hookline derives them (destination facts), by result of the write to the events topic. `dropped`: too many were waiting to be written.',
+    'Notices, and the internal messages from which Hookline derives them (destination facts), by result of the write to the events topic. `dropped`: not written, because too many waited to be written.',
     { unit: 'messages', use: 'debug', labels: { result: ['written', 'dropped'] } },
   ),
   attemptRecords: counter(
     'hookline_attempt_records_total',
-    'Records for the attempts topic by result. `dropped`: the write queue was full.',
+    'Records of attempts for the attempts topic, by result of the write. `dropped`: not written, because the write queue was full. `failed`: Kafka did not acknowledge the record.',
     { unit: 'records', use: 'debug', labels: { result: ['written', 'dropped', 'failed'] } },
   ),
   droppedKeys: counter(

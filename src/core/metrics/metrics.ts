@@ -43,7 +43,10 @@ export interface Count {
 
 export interface Gauge<Labels extends LabelSet> {
   set(labels: LabelsOf<Labels>, value: number): void
-  /** Removes all label sets. Call it before the current values are set again. */
+  /**
+   * Removes the values of all label sets. Call it before the current values are set. Otherwise a
+   * label set that no longer exists keeps its last value.
+   */
   reset(): void
 }
 

@@ -103,13 +103,14 @@ export const seriesBudget = {
    */
   inProcess: 10_000,
   /**
-   * Maximum number of series with a label that has `folds`. Above it, counters count new label
-   * values under `_other`, and gauges do not show them.
+   * Maximum number of series with a label that has `folds`. At this number, counters count new
+   * label values under `_other`, and gauges do not show new label values.
    */
   folding: 8_000,
   /**
-   * Above this number of series, a new series keeps its `destination` label but not its `webhook`
-   * label.
+   * Maximum number of series with a label that has `folds` up to which a new series keeps all its
+   * labels. Above it, `_other` replaces the value of the most detailed one, `webhook`, so that
+   * there is room for further destinations.
    */
   detailed: 6_000,
 } as const

@@ -118,7 +118,8 @@ const metadata = table({
 
 /**
  * Blocks that are not globally reachable according to the IANA special-purpose address registries,
- * and multicast and site-local addresses. The first matching block gives the name.
+ * and multicast and site-local addresses. The first block that contains an address names the range
+ * in log lines and errors.
  */
 const special = table({
   '0.0.0.0/8': '"this network"',

@@ -3,9 +3,9 @@ import ipaddr from 'ipaddr.js'
 const { IPv4, IPv6 } = ipaddr
 
 /**
- * The network that limits per client count as one client. It is a whole IPv4 address, or the first
- * 64 bits of an IPv6 address, because one client may own a whole /64 block. `undefined` when `text`
- * is not an IP address.
+ * Returns the network of a client's address. Limits per client count all addresses of one network
+ * together. The network is a whole IPv4 address, or the first 64 bits of an IPv6 address, because
+ * one client may own a whole /64 block. `undefined` when `text` is not an IP address.
  */
 export function clientNetworkOf(text: string): string | undefined {
   if (IPv4.isValidFourPartDecimal(text)) return text

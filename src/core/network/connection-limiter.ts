@@ -10,43 +10,52 @@ export type Admission<Connection> =
 
 /**
  * Limits the open connections of a server, in total and for each client address. A connection is
- * idle while the server waits for the client: before the first request, between requests, and
- * while a request is incomplete.
+ * idle while the server waits for the client: before the first request, between requests, and while
+ * a request is incomplete.
  *
- * At the maximum, a new connection replaces an idle one of the address with the most connections,
- * including the new one. So clients with many connections replace their own, and cannot keep out
- * others. If this address has no idle connection, the address with the next fewer connections
- * loses one. Of an address, the connection is closed that has been idle for the longest time. Of
- * addresses with the same number, the one that reached it first loses a connection.
+ * When the server is at its maximum, a new connection replaces an idle connection:
+ * - The address with the most connections loses one; the new connection is counted too. So a client
+ *   with many connections replaces its own, and cannot keep out others.
+ * - If this address has no idle connection, the address with the next lower number loses one. If
+ *   several addresses have the same number, it is the one that reached the number first.
+ * - Addresses with at most `few` connections count as equal. Otherwise thousands of addresses with
+ *   one connection each would close the connections of every address with two.
+ * - Of the connections that may be closed, the one that has been idle for the longest time is
+ *   closed.
  *
- * Addresses with `few` connections or less count as equal: of all their connections, the one is
- * closed that has been idle for the longest time. Otherwise thousands of addresses with one
- * connection each would close the connections of every address with two.
- *
- * Each call takes constant time, except that a call at the maximum may skip numbers that no address
- * with an idle connection has.
+ * Each call takes constant time, except the search for the highest number with an idle connection.
  */
 export class ConnectionLimiter<Connection> {
   readonly #max: number
   readonly #maxPerAddress: number
   readonly #tracked = new Map<Connection, Tracked<Connection>>()
   readonly #clients = new Map<string, Client<Connection>>()
-  /** The clients with an idle connection. The index is their number of connections. */
+  /**
+   * The clients that have an idle connection, by their number of connections: the list at index 3
+   * has the clients with three open connections.
+   */
   readonly #byConnections: LinkedList<Client<Connection>>[] = []
   /** All idle connections. The first has been idle for the longest time. */
   readonly #idle = new LinkedList<Idle<Connection>>()
-  /** No client in `#byConnections` has more connections. */
+  /**
+   * No client with an idle connection has more connections than this number. `#longestIdle` begins
+   * its search for the client with the most connections here, and continues downwards.
+   */
   #highest = 0
   readonly #few: number
 
-  /** `maxPerAddress` has no effect unless it is below `max`. */
+  /**
+   * @param maxPerAddress the maximum number of connections of one client address. It has an effect
+   *   only if it is below `max`.
+   * @param few see the comment of the class.
+   */
   constructor(max: number, maxPerAddress: number, few = 4) {
     this.#max = max
     this.#few = few
     this.#maxPerAddress = maxPerAddress < max ? maxPerAddress : Number.POSITIVE_INFINITY
   }
 
-  /** Adds a new connection, unless it is refused. It is idle. */
+  /** Adds a new connection, which is idle until its first request is complete, or refuses it. */
   open(connection: Connection, address: string): Admission<Connection> {
     const client = this.#clients.get(address) ?? new Client<Connection>(address)
     if (client.connections >= this.#maxPerAddress) return { kind: 'refused', maximumOf: 'address' }
@@ -64,7 +73,10 @@ export class ConnectionLimiter<Connection> {
     return replaced === undefined ? { kind: 'accepted' } : { kind: 'replaces', idle: replaced.connection }
   }
 
-  /** Notes that a request of the connection has arrived completely. It is then not idle. */
+  /**
+   * Notes that a request of the connection has arrived completely. The connection is then not idle
+   * until `endRequest`.
+   */
   startRequest(connection: Connection): void {
     const tracked = this.#tracked.get(connection)
     if (tracked === undefined) return
@@ -72,7 +84,10 @@ export class ConnectionLimiter<Connection> {
     if (tracked.requests === 1) this.#removeIdle(tracked)
   }
 
-  /** Notes that a complete request is answered. After the last one, the connection is idle. */
+  /**
+   * Notes that a complete request was answered. The connection is idle again when no other request
+   * of it is in progress.
+   */
   endRequest(connection: Connection): void {
     const tracked = this.#tracked.get(connection)
     if (tracked === undefined) return
@@ -142,7 +157,7 @@ class Client<Connection> implements LinkedListItem<Client<Connection>> {
   after: Client<Connection> | undefined = undefined
   readonly address: string
   connections = 0
-  /** Its idle connections. The first has been idle for the longest time. */
+  /** The idle connections of this address. The first has been idle for the longest time. */
   readonly idle = new LinkedList<Tracked<Connection>>()
 
   constructor(address: string) {
@@ -156,7 +171,7 @@ class Tracked<Connection> implements LinkedListItem<Tracked<Connection>> {
   after: Tracked<Connection> | undefined = undefined
   readonly connection: Connection
   readonly client: Client<Connection>
-  /** Number of its requests in progress. */
+  /** Number of requests in progress on this connection. */
   requests = 0
   readonly idle = new Idle<Connection>(this)
 
@@ -166,7 +181,7 @@ class Tracked<Connection> implements LinkedListItem<Tracked<Connection>> {
   }
 }
 
-/** An idle connection in the list of all. */
+/** The entry of an idle connection in the list of all idle connections. */
 class Idle<Connection> implements LinkedListItem<Idle<Connection>> {
   before: Idle<Connection> | undefined = undefined
   after: Idle<Connection> | undefined = undefined

@@ -35,7 +35,7 @@ export function portOf(url: URL): number {
 /** The parts of an HTTP URL that a request needs. */
 export interface UrlParts {
   readonly isTls: boolean
-  /** `https://example.com:8443` */
+  /** For example `https://example.com:8443`. */
   readonly origin: string
   /** The `Host` header, with the port unless it is the default port. */
   readonly host: string

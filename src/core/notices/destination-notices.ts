@@ -81,8 +81,9 @@ export class DestinationNotices {
   }
 
   /**
-   * Returns the facts that no notice has reported yet, and counts them as reported. The caller
-   * writes them for the next owner of the partition.
+   * Called at the revocation of the partition. Returns the facts that no notice has reported yet,
+   * and counts them as reported. The caller writes them to the events topic, so that the next owner
+   * of the partition reports them.
    */
   takeRest(): DestinationFacts | undefined {
     if (!this.isWaiting) return undefined

@@ -59,9 +59,9 @@ const maxFields = 100
 const minuteMs = 60_000
 
 /**
- * Creates the event of a notice. `to` is the destination that receives notices. The message id
- * depends only on the kind, the subject and the minute, or on the version of a changed object. So a
- * receiver drops the notice when a second process repeats it.
+ * Creates the event of a notice for the destination `to`. Its message id depends only on the kind,
+ * the subject and the minute, or on the version of a changed object. If a second process sends the
+ * same notice, the receiver therefore ignores it as a duplicate.
  */
 export function noticeEvent(notice: Notice, to: string, at: EpochMs): Event {
   const subject = subjectOf(notice)

@@ -7,7 +7,10 @@ import type { TokenFailure, TokenResult } from './token-response.ts'
 const { renewPart, maxRenewMs, unusedPart, maxUnusedMs, backoffMs, maxBackoffMs, maxRetryAfterMs, replaceEveryMs } =
   tokenLimits
 
-/** An access token. Two tokens are the same only if they are the same object. */
+/**
+ * An access token. Compare tokens by identity: two objects are different tokens even if their
+ * values are equal.
+ */
 export interface Token {
   readonly value: Secret
   /**
@@ -55,7 +58,7 @@ export const emptyTokenCache: TokenCache = {
 }
 
 export type TokenPlan =
-  /** `renews`: start a token request too, but do not wait for it. */
+  /** Send the cached token. With `renews`, also start a token request, but do not wait for it. */
   | { readonly kind: 'use'; readonly token: Token; readonly renews: boolean }
   | { readonly kind: 'request' }
   /** The last token request failed, and the next one must not start yet. */

@@ -6,47 +6,49 @@ import { durationMs } from '../time.ts'
  */
 export const tokenLimits = {
   /**
-   * Lifetime of an access token without `expires_in`, and the limits of `expires_in`, in ms.
-   * Doubling the minimum lets endpoints refuse a short-lived token more often. Each refusal costs
-   * one more request.
+   * `defaultLifetimeMs` is the lifetime of an access token whose response has no valid
+   * `expires_in`. The other two constants are the minimum and maximum that Hookline assumes,
+   * whatever `expires_in` says. All are in ms. The minimum limits the number of token requests. If
+   * a token really expires earlier, the endpoint refuses it with 401, which costs one more request.
+   * Doubling the minimum causes more of these refusals.
    */
   defaultLifetimeMs: 300_000,
   minLifetimeMs: 10_000,
   maxLifetimeMs: 86_400_000,
   /**
    * The time before the end of a token's lifetime at which a new token is requested: `renewPart` of
-   * the lifetime, at most `maxRenewMs` in ms. The old token is used until the new one arrives.
-   * Doubling both requests tokens more often, and bridges a longer outage of the authorization
-   * server.
+   * the lifetime, but at most `maxRenewMs` (in ms). The old token is used until the new one
+   * arrives. Doubling both constants requests tokens more often. Deliveries can then survive a
+   * longer outage of the authorization server.
    */
   renewPart: 0.2,
   maxRenewMs: 60_000,
   /**
-   * The time before the end of a token's lifetime from which it is no longer sent: `unusedPart` of
-   * the lifetime, at most `maxUnusedMs` in ms. The token must still be valid when the endpoint
-   * checks it: a request takes up to 5 s, and clocks differ. Doubling both has no effect while
-   * tokens are renewed in time.
+   * The time before the end of a token's lifetime from which the token is no longer sent:
+   * `unusedPart` of the lifetime, but at most `maxUnusedMs` (in ms). The token must still be valid
+   * when the endpoint checks it: a request takes up to 5 s, and clocks differ. Doubling both
+   * constants has no effect while tokens are renewed in time.
    */
   unusedPart: 0.1,
   maxUnusedMs: 10_000,
   /**
-   * Wait after a failed token request, in ms. Each further wait is twice as long, up to the
-   * maximum. Doubling both gives a broken authorization server less load, but deliveries continue
-   * later after an outage.
+   * Wait after a failed token request, in ms. Each further wait is twice as long, up to
+   * `maxBackoffMs`. Doubling both constants gives a broken authorization server less load, but
+   * deliveries continue later after an outage.
    */
   backoffMs: 1_000,
   maxBackoffMs: 60_000,
   /** Maximum wait that an authorization server can request with Retry-After, in ms. */
   maxRetryAfterMs: 300_000,
   /**
-   * Minimum time between two token requests for one endpoint that refuses every token with 401, in
-   * ms. After a doubling, an endpoint that would accept a new token gets it later.
+   * Minimum time, in ms, between two token requests for one endpoint that refuses every token with
+   * 401. After a doubling, an endpoint that would accept a new token gets it later.
    */
   replaceEveryMs: 60_000,
   /**
-   * Timeout of a token request. It is longer than the time for which a delivery waits, so a slow
-   * authorization server still provides a token for later deliveries. After a doubling, a token
-   * request without a response delays the next one longer.
+   * Timeout of a token request. It is longer than the time for which a delivery waits for a token,
+   * so a slow authorization server still provides a token for later deliveries. After a doubling, a
+   * token request without a response delays the next token request longer.
    */
   requestTimeout: durationMs(10_000),
 } as const

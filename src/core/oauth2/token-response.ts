@@ -61,7 +61,10 @@ const maxTokenLength = 8_192
 /** Whether a token can be part of the Authorization header: visible ASCII without spaces. */
 const isSendable = (value: string): boolean => value.length <= maxTokenLength && /^[\x21-\x7e]+$/.test(value)
 
-/** For how long a token is valid, within limits. `seconds` is the value of `expires_in`. */
+/**
+ * Returns the lifetime of a token: `expires_in` (`seconds`), but not less than `minLifetimeMs` and
+ * not more than `maxLifetimeMs`. Without a valid `expires_in` it is `defaultLifetimeMs`.
+ */
 function lifetimeOf(seconds: unknown): DurationMs {
   const given = typeof seconds === 'string' && /^\d{1,12}$/.test(seconds) ? Number(seconds) : seconds
   if (typeof given !== 'number' || !(given > 0)) return durationMs(defaultLifetimeMs)

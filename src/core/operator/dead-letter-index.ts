@@ -1,13 +1,15 @@
 import { hash } from 'node:crypto'
 
 /**
- * Maximum number of keys. Each takes about 60 bytes, so a full index takes 120 MB.
+ * Maximum number of keys in the index of a process. A key takes about 60 bytes, so a full index
+ * takes 120 MB.
  */
 const defaultMaxKeys = 2_000_000
 
 /**
- * Maximum number of records at the end of a partition that the index has not read yet. With more,
- * it is cheaper to discard the index of the partition and to begin again at its end.
+ * Maximum number of new records of a partition that the next read adds to the index. If more are
+ * unread, it is cheaper to discard the index of the partition, and to begin a new one at the end of
+ * the partition.
  */
 const maxCatchUp = 20_000
 
@@ -49,9 +51,9 @@ export class DeadLetterIndex {
   }
 
   /**
-   * Returns the range of offsets whose keys are in the index. It is empty and begins at `end` if no
-   * key of the partition is in the index. Call it at the start of a read with the end offset of the
-   * partition.
+   * Returns the range of offsets whose keys are in the index. Call it at the start of a read, with
+   * the end offset of the partition. If the index has no key of the partition, the range is empty
+   * and begins at `end`.
    */
   start(partition: number, end: number): { readonly from: number; readonly to: number } {
     const known = this.#known.get(partition)
@@ -74,12 +76,13 @@ export class DeadLetterIndex {
     const known = this.#of(partition, to)
     if (to < known.from || from > known.to) return
     for (const { key, offset } of records) this.#set(known, hashOf(key), offset)
-    // A full index does not have all of these keys.
+    // A full index has not added all of these keys. If its range began earlier, a key without an
+    // entry would seem to have no later record.
     if (!this.isFull) known.from = Math.min(known.from, from)
     known.to = Math.max(known.to, to)
   }
 
-  /** The offset of the last record of a key; `undefined` when no record of it was noted. */
+  /** The offset of the last record of a key; `undefined` when the key is not in the index. */
   offsetOf(partition: number, key: Buffer): number | undefined {
     return this.#known.get(partition)?.latest.get(hashOf(key))
   }

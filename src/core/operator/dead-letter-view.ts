@@ -22,13 +22,19 @@ export interface DeadLetterView {
   readonly reason: string
   /** The first entry of `outcomes`. */
   readonly outcome?: string | undefined
-  /** The last outcome of each webhook, or the rejection code. */
+  /**
+   * The last outcome of each webhook. For an event that never became a delivery: the code with which
+   * Hookline rejected the event.
+   */
   readonly outcomes: readonly string[]
   readonly messageId?: string | undefined
   readonly sourceId?: string | undefined
   readonly type?: string | undefined
   readonly attempts?: number | undefined
-  /** The number of replays of the delivery before this dead letter. At least 1 after a resend. */
+  /**
+   * The number of replays of the delivery before this dead letter. A resend counts as the first
+   * replay, so the number is then at least 1.
+   */
   readonly round: number
   /** The position of the event; `undefined` when the record does not name it. */
   readonly position?: LogPlace | undefined

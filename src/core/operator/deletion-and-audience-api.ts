@@ -49,5 +49,5 @@ export interface DeletionAndAudienceApi {
   sync(request: SyncRequest): Promise<SyncAnswer>
 }
 
-/** Writes one audit line about a change by an operator, at every log level. */
+/** Writes one audit line about a change by an operator. The line is written at every log level. */
 export type AuditLog = (fields: object) => void

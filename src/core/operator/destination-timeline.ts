@@ -105,9 +105,9 @@ function stateOf(id: string, found: FoundForDestination): State {
 }
 
 /**
- * Whether the message was delivered or scheduled again after this dead letter. A replay writes a
- * tombstone for the dead letter, but may not have done so yet. A resend never removes the dead
- * letter from the topic.
+ * Whether the message was delivered or scheduled again after this dead letter, so that the dead
+ * letter no longer shows the state of the delivery. The dead letter can still be in the topic: a
+ * replay writes the tombstone for it only after the copy, and a resend writes none.
  */
 const isSentAgain = (
   { round, at }: FoundDeadLetter,
@@ -144,7 +144,8 @@ const isPast = ({ state }: FoundCopy, attempts: readonly RecordedAttempt[]): boo
       isFinal(each) &&
       chainOf(each) === chainOf(state) &&
       each.attempt >= state.attempt &&
-      // Two resends of a message have the same round, so only the start time distinguishes them.
+      // Attempts of an earlier resend say nothing about this retry record. Two resends of a message
+      // have the same round, so only the start time distinguishes them.
       each.at >= state.startedAt,
   )
 
@@ -182,8 +183,9 @@ function stateWithoutRecords(id: string, { events, isComplete, recorded }: Found
   if (!(isComplete.copies && isComplete.deadLetters && isComplete.attempts)) return unknown('search_incomplete')
   if (recorded === 'off') return unknown('attempts_not_recorded')
   if (isOlderThanAttempts) return unknown('attempts_removed')
-  // With `delivery.attemptsTopic: all`, a success has an attempt record, but none was found. With
-  // `failures`, a first attempt that succeeds has none.
+  // With `delivery.attemptsTopic: all`, a success has an attempt record. None was found, so the
+  // state is unknown. With `failures`, a first attempt that succeeds has no record, so the success
+  // is inferred from its absence.
   return recorded === 'all' ? unknown('record_missing') : { state: 'delivered', inferred: true }
 }
 

@@ -15,7 +15,7 @@ const maxSessions = 1_000
 
 interface Client {
   readonly limiter: RateLimiter
-  /** Whether the client has sent a valid key. */
+  /** Whether a client at this address has sent a valid key. */
   isKnown: boolean
 }
 
@@ -25,15 +25,14 @@ function limiterFor({ burst, perSecond }: typeof ofAddress, now: number): RateLi
 }
 
 /**
- * Limits how fast a client can guess keys. A client address that sent too many wrong keys must
- * wait. When all addresses together sent too many, every address that never sent a valid key must
- * wait. Only the last 1,000 addresses are remembered, to limit the memory. All IPv6 addresses of
- * one network count as one (`clientNetworkOf`).
+ * Limits how fast a client can guess operator keys. A client address that sent too many wrong keys
+ * must wait. When all addresses together sent too many, every address that never sent a valid key
+ * must wait. All IPv6 addresses of one network count as one (`clientNetworkOf`). To limit the
+ * memory, only the last 1,000 addresses are remembered.
  *
- * A session that was valid before need not wait, because its token has a random id, which nobody
- * can guess. Other tokens must wait like keys: a token is signed with a secret derived from its
- * operator key, so a token that somebody made from a guessed key would show whether the guess is
- * right.
+ * A session token that was valid before is checked without a wait: nobody can guess it, because it
+ * has a random id. Every other token must wait like a key. Otherwise a client could sign a token
+ * with a secret derived from a guessed key, and the response would show whether the guess is right.
  */
 export class FailureThrottle {
   readonly #clients = new Map<string, Client>()
@@ -41,7 +40,7 @@ export class FailureThrottle {
   readonly #sessions = new Set<string>()
   readonly #all: RateLimiter
 
-  /** `now` is in milliseconds of a monotonic clock, here and below. */
+  /** @param now in milliseconds of a monotonic clock, as in all methods of this class */
   constructor(now: number) {
     this.#all = limiterFor(ofAll, now)
   }

@@ -4,14 +4,17 @@ import { durationMs, type EpochMs, epochMs } from '../time.ts'
 import { type QueryRead, timeIn, unknownParameters } from './object-query.ts'
 import type { ShownProblem } from './object-refusal.ts'
 
-/** How far back a query may begin: the ledger topic keeps records twice as long. */
+/**
+ * How far back a query may begin. The ledger topic keeps records for twice this time, so the
+ * records of the query still exist.
+ */
 export const maxLedgerAge = durationMs(7 * 24 * hourMs)
 const defaultHours = 24
 
 /**
- * Reads the query parameters of the ledger. `since` and `until` are times, or durations before now;
- * the hours that contain them are included. By default, `until` is now, and `since` is 23 hours
- * before `until` or, if `until` is in the future, before now.
+ * Reads the query parameters of the ledger. `since` and `until` are times, or durations before now.
+ * The hours that contain them are included. The default of `until` is now. By default, `since` is
+ * 23 hours before the earlier of `until` and now.
  */
 export function ledgerQueryOf(given: Readonly<Record<string, unknown>>, now: EpochMs): QueryRead<LedgerFilter> {
   const problems: ShownProblem[] = [...unknownParameters(given, ['since', 'until', 'destination'])]
@@ -41,14 +44,20 @@ export function ledgerQueryOf(given: Readonly<Record<string, unknown>>, now: Epo
 
 /** The ledger as the operator API shows it. */
 export interface LedgerView {
-  /** ISO 8601, UTC, as all times. */
+  /** When the ledger was read; ISO 8601, UTC, like all times of the view. */
   readonly at: string
-  /** The first and the last hour; `until` is the end of the last one. */
+  /** The beginning of the first hour, and the end of the last hour. */
   readonly since: string
   readonly until: string
-  /** Present when not everything was read, or not every row is shown. */
+  /**
+   * Present when the view is incomplete: not all ledger records were read, or there are more rows
+   * than the view shows.
+   */
   readonly partial?: true | undefined
-  /** Present when hours from `since` to this one are not complete. */
+  /**
+   * The beginning of the first complete hour. Present when earlier hours from `since` on are
+   * incomplete.
+   */
   readonly exactSince?: string | undefined
   readonly totals: LedgerTotals
   readonly rows: readonly LedgerRow[]

@@ -34,7 +34,8 @@ function partsOfUrl(text: string): readonly string[] {
 
 /**
  * Returns a text in which each of these secrets is `***`. A secret is found if the text contains it
- * as it is, or escaped as in JSON. `isCut`: the text can end within a secret.
+ * unchanged, or escaped as in JSON. With `isCut`, the text may end in the middle of a secret: the
+ * first characters of a secret at the end of the text are then masked too.
  */
 export function maskSecrets(text: string, secrets: readonly string[], isCut: boolean): string {
   const forms = [...new Set(secrets.flatMap(formsOf))]
@@ -45,15 +46,18 @@ export function maskSecrets(text: string, secrets: readonly string[], isCut: boo
   return cut === 0 ? masked : masked.slice(0, -cut) + mask
 }
 
-/** A secret as it is, as in JSON, and as in JSON of PHP, which escapes slashes. */
+/**
+ * The forms in which a text may contain a secret: unchanged, as in JSON, and as in JSON of PHP,
+ * which escapes slashes.
+ */
 function formsOf(secret: string): readonly string[] {
   const json = JSON.stringify(secret).slice(1, -1)
   return [secret, json, json.replaceAll('/', '\\/')]
 }
 
 /**
- * The number of characters of a secret with which a text ends, from its first character. 0 if they
- * are fewer than `minMasked`.
+ * The length of the longest beginning of a secret with which a text ends. 0 if it is shorter than
+ * `minMasked`.
  */
 function beginningAtEnd(text: string, secret: string): number {
   for (let length = Math.min(secret.length - 1, text.length); length >= minMasked; length--)

@@ -91,6 +91,6 @@ export const definedInFile = objectRefusal(
 export const preconditionRequired = ({ version }: Pick<ConfigObject, 'version'>): ObjectRefusal =>
   objectRefusal(
     'precondition_required',
-    `The change needs the header If-Match, because the object exists, with version ${version}: send the ETag that you have read, or * for any version.`,
+    `The change needs the header If-Match, because the object already exists (version ${version}): send the ETag that you have read, or * for any version.`,
     { version },
   )

@@ -16,8 +16,8 @@ export interface ObjectView {
   /** A source is `enabled` or `excluded`. */
   readonly state: DestinationState
   /**
-   * Whether the config topic also has an object of this id. The configuration file has priority, so
-   * the object in the config topic is not in force.
+   * Whether the configuration file and the config topic both have an object of this id. The object
+   * in the configuration file is then in force, and the one in the config topic is not.
    */
   readonly conflict: boolean
   readonly changedBy?: string | undefined

@@ -11,7 +11,7 @@ import type { TestResult } from './test-message.ts'
 export interface ObjectTarget {
   readonly kind: ObjectKind
   readonly id: string
-  /** The name of the operator key. */
+  /** The name of the operator key with which the change is requested. */
   readonly by: string
   readonly precondition: Precondition
   /** Whether the change is only checked, and not written. */
@@ -20,7 +20,7 @@ export interface ObjectTarget {
 
 export interface ObjectChanged {
   readonly kind: 'changed'
-  /** The object in force; `undefined` after a deletion or a dry run. */
+  /** The object as the change has made it; `undefined` after a deletion or a dry run. */
   readonly object: ConfigObject | undefined
   /** Set when nothing was written, because the request was a dry run. */
   readonly isDryRun?: true
@@ -48,12 +48,12 @@ export interface ObjectsApi {
   /** Returns the object, or a refusal when there is none with this id. */
   get(kind: ObjectKind, id: string): ConfigObject | ObjectRefusal
   replace(target: ObjectTarget, document: JsonObject): Promise<ObjectChanged | ObjectRefusal>
-  /** Applies a JSON Merge Patch (RFC 7396). */
+  /** Changes the fields of the object that the JSON Merge Patch (RFC 7396) has. */
   patch(target: ObjectTarget, patch: JsonObject): Promise<ObjectChanged | ObjectRefusal>
   delete(target: ObjectTarget): Promise<ObjectChanged | ObjectRefusal>
   switch(target: ObjectTarget, to: Switch): Promise<ObjectChanged | ObjectRefusal>
   rotateSecret(target: ObjectTarget, overlap: DurationMs): Promise<Rotated | ObjectRefusal>
-  /** `keep`: how many earlier keys stay valid; `undefined` keeps all. */
+  /** @param keep how many earlier keys stay valid; `undefined` keeps all */
   rotateKey(target: ObjectTarget, keep: number | undefined): Promise<Rotated | ObjectRefusal>
   /**
    * Sends a test message to each webhook of a destination immediately, without a destination queue.

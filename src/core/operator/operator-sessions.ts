@@ -30,7 +30,7 @@ export type SessionFound =
 
 export interface BegunSession {
   readonly operator: Required<Operator>
-  /** The value of the cookie. */
+  /** The value of the session cookie. */
   readonly token: string
 }
 

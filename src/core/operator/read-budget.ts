@@ -26,7 +26,9 @@ export class ReadBudget {
     return this.#records >= this.#limits.records || this.#monotonic() >= this.#until
   }
 
-  /** Returns a budget with a part, from 0 to 1, of the remaining records and time. */
+  /**
+   * Returns a new budget with a fraction (`part`, from 0 to 1) of the remaining records and time.
+   */
   share(part: number): ReadBudget {
     const records = Math.max(0, this.#limits.records - this.#records) * part
     return new ReadBudget({ records, time: Math.max(0, this.#until - this.#monotonic()) * part }, this.#monotonic)

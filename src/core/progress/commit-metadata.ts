@@ -38,8 +38,8 @@ export function doneAheadText(committed: number, done: Iterable<number>): string
 }
 
 /**
- * The maximum length of the bitmap text (`doneAheadText`) while no offset from `received` on is
- * done.
+ * The maximum length that the bitmap text (`doneAheadText`) can have when all done records have
+ * offsets below `received`.
  */
 const doneAheadLength = (committed: number, received: number): number =>
   prefix.length + 4 * Math.ceil(Math.min(received - committed, spanLimit) / 24)
@@ -57,14 +57,14 @@ export function parseDoneAhead(committed: number, metadata: string): Set<number>
   return done
 }
 
-/** The broker's default for `offset.metadata.max.bytes`. */
+/** Maximum length of commit metadata: the broker's default for `offset.metadata.max.bytes`. */
 export const metadataLimit = 4_096
 const separator = ';'
 /**
- * Number of further offsets for which space in the bitmap is reserved. The caller first reads
- * `uncovered`, the partly done records that do not fit into the metadata, and commits later. New
- * records may be received between these two steps and make the bitmap longer. With this reserve,
- * each record that fitted in the first step also fits at the commit.
+ * Number of offsets after `received` for which the bitmap of done records has reserved space. The
+ * caller first reads which partly done records do not fit into the metadata (`uncovered`), and
+ * commits later. Records that are read before the commit make the bitmap longer. Without the
+ * reserve, it could take the space of partly done records that did fit.
  */
 const spareOffsets = 1_000
 
@@ -76,15 +76,21 @@ export interface CommitState {
   readonly partlyDone: readonly PartlyDone[]
   /** The next offset that this process will read. */
   readonly received: number
-  /** Their results, for the ledger; `undefined` for a partition without a ledger. */
+  /**
+   * Returns the results of the partly done records, for the ledger; `undefined` for a partition
+   * without a ledger.
+   */
   readonly resultOf?: ResultOf | undefined
 }
 
-/** A state that is encoded except for the ledger. */
+/** The encoded state of a partition, to which `metadataOf` adds the ledger. */
 export interface EncodedState {
   readonly committed: number
   readonly done: string
-  /** The partly done records that have room, and their results. */
+  /**
+   * The partly done records that fit into the metadata, and their results, both encoded as bytes.
+   * `covered` is the number of these records.
+   */
   readonly partlyDone: readonly number[]
   readonly results: readonly number[]
   readonly covered: number
@@ -116,9 +122,11 @@ export function encodeState(committed: number, { done, partlyDone, received, res
 }
 
 /**
- * The metadata of a commit of this state; `undefined` when it has no room for the counts of the
- * ledger. The ledger follows the partly done records, in the same part of the text, because earlier
- * versions accept two parts and ignore the bytes after the records.
+ * Returns the commit metadata for a state. With `tail`, the metadata includes the ledger. Returns
+ * `undefined` if the counts of the ledger do not fit; the caller must then first move counts to a
+ * ledger record. The ledger follows the partly done records without a separator, so that earlier
+ * versions of Hookline ignore it: they accept only two parts of the text, and ignore bytes after
+ * the partly done records.
  */
 export function metadataOf(
   { done, partlyDone, results, covered }: EncodedState,

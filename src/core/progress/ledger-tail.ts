@@ -3,16 +3,22 @@ import type { LedgerTail } from '../ledger/partition-ledger.ts'
 import { type ByteReader, readVarint, writeVarint } from '../varint.ts'
 import type { PartlyDone } from './partly-done.ts'
 
-/** The version of the format. Bytes of another version are ignored. */
+/** The version of the format of a ledger tail. Bytes of another version are ignored. */
 const version = 1
 
-/** The results of the destinations that are done with a record, by offset and destination. */
+/**
+ * Returns the result of a delivery, by the offset of its record and its destination; `undefined`
+ * when it is unknown.
+ */
 export type ResultOf = (offset: number, destination: string) => LedgerResult | undefined
 
-/** Maximum length of a tail without counts and results: the version, three numbers, two lengths. */
+/**
+ * Maximum bytes of an encoded ledger tail without counts and results: the version, three numbers
+ * and two lengths.
+ */
 export const emptyTailBytes = 30
 
-/** Encodes the tail. `results` is what `partlyDoneResults` returned. */
+/** Encodes a ledger tail. `results` are the bytes that `partlyDoneResults` returned. */
 export function ledgerTailBytes(
   { exactSince, last, newestHour, counts }: LedgerTail,
   results: readonly number[],
@@ -31,7 +37,7 @@ export interface ReadTail extends LedgerTail {
   readonly results: Buffer
 }
 
-/** Decodes the tail that follows at the reader's position; `undefined` when there is none. */
+/** Decodes the ledger tail at the position of the reader; `undefined` when there is none. */
 export function readLedgerTail(reader: ByteReader): ReadTail | undefined {
   if (reader.bytes[reader.at++] !== version) return undefined
   const exactSince = readVarint(reader)
@@ -48,13 +54,14 @@ export function readLedgerTail(reader: ByteReader): ReadTail | undefined {
 }
 
 /**
- * The result of a record and destination is a digit: 0 when it is unknown, or the position of the
- * result in `ledgerResults` plus 1. A byte has three digits of the base 5.
+ * The result of one record at one destination is encoded as a digit of the base 5: 0 when the
+ * result is unknown, otherwise its position in `ledgerResults` plus 1. A byte has three of these
+ * digits.
  */
 const base = ledgerResults.length + 1
 const perByte = 3
 
-/** How many bytes `partlyDoneResults` returns for these records. */
+/** The number of bytes that `partlyDoneResults` returns for these records. */
 export const resultBytes = (records: readonly PartlyDone[]): number =>
   Math.ceil(records.reduce((sum, [, destinations]) => sum + new Set(destinations).size, 0) / perByte)
 
@@ -70,7 +77,10 @@ export function partlyDoneResults(records: readonly PartlyDone[], resultOf: Resu
   return bytes
 }
 
-/** The reverse of `partlyDoneResults`. `records` are those of the same commit. */
+/**
+ * Decodes the bytes of `partlyDoneResults`. `records` must be the partly done records of the same
+ * commit, because the bytes contain neither offsets nor destinations.
+ */
 export function parseResults(
   records: ReadonlyMap<number, readonly string[]>,
   results: Buffer,

@@ -14,7 +14,10 @@ import { parseResults } from './ledger-tail.ts'
 import type { PartlyDone } from './partly-done.ts'
 import { spanLimit } from './span-limit.ts'
 
-/** A ledger record has at least these rough bytes of results, unless a commit needs the room. */
+/**
+ * Minimum size of a ledger record in bytes, estimated from its counts. While there are fewer
+ * counts, they stay in the commit metadata if it has room for them.
+ */
 const minRecordBytes = 600
 
 /** What a commit stores for a partition. */
@@ -23,10 +26,13 @@ export interface CommitPosition {
   readonly metadata: string
 }
 
-/** `text`: the metadata; `undefined` when it has no room for the results of the ledger. */
+/**
+ * The encoded state of a partition. `text` is its commit metadata, or `undefined` if the counts of
+ * the ledger do not fit into the metadata.
+ */
 type MadeState = EncodedState & { readonly text: string | undefined }
 
-/** The ledger entries of a record that is done. */
+/** The ledger entries of a record that is done, and the hour for which they count. */
 export interface RecordEntries {
   /** The hour of the event, in hours since 1970. */
   readonly hour: number
@@ -54,34 +60,41 @@ export class OffsetTracker {
   /** Offsets that an earlier owner of the partition finished and this process has not read yet. */
   readonly #doneBefore: Set<number>
   /**
-   * The records that are done for only some of their destinations: these destinations, by offset.
-   * This process or an earlier owner of the partition has finished them.
+   * For each record that is done for only some of its destinations: its offset and these
+   * destinations. This process or an earlier owner of the partition has finished them.
    */
   readonly #partlyDone: Map<number, string[]>
   #received: number
   /**
-   * The metadata that was last computed, with the committed offset that it belongs to. `undefined`
-   * after a change of the state.
+   * The encoded state of the partition, kept for the next call; `undefined` when the state has
+   * changed since it was encoded.
    */
   #made: MadeState | undefined
   readonly #ledger: PartitionLedger | undefined
-  /** The results of partly done records, by destination. */
+  /** The results of partly done records, by offset and destination. */
   readonly #results = new Map<number, Map<string, LedgerResult>>()
-  /** Entries of done records that are too far ahead for the metadata, by offset. */
+  /**
+   * Ledger entries, by offset, of done records that are too far beyond the committed offset
+   * (`spanLimit`) for the commit metadata. After a crash these records are delivered again, so
+   * their entries are not counted yet.
+   */
   readonly #farAhead = new Map<number, RecordEntries>()
   /**
-   * The state when the last ledger record was started. When the record is stored, `text` is the
-   * metadata of this state, which names the record. `position` then returns it once.
+   * A snapshot of the partition. It is taken when the write of a ledger record begins that has all
+   * counts of the partition. `text` is the commit metadata of the snapshot without these counts. It
+   * is `undefined` until Kafka has stored the ledger record. If the metadata of the present state
+   * is too long, `position` returns the snapshot once, so that a commit is still possible.
    */
   #sealed: (EncodedState & { text: string | undefined }) | undefined
   #position: CommitPosition
 
   /**
-   * @param position the first offset to read, which is the committed one.
-   * @param metadata the metadata that was committed with it.
-   * @param exactSince the first hour for which the ledger is complete if it begins here; `undefined`
-   * for a partition without a ledger.
-   * @param maxRecordBytes the maximum size of a ledger record, about; the default suits a topic.
+   * @param position the first offset to read: the committed offset of the partition.
+   * @param metadata the metadata that was committed with this offset.
+   * @param exactSince the first hour for which the ledger is complete if it begins at this offset;
+   * `undefined` for a partition without a ledger.
+   * @param maxRecordBytes the approximate maximum size of a ledger record. The default suits a
+   * Kafka topic.
    */
   constructor(position: number, metadata = '', exactSince?: number, maxRecordBytes?: number) {
     this.#received = position
@@ -122,14 +135,15 @@ export class OffsetTracker {
     return this.#received - this.committable
   }
 
-  /** The metadata of `position`. It is cached until the state changes. */
+  /** The metadata that `position` returns. It is encoded again only after a change. */
   get metadata(): string {
     return this.position.metadata
   }
 
   /**
-   * The offset to commit and its metadata. While the metadata has no room for the results of the
-   * ledger, it is an earlier position, until a ledger record is stored: see `hasRoom`.
+   * The offset to commit and its metadata. If the counts of the ledger do not fit into the
+   * metadata, the offset is an earlier one: the offset may advance only when counts have moved to a
+   * ledger record, so that no counts are lost (see `hasRoom`).
    */
   get position(): CommitPosition {
     const { committed, text } = this.#make()
@@ -143,14 +157,17 @@ export class OffsetTracker {
     return this.#position
   }
 
-  /** Whether `position` is the present one. If not, results must move to a ledger record first. */
+  /**
+   * Whether the counts of the ledger fit into the commit metadata, so that `position` returns the
+   * present state. If not, the caller must move counts to a ledger record (`startLedgerRecord`).
+   */
   get hasRoom(): boolean {
     return this.#make().text !== undefined
   }
 
   /**
-   * Whether the results in the metadata must move to a ledger record: it has no room for them, or
-   * results of the next 250 ms may have none.
+   * Whether counts must now move from the commit metadata to a ledger record: the metadata has no
+   * room for them, or may have none for the counts of the next 250 ms.
    */
   get isLedgerDue(): boolean {
     const { text } = this.#make()
@@ -159,9 +176,9 @@ export class OffsetTracker {
   }
 
   /**
-   * Returns a ledger record with the results that the metadata has, as many as fit into a record;
-   * `undefined` when there are none, or while a record is being stored. Call `ledgerStored` or
-   * `ledgerFailed` later.
+   * Starts a ledger record with the counts that are in the metadata, as many as fit into one
+   * record. The caller must append the record, and then call `ledgerStored` or `ledgerFailed`.
+   * Returns `undefined` when there are no counts, or while an earlier record is being stored.
    */
   startLedgerRecord(): PendingRecord | undefined {
     const ledger = this.#ledger
@@ -174,12 +191,15 @@ export class OffsetTracker {
     return record
   }
 
-  /** Whether this ledger record is being stored. False when its results were discarded. */
+  /** Whether this ledger record is being stored. False after `discardLedger`. */
   isStoring(record: PendingRecord): boolean {
     return this.#ledger?.isStoring(record) === true
   }
 
-  /** Notes the offset of the ledger record that was started. */
+  /**
+   * Notes the offset of a stored ledger record. Ignores a record whose counts `discardLedger` has
+   * discarded.
+   */
   ledgerStored(record: PendingRecord, offset: number): void {
     const ledger = this.#ledger
     if (ledger?.stored(record, offset) !== true) return
@@ -193,8 +213,8 @@ export class OffsetTracker {
   }
 
   /**
-   * Discards the results that no ledger record has, so that the position can be committed. The
-   * ledger is complete only from `exactSince` on.
+   * Discards the counts that no ledger record has, so that the present offset can be committed. All
+   * hours before `exactSince` are then incomplete in the ledger.
    */
   discardLedger(exactSince: number): void {
     this.#ledger?.discard(exactSince)
@@ -234,13 +254,17 @@ export class OffsetTracker {
     this.#made = undefined
   }
 
-  /** Whether the record at an offset is done, here or by an earlier owner. */
+  /**
+   * Whether the record at an offset is done, by this process or by an earlier owner of the
+   * partition.
+   */
   isDone(offset: number): boolean {
     return offset < this.#received ? !this.#open.has(offset) : this.#doneBefore.has(offset)
   }
 
   /**
-   * Adds a record. Returns false when an earlier owner finished it; the caller must skip it then.
+   * Adds a record that was read. Returns false when an earlier owner of the partition finished the
+   * record: the caller must skip it.
    * @throws RangeError when an earlier `add` or `advance` has passed the offset. Gaps are allowed.
    */
   add(offset: number): boolean {
@@ -304,7 +328,10 @@ export class OffsetTracker {
     return this.#made
   }
 
-  /** Counts the done records that the metadata can describe now. */
+  /**
+   * Adds the waiting ledger entries of done records to the ledger, if the commit metadata from the
+   * offset `from` on can now describe these records.
+   */
   #addFarAhead(from: number): void {
     for (const [offset, { hour, entries }] of this.#farAhead) {
       if (offset - from >= spanLimit) continue

@@ -8,18 +8,21 @@ import { spanLimit } from './span-limit.ts'
 const prefix = 'p1:'
 const wellFormed = /^p1:[A-Za-z0-9+/]+={0,2}$/
 /**
- * Maximum number of encoded destinations, summed over all records. Encoding this many takes about 1
- * ms.
+ * Maximum number of destinations in the text of one commit, summed over all partly done records.
+ * Encoding this many takes about 1 ms. Records beyond this number are left out.
  */
 const workLimit = 20_000
 
-/** A record that is done for only some of its destinations, and these destinations. */
+/**
+ * A record that is done for only some of its destinations: its offset, and the destinations for
+ * which it is done.
+ */
 export type PartlyDone = readonly [offset: number, destinations: readonly string[]]
 
 export interface PartlyDoneText {
   /** The encoded records; empty when none fits. */
   readonly text: string
-  /** The number of records in the text: the first ones of the given records. */
+  /** How many of the given records are in the text. They are the first ones. */
   readonly covered: number
 }
 
@@ -38,12 +41,16 @@ export function partlyDoneText(committed: number, records: readonly PartlyDone[]
   return { text: covered === 0 ? '' : toPartlyDoneText(bytes), covered }
 }
 
-/** The bytes of `partlyDoneText`. The text may be continued with further bytes: see `extraBytes`. */
+/**
+ * Converts the bytes of partly done records to the text for the commit metadata. Other bytes, such
+ * as the ledger tail, may follow these bytes.
+ */
 export const toPartlyDoneText = (bytes: readonly number[]): string => prefix + Buffer.from(bytes).toString('base64')
 
 /**
- * Encodes the first records, as many as fit into a text of `room` characters together with
- * `extraBytes` of them. Readers of this format ignore bytes after the last destination.
+ * Encodes the first records, as many as fit into a text of `room` characters. The caller appends
+ * further bytes, for example the ledger tail, and `extraBytes` returns their number. The text must
+ * have room for these bytes too.
  */
 export function partlyDoneBytes(
   committed: number,
@@ -90,7 +97,9 @@ function encode(committed: number, records: readonly PartlyDone[]): number[] {
   return bytes
 }
 
-/** Reads the bytes of a text of `partlyDoneText`; `undefined` when the text is in another format. */
+/**
+ * Reads the bytes of a text of `partlyDoneText`; `undefined` when the text is in another format.
+ */
 export const readerOf = (text: string): ByteReader | undefined =>
   wellFormed.test(text) ? { bytes: Buffer.from(text.slice(prefix.length), 'base64'), at: 0 } : undefined
 
@@ -103,7 +112,10 @@ export function parsePartlyDone(committed: number, text: string): Map<number, st
   return (reader && readPartlyDone(committed, reader)) ?? new Map()
 }
 
-/** Reads the records up to the last destination; `undefined` when they are malformed. */
+/**
+ * Decodes partly done records, and stops after the last destination; `undefined` when the bytes are
+ * malformed.
+ */
 export function readPartlyDone(committed: number, reader: ByteReader): Map<number, string[]> | undefined {
   const parsed = new Map<number, string[]>()
   const offsets = readSet(reader, spanLimit)

@@ -37,8 +37,9 @@ export function checkAgainstSchema(input: unknown, substituted: Substituted): Sc
   for (;;) {
     const result = configuration.safeParse(typed, { error: issue => issueText(issue, substituted) })
     const issues = result.error?.issues ?? []
-    // zod does not check the entries of a list that is too long, so the excess entries are removed
-    // first.
+    // zod does not check the entries of a list that is too long, or the members of a value of the
+    // wrong type. So these values are corrected in `typed`, and the next round finds the problems in
+    // them. `fixed` has the issues that were corrected.
     const fixed = issues.filter(issue => truncateList(typed, issue, excess) || retype(typed, issue, substituted))
     if (fixed.length > 0) continue
     const problems = [...excess]
@@ -97,8 +98,9 @@ function prune(document: { root: unknown }, issue: Issue): void {
 }
 
 /**
- * Converts an issue of zod to problems. `before` is the number of earlier problems. After
- * `maxProblems`, it computes no suggestions, because they are expensive and not shown.
+ * Converts an issue of zod to problems. `before` is the number of earlier problems. Unknown keys
+ * beyond `maxProblems` get no suggestions, because these are expensive to compute and the problems
+ * are not shown.
  */
 function problemsOf(issue: Issue, input: unknown, before: number): readonly SettingsProblem[] {
   const path = issue.path as Path

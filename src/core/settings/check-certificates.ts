@@ -52,7 +52,10 @@ function pairProblems(
 interface Given {
   /** The suffix of the key in the configuration: `File` when a file has the text. */
   readonly suffix: '' | 'File'
-  /** `undefined` when the text is not usable, or its file is not needed. */
+  /**
+   * The certificate or private key; `undefined` when the text is not usable, or its file is not
+   * needed by this process.
+   */
   readonly text: string | undefined
 }
 

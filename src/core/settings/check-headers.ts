@@ -37,7 +37,7 @@ const maxBytesOfAll = 8_192
 export function refuseHeader(name: string, value: string): Objection | undefined {
   const lower = name.toLowerCase()
   if (!token.test(name)) {
-    return { message: 'the name of this header is not valid', hint: "use letters, digits and !#$%&'*+-.^_`|~" }
+    return { message: 'the name of this header is not valid', hint: "use only letters, digits and !#$%&'*+-.^_`|~" }
   }
   // HTTP clients keep headers in plain objects, which cannot store this name.
   if (name === '__proto__') return { message: 'a header of this name cannot be sent', hint: 'use another name' }
@@ -52,7 +52,7 @@ export function refuseHeader(name: string, value: string): Objection | undefined
     const hint = 'use only tabs, spaces, visible ASCII characters, and the characters 0x80 to 0xff of Latin-1'
     return { message, hint }
   }
-  // Each character is one byte, because the check above passed.
+  // Each character is one byte, because the value has matched `fieldValue`.
   if (value.length > maxValueBytes) {
     const message = `the value of this header is ${value.length} bytes long, the maximum is ${maxValueBytes}`
     return { message, hint: 'use a shorter value' }

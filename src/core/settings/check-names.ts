@@ -59,8 +59,8 @@ export const uniqueWebhookLabels: Rule = config =>
       path: ['destinations', index, 'webhooks', position, 'id'],
       name: webhook?.id ?? String(position),
     }))
-    // `repeated` reports the later of two equal labels. Positions come before ids here, so the
-    // problem is reported for the id that equals a position.
+    // A position can equal the id of another webhook. `repeated` reports the later entry. So the
+    // positions come first, and the problem is reported for the id, which the user can change.
     const [given, made] = [true, false].map(wanted =>
       entries.filter((_, at) => (webhooks[at]?.id !== undefined) === wanted),
     )

@@ -42,7 +42,7 @@ export const collector = z
     connectionsPerAddress: count
       .default(2_500)
       .describe(
-        'Maximum number of concurrent connections from one client address to one process. With `clientAddressHeader`: maximum number of concurrent requests. A process keeps at most 4,000 connections in total. At this maximum, it closes an idle connection of the client address with the most connections for each new connection.',
+        'Maximum number of concurrent connections from one client address to one process. With `clientAddressHeader`: maximum number of concurrent requests. A process keeps at most 4,000 connections in total. At this maximum, each new connection replaces an idle connection of the client address with the most connections.',
       ),
     bodyBytesPerAddress: count
       .optional()
@@ -62,7 +62,9 @@ export const ops = z
   .prefault({})
   .describe('The HTTP server for metrics and health checks.')
 
-/** `read`: GET and HEAD requests. `operate`: all requests. */
+/**
+ * The roles of operator keys. `read` permits GET and HEAD requests, `operate` permits all requests.
+ */
 export const operatorRoles = ['read', 'operate'] as const
 
 const key = z.strictObject({

@@ -3,7 +3,7 @@ export type Path = readonly (string | number)[]
 
 interface Wrong {
   readonly path: Path
-  /** The text after the path, for example `must be …` or `is missing`. */
+  /** What is wrong, as a text that follows the path, for example `must be …` or `is missing`. */
   readonly message: string
   /** Set when the key is wrong, not its value. */
   readonly at?: 'key'

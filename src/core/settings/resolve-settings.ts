@@ -188,7 +188,7 @@ type GivenOAuth2 = NonNullable<NonNullable<Configuration['destinations'][number]
 
 function oauth2Of(given: GivenOAuth2, contents: Contents): OAuth2Settings {
   const { clientSecret, clientSecretFile, ...others } = given
-  // `secretsGivenOnce` has checked that one of the two exists.
+  // `secretsGivenOnce` has checked that `clientSecret` or `clientSecretFile` exists.
   return { ...others, clientSecret: contents.secret(clientSecret, clientSecretFile)! }
 }
 

@@ -16,14 +16,14 @@ export interface Webhook {
    * which may contain secrets.
    */
   readonly label: string
-  /** A `Secret` when it comes from a file. */
+  /** The URL to which events are sent. It is a `Secret` when it comes from a file. */
   readonly url: string | Secret
   /**
    * The first 8 hex digits of the URL's SHA-256. With it, a record in a retry topic identifies the
    * webhooks that rejected the delivery.
    */
   readonly urlHash: string
-  /** A value is a `Secret` when it comes from a file. */
+  /** The static headers of requests. A value is a `Secret` when it comes from a file. */
   readonly headers: Readonly<Record<string, string | Secret>>
   /** Whether requests contain trace headers. The default is false. */
   readonly traceHeaders: boolean
@@ -47,7 +47,10 @@ export interface Destination {
   readonly secretRotatesAt?: EpochMs | undefined
   /** Ed25519 private keys as text: one, or two during a rotation. Absent or empty: none. */
   readonly signingKeys?: readonly Secret[]
-  /** How requests authenticate at the endpoints; absent when only by static headers. */
+  /**
+   * How requests authenticate at the endpoints, apart from static headers; `undefined` if static
+   * headers are enough.
+   */
   readonly auth?: DestinationAuth | undefined
   /** The one to five webhooks of the destination; empty while `isHeld` is set. */
   readonly webhooks: readonly Webhook[]
@@ -56,7 +59,7 @@ export interface Destination {
    * then `paused` and has no webhooks until the file is fixed.
    */
   readonly isHeld?: true
-  /** Settings that override the global ones for this destination. */
+  /** Settings that override `delivery` and `payload` for this destination. */
   readonly policy?: DestinationPolicy
   /** Which events of its sources the destination gets; `undefined`: all. */
   readonly filter?: DestinationFilter | undefined
@@ -68,7 +71,10 @@ export interface Destination {
   readonly tlsIdentity?: TlsIdentity | undefined
 }
 
-/** Settings that override the global ones. A key that is `undefined` has the global value. */
+/**
+ * Settings that override `delivery` and `payload` for one destination. A key that is `undefined`
+ * overrides nothing.
+ */
 export type DestinationPolicy = Immutable<Configuration['destinations'][number]['policy']>
 
 /** Settings for a pause and for failing endpoints. An absent key has its default. */
@@ -110,7 +116,10 @@ export interface OperatorKey {
   readonly secrets: readonly Secret[]
 }
 
-/** `read`: GET and HEAD requests. `operate`: all requests. */
+/**
+ * The role of an operator key. `read` permits GET and HEAD requests, `operate` permits all
+ * requests.
+ */
 export type OperatorRole = Configuration['operator']['keys'][number]['role']
 
 export interface ListenAddress {
@@ -119,17 +128,17 @@ export interface ListenAddress {
   readonly port: number
 }
 
-/** Attempts, retries and limits. The limits are per process. */
+/** The settings of `delivery`: attempts, retries and limits. The limits are per process. */
 export type DeliverySettings = Immutable<Configuration['delivery']>
 
 export type PayloadSettings = Immutable<Configuration['payload']>
 
 export interface NetworkSettings {
-  /** CIDR blocks that are allowed although they are private. */
+  /** Blocks of private addresses to which requests are permitted, in CIDR notation. */
   readonly allow: readonly string[]
   /** The allowed ports; `undefined` allows 80, 443 and all ports from 1024. */
   readonly ports: readonly number[] | undefined
-  /** PEM text trusted in addition to the public roots. */
+  /** CA certificates in PEM that are trusted in addition to the public CAs. */
   readonly ca: string | undefined
   /** The proxy for requests; `undefined` when Hookline connects directly. */
   readonly proxy?: ProxySettings | undefined
@@ -189,7 +198,7 @@ export interface Settings {
   readonly registry: {
     readonly url: string
     readonly auth: Credentials | undefined
-    /** PEM text trusted in addition to the public roots. */
+    /** CA certificates in PEM that are trusted in addition to the public CAs. */
     readonly ca?: string | undefined
   }
   readonly collector: {
@@ -200,7 +209,10 @@ export interface Settings {
      */
     readonly operatorKey: Secret | undefined
     readonly maxBodyBytes: number
-    /** Maximum messages per second of one source; `undefined` when there is no limit. */
+    /**
+     * Maximum messages per second that one process accepts from one source; `undefined` when there
+     * is no limit.
+     */
     readonly ratePerSource: number | undefined
     /**
      * The header with the client's address. `undefined`: Hookline uses the address of the
@@ -209,8 +221,9 @@ export interface Settings {
     readonly clientAddressHeader: string | undefined
     readonly connectionsPerAddress: number
     /**
-     * Maximum bytes of all bodies of one client address. `undefined` selects the default: half of
-     * the memory that is reserved for bodies whose source is known.
+     * Maximum bytes in the memory of one process for all requests of one client address that are in
+     * progress: bodies, rejected messages and responses. `undefined` selects the default: half of
+     * the memory for requests with a known write key.
      */
     readonly bodyBytesPerAddress: number | undefined
   }
@@ -246,8 +259,8 @@ export interface Settings {
   /** The settings of traces; `undefined` when tracing is off. */
   readonly traces: TracesSettings | undefined
   /**
-   * The sources and destinations as they are written in the file. Absent without operator keys and
-   * without a config topic.
+   * The sources and destinations as they are written in the file. Present if operator keys or a
+   * config topic are configured.
    */
   readonly given?: GivenEntries
 }

@@ -33,7 +33,9 @@ export const endpointTls = z
         ),
       caFile: fileName.optional().describe('File with the CA certificates (PEM), in place of `ca`.'),
     },
-    withMessage('must be a mapping with a client certificate and its key, with CA certificates, or with all three'),
+    withMessage(
+      'must be a mapping with a client certificate and its key (clientCert and clientKey), with CA certificates (ca), or with both',
+    ),
   )
   .optional()
   .describe('Client certificate and trusted CAs for the endpoints of this destination (mutual TLS).')

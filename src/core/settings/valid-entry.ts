@@ -28,8 +28,9 @@ const rulesOfOthers: readonly Rule[] = [
 const entryRules = configurationRules.filter(rule => !rulesOfOthers.includes(rule))
 
 /**
- * Checks one source that is not in the configuration file, in a fraction of the time of
- * `settingsFrom`. Returns `undefined` when it has a problem or names a file.
+ * Checks one source that is not in the configuration file. Returns `undefined` when the source has
+ * a problem or names a file. This takes a fraction of the time of `settingsFrom`, which checks a
+ * whole configuration.
  */
 export function validSource(entry: object, context: EntryContext): Source | undefined {
   const { data } = source.safeParse(entry)

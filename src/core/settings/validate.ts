@@ -60,8 +60,8 @@ const rules: readonly Rule[] = [
 export { rules as configurationRules }
 
 /**
- * The first of two steps: checks a parsed document against the schema. `substituted` lists the
- * texts that come from the environment.
+ * The first of the two steps that turn a document into settings: checks the parsed document against
+ * the schema. `substituted` lists the texts that come from the environment.
  */
 export function draftFrom(input: unknown, substituted: Substituted = new Map()): Draft {
   const check = checkAgainstSchema(input, substituted)
@@ -69,8 +69,8 @@ export function draftFrom(input: unknown, substituted: Substituted = new Map()):
 }
 
 /**
- * The second step: checks the rules. Returns the settings, or all problems. `files` has the
- * contents of the files that the draft names.
+ * The second of the two steps that turn a document into settings: checks the rules. Returns the
+ * settings, or all problems. `files` has the contents of the files that the draft names.
  */
 export function settingsFrom(draft: Draft, files: FileContents): SettingsResult {
   const { problems, wellFormed, configuration } = draft.check

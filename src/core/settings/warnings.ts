@@ -108,9 +108,9 @@ const known = (secrets: readonly Secret[]): readonly Secret[] => secrets.filter(
 const labelsOf = (webhooks: readonly Webhook[]): string => webhooks.map(({ label }) => label).join(', ')
 
 /**
- * Warns when two destinations share a secret or a signing key: each receiver could sign a forged
- * request to the other. It could also forward a request that it got, and the other would accept it
- * as its own.
+ * Warns when two destinations share a secret or a signing key. Each of the two receivers could then
+ * forge a request to the other, or forward a request that it got: the other receiver would find a
+ * valid signature.
  */
 const sharedSecretsOf = (destinations: readonly Destination[]): readonly string[] => [
   ...sharing(destinations, ({ secrets }) => secrets).map(
@@ -124,8 +124,8 @@ const sharedSecretsOf = (destinations: readonly Destination[]): readonly string[
 ]
 
 /**
- * Returns pairs of destinations: one that has the same secret as an earlier destination, and this
- * earlier one.
+ * Returns each destination that has the same secret as an earlier destination, together with this
+ * earlier destination (`other`).
  */
 function sharing(
   destinations: readonly Destination[],
@@ -145,7 +145,7 @@ const deprecations = ({ collector }: Settings): readonly string[] =>
   collector.operatorKey === undefined
     ? []
     : [
-        "collector.operatorKey: the operator API on the collector's listener is deprecated, the next minor version removes it; use operator.keys and operator.listen",
+        "collector.operatorKey: the operator API on the collector's listener is deprecated, and the next minor version removes it; use operator.keys and operator.listen",
       ]
 
 const unsendableKeys = ({ sources }: Settings): readonly string[] =>
@@ -162,7 +162,7 @@ function shortSecrets({ sources, destinations, operator, collector }: Settings):
     ...sources.map(({ id, writeKeys }) => [`source ${id}: a write key`, writeKeys] as const),
     ...destinations.map(({ id, secrets }) => [`destination ${id}: a shared secret`, secrets] as const),
     ...operator.keys.map(({ name, secrets }) => [`operator key ${name}: a key`, secrets] as const),
-    ['collector.operatorKey: it', operatorKey === undefined ? [] : [operatorKey]],
+    ['collector.operatorKey: the key', operatorKey === undefined ? [] : [operatorKey]],
   ]
   return named
     .filter(([, secrets]) => known(secrets).some(secret => secret.reveal().length < secretLength))

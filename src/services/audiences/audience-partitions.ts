@@ -39,13 +39,14 @@ export interface AudiencePartitions {
   readonly writes: GatedAppends
   readonly updates: UpdatePacer
   /**
-   * Searches the memberships topic for records that this process has neither read nor written. They
-   * come from an earlier owner of the partition, or from a write whose acknowledgement was lost.
+   * Regularly searches the memberships topic for records that are missing in memory: records that
+   * an earlier owner of the partition wrote late, and records of this process whose acknowledgement
+   * was lost.
    */
   readonly logCheck: PeriodicTask
   /**
    * Loads the memberships of a partition from Kafka and adds the partition to `held`. The partition
-   * is paused until then.
+   * is paused while its memberships are loaded.
    */
   restoreInto(processor: PartitionProcessor): Promise<void>
 }

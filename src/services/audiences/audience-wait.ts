@@ -14,8 +14,9 @@ interface Deps {
 }
 
 /**
- * Pauses a partition at an input, and calls `proceed` when the input may be handled. Returns false,
- * and does nothing, if it may be handled now.
+ * Makes an input wait for its audience. Returns false when the caller may handle the input now.
+ * Otherwise returns true: the partition is paused, and `proceed` is called when the input may be
+ * handled.
  */
 export type WaitForAudience = (
   input: AudienceInput,
@@ -25,10 +26,11 @@ export type WaitForAudience = (
 ) => boolean
 
 /**
- * Creates the wait for an audience that another process has in its configuration, but this process
- * does not have yet. Without the wait, the first sync of a new audience would lose the lines that
- * this process reads. The wait ends when the record has reached an age of `unknownAudience`, so an
- * audience that was removed pauses a partition only once.
+ * Makes an input wait while the configuration of this process does not have the audience of the
+ * input. Another process may have applied a configuration with a new audience earlier, and may have
+ * written the inputs of its first sync. Without the wait, this process would ignore these inputs.
+ * The wait ends when the audience is configured, or when the record is two minutes old: the
+ * audience was then probably removed.
  */
 export function createAudienceWait({ directory, clock, logger }: Deps): WaitForAudience {
   return (input, record, processor, proceed) => {
@@ -49,7 +51,7 @@ export function createAudienceWait({ directory, clock, logger }: Deps): WaitForA
     if (wait > checkEvery)
       logger.warn(
         { audience, partition: record.partition },
-        'the configuration of this process has no audience with this name (see "audience"), so the records of this partition of the audience input topic wait for up to two minutes: if the audience is new, do nothing; otherwise hookline ignores the records of this audience after the wait',
+        'the configuration of this process has no audience with this name (see "audience"), so the records of this partition of the audience input topic wait for up to two minutes; if the audience is new, the wait ends when this process applies the new configuration; if the audience was removed, hookline ignores its records after the wait; in both cases you need to do nothing',
       )
     check()
     return true

@@ -11,9 +11,9 @@ import { OwnershipGate } from './ownership-gate.ts'
 import type { UpdatePacer } from './update-pacer.ts'
 
 /**
- * Maximum time for which `stop` waits for writes in progress. Some writes may take longer. Kafka
- * may need 10 s to acknowledge a write, and a membership is written only after its identify message
- * is acknowledged.
+ * Maximum time for which `stop` waits for writes in progress. A write may take longer than this:
+ * Kafka may need 10 s to acknowledge an identify message, and the membership is written only after
+ * that. The next owner of the partition processes inputs again whose writes were not finished.
  */
 const drainLimit = durationMs(8_000)
 
@@ -58,7 +58,9 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
     },
   })
 
-  /** Resolves with false when the writes in progress take too long. */
+  /**
+   * Resolves with true when the inputs in progress have ended, or with false after `drainLimit`.
+   */
   function drained(): Promise<boolean> {
     const idle = Promise.all([...held.keys()].map(processor => processor.idle())).then(() => true)
     return within(clock, drainLimit, idle, () => false)

@@ -52,9 +52,9 @@ export const ownedAudiencePartitionWith = (
 })
 
 /**
- * A record of the memberships topic that is or may be stale. A record is stale if an earlier owner
- * of the partition appended it late, after a newer state. It waits until no input of its user is in
- * progress.
+ * A record of the memberships topic that this process may have to replace. It is *stale* if an
+ * earlier owner of the partition appended it late, after a record with a newer state. The record is
+ * checked and replaced when no input of the same user is in progress.
  */
 class FoundRecord implements QueuedInput {
   readonly record: ReadRecord
@@ -99,8 +99,8 @@ interface Undecoded {
 }
 
 /**
- * Handles audience inputs: decodes them, keeps the order of each user, and has their changes
- * written.
+ * Handles audience inputs: decodes them, processes the inputs of one user in their order, and has
+ * the resulting changes written.
  */
 export class Inputs {
   readonly #deps: Deps
@@ -142,9 +142,10 @@ export class Inputs {
   }
 
   /**
-   * Corrects stale records of the memberships topic: for each of their keys, it writes the current
-   * state again, so that this state is the last record of the key. If `isStale` is false, the
-   * records only may be stale, and each one is checked first.
+   * Queues records of the memberships topic that are or may be stale. For the key of each stale
+   * record, the current state is written again, so that this state is the last record of the key.
+   * If `isStale` is true, all records are known to be stale. If it is false, each record is checked
+   * first.
    */
   takeFound(records: Iterable<ReadRecord>, held: OwnedAudiencePartition, isStale: boolean): void {
     for (const record of records) held.order.add(new FoundRecord(record, isStale))
@@ -181,7 +182,8 @@ export class Inputs {
     const { clock, writeChanges } = this.#deps
     const { offset: position, timestamp: at } = open.record
     const changes = held.state.take(open.input, { position, at, now: () => clock.now() })[Symbol.iterator]()
-    // An input that changes nothing is done immediately.
+    // Take the first effect before a trace begins: an input that is ignored or changes nothing is
+    // done immediately, without a trace.
     const first = changes.next()
     const reason = !first.done && first.value.kind === 'ignored' ? first.value.reason : undefined
     const toWrite = reason === undefined ? first : changes.next()
@@ -195,7 +197,8 @@ export class Inputs {
   }
 
   /**
-   * Reports of the dispatcher are not traced: the deliveries that they report are traced already.
+   * Starts the trace of an input. An input of the kind `outcome` gets no trace: with it the
+   * dispatcher reports the result of a delivery, and that delivery has a trace.
    */
   #traceOf({ record, input }: OpenInput): InputTrace | undefined {
     const { tracer, topics } = this.#deps
@@ -236,7 +239,7 @@ export class Inputs {
     const fields = { audience, mode, syncId, began, result, partition: record.partition }
     this.#deps.logger.warn(
       fields,
-      'audience sync not applied completely, usually because a newer full sync of the audience has begun; if the newer sync has the correct list, do nothing; otherwise send this list again; if this line appears for the new sync too, run `hookline audience reset` for the audience, and send the list once more',
+      'hookline did not apply this audience sync completely, usually because a newer full sync of the audience has begun; if the newer sync has the correct list, do nothing; if not, send this list again; if this line appears for the new sync too, run `hookline audience reset` for the audience, and send the list once more',
     )
   }
 

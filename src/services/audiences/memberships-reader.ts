@@ -30,14 +30,17 @@ export interface MembershipsReader {
   ): Promise<{ readonly next: number; readonly records: number }>
   /** Returns the end offset of a partition. */
   endOf(partition: number): Promise<number>
-  /** Logs a record that is not a membership; another program wrote it. */
+  /**
+   * Logs that a record of the topic is not a membership, so another program must have written it.
+   */
   logUnreadable(partition: number, offset: number): void
 }
 
 export function createMembershipsReader({ reader, codec, topic, logger }: Deps): MembershipsReader {
   /**
-   * Decodes a value whose schema is not known yet. Resolves with `undefined` when it cannot be
-   * decoded. @throws RegistryUnavailable
+   * Decodes a membership whose Avro schema this process does not have yet: fetches the schema from
+   * the registry first. Resolves with `undefined` when the value cannot be decoded.
+   * @throws RegistryUnavailable
    */
   async function learned({ key, value, partition, offset }: LogRecord): Promise<MembershipRecord | undefined> {
     const read = await decodeWithSchemaFetch(codec, () => codec.decode(value as Buffer))

@@ -5,10 +5,11 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createWriteDeadLetter, type WhyDeadLettered } from '../partitions/write-dead-letter.ts'
 
 /**
- * Delays inputs of a partition until this process certainly owns the partition. Processing of an
- * input may start only while the group confirms this process as a member, the partition is not
- * being revoked and the service is not stopping. Once started, the process may write the records of
- * this input until the revocation is complete, as long as the group confirms the process.
+ * Delays inputs of a partition until this process certainly owns the partition.
+ * - `toStart`: the processing of an input may start while the group confirms this process as a
+ *   member, the partition is not being revoked, and the service is not stopping.
+ * - `toWrite`: an input that has started may write its records until the revocation is complete, as
+ *   long as the group confirms this process.
  */
 export class OwnershipGate {
   readonly #consumer: Pick<LogConsumer, 'holdsLease'>
@@ -27,7 +28,10 @@ export class OwnershipGate {
     this.#isClosed = true
   }
 
-  /** Called when the conditions may have changed: all callers that wait check them again. */
+  /**
+   * Called when partitions are being revoked or were revoked, and when the group confirms this
+   * process again. All callers that wait check their condition again.
+   */
   release(): void {
     const { resolve } = this.#release
     this.#release = Promise.withResolvers()
@@ -47,7 +51,7 @@ export class OwnershipGate {
     return !processor.revoked
   }
 
-  /** Whether the records of inputs in progress may be written. */
+  /** Whether inputs in progress of the partition may write records now. */
   mayWrite(processor: PartitionProcessor): boolean {
     return !processor.revoked && this.#consumer.holdsLease()
   }

@@ -8,11 +8,13 @@ import { durationMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { MembershipsReader } from './memberships-reader.ts'
 
-/** Wait before a retry while Kafka or the schema registry cannot be reached. */
+/**
+ * Time until memberships are read again after Kafka or the schema registry could not be reached.
+ */
 const retryAfter = durationMs(1_000)
 /**
- * Maximum number of partitions that are read concurrently: the fetched records of each are in
- * memory, and one core reads them all.
+ * Maximum number of partitions whose memberships are read concurrently. More would not be faster,
+ * because one core decodes all records, and the fetched records of each partition take memory.
  */
 const maxReading = 2
 
@@ -31,20 +33,20 @@ interface Deps {
 
 export interface RestoredPartition {
   readonly state: AudiencePartition
-  /** Offset after the last record that was read. */
+  /** The offset in the memberships topic after the last record that was read. */
   readonly next: number
   /**
-   * The keys whose last record in the topic is stale: an earlier record has a newer state, for
-   * example because a previous owner of the partition wrote late. The current state of these keys
-   * must be written again. Each entry has only the key and the input offset of that state; it has
-   * no value.
+   * The keys whose last record in the memberships topic is stale: an earlier record of the key has
+   * a newer state, for example because a previous owner of the partition wrote late. The caller
+   * must write the newer state again, so that it becomes the last record. An entry has no value,
+   * only the key and the offset of the input that led to the newer state.
    */
   readonly stale: readonly ReadRecord[]
 }
 
 /**
- * Reads all memberships of one input partition. Resolves with `undefined` when the partition is
- * revoked.
+ * Reads all memberships of the users in one partition of the audience-input topic. Resolves with
+ * `undefined` when the partition is revoked.
  */
 export type Restore = (processor: PartitionProcessor) => Promise<RestoredPartition | undefined>
 

@@ -6,7 +6,9 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 import type { MembershipsReader } from './memberships-reader.ts'
 
-/** Wait before a retry while Kafka or the schema registry cannot be reached. */
+/**
+ * Time until unread records are read again after Kafka or the schema registry could not be reached.
+ */
 const retryAfter = durationMs(1_000)
 
 /**
@@ -31,7 +33,10 @@ export class LogTail {
     this.#next = Math.max(this.#next, offset + 1)
   }
 
-  /** Notes that the end offset of the partition is at least `end`. */
+  /**
+   * Notes that the end offset of the partition is at least `end`. The offsets before `end` that
+   * this process does not know are unread from now on.
+   */
   reaches(end: number): void {
     if (end > this.#next) this.notRead(this.#next)
   }
@@ -41,8 +46,9 @@ export class LogTail {
   }
 
   /**
-   * Returns the offset of the first unread record, and marks it as taken. Returns `undefined` when
-   * no record is unread, or until another gap in the offsets is found.
+   * Returns the offset of the first unread record; `undefined` when no record is unread. The caller
+   * must read the partition from this offset, or call `notRead` when the read fails. Until then,
+   * further calls return `undefined`, unless another gap in the offsets is found.
    */
   takeUnread(): number | undefined {
     const from = this.#unread
@@ -76,7 +82,10 @@ interface TailDeps<Held extends Tailed> {
   readonly onFound: (records: Iterable<ReadRecord>, held: Held) => void
 }
 
-/** Reads the unread records of a partition, one read at a time. */
+/**
+ * Reads the unread records of a partition. During a call, further calls for the same partition
+ * return immediately, because the first call continues until no record is unread.
+ */
 export type ReadTail<Held extends Tailed> = (held: Held) => Promise<void>
 
 export function createReadTail<Held extends Tailed>({ log, clock, logger, onFound }: TailDeps<Held>): ReadTail<Held> {
@@ -112,14 +121,15 @@ export function createReadTail<Held extends Tailed>({ log, clock, logger, onFoun
 }
 
 /**
- * Time between two checks. It is less than the 6 hours for which compaction keeps every record
- * (`topicConfig`).
+ * Time between two checks. Compaction keeps every record for 6 hours (`topicConfig`), so a check
+ * finds an unread record before compaction can remove it.
  */
 const checkEvery = durationMs(10 * 60_000)
 
 /**
- * Checks the end offsets of all partitions periodically. Acknowledgements also show gaps, but only
- * in partitions to which this process writes.
+ * Periodically reads the end offsets of all owned partitions of the memberships topic, and then
+ * their unread records. Without this check, only an acknowledgement shows that records are unread,
+ * and a process gets none for partitions to which it writes nothing.
  */
 export function createLogCheck<Held extends Tailed>({
   log,

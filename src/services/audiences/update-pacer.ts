@@ -5,19 +5,23 @@ import { durationMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 /**
- * Maximum delay, in milliseconds, that the pacer compensates by sending the next messages faster.
- * After a longer pause it returns to the configured rate, so that no burst follows.
+ * Maximum credit of the rate limit, in milliseconds. If messages are written up to this much too
+ * late, the next ones follow without a wait, so that the mean rate is kept. After a longer pause,
+ * the remaining time is lost, so no burst follows.
  */
 const burstMs = 100
 
 /**
- * Limits the identify messages of all partitions together to the configured rate, in the order of
- * the calls.
+ * Limits the identify messages that this process writes to the configured rate. One limit applies
+ * to all partitions together. Messages are sent in the order of the calls of `turn`.
  */
 export interface UpdatePacer {
-  /** Resolves when the next message may be sent, or when the partition is revoked. */
+  /**
+   * Resolves when the next message may be sent. Also resolves after the partition was revoked: the
+   * caller must check this before it sends the message.
+   */
   turn(processor: PartitionProcessor): Promise<void>
-  /** Number of messages that wait. */
+  /** Number of identify messages that wait for their turn. */
   waiting(): number
 }
 

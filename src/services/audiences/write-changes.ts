@@ -19,7 +19,10 @@ import type { InputTrace } from './input-trace.ts'
 import type { GatedAppends, OwnershipGate } from './ownership-gate.ts'
 import type { UpdatePacer } from './update-pacer.ts'
 
-/** Maximum number of concurrent changes of one input: the end of a sync may cause millions. */
+/**
+ * Maximum number of changes of one input that are written concurrently. The end of a sync may cause
+ * millions of changes.
+ */
 const maxInFlight = 500
 
 interface Deps {
@@ -35,11 +38,14 @@ interface Deps {
 type MembershipChange = Extract<InputEffect, { kind: 'membership' }>
 
 /**
- * Writes the changes of one input. For each change it first writes the identify message, if the
- * change has one. When Kafka has acknowledged the message, it writes the membership to the
- * memberships topic. A watermark is the record by which the service ignores late inputs of old
- * syncs. It is written when all changes before it are acknowledged, and before any change after it.
- * Resolves with false when the partition is revoked; no further records are written then.
+ * Writes the changes of one input, in two kinds of steps:
+ * - A change of a membership: first the identify message, if the change has one. When Kafka has
+ *   acknowledged the message, the new membership.
+ * - A watermark, with which the service ignores late inputs of old syncs: written when all changes
+ *   before it are acknowledged, and before any change after it.
+ *
+ * Resolves with true when Kafka has acknowledged all records. Resolves with false when the
+ * partition is revoked; no further records are written then.
  */
 export type WriteChanges = (
   first: IteratorResult<InputEffect>,
@@ -63,8 +69,9 @@ export function createWriteChanges({
     ...(typeof value === 'number'
       ? { value: null, headers: { [positionHeader]: String(value) } }
       : { value: memberships.encode(value), headers: {} }),
-    // Uses the partition number of the user's inputs, not the partition that the hash of the key
-    // selects.
+    // Uses the partition number of the user's inputs, because the owner of this partition of the
+    // audience-input topic reads only the partition with the same number. The hash of the key would
+    // select another partition.
     partition: processor.partition,
   })
 

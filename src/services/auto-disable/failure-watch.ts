@@ -17,10 +17,13 @@ import type { ObjectStore } from '../config-objects/object-store.ts'
 import type { ObjectWriter } from '../config-objects/object-writer.ts'
 import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 
-/** How often a process writes the failures that it saw. A success is written immediately. */
+/**
+ * How often a process writes its counts of failed attempts to the config topic. A success is
+ * written immediately.
+ */
 const every = durationMs(5_000)
 /**
- * Maximum number of destinations whose failure states are written at the same time. The other
+ * Maximum number of destinations whose failure states this process writes concurrently. The other
  * destinations wait for the next run.
  */
 const maxWrites = 100
@@ -34,8 +37,9 @@ interface Deps {
 }
 
 /*
- * The path of a failure. Every process reads the failure records of all processes. So no process
- * has a special role, and it does not matter which partitions a process owns.
+ * How failed attempts become a failure state. Every process reads the failure records of all
+ * processes. So no process has a special role, and it does not matter which partitions a process
+ * owns.
  *
  *   attempt --FailureCounter--every 5 s--> judgeFailures --record--> config topic --> all processes
  *
@@ -49,7 +53,10 @@ export class FailureWatch implements PeriodicTask {
   readonly #inProgress = new Set<string>()
   readonly #task: PeriodicTask
   #onDisabled: (destination: string, disabled: AutomaticDisabling) => void = () => undefined
-  /** Whether the last write of a failure state failed. */
+  /**
+   * Whether the last write of a failure state failed. Only the first of several failed writes in
+   * succession is logged.
+   */
   #isFailing = false
 
   constructor(deps: Deps) {
@@ -115,8 +122,8 @@ export class FailureWatch implements PeriodicTask {
   }
 
   /**
-   * Writes the failures that this process has seen of a destination. Repeats this while a write
-   * succeeds, because the process may see further failures during the write.
+   * Writes the failures that this process has seen of a destination. Writes again until nothing new
+   * was seen during a write, or until a write fails.
    */
   async #settle(id: string): Promise<void> {
     if (this.#inProgress.has(id) || this.#inProgress.size >= maxWrites) return
@@ -125,7 +132,10 @@ export class FailureWatch implements PeriodicTask {
     this.#inProgress.delete(id)
   }
 
-  /** Writes the failure state once. Resolves with true when a state was written. */
+  /**
+   * Writes the failure state once. Resolves with false when there was nothing to write or the write
+   * failed, otherwise with true.
+   */
   async #write(id: string): Promise<boolean> {
     const { store, routing } = this.#deps
     const version = store.known({ kind: 'destination', id })?.version ?? 0

@@ -6,8 +6,8 @@ import { kafkaUnavailable, refusal } from '../../core/message/request-refusal.ts
 import type { Clock } from '../../core/ports.ts'
 
 /**
- * Maximum burst of a source after a time without messages, in milliseconds of its rate. 1,000 ms
- * allow as many messages as the rate allows in one second.
+ * Maximum burst of a source after a time without messages: the number of messages that its rate
+ * allows in this time, in milliseconds.
  */
 const burstMs = 1_000
 

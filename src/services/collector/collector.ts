@@ -31,7 +31,7 @@ export interface CollectorMemory {
 export interface CollectorDeps {
   readonly producer: LogProducer
   readonly codec: EventCodec
-  /** The suppressions of deleted users; already started. */
+  /** The suppression list, which must have been started. */
   readonly suppressions: Pick<SuppressionList, 'size' | 'stops'>
   readonly clock: Clock
   readonly metrics: Metrics
@@ -49,7 +49,10 @@ export interface CollectorDeps {
 
 /** Accepts tracking requests and stores their messages in Kafka. */
 export interface CollectorService extends TrackingApi {
-  /** Called when the HTTP server accepts requests. */
+  /**
+   * Called when the HTTP server begins to accept requests. Before that, the process is reported as
+   * not ready.
+   */
   listening(): void
   /** Reports the process as not ready from now on. Requests that still arrive are accepted. */
   startDraining(): void

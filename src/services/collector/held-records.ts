@@ -12,8 +12,9 @@ export const heldBytes = ({ key, value }: RecordWithoutHeaders): number =>
   overheadBytes + (key?.length ?? 0) + (value?.length ?? 0)
 
 /**
- * The records of one request. Each record takes memory of its source when it is added, because a
- * small body can become large records: each message gets the defaults of its batch.
+ * The records of one request. Each added record counts towards the memory limit of its source. The
+ * size of the body does not show this memory: a small body can become large records, because each
+ * message gets the defaults of its batch.
  */
 export class HeldRecords {
   readonly #memory: SharedMemory
@@ -39,7 +40,10 @@ export class HeldRecords {
     return true
   }
 
-  /** Removes and returns all records. The caller must call `release` when they need no memory. */
+  /**
+   * Removes and returns all records. The caller must call `release` when the records no longer need
+   * memory.
+   */
   handOver(): { readonly records: readonly RecordWithoutHeaders[]; release(): void } {
     const records = this.#records
     const bytes = this.#bytes

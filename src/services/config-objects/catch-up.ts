@@ -2,8 +2,8 @@ import type { Clock } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
 
 /**
- * Maximum wait until the follower has read the topic to its end. A follower that is up to date
- * reaches the end every 0.5 s.
+ * Maximum wait until the follower, which reads the config topic all the time, reaches the end of
+ * the topic. A follower without a backlog reaches the end every 0.5 s.
  */
 const limit = durationMs(10_000)
 
@@ -13,7 +13,10 @@ interface Wait {
   end(isCaughtUp: boolean): void
 }
 
-/** Waits until a follower has read all records that were acknowledged before the wait began. */
+/**
+ * Waits until the follower of the config topic has read all records that were acknowledged before
+ * the wait began.
+ */
 export class CatchUp {
   readonly #clock: Pick<Clock, 'boottime' | 'after'>
   readonly #waits = new Set<Wait>()

@@ -4,7 +4,10 @@ import type { Clock } from '../../core/ports.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { ObjectWriter, WriteResult } from './object-writer.ts'
 
-/** Maximum number of tries. A try fails when another process writes the same version first. */
+/**
+ * Maximum number of tries of one change of a failure state. A try fails when another process writes
+ * the same version first.
+ */
 const maxTries = 20
 
 interface Deps {
@@ -17,8 +20,8 @@ interface Change {
   readonly id: string
   readonly by: string
   /**
-   * Returns the next state, or `undefined` when nothing changes. It is called again when another
-   * process wrote first.
+   * Returns the next state, or `undefined` when nothing changes. It is called again with the new
+   * state when another process has changed the state first.
    */
   readonly next: (before: FailureState | undefined) => FailureState | undefined
 }

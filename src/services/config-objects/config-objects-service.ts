@@ -78,7 +78,7 @@ export function createConfigObjects({ topic, file, merged, clock, newNonce }: De
       if (result.kind === 'refused') return result
       if (result.kind === 'failed') return { kind: 'unavailable', detail: result.detail }
       // This process has read its own record back. So it has also read all records that were
-      // acknowledged before that record.
+      // acknowledged before that record, and need not wait for them again.
       isCaughtUp = true
       if (request.expected.kind !== 'any') return { kind: 'conflict', version: versionOf(request, store) }
       if (tries >= maxTries)
@@ -128,7 +128,7 @@ const possibleWith = ({ action, fields }: ObjectRecord): ChangeOutcome => ({
 })
 
 /**
- * Converts a record in force to the outcome of the change that wrote it. Later changes of the
+ * Converts an applied record to the outcome of the change that wrote it. Later changes of the
  * object do not affect this outcome.
  */
 function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore, all: AllObjects): ChangeOutcome {

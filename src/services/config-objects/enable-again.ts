@@ -23,8 +23,9 @@ export function createEnableAgain({ topic, list, clock }: Deps): ConfigObjects['
     const found = list.get(name)
     if (found === undefined) return { kind: 'not_found' }
     if (topic === undefined) return { kind: found.origin === 'file' ? 'defined_in_file' : 'disabled' }
-    // Another process may have disabled the destination a moment ago. For an object of the config
-    // topic, the caller has already called `change`, which reads the latest records itself.
+    // Read the config topic to its end first, because another process may have disabled the
+    // destination a moment ago. An object of the config topic does not need this: the caller has
+    // already called `change`, which reads the latest records itself.
     if (found.origin === 'file' && found.disabledAutomatically === undefined && !(await topic.store.caughtUp()))
       return { kind: 'unavailable', detail: 'this process cannot read the config topic' }
     const result = await changeFailures(

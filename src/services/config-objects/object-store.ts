@@ -26,7 +26,10 @@ interface Deps {
 }
 
 export interface StoreListener {
-  /** Called with each record that was read, and whether it is in force. */
+  /**
+   * Called with each record that was read. `result` says whether the record is in force, or is
+   * ignored because another record of the object already had its version.
+   */
   onRecord?(record: ObjectRecord, result: FoldResult): void
   /**
    * Called when an object is changed, or when Hookline has disabled or enabled a destination. It is
@@ -49,24 +52,31 @@ export interface ObjectStore {
    * with true then, or with false after 10 s.
    */
   caughtUp(): Promise<boolean>
-  /** Reads all objects again, with other encryption keys or another context. */
+  /**
+   * Decodes all objects again, after the encryption keys or the settings against which objects are
+   * checked have changed.
+   */
   readAgain(reading: ReadingContext): void
   readonly reading: ReadingContext
   /** All objects that exist. */
   objects(): Iterable<ReadObject>
-  /** The object in force; `undefined` when there is none. */
+  /** The current version of an object; `undefined` when the object does not exist. */
   object(name: ObjectName): ReadObject | undefined
   /** The failure states of destinations, by the id of the destination. */
   readonly failures: ReadonlyMap<string, FailureState>
-  /** The version in force, which may be a deletion. */
+  /** The current version of an object or failure state. The version may be a deletion. */
   known(name: RecordName): KnownVersion | undefined
   /**
-   * The names of the records whose version in force must be written again, because an ignored
-   * record follows it in the topic (`object-log.ts`).
+   * The names of the records whose current version must be written again, because an ignored record
+   * of the same key follows it in the topic (`object-log.ts`). Compaction keeps only the last
+   * record of a key.
    */
   allToCopy(): readonly RecordName[]
   changes(since?: number): readonly ObjectChange[]
-  /** Increases with every change of an object or of the context. */
+  /**
+   * A number that increases with every change of an object, and with every call of `readAgain`.
+   * Callers use it to see whether their cached lists are still right.
+   */
   readonly revision: number
 }
 
@@ -96,8 +106,9 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
   const readings = new ObjectReadingCache(reading, logger)
   let view = new View()
   /**
-   * The state so far while the follower reads the topic again from its beginning. It does this
-   * after the log was truncated.
+   * The state that is being computed while the follower reads the topic again from its beginning,
+   * after the topic was truncated; otherwise `undefined`. Until the follower reaches the end,
+   * callers get the previous state from `view`.
    */
   let rebuilt: View | undefined
   let lastOffset = -1

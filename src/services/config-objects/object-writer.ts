@@ -23,7 +23,7 @@ const copyOwnAfter = durationMs(1_000)
 const copyOthersAfter = durationMs(30_000)
 
 export type WriteResult =
-  /** The record is in force. `problems` is the result of `check`. */
+  /** The record is in force. `problems` is the result of `check`, an argument of `write`. */
   | { readonly kind: 'applied'; readonly problems: readonly SettingsProblem[] }
   /** The record has no effect, because another process wrote the same version first. */
   | { readonly kind: 'ignored' }
@@ -55,14 +55,14 @@ export class ObjectWriter {
   }
 
   /**
-   * Resolves when this process has read the record back, or after 10 s. Never rejects. `check` is
-   * called when the record is in force, before a later record is read. So it sees the objects as
-   * they are at the offset of the record.
+   * Writes a record. Resolves when this process has read the record back, or after 10 s. Never
+   * rejects. `check` is called when the record is in force, before a later record is read. So
+   * `check` sees the objects as they are at the offset of the record.
    */
   async write(record: ObjectRecord, check: () => readonly SettingsProblem[] = () => []): Promise<WriteResult> {
     const { producer, topic, clock } = this.#deps
     const { promise, resolve } = Promise.withResolvers<WriteResult>()
-    const late = `${topic}: Hookline could not write a record and read it back within ${readBackLimit / 1_000} s`
+    const late = `${topic}: Hookline did not read its new record back within ${readBackLimit / 1_000} s, so the record may or may not be stored; check Kafka, then check whether the change is in force`
     const cancel = clock.after(readBackLimit, () => resolve({ kind: 'failed', detail: late }))
     this.#inProgress.set(record.writeId, isApplied =>
       resolve(isApplied ? { kind: 'applied', problems: check() } : { kind: 'ignored' }),
@@ -76,7 +76,10 @@ export class ObjectWriter {
     return result
   }
 
-  /** Stops writing copies of records in force. */
+  /**
+   * Stops the repair of the topic: after an ignored record, this process no longer writes a copy of
+   * the record in force.
+   */
   stop(): void {
     this.#isStopped = true
     this.#copyTimer?.cancel()

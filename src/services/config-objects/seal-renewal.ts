@@ -4,11 +4,17 @@ import { type DurationMs, durationMs } from '../../core/time.ts'
 import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 import type { ObjectStore } from './object-store.ts'
 
-/** Time between two runs. A rotation of the key need not be fast. */
+/**
+ * Time between two runs of the seal renewal. It need not be short: the old key stays in the file
+ * until all secrets are encrypted with the new one.
+ */
 const every = durationMs(60_000)
-/** Time until the first run: the services start first. */
+/** Time from the start of the process to the first run, so that the services start first. */
 const firstAfter = durationMs(10_000)
-/** Maximum objects of a run. Each takes one write to the config topic. */
+/**
+ * Maximum number of objects that one run encrypts again. Each of them takes one write to the config
+ * topic.
+ */
 const maxObjects = 500
 /**
  * Author of the changes that this task makes. Changes through the operator API have the name of an
@@ -24,15 +30,16 @@ interface Deps {
 }
 
 /**
- * Encrypts the secrets of configuration objects with the first key, after a rotation of
- * `operator.encryptionKeyFile`. Several processes may do this for the same object: only the first
- * one changes the object.
+ * Encrypts the secrets of configuration objects again after a rotation of
+ * `operator.encryptionKeyFile`: with the first key of the file. Every process runs this task. If
+ * several processes renew the same object, only the first one changes the object.
  */
 export function createSealRenewal({ store, objects, clock, logger }: Deps): PeriodicTask {
   async function turn(): Promise<DurationMs> {
     let renewed = 0
     for (const { kind, id, hasOldSeal, problems } of [...store.objects()]) {
-      // Another process may have renewed the object since this loop began.
+      // Skip objects that need no renewal. The store is asked again, because another process may
+      // have renewed the object since this loop began.
       if (!hasOldSeal || problems.length > 0 || store.object({ kind, id })?.hasOldSeal !== true) continue
       const outcome = await objects.change({ kind, id, expected: { kind: 'any' }, next: current => current, by })
       if (outcome.kind === 'unavailable') break

@@ -17,13 +17,16 @@ interface Deps {
 type Result =
   | Exclude<WriteResult, { kind: 'applied' }>
   | { readonly kind: 'applied' }
-  /** Another writer's change came first and made this one impossible. It has been taken back. */
+  /**
+   * Hookline wrote the change, and then undid it: another process had written a conflicting change
+   * with a lower offset, which made this change invalid.
+   */
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] }
 
 /**
- * Writes a planned change, and checks it against the other objects at the offset at which it is in
- * force. If another process has written a change with a lower offset that makes this one
- * impossible, takes this one back. Never rejects.
+ * Writes a planned change, and then checks it together with the other objects at the offset of the
+ * change. Another process may have written a conflicting change with a lower offset. If that makes
+ * this change invalid, a second record undoes this change. Never rejects.
  */
 export async function writeChange(
   { store, writer, all, clock }: Deps,

@@ -8,9 +8,12 @@ import type { SuppressionList } from './suppression-list.ts'
  */
 const compactEvery = durationMs(10 * 60_000)
 
-/** Maximum users per run, so that a run is short. */
+/** Maximum number of users that one compaction handles, so that it is short. */
 const maxUsersPerRun = 500
-/** Time until the next run while more can be removed, or while the list is not current. */
+/**
+ * Time until the next compaction when the last one left expired deletions, or when the suppression
+ * list is not up to date.
+ */
 const continueAfter = durationMs(1_000)
 
 interface Deps {
@@ -26,8 +29,8 @@ export function createSuppressionCompaction({ suppressions, isOurs, clock, logge
   const turn = async (): Promise<DurationMs> => (isOurs() && !(await isCompacted()) ? continueAfter : compactEvery)
 
   /**
-   * Compacts the list once. Resolves with false when the next run must follow after
-   * `continueAfter`.
+   * Compacts the topic once. Resolves with false when the next compaction must follow after one
+   * second.
    */
   async function isCompacted(): Promise<boolean> {
     if (!suppressions.isCurrent()) return false

@@ -9,8 +9,8 @@ import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
 import { basedOnHeader, SuppressionWrites } from './suppression-writes.ts'
 
 /**
- * Maximum age of the list at which a new attempt may start. So attempts for events that were
- * received before a deletion stop at most 5 s after the deletion was accepted.
+ * Maximum age of the suppression list at which a new attempt may start. So attempts for events that
+ * were received before a deletion stop at most 5 s after the deletion was accepted.
  */
 const maxAge = durationMs(5_000)
 
@@ -46,16 +46,19 @@ export interface SuppressionList {
    * Infinite before the start.
    */
   age(): DurationMs
-  /** Whether `age` is less than 5 s. Cheap to call. */
+  /**
+   * Whether the list is less than 5 s old, so that attempts may start. Cheap enough for each
+   * attempt.
+   */
   isCurrent(): boolean
   /** Adds a listener that is called whenever `isCurrent` becomes true again. */
   onCurrent(listener: () => void): void
   /**
    * Changes the record of one user. `change` gets the current value. When another process writes
-   * the user's record first, `change` is called again with its value, so that neither change is
-   * lost. Resolves when all in-sync replicas have the record and this process has read it back.
-   * Rejects when the write fails or is not read back in time. The record may be written
-   * nevertheless.
+   * the user's record first, `change` is called again with the value of that process, so that
+   * neither change is lost. Resolves when all in-sync replicas have the record and this process has
+   * read it back. Rejects when the write fails, or when the record is not read back within 10 s.
+   * The record may be written nevertheless.
    */
   update(userId: string, change: (marks: UserSuppressions | undefined) => UserSuppressions | undefined): Promise<void>
   /**

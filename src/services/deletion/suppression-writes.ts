@@ -17,7 +17,10 @@ interface Deps {
   readonly producer: LogProducer
   readonly topic: string
   readonly clock: Clock
-  /** `get` returns the same object for a user until another record of the user is read. */
+  /**
+   * The current record of each user. `get` returns the same object for a user until another record
+   * of the user is read, so a changed object shows that another process has written the record.
+   */
   readonly index: Pick<SuppressionIndex, 'get' | 'offsetOf'>
 }
 
@@ -30,14 +33,14 @@ interface Write {
 }
 
 /**
- * Changes a user's record with optimistic concurrency. Kafka has no conditional write, and two
- * processes may change the same user concurrently, but all processes read the records in the same
- * order. So a writer reads its own record back. When another process's record precedes it, the
- * writer makes the change again, based on that record.
+ * Changes a user's record with optimistic concurrency: Kafka has no conditional write, but all
+ * processes read the records in the same order. So the writer reads its own record back. If another
+ * process's record was written after the value on which the change is based, the writer makes the
+ * change again, based on that record.
  *
- * A writer may die before it has read its record back. Therefore each record has a header with the
- * offset of the record on which it is based. If a different record precedes it, all readers merge
- * the two records (`SuppressionIndex.apply`).
+ * A writer may crash before it has read its record back. Therefore each record has a header with
+ * the offset of the record on which it is based. When a reader finds another record between the
+ * two, it merges the two changes (`SuppressionIndex.apply`).
  */
 export class SuppressionWrites {
   readonly #deps: Deps
@@ -51,7 +54,7 @@ export class SuppressionWrites {
     const { clock, topic } = this.#deps
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const late = new Error(
-      `${topic}: Hookline could not write a record and read it back within ${readBackLimit / 1_000} s`,
+      `${topic}: Hookline did not read its new record back within ${readBackLimit / 1_000} s, so the record may or may not be stored; check Kafka, then check whether the change is in force`,
     )
     const cancel: Cancel = clock.after(readBackLimit, () => reject(late))
     const end = (error: Error | undefined): void => {

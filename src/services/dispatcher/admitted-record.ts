@@ -5,7 +5,7 @@ import type { LogRecord } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
-/** A listener that is notified when a record is done. */
+/** A listener that is notified when an admitted record is done. */
 interface DoneListener {
   done(open: AdmittedRecord): void
 }
@@ -14,16 +14,19 @@ interface DoneListener {
 export interface LedgerIdentity {
   /** When the event was appended. */
   readonly appended: EpochMs
-  /** The destination of a record from a retry topic, and whether an operator wrote this record. */
+  /**
+   * For a record from a retry topic: its destination, and whether a replay or resend wrote the
+   * record. `undefined` for an event.
+   */
   readonly taken: { readonly destination: string; readonly isReplayed: boolean } | undefined
-  /** Whether an operator wrote the event to the events topic again. */
+  /** Whether the event is a copy that a replay wrote to the events topic. */
   readonly isReplayedEvent: boolean
 }
 
 /**
- * A record from its admission until it is done. The intake and each delivery of the record call
- * `retain`, and the last `release` makes it done. Its offset is committed only after that, so a
- * crash loses no delivery.
+ * A record from its admission until it is done. The intake and each delivery of the record are its
+ * holders. A holder calls `release` when it has finished with the record, and the last `release`
+ * makes the record done. The offset is committed only after that, so a crash loses no delivery.
  */
 export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   readonly record: LogRecord
@@ -36,16 +39,20 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   after: AdmittedRecord | undefined = undefined
   #holders = 1
   readonly #listener: DoneListener
-  /** The hour of its event, for the ledger. */
+  /**
+   * The hour in which the event was appended to Kafka, in hours since 1970. The ledger counts by
+   * this hour.
+   */
   hour = 0
-  /** What the ledger counts when the record is done. */
+  /** The counts that the ledger gets when the record is done. */
   readonly entries: LedgerEntry[] = []
   /**
-   * The destination of a record from a retry topic; `undefined` for an event, and before `identify`.
+   * The destination of a record from a retry topic; `undefined` for an event, and before
+   * `identify`.
    */
   #taken: string | undefined
   #isIdentified = false
-  /** Whether an operator wrote its event to the events topic again. */
+  /** Whether the event is a copy that a replay wrote to the events topic. */
   #isReplayedEvent = false
 
   constructor(record: LogRecord, processor: PartitionProcessor, admittedAt: number, listener: DoneListener) {
@@ -82,12 +89,21 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
     this.entries.push({ destination, field })
   }
 
-  /** Counts that the event has a route, even if it waited for its source or destination before. */
+  /**
+   * Called when an event has a route. Counts the event as `routed` if it waited in a retry topic
+   * until its source or destination was known. The ledger counts this event as admitted twice: for
+   * the destination `-` while it waited, and now for its destinations. With `routed`, the ledger
+   * corrects this.
+   */
   countRouted(): void {
     if (this.#taken !== undefined) this.count(this.#taken, 'routed')
   }
 
-  /** Counts the result of a record that is not routed. */
+  /**
+   * Counts the result of a record without a route. An event without a route also counts as
+   * admitted, for the destination `-`, so that each result in the ledger belongs to an admitted
+   * event.
+   */
   unroutedResult(result: LedgerResult): void {
     if (this.#taken === undefined) this.countAdmitted(noDestination)
     this.count(this.#taken ?? noDestination, result)

@@ -8,7 +8,10 @@ import type { EpochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Delivery } from './delivery.ts'
 
-/** Writes records to the attempts topic. Best effort: nothing waits for a write. */
+/**
+ * Writes records of attempts to the attempts topic. Best effort: no delivery waits for a write, and
+ * a failed write is not repeated.
+ */
 export interface AttemptRecords {
   /** Whether the configuration wants a record of this attempt. */
   wants(ended: Pick<EndedAttempt, 'carried' | 'attempt' | 'decision'>): boolean
@@ -22,8 +25,9 @@ export interface AttemptRecords {
 }
 
 /**
- * Maximum number of records that are not acknowledged, of about 400 bytes each. While no broker can
- * be reached, further records are dropped.
+ * Maximum number of records of the attempts topic that wait for an acknowledgement, of about 400
+ * bytes each. When it is reached, for example while no broker can be reached, further records are
+ * dropped.
  */
 const maxUnwritten = 5_000
 

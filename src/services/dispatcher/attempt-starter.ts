@@ -50,7 +50,9 @@ interface Deps extends Omit<LimitsDeps, 'wake'> {
   readonly results: ResultCounts
   readonly suppressions: DeletedUsers
   readonly clock: Clock
-  /** Returns the age of the oldest record in progress, in milliseconds. */
+  /**
+   * Returns for how long the oldest record of this process has been in progress, in milliseconds.
+   */
   readonly oldestOpenMs: () => number
   /**
    * Returns the end of the latest period in which the process lacked CPU, in monotonic
@@ -61,7 +63,8 @@ interface Deps extends Omit<LimitsDeps, 'wake'> {
   readonly logger: Logger
   readonly observer: DestinationObserver
   /**
-   * Counts failures to disable destinations; `undefined` when the installation has no config topic.
+   * Counts failed attempts, so that Hookline can disable a destination whose attempts all fail;
+   * `undefined` when the installation has no config topic.
    */
   readonly failures: Pick<FailureWatch, 'attempted'> | undefined
   /** Writes records to the attempts topic; `undefined` when attempts are not recorded. */
@@ -80,8 +83,9 @@ export class AttemptStarter {
   readonly #limits: DestinationLimits
   readonly #queues: DestinationQueues
   /**
-   * Deliveries that were taken from their queues and may not start yet, in order. With
-   * `delivery.ordering: key`, later deliveries of the same key wait for them.
+   * Deliveries that were taken from their queues, in order, and may not start until `release` is
+   * called: the group does not confirm their partition, or the suppression list is not current.
+   * With `delivery.ordering: key`, later deliveries of the same key wait for them.
    */
   #held: Delivery[] = []
   #isOpen = true
@@ -89,11 +93,14 @@ export class AttemptStarter {
   readonly #logAttempt: LogAttempt
   readonly #spillover: SpilloverController
   readonly #leaving: UnattemptedDeliveries
-  /** Starts all deliveries that may start. */
+  /**
+   * Starts all deliveries that may start now. It is called after deliveries were enqueued or a
+   * permit became free.
+   */
   readonly dispatch: () => void
   /**
-   * Reports that a request or a delivery of a destination has ended: a permit is free, or the next
-   * delivery of a key is ready.
+   * Called when a request or a delivery of a destination has ended. A permit may then be free, or
+   * the next delivery of a key may be ready.
    */
   readonly noteEnded: (target: DestinationState) => void
 
@@ -129,7 +136,7 @@ export class AttemptStarter {
     })
   }
 
-  /** Number of deliveries with a request or an append in progress. */
+  /** Number of deliveries of this process with a request or an append in progress. */
   get inProgress(): number {
     return this.#inProgress + this.#leaving.inProgress
   }
@@ -183,7 +190,8 @@ export class AttemptStarter {
   #restoreHeld(): void {
     const held = this.#held
     this.#held = []
-    // In reverse order: each delivery becomes the first of its queue, so this restores their order.
+    // The last held delivery is restored first. `restore` puts a delivery at the front of its
+    // queue, so the reverse order keeps the deliveries of a queue in their order.
     for (const delivery of held.reverse()) this.#queues.restore(delivery)
   }
 
@@ -204,10 +212,9 @@ export class AttemptStarter {
   }
 
   /**
-   * Whether the process was stalled when a partition at its prefetch limits was last checked. A
-   * process is stalled when its oldest record is in progress for longer than `stallThresholdMs`.
-   * While it is stalled, partitions prefetch up to their higher limits, so that records of other
-   * destinations are still read.
+   * Whether the process was stalled, when it was last checked. A process is stalled when its oldest
+   * record is in progress for longer than `stallThresholdMs`. While it is stalled, partitions
+   * prefetch up to their higher limits, so that records of other destinations are still read.
    */
   get isStalled(): boolean {
     return this.#spillover.isStalled

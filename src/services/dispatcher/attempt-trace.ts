@@ -38,8 +38,8 @@ export function traceAttempt(tracer: Tracer, delivery: Delivery): AttemptTrace {
     ...(isLater ? { follows: first ?? written } : { parent: written }),
   })
   const { context } = span
-  // Later attempts link to this trace and take over its sampling decision. So its context is stored
-  // even when the trace is not sampled.
+  // Store the context of the first attempt even if its trace is not sampled: later attempts link to
+  // this trace and use the same sampling decision.
   if (first === undefined) delivery.carried = { ...carried, firstTrace: context.traceparent }
   return { context, end: decision => endAttempt(span, decision) }
 }

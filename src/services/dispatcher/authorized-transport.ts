@@ -20,9 +20,9 @@ export interface AuthorizedTransport extends Pick<WebhookTransport, 'post'> {
 }
 
 /**
- * Returns the transport of a destination; `undefined` when it has no `auth.oauth2`. `before` is its
- * transport under the previous configuration. When the OAuth 2.0 settings have not changed,
- * `before` is returned and keeps its token.
+ * Returns the transport of a destination; `undefined` when the destination has no `auth.oauth2`.
+ * `before` is the destination's transport under the previous configuration. When the OAuth 2.0
+ * settings have not changed, `before` is returned and keeps its token.
  */
 export type Authorize = (
   destination: Pick<Destination, 'id' | 'auth'>,

@@ -4,25 +4,25 @@ import type { Clock } from '../../core/ports.ts'
 const { maxPerTick } = flowLimits.dispatch
 
 /**
- * Handles the next deliveries, about `remaining` of them. Returns how many it deferred, dropped or
- * requeued; started attempts do not count. Returns `undefined` when no delivery is ready or no
- * permit is free.
+ * Handles the next deliveries, about `remaining` of them. Returns how many of them it deferred,
+ * dropped or requeued. Started attempts are not included, because the permits limit them. Returns
+ * `undefined` when no delivery is ready or no permit is free.
  */
 export type Step = (remaining: number) => number | undefined
 
 /**
- * Repeats `step` until it returns `undefined`, or until its results add up to `maxPerTick`. In the
- * second case it continues in the next tick of the event loop. When a circuit breaker opens,
- * hundreds of queued deliveries are deferred: without this limit, responses and events of other
- * destinations would wait for all of them.
+ * Creates a loop that repeats `step` until it returns `undefined`. When the numbers that `step`
+ * returned add up to `maxPerTick`, the loop continues in the next tick of the event loop. When a
+ * circuit breaker opens, hundreds of queued deliveries are deferred: without this limit, responses
+ * and events of other destinations would wait until all of them are deferred.
  */
 export function createBoundedLoop(clock: Pick<Clock, 'soon'>, step: Step): () => void {
   let isRunning = false
   let isDue = false
 
   function run(): void {
-    // When a delivery ends immediately (dropped), `run` is called again while its loop runs.
-    // The inner call returns, and the loop continues.
+    // A delivery that ends immediately (dropped) calls `run` again while the loop runs. This inner
+    // call returns, because the outer loop continues anyway.
     if (isRunning || isDue) return
     isRunning = true
     let remaining = maxPerTick

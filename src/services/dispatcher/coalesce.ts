@@ -4,8 +4,8 @@ import type { Clock } from '../../core/ports.ts'
 const { maxCoalesced } = flowLimits.dispatch
 
 /**
- * Coalesces notifications: `notify` is called once with all items of one tick of the event loop,
- * which costs less than one call for each (docs/decisions/0043-hot-path-rules.md). When
+ * Collects items, and passes them to `notify` together at the end of the tick of the event loop.
+ * One call costs less than one call for each item (docs/decisions/0043-hot-path-rules.md). When
  * `maxCoalesced` items wait, `notify` is called immediately.
  */
 export function coalesce<Item>(

@@ -30,23 +30,31 @@ export interface DestinationState extends DestinationCalls {
   /** Counter of successful deliveries; set at the first one. */
   delivered: Count | undefined
   /**
-   * Whether `DestinationQueues` has scheduled a turn for the queue, in which it may start a
-   * delivery. A queue has at most one scheduled turn.
+   * Whether the queue is in the list of queues that may start a delivery next (it has a turn). A
+   * queue is in this list at most once.
    */
   isInTurn: boolean
   /**
-   * Whether the queue has a ready delivery but no free permit. It gets a turn again when a request
-   * ends.
+   * Whether the queue has a ready delivery that may not start, because no permit is free or because
+   * of a limit of the destination. The queue gets a turn again when a request ends or the limit
+   * permits an attempt.
    */
   isBlocked: boolean
-  /** When a timer gives the queue a turn, in monotonic milliseconds; `Infinity` without a timer. */
+  /**
+   * When the timer of the queue fires, in monotonic milliseconds; `Infinity` without a timer. The
+   * queue then gets a turn, because a limit of its destination permits an attempt again.
+   */
   wakesAt: number
   /**
-   * The time for which the last spilled delivery is scheduled, in monotonic milliseconds. A spilled
-   * delivery has moved from memory to a retry topic. The next one is scheduled after this time.
+   * The time for which the last spilled delivery of the destination is scheduled, in monotonic
+   * milliseconds. Spillover moves deliveries from memory to a retry topic, and schedules each of
+   * them after the previous one.
    */
   lastTurn: number
-  /** Whether the queue is in the list of blocked queues. It may stay there when it is unblocked. */
+  /**
+   * Whether the list of blocked queues has this queue, so that it is not added twice. A queue that
+   * may start again stays in the list until its turn in the list comes.
+   */
   isAmongBlocked: boolean
 }
 

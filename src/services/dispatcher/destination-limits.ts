@@ -15,11 +15,14 @@ const { maxWaitInMemory } = flowLimits.deferral
 /** Whether the destination's own limits permit an attempt to start now. */
 export type Permission =
   | { readonly kind: 'start' }
-  /** An attempt may start after `forMs` at the earliest. The deliveries stay in their queue. */
+  /**
+   * The destination's limits permit an attempt after `forMs` milliseconds at the earliest. Until
+   * then its deliveries stay in their queue.
+   */
   | { readonly kind: 'wait'; readonly forMs: number }
   /**
-   * An attempt may start after a request to the destination has ended or its limits have changed.
-   * The time of that is not known.
+   * The destination's limits permit no attempt until one of its requests has ended, or until the
+   * limits have changed. The time of this is not known, so no timer is set.
    */
   | { readonly kind: 'wait_for_end' }
   | LimitReason
@@ -46,8 +49,8 @@ export class DestinationLimits {
 
   /**
    * Whether a destination has a limit of its own, so that its deliveries may wait for a long time.
-   * It reads the plan of the last delivery: a limit that was added or removed since then takes
-   * effect with the next delivery.
+   * The answer comes from the plan of the last delivery: a limit that was added or removed after
+   * that delivery takes effect with the next one.
    */
   hasLimit({ plan, slowDown }: DestinationState): boolean {
     return plan?.kind === 'deliver' && (plan.limits !== undefined || slowDown.isActive)
@@ -55,11 +58,12 @@ export class DestinationLimits {
 
   permission(target: DestinationState): Permission {
     const { plan, slowDown } = target
-    // Returns early, because this runs for each delivery and few destinations have limits.
+    // Return early for destinations without limits. This method runs for each delivery, and few
+    // destinations have limits.
     if (plan?.kind === 'deliver' && !this.hasLimit(target)) return start
     const current = planOf(target, this.#deps)
-    // A delivery that gets no attempt does not wait for a limit, for example one to a paused
-    // destination.
+    // A delivery that gets no attempt need not wait for a limit, for example while its destination
+    // is paused.
     if (current.kind !== 'deliver' || current.isPaused) return start
     const now = this.#deps.clock.monotonic()
     slowDown.setPart(this.#deps.share.rateAt(now), now)
@@ -90,10 +94,10 @@ export class DestinationLimits {
   }
 
   /**
-   * Estimates the time until the limits permit an attempt of the next spilled delivery, in ms. Its
-   * attempt follows those of the deliveries that were spilled before. Deliveries that are still
-   * queued in memory do not count, because most of them may be spilled too. The maximum is five
-   * minutes, because an operator may raise the limit.
+   * Estimates when the limits permit an attempt of the next spilled delivery, in ms from now: after
+   * the attempts of the deliveries that were spilled before. Deliveries that are still in memory
+   * are ignored, because most of them may be spilled too. The result is at most five minutes: if an
+   * operator raises the limit, no delivery waits much longer than necessary.
    */
   #nextTurn(target: DestinationState, now: number): DurationMs | undefined {
     const perSecond = this.#perSecond(target, now)
@@ -105,7 +109,7 @@ export class DestinationLimits {
 
   /**
    * The attempts per second that the destination's limits permit to this process. If the
-   * destination has no limit, it is the rate at which this process delivers to it.
+   * destination has no limit, returns the number of deliveries per second that currently succeed.
    */
   #perSecond({ plan, slowDown }: DestinationState, now: number): number {
     const rate = plan?.kind === 'deliver' ? plan.limits?.ratePerSecond : undefined
@@ -121,7 +125,10 @@ export class DestinationLimits {
     if (plan?.kind === 'deliver' && plan.limits?.ratePerSecond !== undefined) rate?.started()
   }
 
-  /** Calls `wake` after `forMs`, unless an earlier call is scheduled already. */
+  /**
+   * Sets a timer that calls `wake` after `forMs` milliseconds. If the queue already has a timer
+   * that fires earlier, nothing changes.
+   */
   wakeAfter(target: DestinationState, forMs: number): void {
     const { clock, wake } = this.#deps
     const at = clock.monotonic() + forMs
@@ -145,8 +152,9 @@ export class DestinationLimits {
     if (!holdsLease()) return waitFor(maxTimerMs)
     if (share.isNone) return deferToOthers
     if (maxConcurrency !== undefined) {
-      // When a partition gets another owner, a request of the previous owner may continue until the
-      // timeout of requests.
+      // After this process got a partition, requests of the previous owner may be in progress until
+      // their timeout. The part of `maxConcurrency` that belongs to the partition may therefore be
+      // used only after this time.
       const settleMs = delivery.timeout + handoverMs
       const { permits, isPending } = share.permitsAt(now, maxConcurrency, rotateBy, settleMs)
       if (permits === 0) return isPending ? waitFor(handoverMs) : deferToOthers
@@ -167,8 +175,8 @@ const waitFor = (ms: number): Permission =>
   ms <= 0 ? start : { kind: 'wait', forMs: Math.ceil(Math.min(ms, maxTimerMs)) }
 
 /**
- * Returns the stricter of two permissions. Of two waits, this is the longer one. Every other kind
- * except `start` is stricter than a wait.
+ * Returns the stricter of two permissions. `start` is the least strict one. The longer of two waits
+ * is stricter than the shorter one. All other kinds are stricter than a wait.
  */
 function stricterOf(one: Permission, other: Permission): Permission {
   if (other.kind === 'start') return one

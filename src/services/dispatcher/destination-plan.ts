@@ -16,7 +16,7 @@ export interface PreparedWebhook
   extends Omit<Webhook, 'url' | 'headers'>,
     Pick<WebhookCall, 'url' | 'headers' | 'timeoutMs'> {
   readonly permits: PermitShares
-  /** Counter of requests that delivered; set at the first one. */
+  /** Counter of successful requests to the webhook; set at the first success. */
   delivered: Count | undefined
 }
 
@@ -32,7 +32,9 @@ interface PlanSource {
  */
 export type DestinationPlan = PlanSource & (DeliverPlan | Exclude<RetryRoute, { kind: 'deliver' }>)
 
-/** The limits of a destination's policy that hold for the whole installation. */
+/**
+ * The limits of a destination's policy that apply to all processes of the installation together.
+ */
 export interface PlannedLimits {
   readonly ratePerSecond: number | undefined
   readonly maxConcurrency: number | undefined
@@ -76,9 +78,9 @@ export interface PlanDeps {
 }
 
 /**
- * Returns the plan of a destination. It is made once per configuration and kept in `target`. With
- * 1,000 destinations, a look-up in a map would miss the CPU cache at each delivery. A miss takes
- * the time of about 100 instructions.
+ * Returns the plan of a destination. The plan is made once per configuration and kept in `target`,
+ * not in a map: with 1,000 destinations, a look-up in a map would miss the CPU cache at each
+ * delivery.
  */
 export function planOf(target: Planned, deps: PlanDeps): DestinationPlan {
   const [routing, payload] = [deps.routing(), deps.payload()]

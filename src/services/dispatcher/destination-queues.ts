@@ -10,21 +10,19 @@ import type { Delivery, DestinationState } from './delivery.ts'
 import type { Permission } from './destination-limits.ts'
 
 /**
- * Number of blocked queues that get a turn at each `unblock`, in addition to one for each ended
- * request or delivery. A blocked queue has a ready delivery but no free permit. The queues that
- * have been blocked longest come first.
- *
- * With 1,000 destinations most queues are blocked, and only a few permits are free. So a turn for
- * all blocked queues would cost more CPU time than the requests. The queues whose own requests
- * ended get a turn afterwards, because the other queues may already use their full fair share of
- * the permits.
+ * Number of blocked queues that may try to start a delivery when requests end, in addition to one
+ * queue for each ended request or delivery. A queue is *blocked* when it has a ready delivery but
+ * no free permit. The queues that have been blocked longest come first; the queues of the ended
+ * requests come last, because they may already use their full fair share of the permits. With 1,000
+ * destinations most queues are blocked, so a turn for all of them would cost more CPU time than the
+ * requests.
  */
 const { minAsked } = flowLimits.dispatch
 
 /** The limits that each destination has of its own (`DestinationLimits`). */
 interface OwnLimits {
   permission(target: DestinationState): Permission
-  /** Calls `wake` for the destination after `forMs`. */
+  /** Gives the queue of the destination a turn after `forMs` milliseconds. */
   wakeAfter(target: DestinationState, forMs: number): void
 }
 
@@ -37,15 +35,22 @@ export class DestinationQueues {
   readonly #queues = new Map<string, DestinationState>()
   readonly #turns = new Fifo<DestinationState>()
   /**
-   * Blocked queues, each at most once. A queue that was unblocked out of order stays in the list,
-   * and is skipped unless it is blocked again.
+   * Blocked queues, in the order in which they are tried again. Each is in the list at most once. A
+   * queue that was unblocked for another reason stays in the list. When its turn comes, it is
+   * skipped, unless it is blocked again.
    */
   readonly #blocked = new Fifo<DestinationState>()
-  /** The slow queues, found by `findSlow`. `take` and `ended` remove a queue when it is empty. */
+  /**
+   * The slow queues: their oldest delivery had waited too long when `findSlow` was called. `take`
+   * and `ended` remove a queue when it is empty.
+   */
   readonly #slow = new Set<DestinationState>()
   readonly #ownLimits: OwnLimits
   readonly #results: ResultCounts
-  /** Queues that wait for a limit of their destination. They are also blocked. */
+  /**
+   * Queues that wait until a limit of their destination permits an attempt. Each of them is also
+   * marked as blocked (`isBlocked`).
+   */
   readonly #waiting = new Set<DestinationState>()
 
   constructor(
@@ -116,8 +121,8 @@ export class DestinationQueues {
   ended(delivery: Delivery): void {
     const { target } = delivery
     target.queue.ended(delivery.orderKey)
-    // When a delivery ends and none waits, the queue is no longer slow: the next delivery does not
-    // wait behind others. This is so even when spillover, not attempts, has emptied the queue.
+    // A queue without waiting deliveries is not slow, because its next delivery waits behind no
+    // other. This is also true when spillover has moved the waiting deliveries to a retry topic.
     if (target.queue.queued === 0) this.#slow.delete(target)
     // Blocked queues get their turn before the next delivery of this queue. Otherwise this queue
     // would keep the permit forever.
@@ -126,9 +131,9 @@ export class DestinationQueues {
   }
 
   /**
-   * Called when a delivery was taken from its queue, but is left to the next owner of its
-   * partition, so this process makes no attempt. Normally the end of an attempt gives other queues
-   * a turn. Without an attempt, this method does it.
+   * Called when a taken delivery gets no attempt, because it is left to the next owner of its
+   * partition. Normally other queues get a turn at the end of an attempt. Here this method gives
+   * them the turn.
    */
   dropped(delivery: Delivery): void {
     this.ended(delivery)
@@ -185,7 +190,10 @@ export class DestinationQueues {
     }
   }
 
-  /** The slow queues, found by `findSlow`. `take` and `ended` remove a queue when it is empty. */
+  /**
+   * The slow queues: their oldest delivery had waited too long when `findSlow` was called. `take`
+   * and `ended` remove a queue when it is empty.
+   */
   get slow(): Iterable<DestinationState> {
     return this.#slow
   }

@@ -55,7 +55,7 @@ export interface DispatcherDeps {
   readonly producer: LogProducer
   readonly codec: EventCodec
   readonly encodeInput: (input: AudienceInput) => Buffer
-  /** The suppressions of deleted users; already started. */
+  /** The suppression list, which must have been started. */
   readonly suppressions: SuppressionList
   readonly transport: WebhookTransport
   /** Sends the token requests of destinations with `auth.oauth2`. */
@@ -83,8 +83,8 @@ export interface DispatcherDeps {
   readonly canary: () => CanarySettings | undefined
   readonly notices: () => NoticesSettings | undefined
   /**
-   * Adds a listener, which is called for each change of an object of the config topic. `undefined`
-   * without this topic.
+   * Adds a listener, which is called for each change of an object of the config topic; `undefined`
+   * when the installation has no config topic.
    */
   readonly onObjectChange: ((listener: (change: ObjectChange) => void) => void) | undefined
   /** Disables destinations whose endpoints fail. Absent without a config topic. */
@@ -209,7 +209,11 @@ const createTasks = (deps: DispatcherDeps, isOurs: () => boolean): readonly Peri
     task => task !== undefined,
   )
 
-/** Resolves when the commits have room for all results. */
+/**
+ * Resolves when the metadata of the next offset commits has room for the ledger counts of all
+ * partitions. Counts that do not fit are written to the ledger topic first. Counts that cannot be
+ * written within 5 s are discarded.
+ */
 const untilRoom = (ledger: LedgerWriter, { processors }: Partitions): Promise<unknown> =>
   Promise.all([...processors()].map(each => ledger.untilRoom(each, Number.POSITIVE_INFINITY)))
 

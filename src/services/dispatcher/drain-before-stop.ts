@@ -7,14 +7,18 @@ const { timeout: drainTimeout, handOverTimeout, checkEvery } = flowLimits.drain
 
 interface Deps {
   readonly clock: Pick<Clock, 'after' | 'monotonic'>
-  /** Whether requests, deliveries or appends are in progress. */
+  /** Whether requests, deliveries or appends of this process are in progress. */
   readonly isBusy: () => boolean
-  /** Called when nothing is in progress, or after the timeout. It may start appends. */
+  /**
+   * Called when nothing is in progress, or after the time limit. It may start appends, which are
+   * then awaited too.
+   */
   readonly handOver: () => void
 }
 
 /**
- * Waits before a stop until nothing is in progress. Resolves with false when that takes too long.
+ * Waits before a stop until nothing is in progress. Resolves with false when something is still in
+ * progress after the time limits of `flowLimits.drain`.
  */
 export async function drain({ clock, isBusy, handOver }: Deps): Promise<boolean> {
   const idle = async (limit: DurationMs): Promise<boolean> => {

@@ -28,9 +28,9 @@ interface AssignmentFollower {
 }
 
 /**
- * Keeps `share` up to date: this object computes which part of each destination's limits this
- * process may use. It needs the partitions of the events topic that this process owns, and their
- * total number. The total is read at the start and at each join, because a topic that gets more
+ * Keeps in `share` the partitions of the events topic that this process owns, and the total number
+ * of partitions. From both, `share` computes which part of each destination's limits this process
+ * may use. The total is read at the start and at each join, because a topic that gets more
  * partitions causes a rebalance.
  */
 export function followAssignment(deps: Deps): AssignmentFollower {

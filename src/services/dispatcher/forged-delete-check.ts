@@ -50,9 +50,9 @@ export class DeletionCheck {
 
   /**
    * Checks a delete message. Calls `end` with true when the message belongs to a deletion,
-   * otherwise with false. It calls `end` immediately if the suppression list is recent enough,
-   * otherwise as soon as the list is. When the partition is revoked before that, `end` is not
-   * called.
+   * otherwise with false. `end` is called when the suppression list is recent enough for the check,
+   * which may be immediately. If the partition is revoked earlier, `end` is not called, and the
+   * next owner checks the message.
    */
   check(open: AdmittedRecord, event: Event, end: (isConfirmedDelete: boolean) => void): void {
     const { suppressions, clock, dispatch } = this.#deps

@@ -33,8 +33,9 @@ export function createGauges(deps: Deps): () => void {
   const progressOf = createProgress()
 
   /**
-   * Sets the gauges of each partition. Before that it removes all series. Otherwise sums over all
-   * processes would count a partition twice after it got another owner.
+   * Sets the gauges of each partition. All series are removed first. Otherwise a partition that
+   * another process owns now would keep its series here, and sums over all processes would count it
+   * twice.
    */
   function showPartitions(processors: readonly PartitionProcessor[], now: EpochMs): void {
     metrics.consumerLag.reset()
@@ -55,8 +56,8 @@ export function createGauges(deps: Deps): () => void {
     for (const [topic, timestamp] of oldest) {
       metrics.oldestRecord.set({ topic }, timestamp / 1000)
       const tier = topics.tierOf(topic)
-      // A retry record in progress was already due when it was admitted. When no record is in
-      // progress, `timestamp` is `now`, so `timestamp + tier` would be in the future.
+      // Limit the due time to now. A retry record in progress was due when it was admitted. Without
+      // a record in progress, `timestamp` is `now`, and `timestamp + tier` would be in the future.
       if (tier !== undefined)
         metrics.oldestDueRetry.set({ tier: formatDuration(tier) }, Math.min(now, timestamp + tier) / 1000)
     }
@@ -97,8 +98,8 @@ function lagOf({ highWatermark, tracker }: PartitionProcessor): number {
 }
 
 /**
- * Returns a function that returns the time at which a partition last advanced or had nothing to do.
- * It compares the committable offset with that of the previous scrape.
+ * Returns a function that returns when a partition last advanced or had nothing to do. The function
+ * compares the committable offset with the offset at its previous call (the previous scrape).
  */
 function createProgress(): (processor: PartitionProcessor, now: EpochMs) => EpochMs {
   const seen = new WeakMap<PartitionProcessor, { readonly offset: number; readonly at: EpochMs }>()

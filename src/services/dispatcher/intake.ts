@@ -68,8 +68,8 @@ interface Plan {
 }
 
 /**
- * Admits records: decodes them, normalises those of foreign producers, routes them and enqueues
- * their deliveries.
+ * Admits records: decodes them, normalises the events of other producers, routes the events and
+ * enqueues their deliveries.
  */
 export class Intake {
   readonly #deps: Deps
@@ -115,11 +115,14 @@ export class Intake {
   done(open: AdmittedRecord): void {
     this.#remove(open)
     const { record, hour, entries } = open
-    // Not `open`: the tracker may keep them after the record, whose value takes much memory.
+    // Pass no reference to `open`: the tracker would keep the record's value in memory with it.
     open.processor.done(record, { hour, entries })
   }
 
-  /** Removes a record only once: a record that `forget` has removed may still be done later. */
+  /**
+   * Removes a record from the records in progress. A second call has no effect: deliveries of a
+   * record may end after `forget` has removed the record.
+   */
   #remove(open: AdmittedRecord): void {
     if (open.isOpen) this.#open.remove(open)
     open.isOpen = false
@@ -199,7 +202,7 @@ export class Intake {
       else
         this.#refuseBytes(
           open,
-          'a producer other than Hookline wrote this delete message with `canonical: true`, which only Hookline may do (no deletion request created this message); to delete a user, run `hookline delete-user`',
+          'this delete message has `canonical: true`, which only Hookline may set, but no deletion request created the message, so another producer wrote it; to delete a user, run `hookline delete-user`',
           carried,
         )
     })
@@ -289,8 +292,9 @@ export class Intake {
   }
 
   /**
-   * Handles an event with an unknown source or destination. It is deferred for about 100 s, because
-   * processes apply a changed configuration up to a minute apart. After that it is dead-lettered.
+   * Defers an event whose source or destination is unknown for about 100 s, and dead-letters it
+   * after that. The reason for the wait: processes apply a changed configuration up to a minute
+   * apart, so this process may not know a new source or destination yet.
    */
   #holdUnrouted(open: AdmittedRecord, event: Event, carried: DeliveryState, reason: UnroutedReason): void {
     const { clock, policy, settle } = this.#deps

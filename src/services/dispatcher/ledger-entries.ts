@@ -5,8 +5,8 @@ import type { TopicNames } from '../../core/topics.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
 
 /**
- * Notes what the ledger needs to know about a record. A copy that an operator wrote has no reason:
- * the dispatcher writes one into each of its own.
+ * Notes for the ledger where a record comes from. A retry record without a reason is a copy that a
+ * replay or resend wrote: the dispatcher writes a reason into each of its retry records.
  */
 export function identify(
   admitted: AdmittedRecord,
@@ -18,7 +18,8 @@ export function identify(
   const isReplayed = carried === undefined || carried.reason === ''
   const taken = isRetry ? { destination: carried?.destination ?? noDestination, isReplayed } : undefined
   const origin = firstOrigin(record)
-  // The event of a retry record was read from the events topic. `round` says how often it was replayed.
+  // Whether the record is a copy that a replay wrote. A retry record then has a `round` above 0:
+  // the number of replays of its event. A record of the events topic then has another first origin.
   const isReplayedEvent = isRetry ? (carried?.round ?? 0) > 0 : origin !== record
   admitted.identify({ appended: (carried?.origin ?? origin).timestamp, taken, isReplayedEvent })
 }

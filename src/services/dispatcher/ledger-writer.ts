@@ -11,47 +11,67 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { LedgerWriter } from '../partitions/partitions.ts'
 
 /**
- * How long commits wait for a ledger record that they need room for. Then the results are discarded:
- * a late commit would repeat deliveries after a crash.
+ * Maximum time for which offset commits of a partition wait until a ledger record is stored. They
+ * wait when their metadata has no room for further counts. After this time, the counts that do not
+ * fit are discarded, because a late commit would repeat deliveries after a crash.
  */
 const maxHold = durationMs(15_000)
 /**
- * The same while a partition is being revoked or the process stops. The next owner begins at the
- * commit, so a late one would certainly repeat deliveries.
+ * Maximum time as `maxHold`, but while a partition is being revoked or the process stops. It is
+ * shorter: the next owner begins at the committed offset, so a late commit would certainly repeat
+ * deliveries.
  */
 const maxHoldOfHandover = durationMs(5_000)
-/** How long before the deadline of a revocation the results are discarded. A timer may be late. */
+/**
+ * How long before the deadline of a revocation the counts are discarded that are not stored yet.
+ * This time exists because a timer may be late.
+ */
 const beforeDeadline = durationMs(200)
-/** Half of `beforeDeadline`, so that a wait for room ends before the deadline. */
+/**
+ * Time between two checks while a commit waits until a ledger record is stored. It is half of
+ * `beforeDeadline`, so that the last check is before the deadline.
+ */
 const checkEvery = durationMs(100)
 const { firstRetryMs, maxRetryMs } = flowLimits.append
-/** The first complete hour of a ledger that has all events of its partition. */
+/**
+ * The value of `exactSince` when the ledger has all events of its partition from the first one on:
+ * every hour is complete.
+ */
 const everyHour = 0
 
 interface Deps {
   readonly producer: LogProducer
   readonly topics: Pick<TopicNames, 'ledger'>
-  /** Its time is the brokers' time, like that of the events, whose hours it is compared with. */
+  /**
+   * A clock that follows the brokers' time. Its hours are compared with the hours in which brokers
+   * appended the events.
+   */
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
 }
 
-/** The appends of one partition. Times are in monotonic milliseconds. */
+/** The state of the ledger records of one partition. Times are in monotonic milliseconds. */
 interface State {
-  /** Since when its commits have no room; `undefined` while they have room. A stored record resets it. */
+  /**
+   * Since when the partition's commits have no room for further counts; `undefined` while they have
+   * room, and after a ledger record was stored.
+   */
   noRoomSince: number | undefined
-  /** The last hour in which its results were discarded. */
+  /**
+   * The last hour, in hours since 1970, in which counts of the partition were discarded. The counts
+   * of this hour are incomplete.
+   */
   discardedIn: number | undefined
-  /** When the next append may start. */
+  /** When the next append may start. A failed append causes a pause. */
   retryAt: number
-  /** The pause after the next failure, in milliseconds. */
+  /** The pause after the next failed append, in milliseconds. */
   pauseMs: number
 }
 
 /**
- * Writes the ledger records. A record is in the partition with the number of its source partition,
- * so that a commit can name it by its offset alone.
+ * Writes the ledger records. The record for a partition `n` is in partition `n` of the ledger
+ * topic, so that the metadata of a commit can name the record by its offset alone.
  */
 export function createLedgerWriter(deps: Deps): LedgerWriter {
   const { clock } = deps
@@ -82,7 +102,8 @@ export function createLedgerWriter(deps: Deps): LedgerWriter {
       while (!processor.revoked && !processor.tracker.hasRoom) {
         const { promise, resolve } = Promise.withResolvers<void>()
         write(deps, processor, state, resolve)
-        // The producer may take longer than the limit to report an error.
+        // Do not wait only for the append: the producer may report a failed append after the time
+        // limit of this wait.
         await Promise.race([promise, sleep(clock, checkEvery)])
         discardLate(deps, processor, state, maxHoldOfHandover, deadline - beforeDeadline)
       }
@@ -90,7 +111,11 @@ export function createLedgerWriter(deps: Deps): LedgerWriter {
   }
 }
 
-/** Starts to append the results of a partition, unless a record is being stored or a pause is not over. */
+/**
+ * Starts to append a ledger record with the counts of a partition, and calls `onStored` when Kafka
+ * has stored it. Does nothing while an earlier append is in progress, or in the pause after a
+ * failed one.
+ */
 function write(
   { producer, topics, clock, metrics }: Deps,
   processor: PartitionProcessor,
@@ -108,7 +133,7 @@ function write(
     maySend: () => !processor.revoked && tracker.isStoring(record),
   }
   producer.append(topics.ledger, outgoing, (error, offset) => {
-    // The results of the record were discarded. No commit will name it.
+    // The counts of the record were discarded during the append, so no commit will name the record.
     if (!tracker.isStoring(record)) return
     if (error === undefined && offset !== undefined) {
       tracker.ledgerStored(record, offset)
@@ -124,7 +149,10 @@ function write(
   })
 }
 
-/** Discards the results of a partition when its commits have had no room for `limit`, or at `deadline`. */
+/**
+ * Discards the counts of a partition when its commits have had no room for `limit` milliseconds, or
+ * when `deadline` has passed.
+ */
 function discardLate(
   { clock, topics, metrics, logger }: Deps,
   { topic, partition, tracker }: PartitionProcessor,
@@ -142,7 +170,8 @@ function discardLate(
     return
   }
   const hour = hourOf(clock.now())
-  // If the ledger already misses results of this hour, no commit waits for the others.
+  // Whether these are the first counts of this hour that are discarded. If not, the hour is already
+  // incomplete, and a longer wait for the ledger record has no use.
   const isFirst = state.discardedIn !== hour
   if (isFirst && now - state.noRoomSince < limit && now < deadline) return
   state.noRoomSince = undefined

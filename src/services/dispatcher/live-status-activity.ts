@@ -23,8 +23,9 @@ export const createActivity = ({ results, starter, processors, clock }: Deps): D
 })
 
 /**
- * The maximum length of a pause after a 429 without Retry-After, in ms. A shorter pause is not
- * shown: it would cause a new record of the status topic, and would be over before it is read.
+ * The maximum length of a pause after a 429 without Retry-After, in ms. A pause of at most this
+ * length is not shown: it would cause a new record of the status topic, and would be over before
+ * the record is read.
  */
 const { max: shortPauseMs } = flowLimits.slowDown.backOffMs
 

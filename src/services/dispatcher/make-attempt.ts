@@ -60,9 +60,9 @@ export interface StartedAttempt {
 export type OnAttemptEnd = (begun: StartedAttempt, attempt: Attempt) => void
 
 /**
- * Makes one attempt: it sends a request to each of its webhooks, concurrently. It calls `onEnd`
- * once. Requests that are then still in progress continue, but their results are only counted in
- * metrics. An attempt without webhooks ends immediately. It occurs when a configuration change
+ * Makes one attempt: sends a request to each of its webhooks, concurrently, and calls `onEnd` once.
+ * Requests that are still in progress after `onEnd` continue, but their results are only counted in
+ * metrics. An attempt without webhooks ends immediately. This occurs when a configuration change
  * leaves only webhooks that have rejected this delivery.
  */
 export type MakeAttempt = (begun: StartedAttempt, onEnd: OnAttemptEnd) => void
@@ -85,8 +85,8 @@ class AttemptInProgress {
   readonly #begun: StartedAttempt
   readonly #onEnd: OnAttemptEnd
   /**
-   * The outcomes of ended requests, by the index of the webhook. Created when the first request
-   * ends.
+   * The outcomes of the ended requests, by the index of the webhook; `undefined` until the first
+   * request has ended.
    */
   #outcomes: (CallOutcome | undefined)[] | undefined
   #inProgress: number

@@ -20,8 +20,8 @@ export function createOriginReportRecord({ topics, encodeInput }: Deps): OriginR
     if (report.kind === 'deletion') {
       const { outcome } = report
       const value = Buffer.from(encodeDeletionOutcome(outcome))
-      // Uses the partition of the deletion's own record, so that its status can be read from one
-      // partition.
+      // Use the partition of the record of the deletion itself, so that the status of the deletion
+      // can be read from one partition.
       const partitionKey = Buffer.from(deletionKey(outcome.request))
       return { topic: topics.deletions, record: { ...recordOf(deletionOutcomeKey(outcome), value), partitionKey } }
     }

@@ -25,7 +25,7 @@ export class DispatcherPartitionCallbacks implements Admission {
   }
 
   assigned(): void {
-    // Empty, because the dispatcher loads nothing before it admits records.
+    // The dispatcher has nothing to load before it admits records, so this callback is empty.
   }
 
   admit(record: LogRecord, processor: PartitionProcessor): void {

@@ -26,9 +26,9 @@ interface Deps extends Omit<AppendDeps, 'permit'> {
 }
 
 /**
- * Carries out the decisions about deliveries. It releases the record of a delivery, so that its
- * offset can be committed. It does so when the delivery has succeeded or is dropped, or when all
- * in-sync replicas have the event in a retry topic or the dead-letter topic.
+ * Carries out the decisions about deliveries. A delivery is settled when it has succeeded or is
+ * dropped, or when all in-sync replicas have the event in a retry topic or the dead-letter topic.
+ * `Settle` then releases the record of the delivery, so that its offset can be committed.
  *
  * The final result of a membership update or delete message is also reported (`origin-report.ts`).
  * The record is then released only when Kafka has stored the report. A crash before that repeats
@@ -36,7 +36,8 @@ interface Deps extends Omit<AppendDeps, 'permit'> {
  */
 export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledged'> {
   /**
-   * Settles a delivery. It calls `ended` when this process has nothing left to do for the delivery.
+   * Settles a delivery. Calls `ended` when this process has nothing left to do for the delivery,
+   * also when it leaves the delivery to the next owner of a revoked partition.
    */
   delivery(delivery: Delivery, decision: Decision, ended: () => void): void
   /** Settles an event that the routing drops for a destination. */
@@ -131,7 +132,10 @@ export function createSettle(deps: Deps): Settle {
   return { delivery: settle, dropped, unrouted, refused, unwritableTopics, unacknowledged }
 }
 
-/** A copy in a retry topic moves the delivery there, whether it was attempted or not. */
+/**
+ * The result of a decision in the ledger. A retried or deferred delivery counts as `moved`, because
+ * it continues as a copy in a retry topic.
+ */
 const resultOf = ({ kind }: Decision): LedgerResult => (kind === 'deferred' || kind === 'retried' ? 'moved' : kind)
 
 type Report = (
@@ -142,7 +146,10 @@ type Report = (
   end: (settled: boolean) => void,
 ) => void
 
-/** Appends the report of a result. Events from SDKs have none: `end` is called immediately. */
+/**
+ * Appends the report of a result. An event from an SDK has no report, so `end` is called
+ * immediately.
+ */
 function createReport(reportRecord: OriginReportRecord, append: Appends['append']): Report {
   return (of, event, destination, how, end) => {
     if (event.origin === undefined || destination === undefined) return end(true)

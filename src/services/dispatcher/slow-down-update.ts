@@ -4,9 +4,9 @@ import type { EpochMs } from '../../core/time.ts'
 import type { StartedAttempt } from './make-attempt.ts'
 
 /**
- * Notes the end of an attempt in the slow-down of its destination, which sets a pace after a 429: a
- * maximum of attempts per second. Logs when the destination gets a pace. A successful attempt never
- * slows the destination down, even if another of its webhooks responded with 429.
+ * Passes the result of an attempt to the slow-down of its destination. The slow-down limits the
+ * attempts per second after a 429 (the pace). Logs when the destination gets a pace. A successful
+ * attempt never slows the destination down, even if another of its webhooks responded with 429.
  */
 export function updateSlowDown(
   { logger }: { readonly logger: Logger },

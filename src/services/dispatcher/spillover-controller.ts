@@ -11,7 +11,9 @@ const { stallThresholdMs } = flowLimits.prefetch
 
 interface Deps {
   readonly clock: Pick<Clock, 'after' | 'monotonic' | 'soon'>
-  /** Returns the age of the oldest record in progress, in milliseconds. */
+  /**
+   * Returns for how long the oldest record of this process has been in progress, in milliseconds.
+   */
   readonly oldestOpenMs: () => number
   /**
    * Returns the end of the latest period in which the process lacked CPU, in monotonic
@@ -22,15 +24,16 @@ interface Deps {
   /** Moves a queued delivery to a retry topic. */
   readonly defer: (delivery: Delivery) => void
   /**
-   * Whether a delivery may be deferred. Normally, a delivery whose retry window ended before its
-   * first attempt waits in memory for that attempt. If its destination has a limit, it may be
-   * deferred too, because its attempt may be hours away.
+   * Whether spillover may move a delivery to a retry topic. It may move each delivery, with one
+   * exception: a delivery whose retry window ended before its first attempt must get that attempt
+   * soon, so it stays in memory. For destinations with a limit, for example `ratePerSecond`, the
+   * exception does not apply, because the attempt may be hours away.
    */
   readonly canDefer: (delivery: Delivery) => boolean
   /**
    * Whether the deliveries of a destination may have to wait for a long time, for example because
-   * of its rate limit. They must then not fill a partition's prefetch limits. This applies even if
-   * no record in memory is for another destination, because records that are not yet read may be.
+   * of its rate limit. If so, they may move to a retry topic even when all records in memory are
+   * for this destination, because unread records of the partition may be for other destinations.
    */
   readonly mayDelayOthers: (target: DestinationState) => boolean
   readonly isOpen: () => boolean
@@ -38,19 +41,15 @@ interface Deps {
 
 /**
  * Spillover for partitions that have reached their prefetch limits: it moves deliveries from memory
- * to a retry topic. A process is stalled when its oldest record is in progress for longer than
- * `stallThresholdMs`. While it is stalled, the limits are higher, so that records of other
- * destinations are still read.
- *
- * When a partition reaches the higher limits too, its queued deliveries of slow destinations move
- * to a retry topic, if the partition's records in memory are for other destinations too. If all of
- * them are for the slow destination, they stay. The unread records of the partition then wait until
- * attempts of this destination end (at most `delivery.timeout`), or until its circuit breaker opens.
- *
- * Destinations with a limit are an exception. Their deliveries may wait for hours, and unread
- * records may be for other destinations. So up to a quarter of the partition's records move even if
- * no record in memory is for another destination. The rest stays in memory, so that the destination
- * always has a delivery when its limit permits one.
+ * to a retry topic. It begins when the process is stalled (its oldest record is in progress for
+ * longer than `stallThresholdMs`) and the partition has also reached the higher limits of that
+ * state.
+ * - Normal case: queued deliveries of slow destinations move if the partition also has records in
+ *   memory for other destinations. Otherwise they stay. The unread records of the partition then
+ *   wait until attempts of the slow destination end, or until its circuit breaker opens.
+ * - Destinations with a limit: their deliveries may wait for hours, and unread records may be for
+ *   other destinations. So up to a quarter of the partition's records move in any case. The rest
+ *   stays in memory, so that the destination always has a delivery when its limit permits one.
  */
 export class SpilloverController {
   readonly #deps: Deps
@@ -58,8 +57,8 @@ export class SpilloverController {
   readonly #watched = new Set<PartitionProcessor>()
   /**
    * Partitions whose deliveries are being spilled, over several ticks if there are many. The value
-   * is the number of deliveries that may still move if no record in memory is for another
-   * destination.
+   * is the number of deliveries that may still move although all records of the partition in memory
+   * are for one destination.
    */
   readonly #spilling = new Map<PartitionProcessor, number>()
   readonly #spill: () => void
@@ -71,8 +70,8 @@ export class SpilloverController {
   }
 
   /**
-   * Whether the process was stalled (`stallThresholdMs`) when a partition at its prefetch limits
-   * was last checked.
+   * Whether the process was stalled when a partition at its prefetch limits was last checked.
+   * Stalled: its oldest record is in progress for longer than `stallThresholdMs`.
    */
   get isStalled(): boolean {
     return this.#isStalled
@@ -94,7 +93,10 @@ export class SpilloverController {
     this.#spill()
   }
 
-  /** Checks the partition again later, because no event shows that a wait has become too long. */
+  /**
+   * Checks the partition again after a time. A timer is needed, because no event occurs when a
+   * delivery has waited too long.
+   */
   #watch(processor: PartitionProcessor): void {
     this.#watched.add(processor)
     this.#deps.clock.after(this.#isStalled ? checkEvery.stalled : checkEvery.normal, () => {

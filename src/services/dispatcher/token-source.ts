@@ -35,8 +35,9 @@ interface Waiting {
 }
 
 /**
- * The access tokens of one destination. At most one token request is in progress; all deliveries
- * that need a token wait for it. The decisions are in `token-cache.ts`.
+ * The access tokens of one destination. At most one token request is in progress, and all
+ * deliveries that need a token wait for this request. `token-cache.ts` decides when a token is
+ * used, renewed or requested.
  */
 export class TokenSource {
   readonly settings: OAuth2Settings

@@ -24,8 +24,8 @@ interface Deps extends PlanDeps {
 
 /**
  * Settles deliveries that leave their destination queue without an attempt, because of spillover or
- * a revocation. The queue does not count them as in progress, because `take` did not return them.
- * So it is not notified when they have ended.
+ * a revocation. The queue does not count them as in progress, so it need not be notified when they
+ * end.
  */
 export class UnattemptedDeliveries {
   readonly #deps: Deps
@@ -35,7 +35,7 @@ export class UnattemptedDeliveries {
     this.#deps = deps
   }
 
-  /** Number of deliveries with an append in progress. */
+  /** Number of deliveries without an attempt whose append to a retry topic is in progress. */
   get inProgress(): number {
     return this.#inProgress
   }
@@ -60,9 +60,9 @@ export class UnattemptedDeliveries {
 
   #defer(delivery: Delivery, cause: DeferralCause): void {
     const { clock, policy, limiter } = this.#deps
-    // Each deferral normally selects a longer retry tier than the previous deferral. A deferral
-    // that the endpoint did not cause does not count for this: one at a handover, or because other
-    // destinations hold the permits.
+    // Normally each deferral of a delivery selects a longer tier than the deferral before. It does
+    // not if the endpoint is not the cause: at a handover, or when other destinations hold the
+    // permits.
     const climbs = cause !== 'handover' && !isHeldUpByOthers(delivery.target, limiter)
     this.#settle(delivery, defer(delivery.carried, cause, policy, clock.now(), { climbs }))
   }

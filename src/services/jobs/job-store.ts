@@ -18,7 +18,10 @@ const appearsWithin = durationMs(1_000)
 
 export type WriteResult =
   | { readonly kind: 'applied'; readonly job: Job }
-  /** Another record already has this version, or the job has ended. */
+  /**
+   * The record has no effect, because another record already has its version, or because the job
+   * has ended.
+   */
   | { readonly kind: 'ignored' }
   /** The write failed or was not confirmed. The record may be in force nevertheless. */
   | { readonly kind: 'failed'; readonly detail: string }
@@ -45,18 +48,18 @@ export interface JobStore {
   all(): readonly Job[]
   get(key: string): Job | undefined
   /**
-   * Returns a job by its key. If the job is unknown, waits up to 1 s for it, because another
-   * process may just have created it.
+   * Returns a job by its key. Waits up to 1 s for an unknown job, because another process may have
+   * just created it. Resolves with `undefined` if the job is still unknown then.
    */
   find(key: string): Promise<Job | undefined>
   /** Milliseconds since this process read the last record of a job. */
   sinceLastRecord(job: Job): DurationMs
   /**
    * Writes the first record of a job, and reads it back: only the log shows which of two concurrent
-   * records counts. Never rejects.
+   * records is in force. Never rejects.
    */
   create(job: Job): Promise<WriteResult>
-  /** Writes the next record of a job, as `create` does. */
+  /** Writes the next record of a job, and reads it back as `create` does. */
   write(job: Job, nextRecord: NextRecord): Promise<WriteResult>
 }
 
@@ -70,8 +73,9 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
   const searches = createSearches(clock, key => log.get(key))
   let log = new JobLog()
   /**
-   * The jobs that were read so far while the follower reads the topic again from its beginning. It
-   * does this after the log was truncated.
+   * The jobs that are being computed while the follower reads the topic again from its beginning,
+   * after the topic was truncated; otherwise `undefined`. Until the follower reaches the end,
+   * callers get the previous jobs from `log`.
    */
   let rebuilt: JobLog | undefined
   let lastOffset = -1
@@ -109,7 +113,7 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
 
   async function create(job: Job): Promise<WriteResult> {
     const { promise, resolve } = Promise.withResolvers<WriteResult>()
-    const late = `${topic}: Hookline could not write a record and read it back within ${readBackLimit / 1_000} s`
+    const late = `${topic}: Hookline did not read its new record back within ${readBackLimit / 1_000} s, so the record may or may not be stored; check Kafka, then check whether the change is in force`
     const cancel = clock.after(readBackLimit, () => resolve({ kind: 'failed', detail: late }))
     writes.set(job.writeId, resolve)
     producer.append(topic, recordOf(job), error => {

@@ -9,9 +9,12 @@ import type { Clock } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { JobStore } from './job-store.ts'
 
-/** Maximum number of jobs that have not ended. */
+/**
+ * Maximum number of jobs of the installation that have not ended. While it is reached, requests for
+ * further jobs are refused.
+ */
 const maxOpen = 100
-/** Maximum number of jobs in a list. */
+/** Maximum number of jobs in one answer that lists jobs. */
 const maxListed = 100
 const retryAfter = 5
 
@@ -88,7 +91,7 @@ export function createManageJobs({ store, offsets, topics, routing, clock }: Dep
       const result = await store.write(job, step)
       if (result.kind === 'applied') return result.job
       if (result.kind === 'failed') return unconfirmed(result.detail)
-      // The process that runs the job wrote a newer record first, so the cancellation is written
+      // The cancellation failed, because the owner of the job wrote a newer record first. Write it
       // again.
     }
     return notFound
@@ -111,7 +114,8 @@ const hashOf = ({ idempotencyKey, body }: NewJob): string | undefined =>
 
 /**
  * Returns the job that an earlier request with the same idempotency key created, if that request
- * had the same body. The body of a job of an earlier version of Hookline is unknown.
+ * had the same body. A job of an earlier version of Hookline has no hash of its body, so it is
+ * returned without this check.
  */
 const sameRequest = (job: Job, asked: NewJob): Job | ObjectRefusal =>
   job.requestHash === undefined || job.requestHash === hashOf(asked) ? job : keyReused

@@ -21,7 +21,7 @@ interface Deps {
   readonly store: JobStore
   readonly producer: LogProducer
   readonly clock: Clock
-  /** The id of this process, which the records of its jobs contain as the owner. */
+  /** The id of this process. It is the owner in the records of the jobs that this process runs. */
   readonly owner: string
 }
 
@@ -117,8 +117,8 @@ export class OwnedJob {
           : ended(stateOf(outcome), clock.now(), { ...this.#changed, error: outcome?.error })
       const result = await store.write(known, step)
       if (result.kind === 'applied') return result.job
-      // The write is not repeated while the process stops: another process takes over the job after
-      // some seconds.
+      // While the process stops, a failed write is not repeated: another process takes over the job
+      // after some seconds.
       if (result.kind === 'failed' && this.signal.reason === 'stopping') return undefined
       if (result.kind === 'failed') await sleep(clock, writeAgainAfter)
     }

@@ -43,7 +43,8 @@ export async function runReplay(deps: RunReplayDeps, job: ReplayJob, owned: Owne
           seen = before + progress.seen
           owned.advance({
             progress: { seen, total: Math.max(total, seen), replayed, refused: progress.refused },
-            // The last error stays in the job's record until the job gets further than that try.
+            // Remove the last error from the job's record only when the job has seen more dead
+            // letters than the failed try.
             ...(seen > failedAt && { error: undefined }),
           })
         },

@@ -73,8 +73,9 @@ class ResendRun {
   #position: number[]
   #counts: { read: number; sent: number; skipped: number }
   /**
-   * The offset in each partition from which the job has read every record up to the position. After
-   * a gap it is the first offset after the gap, because retention may have removed records there.
+   * By partition: the offset from which the job has read every record up to its position. Retention
+   * may remove records during the job; the offset is then the first one after this gap. With it,
+   * the job recognises a copy of an event that it has already read (`isCopyOfRead`).
    */
   readonly #readFrom: number[]
   #batchEndsAt = 0
@@ -93,14 +94,15 @@ class ResendRun {
     this.#readFrom = [...(job.readFrom ?? job.next)]
   }
 
-  /** Number of records that were read before the position in the job's last record. */
+  /** Number of records that the job has read, as of its last record in the jobs topic. */
   get read(): number {
     return this.#progress.read
   }
 
   /**
-   * Calls `readAll`, and calls it again while the destination is unknown or disabled. Ends with the
-   * reason when no further record was read for `limit` milliseconds.
+   * Calls `readAll`, and calls it again while the destination is unknown or disabled. Resolves with
+   * the reason when no further record was read for `limit` milliseconds; with `undefined` when
+   * `readAll` has read everything or the job stopped.
    */
   async readAllAfter(limit: number): Promise<string | undefined> {
     const { clock } = this.#deps
@@ -116,8 +118,8 @@ class ResendRun {
 
   /**
    * Reads the events from the position in the job's last record to the end of the job's range.
-   * Resolves with the reason when the destination gets no events. Rejects when Kafka or the schema
-   * registry cannot be used.
+   * Resolves with a reason when the destination is unknown or disabled, and with `undefined`
+   * otherwise. Rejects when Kafka or the schema registry cannot be used.
    */
   async readAll(): Promise<string | undefined> {
     const { reader, topics, clock } = this.#deps
@@ -146,8 +148,8 @@ class ResendRun {
     const resend = await this.#decide(record, context)
     if (resend.kind === 'copy' && this.#job.isDryRun !== true) {
       await this.#paced()
-      // The job stops before this record counts as read. The process that continues the job reads
-      // it again.
+      // The job stops before this record counts as read, so the process that continues the job
+      // reads the record again.
       if (this.#owned.signal.aborted) return undefined
       this.#batch.add(resend.topic, resend.copy)
     }
@@ -170,7 +172,7 @@ class ResendRun {
     if (refused === undefined) return
     this.#counts.sent -= refused
     this.#counts.skipped += refused
-    // The error of the last failed try stays in the job's record until the job reads further.
+    // Remove the error of the last failed try from the job's record when the job has read further.
     const passed = this.#counts.read > this.#progress.read ? { error: undefined } : {}
     this.#next = [...this.#position]
     this.#progress = { ...this.#progress, ...this.#counts }

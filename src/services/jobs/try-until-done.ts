@@ -11,8 +11,8 @@ import { isTooLarge } from './resend-batch.ts'
 export type JobOutcome = { readonly error?: string | undefined } | undefined
 
 /**
- * Milliseconds after a failed try before the next one. Each further failure without progress
- * doubles them, up to `max`.
+ * Time after a failed try of a job until the next try, in milliseconds. It doubles with each
+ * further failure without progress, up to `max`.
  */
 const waitMs = { first: 5_000, max: 60_000 }
 
@@ -20,15 +20,20 @@ const waitMs = { first: 5_000, max: 60_000 }
 interface Work {
   /** Continues the job. Rejects when Kafka or the schema registry cannot be used. */
   readonly run: () => Promise<JobOutcome>
-  /** A number that `run` increases when it makes progress. */
+  /**
+   * Returns a number that grows when `run` makes progress, for example the number of replayed dead
+   * letters.
+   */
   readonly done: () => number
 }
 
 /**
- * Continues a job until it ends or must stop. While Kafka or the schema registry cannot be used, it
- * tries again, however long the outage is: a new job would have to begin from the start. The record
- * of the job then contains the error. The job fails when a record that it has to write is too
- * large, and nothing else can be written before it.
+ * Continues a job until it ends or must stop.
+ *
+ * While Kafka or the schema registry cannot be used, the job is tried again, however long the
+ * outage is: a new job would have to begin from the start. The record of the job then shows the
+ * error. One failure is final: a record that the job must write is too large, and the try made no
+ * progress.
  * @throws every error that came neither from Kafka nor from the schema registry: it is a bug
  */
 export async function tryUntilDone({ run, done }: Work, owned: OwnedJob, clock: Clock): Promise<JobOutcome> {

@@ -10,14 +10,17 @@ export interface StatusAppenderDeps {
 }
 
 /**
- * Writes records of the status topic. Best effort: nothing waits for a write. Each key has at most
- * one write in progress. So an earlier value never replaces a later one, and the number of
+ * Writes records of the status topic. Best effort: no caller waits for a write. Each key has at
+ * most one write in progress. So an earlier value never replaces a later one, and the number of
  * concurrent writes is at most the number of keys.
  */
 export class StatusAppender {
   readonly #deps: StatusAppenderDeps
   readonly #inProgress = new Set<string>()
-  /** Whether the last write to the status topic failed. */
+  /**
+   * Whether the last write to the status topic failed. Only the first of several failures in
+   * succession is logged.
+   */
   #isFailing = false
 
   constructor(deps: StatusAppenderDeps) {
@@ -31,7 +34,8 @@ export class StatusAppender {
 
   /**
    * Writes a value; `undefined` writes a tombstone. `onWritten` is called when all in-sync replicas
-   * have the record. It is not called when the write fails: the caller then writes the key again.
+   * have the record. When the write fails, `onWritten` is not called, and the caller must write the
+   * key again.
    */
   write(key: StatusKey, value: string | undefined, onWritten: () => void = () => undefined): void {
     const { producer, topic, metrics } = this.#deps
@@ -46,7 +50,7 @@ export class StatusAppender {
     })
   }
 
-  /** Logs only the first of several failures in succession. */
+  /** Notes the result of a write. Logs only the first of several failures in succession. */
   #note(error: Error | undefined): void {
     const { topic, logger } = this.#deps
     if (error !== undefined && !this.#isFailing)

@@ -1,9 +1,15 @@
 import { LiveSums } from '../../core/live-status/live-sums.ts'
 import type { Clock, Logger, TopicFollower } from '../../core/ports.ts'
 
-/** Minimum time between two removals of records that are too old to count, in ms. */
+/**
+ * Minimum time in ms between two removals of old records from the view. Old records do not count in
+ * the sums.
+ */
 const pruneEveryMs = 10_000
-/** A view is current when it has read all records that are older than this, in ms. */
+/**
+ * Maximum time, in ms, since the view last reached the end of the topic. After this time the view
+ * is not current.
+ */
 const currentWithinMs = 10_000
 
 interface Deps {
@@ -16,11 +22,14 @@ interface Deps {
 /** The status that the processes of the installation wrote to the status topic. */
 export interface StatusView {
   readonly sums: Pick<LiveSums, 'processes' | 'activityOf' | 'openBreakers' | 'resultsOf'>
-  /** Whether the topic is read to its end. Until then the sums are incomplete. */
+  /**
+   * Whether the view has reached the end of the topic within the last 10 s. If not, the sums may be
+   * incomplete or old.
+   */
   isCurrent(): boolean
   /**
-   * Begins to read the topic, and returns immediately. So the operator API also works while the
-   * topic cannot be read.
+   * Begins to read the topic, and returns before it is read. So the operator API also works while
+   * the topic cannot be read.
    */
   start(): void
   stop(): Promise<void>

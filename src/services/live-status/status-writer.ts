@@ -30,14 +30,17 @@ export interface StatusWriterDeps extends StatusAppenderDeps {
 }
 
 /**
- * Time between two turns. The destinations are divided into 64 shards by a hash of their ids, and
- * each shard has its own records. A turn handles a fifth of the shards, so that no turn takes long.
- * So each record is written at most every 5 s. Records with results are written at most every 10 s,
- * because there are more of them.
+ * Time between two turns of the status writer. The destinations are divided into 64 shards by a
+ * hash of their ids, and each shard has its own records. A turn handles a fifth of the shards, so
+ * that no turn takes long. So a record is written at most every 5 s, and a record with results at
+ * most every 10 s, because there are more of these.
  */
 const turnEvery = durationMs(1_000)
 const turns = 5
-/** Maximum time that `stop` waits for the writes in progress, and then again for its own writes. */
+/**
+ * Maximum time that `stop` waits for the writes in progress. For its own last writes, it then waits
+ * for at most the same time.
+ */
 const stopLimit = durationMs(1_000)
 
 export interface StatusWriter {
@@ -105,7 +108,7 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
     },
     async stop() {
       task.stop()
-      // Waits for the writes in progress, because a key can have only one write in progress.
+      // Wait for the writes in progress, because a key can have only one write in progress.
       await inTime(producer.flush())
       for (const [shard, written] of shards.entries()) {
         if (dispatcher !== undefined)

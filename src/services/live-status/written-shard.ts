@@ -21,9 +21,9 @@ const renewAfterMs = 3_600_000
  */
 export class WrittenShard {
   /**
-   * The JSON of the last stored activity and results. Each is `undefined` while a write of it is in
-   * progress. Each is also `undefined` after a failed write, because Kafka may have stored the
-   * record nevertheless.
+   * The JSON of the activity and results that Kafka has stored for this shard. A value is
+   * `undefined` while it is being written, and after a failed write, because Kafka may have stored
+   * the record nevertheless. It is then written again.
    */
   #activity: string | undefined = '{}'
   #results: string | undefined = '{}'
@@ -58,9 +58,9 @@ export class WrittenShard {
   }
 
   /**
-   * Writes the shard's counts (`all`) of the current period. When the period has ended, it writes
-   * them once more, and then subtracts them from `all`, so that the next period starts without
-   * them. So every result counts in one period.
+   * Writes the shard's counts (`all`) of the current period. When the period has ended, writes
+   * these counts once more, and then subtracts them from `all`, so that the next period starts
+   * without them. So every result counts in one period.
    */
   writeResults(
     records: StatusAppender,

@@ -4,8 +4,8 @@ import { addCounts, type DestinationFacts, type DestinationHealth } from '../../
 /** Receives facts about destinations. The calls are cheap and never throw. */
 export interface DestinationObserver {
   /**
-   * Called when the circuit breaker opened (`breakerClosed`: when it closed), with the outcomes of
-   * the attempt that opened or closed it.
+   * Called when the circuit breaker of a destination opened, with the outcomes of the attempt that
+   * opened it. `breakerClosed` is the same for the attempt that closed it.
    */
   breakerOpened(destination: string, outcomes: readonly Outcome[]): void
   breakerClosed(destination: string, outcomes: readonly Outcome[]): void
@@ -68,8 +68,8 @@ export class CollectedFacts implements DestinationObserver {
   }
 
   /**
-   * Notes that a circuit breaker opened or closed. When it does both between two calls of `take`,
-   * nothing is reported.
+   * Notes that a circuit breaker opened or closed. If it opens and closes again between two calls
+   * of `take`, nothing is reported.
    */
   #changeHealth(destination: string, health: DestinationHealth, outcomes: readonly Outcome[]): void {
     const facts = this.#of(destination)

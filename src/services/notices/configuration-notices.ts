@@ -11,7 +11,10 @@ export class ConfigurationNotices {
   #routing: Routing | undefined
   #enabled: ReadonlySet<string> = new Set()
 
-  /** Notes a change of an object of the config topic. Returns false when too many wait. */
+  /**
+   * Notes a change of an object of the config topic. Returns false when the change is not noted,
+   * because too many changes wait.
+   */
   changed(change: ObjectChange): boolean {
     if (this.#changes.length >= maxChanges) return false
     this.#changes.push(change)

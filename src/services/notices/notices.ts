@@ -29,7 +29,10 @@ interface Deps {
   readonly routing: () => Routing
   /** The partitions of the events topic that this process owns. */
   readonly processors: () => Iterable<PartitionProcessor>
-  /** Whether this process reports changes of the configuration. One process is enough. */
+  /**
+   * Whether this process reports changes of the configuration. Only one process of the installation
+   * does this.
+   */
   readonly isOurs: () => boolean
   readonly codec: Pick<EventCodec, 'encode'>
   readonly producer: LogProducer
@@ -48,7 +51,10 @@ export interface Notices {
    */
   factsRead(event: Event, processor: PartitionProcessor): void
   configurationChanged(change: ObjectChange): void
-  /** Called when this process has disabled the destination. Only this process reports it. */
+  /**
+   * Called when this process has disabled a destination. This process must write the notice,
+   * because no other process does.
+   */
   disabled(destination: string, automatically: AutomaticDisabling): void
   /** Called when the partition is being revoked: writes its facts for the next owner. */
   handOver(processor: PartitionProcessor): void

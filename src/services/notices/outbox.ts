@@ -5,7 +5,7 @@ import type { TopicNames } from '../../core/topics.ts'
 
 /** Maximum number of events that wait to be written, of about 1 KB each. */
 const maxWaiting = 1_000
-/** Maximum number of events whose write is not acknowledged. */
+/** Maximum number of events of the outbox that are sent and not acknowledged by Kafka. */
 const maxUnacknowledged = 200
 
 interface Deps {
@@ -26,14 +26,19 @@ export class Outbox {
   /** Events whose write failed, in order. The next `send` sends them first. */
   #failed: Event[] = []
   #unacknowledged = 0
-  /** Whether the last write to the events topic failed. */
+  /**
+   * Whether the last write to the events topic failed. Only the first of several failures in
+   * succession is logged.
+   */
   #isFailing = false
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** Number of further events that can be sent now. */
+  /**
+   * Number of further events that the outbox can send now, besides the events that already wait.
+   */
   get room(): number {
     return Math.max(0, maxUnacknowledged - this.#unacknowledged - this.#failed.length - this.#waiting.length)
   }

@@ -35,8 +35,8 @@ export interface ObjectClient {
 export interface RefusedStep {
   readonly step: Step
   /**
-   * Why the API refuses the step. `undefined` when the configuration file of the services defines
-   * the object, so that the API cannot change it.
+   * Why the API refuses the step; `undefined` when the object is defined in the configuration file
+   * of the services, which the API cannot change.
    */
   readonly refusal: ChangeRefusal | undefined
 }
@@ -59,8 +59,8 @@ export type ApplyOutcome =
       readonly failed: ChangeStep
       readonly left: readonly ChangeStep[]
       /**
-       * The refusal, or the error that was thrown. After an error, the failed change may be in
-       * force nevertheless.
+       * Why the change in `failed` failed: the API refused it, or the client threw an error. After
+       * an error, the change may be in force nevertheless.
        */
       readonly why: ChangeRefusal | { readonly kind: 'thrown'; readonly error: unknown }
     }
@@ -72,13 +72,15 @@ interface Given {
   readonly dryRun: boolean
 }
 
-/** Maximum number of requests in progress. */
+/**
+ * Maximum number of requests to the operator API that one call of `applyObjects` has in progress.
+ */
 const maxRequests = 8
 
 /**
  * Makes the objects of the operator API equal to the wanted ones. First the API checks every change
- * without making it. If one is refused, nothing is changed. Each change names the version that the
- * plan was made for, so a change of another writer is never overwritten.
+ * in a dry run. If it refuses one of them, nothing is changed. Each change names the version of the
+ * object that the plan was made from, so a change of another writer is never overwritten.
  * @throws the error of the client, if nothing was changed yet
  */
 export async function applyObjects(
@@ -106,8 +108,8 @@ export async function applyObjects(
 const isChange = (step: Step): step is ChangeStep => ['create', 'replace', 'delete'].includes(step.kind)
 
 /**
- * Checks every step with a dry run. A replacement that would change nothing becomes `unchanged`.
- * The plan cannot detect this for secrets without a fingerprint, because only the API can compare
+ * Checks every step with a dry run. A replacement that would change nothing becomes `unchanged`:
+ * only the API can see this when secrets have no fingerprint with which the plan could compare
  * them.
  */
 async function checkAll(

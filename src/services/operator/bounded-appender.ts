@@ -1,18 +1,19 @@
 import type { LogProducer, OutgoingRecord } from '../../core/ports.ts'
 
 /**
- * Maximum records and bytes that wait for an acknowledgement: enough for full batches to every
- * partition, and little memory.
+ * Maximum number and bytes of the records of one appender that Kafka has not acknowledged. They are
+ * enough for full batches to every partition, and need little memory.
  */
 const limits = { records: 8_192, bytes: 8 * 1_048_576 }
-/** Estimated memory of a waiting record besides its bytes. */
+/** Estimated memory of an unacknowledged record in addition to its bytes. */
 const overheadBytes = 256
 
 /**
- * Appends records to Kafka, with limits for the number and bytes of those that wait. A caller waits
- * for `room` before it adds a record. It waits for `ended` before a step that needs all earlier
- * records acknowledged. `room` and `ended` reject with the first failure, because further appends
- * would fail too.
+ * Appends records to Kafka, with limits for the number and bytes of unacknowledged records.
+ * - `room`: await it before each record.
+ * - `ended`: await it before a step that needs all earlier records acknowledged.
+ *
+ * Both reject with the first failure, because further appends would fail too.
  */
 export class BoundedAppender {
   readonly #producer: LogProducer

@@ -5,8 +5,8 @@ import type { LogRecord } from '../../core/ports.ts'
 import type { Part } from './read-newest-first.ts'
 
 /**
- * Number of offsets in one read that only notes keys. It is small, because the budget is checked
- * only between two reads, and records can be large.
+ * Number of offsets that one read of keys covers. It is small, because records can be large, and
+ * the budget of the request is checked only between two reads.
  */
 const chunkOffsets = 1_000
 
@@ -24,15 +24,15 @@ interface Followed {
 export interface DeadLetterKeys {
   /**
    * Reads the keys that were appended since the last call. Returns the offset ranges of the
-   * partitions. `isComplete` is false when the budget was spent before all keys were read. A
-   * repeated request then continues the read.
+   * partitions. `isComplete` is false when the budget was spent before all these keys were read.
+   * The next call then continues the read.
    */
   follow(session: LogSession, budget: ReadBudget): Promise<Followed>
   /**
-   * Adds older keys to the index, until it has all keys that follow the given `parts` of the
-   * partitions. It reads each partition backwards from its oldest known key to the end (`to`) of
-   * its part. Returns false when the budget was spent before that. The keys stay known, so a
-   * repeated request continues the read.
+   * Adds older keys to the index, so that it has all keys from the end (`to`) of each of the
+   * `parts` on. Reads each partition backwards from the oldest key in the index, until the index
+   * has these keys or is full. Returns false when the budget was spent first. A later call then
+   * continues, because the index keeps the keys that were read.
    */
   reach(session: LogSession, parts: readonly Part[], budget: ReadBudget): Promise<boolean>
   /**

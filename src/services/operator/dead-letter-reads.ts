@@ -48,8 +48,8 @@ interface Deps {
 }
 
 /**
- * A dead letter that was read. `key` is a copy, because the key of the record is a view of the
- * fetch response, and would keep the whole response in memory.
+ * A dead letter that was read. Its `key` is a copy: the key of the record refers to the memory of
+ * the whole fetch response, which would then stay in memory.
  */
 interface Read {
   readonly deadLetter: DeadLetter
@@ -58,9 +58,10 @@ interface Read {
 }
 
 /**
- * Creates functions that read the dead-letter topic from its end backwards. `index` has the last
- * offset of each key, which shows whether a record is live. With the index, a page does not need to
- * read all records after it again.
+ * Creates functions that read the dead-letter topic backwards, from its end. `index` has the offset
+ * of the last record of each key. Only this record can be a live dead letter: a later record of the
+ * key replaces an earlier one. Without the index, each page of results would have to read all newer
+ * records of the topic again.
  */
 export function createDeadLetterReads({ topic, codec, index = new DeadLetterIndex() }: Deps): DeadLetterReads {
   const eventOf = createShownEvents(codec)
@@ -129,14 +130,15 @@ async function partsOf(
   return ranges.map(({ beginning, end }, partition) => ({
     partition,
     from: Math.max(beginning, first?.[partition] ?? 0),
-    // A partition that was added after the first page has only newer dead letters.
+    // A partition that is missing in `before` was added to the topic after the first page. It has
+    // only newer dead letters, so none of them is read.
     to: Math.min(end, last?.[partition] ?? end, before === undefined ? end : (before[partition] ?? 0)),
   }))
 }
 
 /**
- * Finds the last record of a key. It reads only the parts of the topic that can have it, and notes
- * the keys that it reads. So a repeated request continues the search.
+ * Finds the last record of a key. It reads only the parts of the topic that can have the record. It
+ * also adds the keys that it reads to the index, so that a repeated request continues the search.
  */
 async function findKey(
   session: LogSession,
@@ -152,14 +154,16 @@ async function findKey(
   const { topic, index, keys, ranges } = wanted
   const key = Buffer.from(wanted.key)
   const parts = await partsOf(session, topic, { ranges, filter: { since: appendedAfter(wanted.key) } })
-  // If the key was listed before, the index knows its offset. Otherwise the partition is computed
-  // from the key. If partitions were added after the record was written, it is in another one.
+  // If the index has the key, read only the record at its offset. Otherwise search first in the
+  // partition that is computed from the key, and then in the others: partitions may have been added
+  // after the record was written.
   const known = parts.flatMap(part => {
     const offset = index.offsetOf(part.partition, key)
     return offset === undefined ? [] : [{ ...part, from: offset, to: offset + 1 }]
   })
   const computed = partitionFor(key, ranges.length)
-  // The index has all keys from this offset on, unless it is full.
+  // From the offset `knownFrom`, the index has all keys, and the wanted key is not among them. So
+  // only older records are searched. A full index may lack keys, so all records are searched then.
   const unknown = parts.map(part => ({
     ...part,
     to: index.isFull ? part.to : Math.min(part.to, index.knownFrom(part.partition)),

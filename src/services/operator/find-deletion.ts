@@ -15,7 +15,10 @@ import { createReadQueue } from './read-queue.ts'
 export type FoundDeletion =
   | { readonly kind: 'found'; readonly record: DeletionRecord; readonly status: DeletionStatus }
   | { readonly kind: 'none' }
-  /** The search reached a limit. The deletion may be in the part of the topic that was not read. */
+  /**
+   * The deletion was not found before the search reached a limit. It may be in the unread part of
+   * the topic.
+   */
   | { readonly kind: 'not_reached' }
 
 /** Looks up a deletion by its id. Rejects when the topic cannot be read. */
@@ -30,31 +33,31 @@ interface Deps {
 
 export interface LookUpLimits {
   readonly records: number
-  /** Time of a look-up, with the wait for earlier look-ups. */
+  /** Maximum time of a look-up, including its wait for earlier look-ups. */
   readonly time: DurationMs
   /**
-   * Whether the look-up ends after this time even while Kafka does not respond. If not, it rejects
-   * when the Kafka client reports the failure.
+   * Whether the look-up ends after `time` even while Kafka does not respond. Otherwise it ends
+   * later, when the Kafka client reports the failure, and rejects.
    */
   readonly isStrict: boolean
 }
 
-/** Twenty times the records of a usual deletion. */
+/** Maximum number of records of a look-up: twenty times the records of a usual deletion. */
 const records = 300_000
 /** Limits of the look-up of a command, which can wait for some seconds. */
 export const commandLimits: LookUpLimits = { records, time: durationMs(5_000), isStrict: false }
 /** Limits of the look-up for a response of the operator API. */
 export const requestLimits: LookUpLimits = { records, time: durationMs(1_500), isStrict: true }
 /**
- * How far the time in an id may be wrong, in milliseconds: a process uses its own clock until it
- * knows the brokers' time.
+ * Maximum error of the time in an id, in milliseconds. It is large, because a process uses its own
+ * clock until it knows the brokers' time.
  */
 const marginMs = 600_000
 
 /**
- * Looks up deletions in the deletions topic, one at a time. A call waits for the look-ups before
- * it. While it waits, further calls with the same id get the same result. A call that has waited
- * for its whole time reads nothing.
+ * Looks up deletions in the deletions topic, one at a time. Concurrent calls with the same id share
+ * a look-up, if it has not begun yet. A call that has waited for its whole time limit reads
+ * nothing, and resolves with `not_reached`.
  */
 export function createFindDeletion({ reader, topic, clock, limits }: Deps): FindDeletion {
   const inTurn = createReadQueue(clock, limits.time)

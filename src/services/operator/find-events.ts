@@ -21,7 +21,7 @@ interface FoundEvents {
   readonly found: readonly EventOnLog[]
   readonly isComplete: boolean
   readonly searchedSince?: EpochMs | undefined
-  /** Whether retention has removed an event that `places` names. */
+  /** Whether an event that `places` names is missing, because retention has removed it. */
   readonly isRemoved: boolean
 }
 
@@ -39,8 +39,8 @@ interface Wanted {
 }
 
 /**
- * Maximum number of records that are decoded. Not every record that contains the id has it as its
- * message id.
+ * Maximum number of records that one search decodes. The search decodes each record whose bytes
+ * contain the id, but not all of them have it as their message id.
  */
 const maxCandidates = 20
 

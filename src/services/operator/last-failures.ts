@@ -20,7 +20,7 @@ export interface LastFailures {
   readonly isPartial: boolean
 }
 
-/** Reads the last failed attempts of a destination from the attempts topic. */
+/** Reads the last failed attempts of one destination from the attempts topic. */
 export async function readLastFailures(
   session: LogSession,
   { topics, recorded }: { readonly topics: Pick<TopicNames, 'attempts'>; readonly recorded: RecordedAttempts },

@@ -7,11 +7,15 @@ import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 
 /** Number of hours that each reading covers, the current one included. */
 const hours = 24
-/** A reading takes seconds of CPU time at most, and the alert waits for longer than one interval. */
+/**
+ * Time between two readings of the ledger. A reading takes at most seconds of CPU time. The alert
+ * `HooklineLedgerDifference` waits for longer than this time, so a difference in only one reading
+ * does not fire it.
+ */
 const readEvery = durationMs(300_000)
 /**
- * Time until the first reading. It is many commit intervals (250 ms), so the dispatchers that start
- * with this process have committed before.
+ * Time until the first reading. The dispatchers commit every 250 ms, so those that start together
+ * with this process have committed their offsets by then.
  */
 const firstAfter = durationMs(5_000)
 
@@ -24,8 +28,8 @@ interface Deps {
 
 /**
  * Reads the ledger every five minutes, and sets the metrics that the alert
- * `HooklineLedgerDifference` uses. An incomplete reading does not set them. A difference is also
- * logged, when it appears or changes.
+ * `HooklineLedgerDifference` uses. An incomplete reading does not change the metrics. A difference
+ * is logged when it appears or changes.
  */
 export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps): PeriodicTask {
   let logged = 0
@@ -67,7 +71,8 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
   const task = createPeriodicTask({ clock, firstAfter, turn })
   return {
     start() {
-      // The alert fires when there is no complete reading in the first 30 minutes.
+      // The alert `HooklineLedgerDifference` fires 30 minutes after this time if no complete
+      // reading has set a newer time.
       metrics.ledgerReadAt.set({}, clock.now() / 1_000)
       task.start()
     },
@@ -76,8 +81,9 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
 }
 
 /**
- * Reads the hours of the last day whose counts are complete. A new installation has fewer of them.
- * `current` is the current hour, in hours since 1970.
+ * Reads the hours of the last day whose counts are complete. In a new installation they are fewer
+ * than
+ * 24. `current` is the current hour, in hours since 1970.
  */
 async function readCompleteHours(readLedger: ReadLedger, current: number): Promise<LedgerView> {
   const until = current + 1

@@ -12,20 +12,33 @@ import { within } from '../../core/within.ts'
 import { audienceFigures } from './audience-figures.ts'
 import type { MembershipSource } from './read-memberships.ts'
 
-/** A request waits this time for a new reading; then it gets the figures of the one before. */
+/**
+ * Maximum wait of a request for the current reading of the memberships topic. After it, the request
+ * gets the figures of the previous reading.
+ */
 const maxWait = durationMs(1_500)
-/** Maximum time of a reading. A later request then begins a new one. */
+/**
+ * Maximum time of a reading. After it the reading has failed, and a later request begins a new one.
+ */
 const maxReadTime = durationMs(120_000)
-/** Minimum time between the end of a reading and the start of the next one. */
+/**
+ * Minimum time between the end of one reading of the memberships topic and the start of the next
+ * one.
+ */
 const minPause = durationMs(10_000)
-/** The pause is at least this multiple of the last reading's duration. A reading costs CPU time. */
+/**
+ * Minimum time between two readings, as a multiple of the duration of the last one. So readings
+ * take at most a fifth of the time, and little CPU time.
+ */
 const pausePerReadTime = 4
 
 interface Deps {
-  /** Absent when the memberships topic does not exist: then no audience was ever synced. */
+  /** `undefined` when the memberships topic does not exist, because no audience was ever synced. */
   readonly source: MembershipSource | undefined
   readonly directory: () => AudienceDirectory
-  /** After this time without a result, the sync status of a change is unknown. */
+  /**
+   * Maximum time of a change without a result. After it, the sync status of the change is unknown.
+   */
   readonly expiry: DurationMs
   readonly clock: Clock
   readonly logger: Logger
@@ -37,8 +50,8 @@ interface Reading {
 }
 
 /**
- * Lists the audiences with the figures of the memberships topic. A reading takes seconds with
- * millions of members, so requests share it.
+ * Lists the audiences with the figures of the memberships topic. With millions of members, a
+ * reading of the topic takes seconds, so concurrent requests share one reading.
  */
 export function createListAudiences(deps: Deps): ListAudiences {
   const { source, directory, clock, logger } = deps

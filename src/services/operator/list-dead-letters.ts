@@ -6,11 +6,13 @@ import type { EventCodec, LogRecord, TopicReader } from '../../core/ports.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 
 /**
- * Visits every dead letter, in no particular order, and awaits `visit`. It reads the topic twice:
- * only the last record of a key can be a dead letter, and the end of the topic shows which record
- * is the last. After the first read, `begin` gets the number of dead letters. If it returns false,
- * no dead letter is visited. Resolves with that number. With `ends`, only the dead letters before
- * this offset of each partition are counted and visited.
+ * Calls `visit` for every dead letter, in no particular order, and awaits each call. Resolves with
+ * the number of dead letters.
+ *
+ * The topic is read twice. The first read finds the last record of each key, because only this
+ * record can be a dead letter. Then `begin` gets the number of dead letters; if it returns false,
+ * none is visited. The second read visits the dead letters. With `ends`, only the dead letters
+ * before this offset of each partition count.
  */
 export async function visitDeadLetters(
   reader: TopicReader,
@@ -68,8 +70,8 @@ export async function listDeadLetters(
     selected++
     byReason.set(deadLetter.reason, (byReason.get(deadLetter.reason) ?? 0) + 1)
     newest.push({ ...deadLetter, event: await readEvent(record, deadLetter) })
-    // The list is trimmed only at twice the limit. Sorting after each dead letter would take
-    // quadratic time.
+    // Trim the list only at twice the limit: a sort after each dead letter would take quadratic
+    // time.
     if (newest.length >= limit * 2) trim()
   })
   trim()

@@ -22,7 +22,7 @@ import { absentIsNotFound, createSwitchObject } from './switch-object.ts'
 export interface ManageObjectsDeps {
   readonly objects: ConfigObjects
   readonly clock: Clock
-  /** Returns this many random bytes. */
+  /** Returns `count` random bytes. */
   readonly randomBytes: (count: number) => Buffer
 }
 
@@ -30,7 +30,10 @@ type Changes = Pick<
   ObjectsApi,
   'list' | 'get' | 'replace' | 'patch' | 'delete' | 'switch' | 'rotateSecret' | 'rotateKey' | 'changes'
 >
-/** Returns the new document of an object. `undefined` deletes the object, or leaves it absent. */
+/**
+ * Returns the new document of an object from the current one. The result `undefined` deletes the
+ * object, or leaves it absent.
+ */
 type Next = (current: ObjectDocument | undefined) => ObjectDocument | undefined
 
 /** Number of random bytes of a new secret or write key. */
@@ -47,8 +50,8 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
   }
 
   /**
-   * Makes a change that may overwrite another one. If the object exists, the request needs a
-   * precondition.
+   * Makes a change that may overwrite the change of another client. If the object exists, the
+   * request must have a precondition (the expected version). Otherwise it is refused.
    */
   async function guarded(target: ObjectTarget, next: Next): Promise<ObjectChanged | ObjectRefusal> {
     if (target.precondition.kind !== 'none') return change(target, next)
@@ -56,7 +59,7 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
     if (found?.origin === 'file') return definedInFile
     if (found !== undefined) return preconditionRequired(found)
     const answer = await change({ ...target, precondition: { kind: 'absent' } }, next)
-    // Another request created the object after the look-up above.
+    // This refusal means that another request has created the object after the look-up above.
     const created = answer.kind === 'refused' && answer.code === 'precondition_failed'
     return created ? preconditionRequired({ version: answer.version ?? 0 }) : answer
   }
@@ -128,8 +131,8 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
 }
 
 /**
- * Converts the answer to a deletion. A deletion makes the configuration invalid only when other
- * objects use the deleted one, so `invalid_object` becomes `in_use`.
+ * Converts the answer to a deletion. `invalid_object` becomes `in_use`: a deletion makes the
+ * configuration invalid only when other objects use the deleted object.
  */
 const deleted = (answer: ObjectChanged | ObjectRefusal): ObjectChanged | ObjectRefusal =>
   answer.kind === 'refused' && answer.code === 'invalid_object'

@@ -40,7 +40,7 @@ export interface OperatorDeps {
 
 /** The part of the operator API for deletions and audiences. */
 export interface OperatorService extends DeletionAndAudienceApi {
-  /** Interrupts uploads, which may take longer than the shutdown permits. */
+  /** Ends the uploads in progress, because they may take longer than a shutdown permits. */
   stop(): void
 }
 
@@ -121,8 +121,9 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
 }
 
 /**
- * Calls `work`, and returns a refusal when it fails. `UploadCutShort` is thrown again. All other
- * errors here are failures of Kafka, which may be temporary, so the client may repeat the request.
+ * Calls `work`, and returns a refusal when it fails. Every error except `UploadCutShort` is treated
+ * as a failure of Kafka, which may be temporary, so the client may repeat the request.
+ * `UploadCutShort` is thrown again.
  */
 async function orUnavailable<T>(
   logger: Logger,

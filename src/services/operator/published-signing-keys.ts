@@ -16,12 +16,15 @@ interface Deps {
 /**
  * Creates the function that returns the public keys. Each key is computed once, at the first call
  * that needs it. That takes about 50 µs, so each tick of the event loop computes only one.
+ *
+ * Anyone may request the keys, so the result must not show which destinations exist. It has no ids
+ * of destinations, and is the same for an unknown id as for a destination without keys.
  */
 export function createPublishedKeys({ destinations, clock }: Deps): PublishedKeys {
   let known = new Map<string, PublicSigningKey | undefined>()
   let listed: ReturnType<Deps['destinations']> | undefined
 
-  /** Forgets the keys that the configuration no longer has. */
+  /** Removes the computed keys that the configuration no longer has. */
   function follow(current: ReturnType<Deps['destinations']>): void {
     if (current === listed) return
     const texts = new Set([...current.values()].flatMap(textsOf))

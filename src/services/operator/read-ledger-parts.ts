@@ -23,18 +23,19 @@ export interface LedgerSource {
 interface Limits {
   /** When the reading stops, in monotonic milliseconds. */
   readonly until: number
-  /** Maximum number of records that are read from the retry topics. */
+  /** Maximum number of records that one reading reads from the retry topics. */
   readonly records: number
 }
 
 /**
- * Reads the parts of the ledger. They are incomplete when a limit stopped the reading, or a ledger
- * record is missing.
+ * Reads the commits and retry records from which the ledger is computed. The result is incomplete
+ * when a limit stopped the reading, or when a ledger record is missing.
  *
- * The order matters. The commits of the events topic are read first, then those of the retry topics,
- * then the retry topics themselves. So a record that a commit moved is found: it is still in its
- * retry topic, or a later commit took it. While the dispatcher works, `repeated` also counts copies
- * whose commit follows in the next 250 ms.
+ * The order matters: first the commits of the events topic, then those of the retry topics, then
+ * the retry topics. So each delivery that a commit counts as moved to a retry topic is found: its
+ * record is still in the retry topic, or a later commit counts the record as taken from there.
+ * While the dispatcher works, the count `repeated` (copies that a killed process wrote) also
+ * contains records whose commit follows within 250 ms.
  */
 export async function readLedgerParts(
   source: LedgerSource,
@@ -61,7 +62,10 @@ export async function readLedgerParts(
   return { counts, waiting, exactSince, isComplete: isComplete && read <= records && !isLate() }
 }
 
-/** Counts the records after the commits of the retry topics that are not done. */
+/**
+ * Counts the records that wait in retry topics: the records after the committed offset whose
+ * deliveries are not done.
+ */
 async function readWaiting(
   { reader, topics, tiers }: LedgerSource,
   commits: readonly Position[],

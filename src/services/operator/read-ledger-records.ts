@@ -5,7 +5,7 @@ import type { LogSession, OffsetRange, WithLogSession } from '../../core/log-ses
 import { partitionKey } from '../../core/partition-key.ts'
 import type { LogRecord, TopicPartition } from '../../core/ports.ts'
 
-/** A partition, and the ledger in its last commit. */
+/** A partition, and the ledger in the metadata of its last offset commit. */
 export interface CommittedLedger extends TopicPartition {
   readonly tail: LedgerTail
 }
@@ -14,7 +14,7 @@ interface Reading {
   readonly sessions: WithLogSession
   /** The ledger topic. */
   readonly topic: string
-  /** Records whose hours are all before this one are not read. In hours since 1970. */
+  /** Ledger records whose hours are all before this hour are not read. In hours since 1970. */
   readonly since: number
   readonly isWanted: (destination: string, hour: number) => boolean
   readonly isEnough: () => boolean
@@ -26,12 +26,15 @@ interface CountsRead {
   readonly isComplete: boolean
 }
 
-/** Number of partitions whose records are read concurrently. A record has up to 512 KiB. */
+/**
+ * Number of partitions whose ledger records are read concurrently. It is small, because a ledger
+ * record has up to 512 KiB.
+ */
 const concurrency = 8
 
 /**
- * Adds up the results of partitions: those in their commits, and those in ledger records. Each
- * record is read by its offset and not kept.
+ * Adds up the counts of partitions: those in their commits, and those in ledger records. Each
+ * ledger record is read by its offset, and is not kept in memory.
  */
 export async function readLedgerRecords(ledgers: readonly CommittedLedger[], reading: Reading): Promise<CountsRead> {
   const { sessions, since, isWanted } = reading
@@ -44,7 +47,8 @@ export async function readLedgerRecords(ledgers: readonly CommittedLedger[], rea
     stored.counts.merge(committed)
     return stored
   } catch (error) {
-    // Most results are in the commits.
+    // If the ledger topic does not exist, use only the counts in the commits. These are most of the
+    // counts.
     if ((error as { readonly code?: unknown }).code !== 'TOPIC_MISSING') throw error
     return { counts: committed, isComplete: false }
   }

@@ -12,19 +12,24 @@ import { type LedgerSource, readLedgerParts } from './read-ledger-parts.ts'
 export interface LedgerLimits {
   /** Maximum number of records that are read from the retry topics. */
   readonly records: number
-  /** Time after which the reading stops. The answer is partial then. */
+  /** Time after which the reading stops. The answer then contains only a part of the counts. */
   readonly time: DurationMs
-  /** Maximum time of an answer, also when Kafka does not respond. It is partial then, without rows. */
+  /**
+   * Maximum time of an answer, even when Kafka does not respond. After it, the answer has no rows.
+   */
   readonly answerWithin: DurationMs
 }
 
 const maxRows = 5_000
-/** Other work can run each time after this number of rows. */
+/**
+ * Number of rows after which the computation pauses, so that other work of the event loop can run.
+ */
 const rowsPerTurn = 500
 
 /**
- * Reads the ledger, once at a time, within the limits. Their times count from the request, so they
- * include the wait for other readings. Requests for the same counts share a reading.
+ * Reads the ledger for one request at a time, within the limits. The time limits of a request begin
+ * when it arrives, so they include its wait for other readings. Requests for the same counts share
+ * a reading.
  */
 export function createReadLedger(source: LedgerSource, limits: LedgerLimits): ReadLedger {
   const { clock } = source
@@ -39,7 +44,7 @@ export function createReadLedger(source: LedgerSource, limits: LedgerLimits): Re
       return viewOf(parts, filter, clock)
     })
     const answer = within(clock, limits.answerWithin, view, () => viewOf(nothing(), filter, clock))
-    // A reading that does not end in time does not delay the next one.
+    // If a reading fails or exceeds its time limit, the next reading begins nevertheless.
     last = answer.catch(() => undefined)
     return answer
   }

@@ -24,9 +24,9 @@ interface Deps extends Omit<TimelineDeps, 'deadLetters'> {
 }
 
 /**
- * Limits of the reads of one request. With the last chunk, a request takes less than a second, so
- * the console shows its first result within a second. An idle core reads about 80,000 records in
- * this time.
+ * Limits of the reads of one request: records, and time in ms. An idle core reads about 80,000
+ * records in 600 ms. The last chunk may exceed the time. A request takes less than a second in all,
+ * so that the console shows its first result within a second.
  */
 const defaultLimits: ReadLimits = { records: 300_000, time: 600 }
 /**
@@ -63,7 +63,8 @@ export function createReadLog(deps: Deps): ReadLog {
     const latest = clock.monotonic() + responseTime
     await reads.acquire()
     try {
-      // The request has waited too long to end in time. Its reads would only delay later requests.
+      // The request has waited so long that its reads could not end in time. They would only delay
+      // later requests, so it reads nothing.
       if (clock.monotonic() >= latest) return undefined
       return await sessions(session => use(session, new ReadBudget(limits, () => clock.monotonic())))
     } catch (error) {

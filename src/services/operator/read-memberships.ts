@@ -30,9 +30,9 @@ export interface MembershipVisitor {
 }
 
 /**
- * Reads the memberships topic and passes its current records to the visitor. It holds one partition
- * in memory at a time: the last record of a key is known only at the partition's end. Rejects when
- * the topic or one of its records cannot be read.
+ * Reads the memberships topic and passes the last record of each key to the visitor. It keeps one
+ * partition in memory at a time, because the last record of a key is known only at the end of the
+ * partition. Rejects when the topic or one of its records cannot be read.
  */
 export async function visitMemberships(source: MembershipSource, visitor: MembershipVisitor): Promise<void> {
   const { isWanted = () => true } = visitor

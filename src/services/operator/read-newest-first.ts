@@ -3,7 +3,7 @@ import type { ReadBudget } from '../../core/operator/read-budget.ts'
 import type { LogRecord } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
 
-/** A part of a partition: from the first offset to the one before `to`. */
+/** A part of a partition: the offsets from `from` to the one before `to`. */
 export interface Part {
   readonly partition: number
   readonly from: number
@@ -20,9 +20,9 @@ export interface Found<T> {
 export interface NewestFirst<T> {
   /** The selected records, newest first. */
   readonly found: readonly Found<T>[]
-  /** Whether everything in the parts was read and no selected record is left. */
+  /** Whether all parts were read, and all selected records are in `found`. */
   readonly isComplete: boolean
-  /** The parts that are left, for a further read. */
+  /** The unread rest of each part. A further read can continue with it. */
   readonly left: readonly Part[]
   /** All records appended after this time were read; `undefined` when all parts were read. */
   readonly searchedSince: EpochMs | undefined
@@ -32,11 +32,12 @@ interface Wanted<T> {
   readonly topic: string
   readonly parts: readonly Part[]
   readonly budget: ReadBudget
-  /** Maximum number of selected records. */
+  /** Maximum number of selected records that one call returns. */
   readonly limit: number
   /**
-   * Called with each record. A partition is read in chunks from its end backwards. Within a chunk,
-   * the records are in offset order. `undefined` leaves the record out.
+   * Called with each record. Returns the value for the result; `undefined` leaves the record out.
+   * The records do not come in order of time: a partition is read in chunks from its end backwards,
+   * but the records of a chunk come in offset order.
    */
   readonly select: (record: LogRecord) => T | undefined
   /** Called after a chunk was read. The chunks of a partition adjoin each other. */
@@ -52,8 +53,8 @@ interface Wanted<T> {
  */
 const chunkOffsets = { first: 250, growth: 4, max: 2_000 }
 /**
- * Maximum number of partitions that are read concurrently after the first chunk. With one, the read
- * would mostly wait for the broker.
+ * Maximum number of partitions that are read concurrently after the first chunk. If it were one,
+ * the read would wait for the broker most of the time.
  */
 const maxConcurrentChunks = 4
 /**
@@ -68,15 +69,18 @@ interface Reading<T> {
   readonly from: number
   to: number
   span: number
-  /** The append time of the oldest record that was read. The unread records are older. */
+  /**
+   * The append time of the oldest record that was read of the partition. The unread records are
+   * older, so it is an upper bound of their times.
+   */
   floor: number
   found: Found<T>[]
 }
 
 /**
- * Reads records of several partitions from the end backwards, and returns the selected ones newest
- * first. It reads next in the partitions whose unread records can be the newest. A chunk is always
- * read completely, so every call with time left makes progress.
+ * Reads records of several partitions backwards, and returns the selected ones, newest first. The
+ * next chunk is read in the partitions whose unread records may be the newest. A chunk is always
+ * read completely, so that each call makes progress if its budget is not spent.
  */
 export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>): Promise<NewestFirst<T>> {
   const { parts, budget, limit, isWanted = () => true } = wanted
@@ -86,7 +90,10 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
   const found: Found<T>[] = []
   const unread = (): readonly Reading<T>[] => readings.filter(({ from, to }) => to > from)
 
-  /** Moves selected records to `found`, if they are newer than every unread record. */
+  /**
+   * Moves selected records to the result if they are newer than every unread record. Older ones
+   * must wait, because an unread record may come before them.
+   */
   function emit(): void {
     const floor = Math.max(Number.NEGATIVE_INFINITY, ...unread().map(each => each.floor))
     while (found.length < limit) {

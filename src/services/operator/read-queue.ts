@@ -2,16 +2,17 @@ import type { Clock } from '../../core/ports.ts'
 import type { DurationMs } from '../../core/time.ts'
 
 /**
- * Calls `read` after all earlier reads of the queue have ended. Calls with the same name share the
- * result if they come before `read` is called. `until` is the time limit of the answer, in
- * monotonic milliseconds: `read` must end by then, even if its turn comes too late.
+ * Calls `read` after all earlier reads of the queue have ended. Until `read` is called, further
+ * calls with the same name wait for the same result. `until` is the time limit of the answer, in
+ * monotonic milliseconds. `read` must end by then, and must return immediately if the rest of the
+ * time is too short.
  */
 export type ReadInTurn = <T>(name: string, read: (until: number) => Promise<T>) => Promise<T>
 
 /**
- * Creates a queue that reads for one request at a time. The time of an answer counts from its
- * request, so it includes the wait for earlier requests. Their time limits are earlier, so each
- * turn comes in time.
+ * Creates a queue that reads for one request at a time. The time limit of a request begins when it
+ * arrives, so it includes the wait for earlier requests. These have earlier time limits, so `read`
+ * is always called before the time limit of its request.
  */
 export function createReadQueue(clock: Pick<Clock, 'monotonic'>, time: DurationMs): ReadInTurn {
   const waiting = new Map<string, Promise<unknown>>()
@@ -22,8 +23,8 @@ export function createReadQueue(clock: Pick<Clock, 'monotonic'>, time: DurationM
     if (shared !== undefined) return shared
     const until = clock.monotonic() + time
     const result = last.then(() => {
-      // A later call needs a new read, because this one may miss records that are written while it
-      // reads.
+      // From now on, calls with this name need a new read, because this one may miss records that
+      // are written while it reads.
       waiting.delete(name)
       return read(until)
     })

@@ -31,11 +31,14 @@ export interface ReadStatusDeps {
   readonly logger: Logger
 }
 
-/** Limits of the records that one status reads. An idle core reads 50,000 records in this time. */
+/**
+ * Limits of the records and of the time, in ms, that one status reads. An idle core reads 50,000
+ * records in this time.
+ */
 export const statusLimits: ReadLimits = { records: 50_000, time: 600 }
 /** Maximum time of a status. It includes the waits for other requests and for Kafka. */
 export const maxStatusTime = durationMs(1_800)
-/** Time that a read needs at most, in ms: the time in `statusLimits`, and that of its last chunk. */
+/** Maximum time of a read, in ms: the time in `statusLimits`, and the time of its last chunk. */
 const readMs = 1_000
 /** Maximum number of objects with problems in a status. */
 const maxObjects = 100
@@ -63,7 +66,8 @@ export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
     ]
     const lags: Lag[] = []
     await readInSession(deps, until, session => readLags(session, asked, lags))
-    // The list has holes where Kafka did not report the offsets.
+    // `lags` has no value for a topic whose offsets Kafka did not report. These topics are left
+    // out.
     const known = lags.filter(lag => lag !== undefined)
     const groups = [...Map.groupBy(known, ({ group }) => group)].map(
       ([group, of]): GroupLag => ({ group, topics: of.map(({ topic, lag }) => ({ topic, lag })) }),
@@ -101,15 +105,18 @@ const stateIn = (object: ConfigObject) => ({
 })
 
 /**
- * Resolves with the result of `read`; with `undefined` at the time `until`. `read` is not called
- * when it could not end in time: its reads would only delay later requests.
+ * Resolves with the result of `read`, or with `undefined` at the time `until`. If the rest of the
+ * time is too short for `read`, it is not called, because it would only delay later requests.
  */
 async function readInTime<T>(clock: Clock, until: number, read: () => Promise<T>): Promise<T | undefined> {
   const left = until - clock.monotonic()
   return left < readMs ? undefined : within(clock, durationMs(left), read(), () => undefined)
 }
 
-/** Calls `use` as `readInTime` does. Also resolves with `undefined` when Kafka fails. */
+/**
+ * Opens a session and calls `use` with it, within the time of `readInTime`. Resolves with
+ * `undefined` after this time, and when Kafka fails.
+ */
 function readInSession<T>(
   { sessions, clock, logger }: Pick<ReadStatusDeps, 'sessions' | 'clock' | 'logger'>,
   until: number,
@@ -133,8 +140,8 @@ interface Lag {
 }
 
 /**
- * Reads the lag of each topic, and writes it to `lags` at the index of the topic. Rejects after all
- * requests when one of them failed.
+ * Reads the lag of each topic, and writes it to `lags` at the index of the topic. If a request
+ * fails, it waits for the other requests and then rejects.
  */
 async function readLags(session: LogSession, asked: readonly Omit<Lag, 'lag'>[], lags: Lag[]): Promise<void> {
   const reads = asked.map(async ({ group, topic }, index) => {
@@ -150,7 +157,8 @@ async function statusOf(deps: ReadStatusDeps, object: ConfigObject, until: numbe
   const { live, clock, log } = deps
   const { id } = object
   const budget = new ReadBudget(statusLimits, () => clock.monotonic())
-  // Read both concurrently: while Kafka does not respond, each one waits until its time limit.
+  // Both reads are concurrent: while Kafka does not respond, each of them takes its whole time
+  // limit.
   const [read, failures] = await Promise.all([
     readInSession(deps, until, session => readWaitingDeliveries(session, deps, id, budget)),
     readInTime(clock, until, () => log.lastFailures(id)),
@@ -167,8 +175,8 @@ async function statusOf(deps: ReadStatusDeps, object: ConfigObject, until: numbe
 }
 
 /**
- * Number of offsets from the committed one to the end. Without a commit, all records of the
- * partition count.
+ * The number of offsets from the committed one to the end of the partition. Without a commit,
+ * returns the number of all offsets before the end.
  */
 const lagBetween = (committed: number | undefined, end: number): number =>
   Math.max(0, end - Math.max(0, committed ?? 0))

@@ -34,8 +34,8 @@ const maxFound = 1_000
 
 /**
  * Reads everything about a message from Kafka, within the budget. The committed offsets are read
- * first. So a delivery that moves to another topic during the read is found in the old topic or in
- * the new one.
+ * first, and the records after that. So a delivery that moves to another topic during the read is
+ * found in at least one of the two topics.
  */
 export async function readTimeline(
   session: LogSession,
@@ -90,7 +90,10 @@ export async function readTimeline(
   })
 }
 
-/** The partitions and offsets of the event that other records name, each once. */
+/**
+ * The partitions and offsets of the message's event, according to its attempts, retry records and
+ * dead letters. Each place is listed once.
+ */
 function placesIn(
   topic: string,
   id: string,
@@ -119,7 +122,8 @@ interface FoundAttempts {
   readonly isComplete: boolean
   readonly searchedSince?: EpochMs | undefined
   /**
-   * Append time of the oldest record that retention has left; `undefined` when it has removed none.
+   * Append time of the oldest record that is left in the topic, if retention has removed older
+   * ones; otherwise `undefined`.
    */
   readonly keptSince?: EpochMs | undefined
 }

@@ -8,8 +8,9 @@ import { visitDeadLetters } from './list-dead-letters.ts'
 import { createReplayTargets, type ReplayPlan, type ReplayTargetDeps } from './replay-plan.ts'
 
 /**
- * Maximum number of dead letters in progress: enough for full batches. A crash leaves at most this
- * number of dead letters that are replayed but not marked as replayed.
+ * Maximum number of dead letters that one replay has in progress: enough for full batches. After a
+ * crash, at most this number of dead letters were replayed without a tombstone, so the next replay
+ * repeats them.
  */
 const maxInFlight = 256
 
@@ -22,7 +23,7 @@ export interface ReplayOptions {
   readonly filter: DeadLetterFilter
   /** Maximum dead letters per second; `undefined` when only Kafka limits the rate. */
   readonly perSecond?: number | undefined
-  /** Whether to count only, and write nothing. */
+  /** Whether the dead letters are only counted: nothing is replayed or written. */
   readonly dryRun?: boolean | undefined
   /** Replays only dead letters before this offset of each partition. Absent: all. */
   readonly ends?: readonly number[] | undefined

@@ -11,9 +11,9 @@ export interface ReplayTargetDeps {
   readonly clock: Clock
   readonly context: ReplayContext
   /**
-   * Creates the codec of events. It is called only for the first dead letter of a delivery.
-   * `inputs` is called only for the first dead letter of a membership update. Other dead letters do
-   * not need the schema registry.
+   * Creates the codec of events. It is called at the first dead letter of a delivery, so that a
+   * replay without deliveries needs no schema registry. `inputs` is called at the first dead letter
+   * of a membership update, for the same reason.
    */
   readonly events: () => Promise<EventCodec>
   readonly inputs: () => Promise<ValueCodec<AudienceInput>>

@@ -19,9 +19,9 @@ export interface SendTestDeps {
    * also tests the token settings.
    */
   readonly authorize: Authorize
-  /** The destination in force; `undefined` when none has this id. */
+  /** The destination with this id that Hookline uses; `undefined` when there is none. */
   readonly destination: (id: string) => Destination | undefined
-  /** Whether there is an object with this id, also one that is not in force. */
+  /** Whether a destination with this id exists, even if Hookline cannot use it. */
   readonly exists: (id: string) => boolean
   readonly payload: () => PayloadSettings
   readonly clock: Clock

@@ -23,8 +23,9 @@ export function createSwitchObject({ objects, change }: Deps): ObjectsApi['switc
   }
 
   /**
-   * Ends the automatic disabling of a destination. `before` is the answer to the change of its
-   * document.
+   * Ends the automatic disabling of a destination, after the call that sets `enabled` in its
+   * document. `before` is the answer to that call. For a destination of the configuration file it
+   * is a refusal.
    */
   async function enableAgain({ id, by, precondition }: ObjectTarget, before: Answer): Promise<Answer> {
     const outcome = await objects.enableAgain(id, by)
@@ -59,8 +60,9 @@ function switched(document: ObjectDocument, to: Switch): ObjectDocument {
 }
 
 /**
- * Whether the precondition holds and the object is a destination of the configuration file that the
- * file does not disable. If this destination is disabled, Hookline has disabled it automatically.
+ * Whether the precondition is met, and the object is a destination of the configuration file that
+ * the file does not disable. If this destination is disabled, Hookline has disabled it
+ * automatically.
  */
 const mayBeEnabledAgain = (found: ConfigObject | undefined, { precondition }: ObjectTarget): boolean =>
   found?.origin === 'file' &&

@@ -7,11 +7,11 @@ import { sleep } from '../../core/sleep.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
 import { type MembershipSource, visitMemberships } from './read-memberships.ts'
 
-/** Time between two checks of the progress. */
+/** Time between two checks of the progress of the sync. */
 const checkEvery = durationMs(1_000)
 /**
- * Pause after a read of the memberships, as a multiple of its duration: reading takes at most a
- * fifth of the time.
+ * Pause after a read of the memberships topic, as a multiple of the duration of the read. So reads
+ * take at most a fifth of the time.
  */
 const pausePerReadTime = 4
 
@@ -20,7 +20,7 @@ interface Deps extends MembershipSource {
   readonly positions: LogPositions
   readonly inputTopic: string
   readonly audiencesGroup: string
-  /** Time after which a change without a report counts as undelivered. */
+  /** Maximum time of a change without a result. After it, the change counts as undelivered. */
   readonly expiry: DurationMs
 }
 
@@ -33,8 +33,8 @@ interface Options {
 }
 
 /**
- * `taking`: the audiences service has not handled `left` of the inputs yet. `delivering`: the
- * counts of the sync's memberships, one membership for each user and destination.
+ * `taking`: the audiences service still has to handle `left` inputs. `delivering`: the counts of
+ * the sync's memberships, one membership for each user and destination.
  */
 export type WaitProgress =
   | { readonly kind: 'taking'; readonly left: number }
@@ -106,8 +106,9 @@ async function countOf(
     },
     onMembership({ destination }, state) {
       seen(state.syncId)
-      // A full sync also concerns users who are not in its list. Memberships that a newer sync has
-      // changed are not counted.
+      // A full sync also concerns users who are not in its list, so it concerns all memberships
+      // that no newer sync has changed. A partial sync concerns only the memberships that it has
+      // changed.
       const isConcerned = mode === 'full' ? state.syncId <= syncId : state.syncId === syncId
       if (!isConcerned || !audience.destinations.has(destination)) return
       const status = syncStatusOf(state, on)

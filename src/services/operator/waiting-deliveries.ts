@@ -7,7 +7,10 @@ import type { LogRecord } from '../../core/ports.ts'
 import { type DurationMs, epochMs, formatDuration } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 
-/** Number of offsets in one read. It is small, because the budget is checked only between reads. */
+/**
+ * Number of offsets in one read. It is small, because the budget of the request is checked only
+ * between reads.
+ */
 const chunkOffsets = 2_000
 
 interface Deps {
@@ -67,7 +70,7 @@ async function readUncommitted(
   onRecord: (record: LogRecord) => void,
   budget: ReadBudget,
 ): Promise<boolean> {
-  // The commits are read first. A record that is committed during the read is then still counted.
+  // Read the commits first. A record that the dispatcher commits after this read is still counted.
   const commits = await session.commits(groupId, topic)
   const ranges = await session.ranges(topic)
   for (const [partition, { beginning, end }] of ranges.entries()) {

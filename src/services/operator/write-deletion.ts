@@ -20,10 +20,12 @@ export interface DeletionDeps {
 
 /**
  * Carries out a deletion in four steps, each acknowledged before the next. It adds the users to the
- * suppression list, makes the audiences forget them, stores the record from which the status is
- * read, and writes the delete messages. After a crash it may be called again with the same record,
- * and writes the same records under the same ids. Rejects when Kafka does not store a record; the
- * records stored before that stay in effect.
+ * suppression list, writes an input for each user with which the audiences service forgets the
+ * user, stores the record from which the status is read, and writes the delete messages.
+ *
+ * After a crash it may be called again with the same record, and writes the same records under the
+ * same ids. Rejects when Kafka does not store a record; the records stored before that stay in
+ * effect.
  */
 export async function writeDeletion(
   { producer, topics, suppressions, encodeEvent, encodeInput, headers = {} }: DeletionDeps,

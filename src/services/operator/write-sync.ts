@@ -37,7 +37,10 @@ export interface SyncReport {
   readonly end: SyncEnd
 }
 
-/** In all cases but `ended`, the lines so far are applied and no other member is removed. */
+/**
+ * How a sync ended. In all cases except `ended`, Hookline applies the lines that it received
+ * before, but does not remove the members that are missing from the list.
+ */
 export type SyncEnd =
   | { readonly kind: 'ended' }
   /** A line is wrong; `message` says which and how. */
@@ -49,8 +52,10 @@ export type SyncEnd =
  * Writes one sync to the audience-input topic. It writes one input (an observation) for each member
  * of the list. When all in-sync replicas have these inputs, it writes the end of the sync to every
  * partition. It reads lines no faster than Kafka stores them, so memory stays small for any number
- * of members. Rejects when `lines` throws and when Kafka does not store a record; then at least one
- * partition does not get the end.
+ * of members.
+ *
+ * Rejects when `lines` throws and when Kafka does not store a record. At least one partition then
+ * does not get the end of the sync, so no member in it is removed.
  */
 export async function writeSync(
   deps: SyncDeps,

@@ -41,10 +41,10 @@ export interface WritePermit {
  */
 export interface Appends {
   /**
-   * Retries the append until the topic stores the record or the partition is revoked. After a
-   * revocation, `end` gets false: the next owner of the partition writes the record. When
-   * `tooLarge` is given, a record that is too large for the topic is not retried: `tooLarge` is
-   * called instead of `end`, and writes a smaller record.
+   * Appends a record, and retries until the topic stores the record or the partition is revoked.
+   * After a revocation, `end` gets false: the next owner of the partition writes the record. When
+   * `tooLarge` is given, a record that is too large for the topic is not retried. `tooLarge` is
+   * then called instead of `end`, and must write a smaller record.
    */
   append(
     topic: string,
@@ -55,7 +55,7 @@ export interface Appends {
   ): void
   /** Topics with a failed append that is being retried. */
   unwritableTopics(): readonly string[]
-  /** Number of appends that are not acknowledged yet. */
+  /** Number of records that were appended and that Kafka has not acknowledged yet. */
   unacknowledged(): number
 }
 
@@ -84,8 +84,8 @@ export function createAppends({ producer, clock, metrics, logger, permit }: Appe
       producer.append(topic, record, error => {
         if (error === undefined) return finish(() => end(true))
         if (tooLarge !== undefined && isTooLarge(error)) return finish(() => tooLarge(error))
-        // The producer did not send the record, because `mayWrite` had become false. This is not a
-        // failure of the topic.
+        // The producer did not send the record, because the permit was lost before the send. Kafka
+        // did not fail, so wait for the permit and try again, without an error in log and metrics.
         if (permit?.mayWrite(of) === false) return attempt(pauseMs)
         metrics.produceFailures.inc({ topic })
         logger.error(

@@ -8,7 +8,14 @@ import { FetchBuffer } from './fetch-buffer.ts'
 
 const { resumeBelow } = flowLimits.prefetch
 
-/** Why a partition is paused. */
+/**
+ * Why a partition is paused:
+ * - `backlog`: it has reached its prefetch limits.
+ * - `not_due`: its next retry record is not due yet.
+ * - `schema`, `audience`: its next record needs a schema or an audience that this process does not
+ *   know.
+ * - `restore`: its audience memberships are being loaded.
+ */
 export type PauseReason = 'backlog' | 'not_due' | 'schema' | 'audience' | 'restore'
 
 interface Deps {
@@ -16,7 +23,10 @@ interface Deps {
   readonly limits: () => PrefetchLimits
   /** Called when the last reason for a pause is removed. */
   readonly onResumed: (processor: PartitionProcessor) => void
-  /** The first complete hour of a new ledger; `undefined` for a partition without a ledger. */
+  /**
+   * The first hour whose counts will be complete, in hours since 1970, if the ledger of the
+   * partition begins now; `undefined` for a partition without a ledger.
+   */
   readonly exactSince: number | undefined
 }
 
@@ -42,7 +52,7 @@ export class PartitionProcessor implements TopicPartition {
    * Whether `admit` (`partitions.ts`) is running for the partition. It guards against recursion.
    */
   isAdmitting = false
-  /** Number of records that were admitted since the assignment, including those that are done. */
+  /** Number of records that were admitted since the partition was assigned, done or not. */
   admitted = 0
   /** When the partition's last batch was fetched, in monotonic milliseconds. */
   fetchedAt = Number.NEGATIVE_INFINITY
@@ -109,7 +119,10 @@ export class PartitionProcessor implements TopicPartition {
     if (this.#pauses.delete(reason) && this.#pauses.size === 0 && !this.revoked) this.#deps.onResumed(this)
   }
 
-  /** Admits a record. Returns false when an earlier owner of the partition has finished it. */
+  /**
+   * Admits a record, which is in progress from then on. Returns false, and does nothing, when an
+   * earlier owner of the partition has already finished the record.
+   */
   admit(record: LogRecord): boolean {
     if (!this.tracker.add(record.offset)) return false
     this.admitted++
@@ -140,8 +153,8 @@ export class PartitionProcessor implements TopicPartition {
   }
 
   /**
-   * Whether other destinations have records in the partition, counted from the first record that is
-   * not done.
+   * Whether the partition has a record for another destination than `destination`, at or after the
+   * first record that is not done. This other record may already be done.
    */
   hasRecordForOthers(destination: string): boolean {
     return this.#lastRouted.hasRecordForOthers(destination, this.tracker.committable)

@@ -23,33 +23,42 @@ interface Deps {
   /** Returns when a record may be admitted. `undefined` when all records are due immediately. */
   readonly dueAt: ((record: LogRecord) => EpochMs) | undefined
   readonly admission: Admission
-  /** Stores the results of the partitions; `undefined` when they have no ledger. */
+  /** Writes the ledger counts of the partitions; `undefined` when they have no ledger. */
   readonly ledger?: LedgerWriter
 }
 
-/** Stores the results of a partition when its commits have no room for them. */
+/**
+ * Writes ledger counts of a partition to the ledger topic when the metadata of its offset commits
+ * has no room for them.
+ */
 export interface LedgerWriter {
   /** The first complete hour of a ledger that begins at this position, in hours since 1970. */
   exactSince(position: Position): number
-  /** Called each time after the position to commit was read. */
+  /**
+   * Called each time the position for an offset commit is read. Writes a ledger record if the
+   * metadata of the commit has no room, and discards counts that could not be written in time.
+   */
   check(processor: PartitionProcessor): void
   /**
-   * Resolves when the present position can be committed: after at most 5 s, and before `deadline`,
-   * in monotonic milliseconds.
+   * Resolves when the commit of the partition has room for all its ledger counts. Counts that do
+   * not fit are stored in the ledger topic, or discarded after at most 5 s and before `deadline`
+   * (monotonic milliseconds).
    */
   untilRoom(processor: PartitionProcessor, deadline: number): Promise<void>
 }
 
 /** The callbacks with which a service handles its partitions and their records. */
 export interface Admission {
-  /** Whether partitions may prefetch up to their higher limits (`stalled` of `prefetchLimits`). */
+  /**
+   * Whether partitions may now prefetch up to their higher limits (`stalled` of `prefetchLimits`).
+   */
   prefetchesDeeper(): boolean
   /** Called before the first record of a partition; the service may pause it here. */
   assigned(processor: PartitionProcessor): void
   admit(record: LogRecord, processor: PartitionProcessor): void
   /**
-   * Called after records were admitted, when all fetched records are admitted or the partition is
-   * paused.
+   * Called after records were admitted, as soon as all fetched records are admitted or the
+   * partition is paused.
    */
   admitted(processor: PartitionProcessor): void
   revoked(processor: PartitionProcessor): void
@@ -70,15 +79,15 @@ export interface Admission {
 export interface Partitions {
   readonly handlers: LogConsumerHandlers
   processors(): Iterable<PartitionProcessor>
-  /** Returns the counts since the last call. */
+  /** Returns the record counts of the consumer since the previous call. */
   takeCounts(): RecordCounts
 }
 
 const { dueSoonMs, maxTimerMs } = flowLimits.notDue
 
 /**
- * Time for the ledger at the end of a revocation. A request takes up to 5 s of the 8 s, so usually
- * the ledger has more time.
+ * Time at the end of a revocation that is reserved for the ledger counts. A revocation takes at
+ * most 8 s. Requests in progress end after at most 5 s, so usually the counts have more time.
  */
 const ledgerTime = durationMs(2_000)
 
@@ -183,9 +192,9 @@ function createProcessor(
 const isBeingRevoked = ({ isLeaving, revoked }: PartitionProcessor): boolean => isLeaving && !revoked
 
 /**
- * Waits for the work in progress, and then until the commit has room for its results. If the work
- * does not end in time, the results of all other records are stored before the deadline, so that
- * the next owner repeats only the work in progress.
+ * Waits for the work in progress, and then until the commit has room for the ledger counts. If the
+ * work does not end in time, the results of all other records are stored before the deadline, so
+ * that the next owner repeats only the work in progress.
  */
 async function handOver(
   { admission, ledger, clock }: Deps,

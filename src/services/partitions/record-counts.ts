@@ -1,14 +1,19 @@
 import type { PartitionProcessor } from './partition-processor.ts'
 
-/** Record counts of one consumer since the previous call of `take`. */
+/**
+ * The record counts of one consumer of this process. Each is for the time since the previous call
+ * of `take`.
+ */
 export interface RecordCounts {
   /** Number of admitted records. */
   readonly consumed: number
-  /** Number of records that are done, including those admitted before the previous call. */
+  /**
+   * Number of records that are done, including records that were admitted before the previous call.
+   */
   readonly done: number
   /** Number of admitted records that were not done when their partition was revoked. */
   readonly handedBack: number
-  /** Number of joins of the consumer group. */
+  /** Number of times that this consumer has joined its consumer group. */
   readonly joins: number
 }
 
@@ -17,7 +22,10 @@ export interface RecordCounts {
  * counts, so that each record costs only one addition.
  */
 export class RecordCounter {
-  /** Number of records admitted in partitions that have been revoked. */
+  /**
+   * Number of records that were admitted, since this counter was created, in partitions that are
+   * now revoked.
+   */
   #admittedRevoked = 0
   #handedBack = 0
   #joins = 0

@@ -97,7 +97,7 @@ describe('consecutive sessions', () => {
     expect(count.opened).toBe(2)
   })
 
-  it('read again over a new connection when the kept one fails', async () => {
+  it('repeat a read over a new connection when the connection of the previous session fails', async () => {
     const topic = await topicWith(1)
     const { use, count } = newSessions()
     await use(opened => opened.ranges(topic))

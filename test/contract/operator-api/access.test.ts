@@ -141,7 +141,7 @@ describe('the audit log', () => {
     expect(new Set(actions.filter(Boolean)).size).toBe(changingOperations.length)
   })
 
-  it('has a change that failed with an internal error', async () => {
+  it('has a line for a change that failed with an internal error', async () => {
     const { statusOf, api, audited } = await started()
     api.deleteUsers = () => Promise.reject(new Error('a mistake'))
     expect(await statusOf('POST', regulations, operatorKey, { body })).toBe(500)

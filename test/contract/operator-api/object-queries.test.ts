@@ -32,7 +32,7 @@ describe('pause, resume, enable, disable', () => {
     ])
   })
 
-  it('of a destination that does not exist are 404', async () => {
+  it('respond with 404 for a destination that does not exist', async () => {
     expect(codes(await ask('POST /v1/destinations/crm/pause'))).toEqual([404, 'not_found'])
   })
 

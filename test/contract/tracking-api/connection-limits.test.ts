@@ -109,7 +109,7 @@ describe('at the maximum of connections', () => {
     await (await connection(collector.url, 3)).closed
     await (await connection(collector.url, 4)).closed
     const text =
-      'this HTTP server has its maximum number of connections (see "connections"): for a new connection it closes an idle one, and if none is idle it closes the new one ("replaced" and "refused" count both cases since the start); look for clients that open many connections, or run more processes'
+      'an HTTP server of this process has reached its maximum number of connections (see "connections"): for each new connection it closes an idle one; if none is idle, it refuses the new one ("replaced" and "refused" count these cases since the start); run more processes, or look for clients that open many connections'
     expect(warnings).toEqual([
       [{ connections: 3, replaced: 1, refused: 0 }, text],
       [{ connections: 3, replaced: 2, refused: 1 }, text],

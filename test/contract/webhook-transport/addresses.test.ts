@@ -78,7 +78,7 @@ describe.each(adapters)('%s: addresses', (_, create) => {
     expect(asked).toEqual(['rebind.example.com'])
   })
 
-  it('finds the one of several allowed addresses that accepts connections', async () => {
+  it('finds, among several allowed addresses, the address that accepts connections', async () => {
     const target = await receiver(ok)
     const { resolver } = scriptedResolver(() => [v6('::1'), v4('127.0.0.2'), v4('127.0.0.1')])
     expect(await caller(create, { resolver }).post(target.url('/', 'crm.example.com'))).toEqual(answered(200))

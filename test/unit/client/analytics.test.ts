@@ -160,7 +160,7 @@ describe('another transport', () => {
     expect(analytics.counts).toMatchObject({ queued: 3, sent: 3 })
   })
 
-  it('is closed when the time limit is reached', async () => {
+  it('is closed when the time limit of close() is reached', async () => {
     const trouble = { code: 'ECONNREFUSED', detail: 'Nobody is there.' }
     const onFailure = () => {}
     const { analytics, happened } = clientOver({ kind: 'retry', trouble, retryAfterMs: undefined }, { onFailure })

@@ -68,7 +68,7 @@ describe('invalid settings are rejected by name', () => {
     ['a host as endpoint', 'key', { endpoint: 'events.example.com' }, 'endpoint', /must be the collector's URL/],
     ['another scheme', 'key', { endpoint: 'ftp://example.com' }, 'endpoint', /http:\/\/ or https:\/\//],
     ['credentials in the endpoint', 'key', { endpoint: 'https://a:b@example.com' }, 'endpoint', /credentials/],
-    ['size and flushAt differ', 'key', { endpoint, size: 20, flushAt: 1 }, 'size', /are two names of the same setting/],
+    ['size and flushAt differ', 'key', { endpoint, size: 20, flushAt: 1 }, 'size', /are names of the same setting/],
     ['flushAfter, interval differ', 'key', { endpoint, flushAfter: 1, interval: 2 }, 'flushAfter', /different values/],
     ['size 0', 'key', { endpoint, size: 0 }, 'size', /from 1 to 2500/],
     ['flushAt 2,501', 'key', { endpoint, flushAt: 2_501 }, 'flushAt', /^'flushAt' must be an integer from 1 to 2500/],

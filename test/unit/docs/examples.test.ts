@@ -93,7 +93,8 @@ async function problemsOf(example: Mapping): Promise<readonly string[]> {
     await mkdir(dirname(join(folder, name)), { recursive: true })
     await writeFile(join(folder, name), contentOf(name, index))
   }
-  const text = stringify(configuration)
+  // The configuration file does not permit aliases.
+  const text = stringify(configuration, { aliasDuplicateObjects: false })
   await writeFile(path, text)
   const env = Object.fromEntries([...text.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => [name, 'value']))
   const result = await loadConfigFile(path, env)

@@ -85,7 +85,7 @@ describe('the findings of a fleet', () => {
 
   it('fail without a recovery, after a late one, and when the victim had nothing to recover', () => {
     const never = found(once.filter(({ id }) => id !== '0-12'))
-    expect(never.failures).toContain('SIGKILL of a: no recovery')
+    expect(never.failures).toContain('SIGKILL of a: not every affected partition delivered again')
     const late = by('b', '0-12', 50_001 + 10_000 * patience)
     const tooLate = found(once.map(each => (each.id === '0-12' ? late : each)))
     expect(tooLate.failures).toEqual([expect.stringContaining('SIGKILL of a: recovered after')])

@@ -5,15 +5,15 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export interface Change {
   readonly body?: unknown
   /**
-   * The current version of the object, or `absent` to create the object. The operator API refuses
-   * the change if the object has another version.
+   * The version of the configuration object that the change is based on, or `absent` if the change
+   * creates the object. The operator API refuses the change if the object now has another version.
    */
   readonly expects?: number | 'absent'
 }
 
 /**
- * Requests to the operator API with the session cookie. They reject with `ApiError`. An aborted
- * request rejects with the reason of its signal.
+ * Sends requests to the operator API with the session cookie. A failed request rejects with
+ * `ApiError`. A request that the caller aborts rejects with the reason of its signal.
  */
 export interface ApiClient {
   get<T>(path: string, signal?: AbortSignal): Promise<T>
@@ -22,13 +22,16 @@ export interface ApiClient {
 
 export interface ApiClientDeps {
   readonly fetch: typeof fetch
-  /** The token that every change needs; `undefined` while nobody is signed in. */
+  /**
+   * The CSRF token of the session, which every change must send; `undefined` while nobody is signed
+   * in.
+   */
   readonly csrfToken: () => string | undefined
-  /** Called when the session has ended. */
+  /** Called when a response has the status 401, because the session has ended. */
   readonly onSignedOut: () => void
   /**
-   * Called when the cookie belongs to another session, because the user signed in again in another
-   * tab.
+   * Called when the operator API refuses the CSRF token. The cookie then belongs to another
+   * session, because the user signed in again in another tab.
    */
   readonly onOtherSession: () => void
 }
@@ -80,8 +83,8 @@ function headersOf(token: string | undefined, body: unknown, expects: Change['ex
 }
 
 /**
- * Parses the body of a response. `undefined` for a body that is empty or not JSON, such as the
- * error page of a proxy.
+ * Parses the body of a response as JSON. Returns `undefined` for a body that is empty or not JSON,
+ * such as the error page of a proxy.
  */
 function parsed(text: string): unknown {
   try {

@@ -1,6 +1,6 @@
 import type { Problem } from './types.ts'
 
-/** A refusal of the operator API, or a failure to reach it (status 0). */
+/** A refusal by the operator API, or (with status 0) a request without a response. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   /** HTTP status; 0 when there was no response. */

@@ -9,9 +9,9 @@ interface Job {
   readonly createdBy?: string
   readonly startedAt?: string
   readonly endedAt?: string
-  /** Maximum number of messages per second. */
+  /** Maximum number of messages per second that the job writes. */
   readonly rate?: number
-  /** Why the job failed, or why the last try to continue an active job failed. */
+  /** Why the job failed. For an active job: why the last try to continue the job failed. */
   readonly error?: string
   /**
    * Set after a request to cancel the running job. The process that runs the job stops it soon. The
@@ -22,13 +22,14 @@ interface Job {
 
 export interface Replay extends Job {
   readonly kind: 'replay'
-  /** Set when the job only counts, and replays nothing. */
+  /** Set when the job only counts dead letters, and replays none. */
   readonly dryRun?: true
   readonly filters: DeadLetterFilters
   /**
-   * The number of refused dead letters, in one entry for each destination, reason and refusal.
-   * After a dry run, the entries cover all selected dead letters. Those in an entry without
-   * `refusal` would be replayed.
+   * Numbers of dead letters, one entry for each combination of destination, reason and refusal.
+   * - After a replay: only the dead letters that the replay refused.
+   * - After a dry run: all selected dead letters. An entry without `refusal` has the dead letters
+   *   that a replay would replay.
    */
   readonly counts?: readonly { readonly count: number; readonly refusal?: string }[]
   readonly progress?: {
@@ -47,7 +48,7 @@ export interface Resend extends Job {
   readonly until: string
   readonly types?: readonly string[]
   readonly userIds?: readonly string[]
-  /** The number of user ids, in place of `userIds` for the role `read`. */
+  /** The number of user ids. The role `read` gets this number in place of `userIds`. */
   readonly userCount?: number
   readonly progress?: {
     readonly read: number
@@ -56,8 +57,8 @@ export interface Resend extends Job {
     readonly skipped: number
   }
   /**
-   * The partitions from which retention has removed records that may be in the time span.
-   * `firstOffset` is the first offset that is left.
+   * Partitions in which Kafka's retention has removed records that may be in the time span, so the
+   * resend may be incomplete. `firstOffset` is the offset of the first remaining record.
    */
   readonly missing?: readonly { readonly partition: number; readonly firstOffset: number }[]
 }

@@ -1,9 +1,10 @@
 /*
- * The answers of the operator API as the console reads them. A field that an older operator service
- * does not send is optional here, and the pages show it as absent. Times are ISO 8601 in UTC.
+ * This file has the answers of the operator API as the console reads them. A field that an older
+ * operator service does not send is optional here, and the pages show it as absent. Times are ISO
+ * 8601 in UTC.
  */
 
-/** One problem of a request or of an object. `path` is empty for the whole document. */
+/** One problem of a request or of a document. `path` is empty if it concerns the whole document. */
 export interface Problem {
   readonly path: string
   readonly message: string
@@ -54,7 +55,7 @@ export interface AutomaticDisabling {
 
 export interface PageOfDestinations {
   readonly destinations: readonly ConfigObject[]
-  /** The value of `after` for the next page; absent on the last page. */
+  /** The value of the query parameter `after` for the next page; absent on the last page. */
   readonly next?: string
 }
 
@@ -63,7 +64,7 @@ export interface PageOfSources {
   readonly next?: string
 }
 
-/** The answer to a change, or to its check with `dryRun=true`. */
+/** The answer to a change, or to a request with `dryRun=true`, which only checks the change. */
 export interface ChangeResult {
   readonly dryRun?: true
   readonly changedFields?: readonly string[]
@@ -76,7 +77,7 @@ export interface RotatedSecret extends ConfigObject {
 
 export interface RotatedKey extends ConfigObject {
   readonly writeKey: string
-  /** Number of valid write keys. */
+  /** Number of write keys of the source that are valid after the rotation. */
   readonly keys: number
 }
 
@@ -146,12 +147,15 @@ export interface InstallationStatus {
   readonly sources: { readonly enabled: number; readonly excluded: number }
   readonly problems: readonly ObjectProblems[]
   readonly rates?: Rates
-  /** Ids of destinations with an open circuit breaker, the first 100. */
+  /** Ids of destinations with an open circuit breaker; at most the first 100. */
   readonly openBreakers?: readonly string[]
   readonly services?: readonly RunningProcess[]
 }
 
-/** Deliveries by their result; `failed` counts attempts. */
+/**
+ * The number of deliveries of a destination with each result, in one time span. `failed` is
+ * different: it is the number of failed attempts.
+ */
 export interface Results {
   readonly delivered: number
   readonly failed: number
@@ -170,7 +174,7 @@ export interface Attempt {
   readonly decision?: string
   readonly reason?: string
   readonly webhook?: string
-  /** When the next attempt was due. */
+  /** When the next attempt of the delivery was due, if the delivery was retried. */
   readonly dueAt?: string
 }
 
@@ -185,11 +189,14 @@ export interface DestinationStatus {
   readonly requestsInProgress?: number
   readonly inMemory?: number
   readonly results?: { readonly lastHour: Results; readonly lastDay: Results }
-  /** Maximum number of attempts per second after a 429. */
+  /**
+   * Maximum number of attempts per second that all processes together make to the destination after
+   * a 429.
+   */
   readonly pace?: number
   /** When the pause ends that a Retry-After of the endpoint has caused. */
   readonly pausedUntil?: string
-  /** Absent when attempts are not recorded, or when they could not be read. */
+  /** The last failed attempts; absent when Hookline does not record or cannot read attempts. */
   readonly lastFailures?: readonly Attempt[]
 }
 
@@ -199,8 +206,8 @@ export interface MessageDestination {
   /** Why the delivery waits, was dead-lettered or dropped, or why its state is unknown. */
   readonly reason?: string
   /**
-   * Set when no record contains the state. The state is then inferred from offsets or from the
-   * configuration.
+   * Set when no record contains the state. The operator service has then inferred the state from
+   * offsets or from the configuration.
    */
   readonly inferred?: boolean
   readonly attempts: readonly Attempt[]
@@ -221,7 +228,7 @@ export interface LogRecord {
 export interface MessageTimeline {
   readonly id: string
   readonly partial?: boolean
-  /** The search has read all records since this time. */
+  /** The beginning of the searched time span. The search has not read older records. */
   readonly searchedSince?: string
   readonly event?: {
     readonly sourceId: string
@@ -230,7 +237,7 @@ export interface MessageTimeline {
     readonly receivedAt: string
     readonly position?: unknown
   }
-  /** Set when retention has removed the event. */
+  /** Set when Kafka's retention has deleted the event, so that the timeline has no `event`. */
   readonly eventRemoved?: boolean
   readonly records: readonly LogRecord[]
   readonly destinations: readonly MessageDestination[]
@@ -239,7 +246,7 @@ export interface MessageTimeline {
 export interface DeadLetter {
   readonly key: string
   readonly at: string
-  /** `-` for an event that never became a delivery. */
+  /** Id of the destination; `-` for an event that never became a delivery. */
   readonly destination?: string
   readonly reason: string
   readonly outcome?: string
@@ -292,7 +299,10 @@ export interface Audience {
 }
 
 export interface AudienceList {
-  /** Present when the memberships have not been read yet: the audiences then have no figures. */
+  /**
+   * Set when the operator service has not read the memberships yet. The numbers of members are then
+   * absent.
+   */
   readonly partial?: true
   readonly audiences: readonly Audience[]
 }

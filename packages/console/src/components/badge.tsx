@@ -2,7 +2,10 @@ import { labelOf, toneOf } from './badge-tones.ts'
 
 export interface BadgeProps {
   readonly state: string
-  /** The thing that has the state, if the text around the badge does not name it. */
+  /**
+   * The name of the thing that has the state, shown before the state. Needed only if the text
+   * around the badge does not name the thing.
+   */
   readonly of?: string
 }
 

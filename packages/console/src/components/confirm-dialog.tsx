@@ -13,7 +13,7 @@ export interface ConfirmDialogProps {
   /** The verb on the button. */
   readonly action: string
   readonly isDangerous?: boolean
-  /** A text that the user has to type before the action. */
+  /** A text that the user must type before the button of the action is enabled. */
   readonly typed?: string
   readonly isRunning: boolean
   readonly error: ApiError | undefined
@@ -21,7 +21,7 @@ export interface ConfirmDialogProps {
   readonly onClose: () => void
 }
 
-/** Asks before an action. */
+/** A dialog in which the user confirms an action. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, children, action, isDangerous = false, typed, isRunning, error, onConfirm, onClose } = props
   const [text, setText] = useState('')

@@ -5,7 +5,7 @@ export interface DialogProps {
   readonly title: string
   readonly onClose: () => void
   readonly children: ComponentChildren
-  /** Whether the dialog hides the page behind it. */
+  /** Whether the page behind the dialog is invisible instead of dimmed. */
   readonly isOpaque?: boolean
 }
 

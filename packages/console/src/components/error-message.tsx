@@ -4,8 +4,9 @@ import { ProblemList } from './problem-list.tsx'
 export interface ErrorMessageProps {
   readonly error: ApiError
   /**
-   * The name of the entries, for example `replays`, if the request was for a list. For a list, a
-   * 404 means that the operator service is too old to have the path.
+   * The name of the entries, for example `replays`, if the request was for a list. A list exists
+   * even when it is empty. So a 404 for a list means that the operator service is older than the
+   * console and does not have the path. The message then says this.
    */
   readonly listOf?: string | undefined
 }

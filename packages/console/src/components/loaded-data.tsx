@@ -8,8 +8,8 @@ export interface LoadedDataProps<T> {
   /** The name of the data, for example `dead letters`. */
   readonly what: string
   /**
-   * Whether the data is a list. For a list, a 404 means that the operator service is too old to
-   * have the path.
+   * Whether the data is a list. A 404 for a list means that the operator service is older than the
+   * console and does not have the path. The error message then says this.
    */
   readonly isList?: boolean
   readonly children: (data: T) => ComponentChildren

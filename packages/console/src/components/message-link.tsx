@@ -4,8 +4,8 @@ import { messageAddress, spanBefore } from '../pages/messages/message-span.ts'
 export interface MessageLinkProps {
   readonly id: string
   /**
-   * Time of an attempt or a dead letter of the message (ISO 8601). It limits the search for the
-   * message.
+   * Time of an attempt or a dead letter of the message (ISO 8601). The link limits the search for
+   * the message to a time span that ends shortly after this time.
    */
   readonly at: string
 }

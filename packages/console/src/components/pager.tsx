@@ -3,9 +3,12 @@ import { pathWith, type QueryValue } from '../api/query.ts'
 
 export interface PagerProps {
   readonly path: string
-  /** The query of the address. Its `after` says after which entry this page begins. */
+  /**
+   * The query of the page's address. Its parameter `after` names the entry before the first one on
+   * this page; absent on the first page.
+   */
   readonly query: Readonly<Record<string, QueryValue>>
-  /** The value of `after` for the next page; absent on the last one. */
+  /** The value of `after` for the next page; absent on the last page. */
   readonly next: string | undefined
   readonly what: string
 }

@@ -1,4 +1,4 @@
-/** Says that an answer is not complete. */
+/** A note that the page shows incomplete data. The text says what is missing, and why. */
 export function PartialNotice({ children }: { readonly children: string }) {
   return (
     <p class="notice" role="note">

@@ -4,7 +4,10 @@ export interface Share {
   readonly tone: 'ok' | 'warn' | 'bad' | 'plain'
 }
 
-/** A bar that is divided among shares. Its numbers must be in a text or a table beside it. */
+/**
+ * A bar that shows how a total is divided. Screen readers skip the bar, so a text or a table beside
+ * it must have the numbers.
+ */
 export function ShareBar({ shares }: { readonly shares: readonly Share[] }) {
   const total = shares.reduce((sum, { count }) => sum + count, 0)
   let start = 0

@@ -53,7 +53,7 @@ export const policyFields: readonly FormField[] = [
   },
 ]
 
-/** The value of a field as text. */
+/** The text of a form field: the value at the field's path in the document. */
 export function fieldText({ path, isList = false }: FormField, document: JsonDocument): string {
   const value = valueAt(document, path)
   if (value === undefined || value === null) return ''
@@ -61,7 +61,10 @@ export function fieldText({ path, isList = false }: FormField, document: JsonDoc
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** Converts the text of a field to its value in the document; `undefined` removes the key. */
+/**
+ * Converts the text of a form field to its value in the document. For an empty text, returns
+ * `undefined`, which removes the key from the document.
+ */
 export function fieldValue({ isList = false, type }: FormField, text: string): unknown {
   if (text.trim() === '') return undefined
   if (isList) return entriesOf(text)

@@ -8,7 +8,10 @@ import { withValueAt } from './document-text.ts'
 import { otherProblems, problemsAt } from './problem-places.ts'
 
 export interface DestinationFormProps extends DocumentFormProps {
-  /** Whether the form asks for the shared secret. */
+  /**
+   * Whether the form has a field for the shared secret, as for a new destination. A stored
+   * destination gets a new secret in the dialog for rotation instead.
+   */
   readonly hasSecret: boolean
 }
 

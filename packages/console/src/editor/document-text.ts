@@ -22,8 +22,8 @@ export function parseText(text: string): ParsedText {
 }
 
 /**
- * Returns the document with a value at a path. `undefined` removes the key, and also the objects
- * that become empty.
+ * Returns a copy of the document with another value at a path. The value `undefined` removes the
+ * key or the list entry at the path, and also the objects that become empty.
  */
 export function withValueAt(document: JsonDocument, path: Path, value: unknown): JsonDocument {
   return (replaced(document, path, value) ?? {}) as JsonDocument

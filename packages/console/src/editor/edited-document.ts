@@ -4,9 +4,11 @@ import type { ConfigObject, JsonDocument } from '../api/types.ts'
 import { withValueAt } from './document-text.ts'
 
 /**
- * The document of an object as the editor shows it. In a list with several entries, each masked
- * secret has its fingerprint, for example `*** (5d41402a)`. With it, the operator service keeps the
- * right secret after other entries were removed or moved. A webhook with an id needs none.
+ * The document of a configuration object as the editor shows it, with masked secrets. In a list
+ * with several entries, each masked secret also has its fingerprint, for example `*** (5d41402a)`.
+ * With the fingerprint, the operator service finds the stored secret even after the user has
+ * removed or moved other entries. The secrets of a webhook with an id have no fingerprint here,
+ * because the operator service finds them by the id.
  */
 export function editedDocument({
   document,

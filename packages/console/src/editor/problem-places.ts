@@ -9,7 +9,7 @@ export function problemsAt(problems: readonly Problem[], path: string): readonly
   )
 }
 
-/** The problems that are not in any of these fields of a form. */
+/** The problems that do not belong to any of these form fields. */
 export function otherProblems(problems: readonly Problem[], fields: readonly string[]): readonly Problem[] {
   const placed = new Set(fields.flatMap(field => problemsAt(problems, field)))
   return problems.filter(problem => !placed.has(problem))

@@ -20,7 +20,7 @@ export interface DocumentToCheck {
 /** Milliseconds without a key press after which a text is checked. */
 const pauseMs = 500
 
-/** Lets the operator service check a document while it is edited. Nothing is written. */
+/** Lets the operator service check a document while the user edits it. The check writes nothing. */
 export function useDocumentCheck({ path, expects, text, isChanged }: DocumentToCheck): Check {
   const { api, isPaused } = useSession()
   const [checked, setChecked] = useState<{ text: string; check: Check }>()
@@ -39,8 +39,8 @@ export function useDocumentCheck({ path, expects, text, isChanged }: DocumentToC
     }
   }, [api, isPaused, path, expects, text, isChanged])
   if (!isChanged || path === undefined) return { kind: 'unchanged' }
-  // Until the result of a new check is known, return the previous one, so that the fields do not
-  // jump.
+  // While a new check runs, the result of the previous check stays. Otherwise, the problems would
+  // disappear for a moment, and the fields below them would jump.
   return checked?.check ?? { kind: 'checking' }
 }
 

@@ -8,8 +8,8 @@ export function writeKeysOf({ writeKey }: JsonDocument): readonly string[] {
 }
 
 /**
- * The document with other write keys. A single key is written as text, and no key, or only an empty
- * one, as nothing.
+ * Returns the document with other write keys. Several keys are written as a list, and a single key
+ * as text. If there is no key, or only one empty key, `writeKey` is removed.
  */
 export function withWriteKeys(document: JsonDocument, keys: readonly string[]): JsonDocument {
   const [first = '', ...others] = keys
@@ -18,15 +18,18 @@ export function withWriteKeys(document: JsonDocument, keys: readonly string[]): 
 }
 
 /**
- * Removes a write key. A later key that is only `***` becomes empty and must be written again. It is
- * too short for a fingerprint, so the operator service finds it only by its position, which changes.
+ * Removes a write key from the list. A stored key that is too short for a fingerprint is only `***`
+ * in the list, and the operator service finds its stored value by the position in the list. The
+ * removal changes the positions of the later keys. So a later key that is only `***` becomes empty,
+ * and the user must type it again.
  */
 export const withoutKey = (keys: readonly string[], removed: number): readonly string[] =>
   keys.flatMap((key, index) => (index === removed ? [] : [index > removed && key === '***' ? '' : key]))
 
 /**
  * Makes a write key in the form that the operator service uses: 32 random bytes in base64url. The
- * browser must make the first key of a source, because the service creates a source only with one.
+ * browser must make the first key of a source, because the operator service refuses to create a
+ * source without a key.
  */
 export function newWriteKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32))

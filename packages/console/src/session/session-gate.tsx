@@ -53,8 +53,8 @@ export function SessionGate({ children }: { readonly children: ComponentChildren
   }
   useEffect(read, [api])
   useEffect(() => {
-    // The session is read again, because another tab may have signed in or out with the same
-    // cookie.
+    // When the tab is shown again, read the session again, because another tab may have signed in
+    // or out with the same cookie.
     const onVisibility = (): void => {
       if (!document.hidden && token.current !== undefined) read()
     }
@@ -84,7 +84,7 @@ export function SessionGate({ children }: { readonly children: ComponentChildren
       const isPaused = kind === 'ended'
       return (
         <SessionOfPage.Provider value={{ session, api, isPaused, signOut }}>
-          {/* For another user, the new `key` makes Preact discard the page and its text. */}
+          {/* If another user signs in, the changed `key` makes Preact discard the typed text. */}
           <Fragment key={session.name}>{children}</Fragment>
           {isPaused && <SignInDialog api={api} onSignedIn={enter} />}
         </SessionOfPage.Provider>

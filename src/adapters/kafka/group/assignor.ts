@@ -38,7 +38,10 @@ const unreadable = { topics: [], userData: null }
  */
 export function cooperativeAssignor(memberState: MemberState): (config: Parameters<PartitionAssigner>[0]) => Assigner {
   const { MemberAssignment, MemberMetadata } = loadKafkajs().AssignerProtocol
-  /** Decodes a subscription. An unreadable one counts as empty: it must not fail the rebalance. */
+  /**
+   * Decodes a subscription. If it cannot be read, returns an empty one, so that the rebalance does
+   * not fail.
+   */
   const read = (metadata: Buffer): { topics: readonly string[]; userData: Buffer | null } => {
     try {
       return MemberMetadata.decode(metadata) ?? unreadable

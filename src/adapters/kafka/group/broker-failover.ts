@@ -55,9 +55,9 @@ export class BrokerFailover {
   /**
    * Refreshes the metadata if a fetch has failed because its broker is unavailable
    * (`isBrokerUnavailable`). Fetches from other brokers continue.
-   * @throws `error` if it has another cause. When the last confirmed heartbeat is more than 30 s
-   * old, every error is thrown: kafkajs then restarts the consumer and connects to the bootstrap
-   * brokers.
+   * @throws `error` if the fetch failed for another reason. When the last confirmed heartbeat is
+   *   more than 30 s old, every error is thrown: kafkajs then restarts the consumer and connects to
+   *   the bootstrap brokers.
    */
   async afterFetch(group: ConsumerGroup, error: unknown): Promise<void> {
     if (!this.#isTransient(error)) throw error

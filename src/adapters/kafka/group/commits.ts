@@ -63,7 +63,7 @@ export function createCommits({ owned, positions, group, onCommit, clock, logger
       onCommit?.('refused')
       logger.debug(
         { group: to.groupId, code: errorCodeOf(error) },
-        'offset commit failed (see code); hookline tries again; if it stops before a commit succeeds, some records are processed again',
+        'hookline could not commit offsets (see code), and tries again; if the process stops before a commit succeeds, hookline processes some records again',
       )
       return false
     }

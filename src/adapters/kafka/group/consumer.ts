@@ -25,8 +25,8 @@ export interface ConsumerDeps {
   /** Called when the log no longer has the offset that the consumer has to fetch next. */
   readonly onPositionLost: (loss: LostPosition) => void
   /**
-   * Repeats the requests before the join until the brokers can answer them. Absent: `start` rejects
-   * with their first error. The join itself is repeated in either case.
+   * Repeats the requests before the join until the brokers can answer them. Without this function,
+   * `start` rejects with the first error of these requests. The join itself is always repeated.
    */
   readonly untilReached?: (ask: () => Promise<void>) => Promise<void>
   /** Called after each OffsetCommit request, with its result. */
@@ -270,8 +270,9 @@ function createKafkajsConsumer(deps: ConsumerDeps, membership: GroupMembership, 
     retry: consumerRetry,
     partitionAssigners: [
       config => {
-        // The hooks are stored by cluster client. kafkajs passes this client only to partition
-        // assigners, so the hooks are set here.
+        // Sets the callbacks with which the membership controls kafkajs's consumer group.
+        // `setGroupHooks` stores the callbacks by cluster client. kafkajs passes the cluster client
+        // only to partition assigners, so the call is here.
         setGroupHooks(config.cluster as unknown as Cluster, membership)
         return cooperativeAssignor(membership)(config)
       },

@@ -103,13 +103,16 @@ export class GroupMembership implements GroupHooks, MemberState {
   readonly #failover: BrokerFailover
   readonly #revocation: IncrementalRevocation
   readonly #rebalanceFetcher: RebalanceFetcher
-  /** The group of the last join, from the beginning of that join on. */
+  /** The group that this member is joining or has joined last. */
   #group: ConsumerGroup | undefined
   #settled: ConsumerGroup | undefined
   #joining: Promise<void> | undefined
   #joins = 0
   #last: MemberGeneration | undefined
-  /** The generation in which the owned partitions were assigned. */
+  /**
+   * The generation in which the owned partitions were assigned. The member may commit only in this
+   * generation (`committable`).
+   */
   #assignedIn: MemberGeneration | undefined
   #isEnded = false
   #waiting: (() => void)[] = []
@@ -151,7 +154,10 @@ export class GroupMembership implements GroupHooks, MemberState {
     return isAssigned ? group : undefined
   }
 
-  /** Resolves with the group when it is settled, or with `undefined` after `limit`. */
+  /**
+   * Resolves with the group when a join is complete (state SETTLED or REVOKING). Resolves with
+   * `undefined` when no join is complete after `limit`.
+   */
   async untilSettled(limit: DurationMs): Promise<ConsumerGroup | undefined> {
     if (this.#settled === undefined) {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -200,9 +206,9 @@ export class GroupMembership implements GroupHooks, MemberState {
       this.forget()
       return { generation: -1, owned: [] }
     }
-    // `now` may be the generation of a join whose SyncGroup failed. In that join, the group leader
-    // knew the partitions of this member, so it assigned them to no other member. So the ownership
-    // has no gap (`isContinuous`).
+    // Keep this generation, even if its SyncGroup has failed. In that join, the group leader knew
+    // the partitions of this member, so it assigned them to no other member. So this member owned
+    // them without interruption (`isContinuous`).
     this.#last = now
     return { generation: now.generation, owned: this.#deps.owned.all() }
   }
@@ -300,8 +306,8 @@ export class GroupMembership implements GroupHooks, MemberState {
     for (const partition of owned.all()) partition.isRevoking = false
     group.resume(groupByTopic(lost, ({ partition }) => partition))
     if (gained.length > 0) handlers.onAssigned(gained.map(toPosition))
-    // The call has all partitions, not only the gained ones, because pauses and resumes during the
-    // join did not reach kafkajs.
+    // The call has all owned partitions, not only the gained ones, because kafkajs did not get the
+    // pauses and resumes of partitions during the join.
     seekAndPause(group, owned.all())
   }
 }

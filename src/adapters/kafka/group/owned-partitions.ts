@@ -41,7 +41,10 @@ export class OwnedPartitions {
     this.#byKey.delete(partitionKey(partition))
   }
 
-  /** Whether the next fetch includes all owned partitions: none is paused or being revoked. */
+  /**
+   * Whether the next fetch includes all owned partitions, because none is paused or being revoked.
+   * If so, brokers may hold the fetch for longer (`GroupMembership.maxWait`).
+   */
   get areAllFetched(): boolean {
     return this.all().every(({ paused, isRevoking }) => !paused && !isRevoking)
   }

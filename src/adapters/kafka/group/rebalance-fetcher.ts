@@ -3,7 +3,10 @@ import { durationMs } from '../../../core/time.ts'
 import type { ConsumerGroup, FetchedBatch } from '../kafkajs/private-api.ts'
 import { type OwnedPartitions, seekAndPause } from './owned-partitions.ts'
 
-/** Time from the start of a join to the first fetch. Most rebalances end earlier. */
+/**
+ * Time from the start of a join to the first fetch of `RebalanceFetcher`. Most rebalances end
+ * earlier, and need no fetch.
+ */
 const fetchAfter = durationMs(100)
 
 interface RebalanceFetcherDeps {

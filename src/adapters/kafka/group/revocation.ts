@@ -9,7 +9,7 @@ import { groupByTopic, type OwnedPartitions, toTopicPartition } from './owned-pa
  * retry record may have to be written. The next owner repeats unfinished work.
  */
 const drainLimit = durationMs(8_000)
-/** The time limit of one commit. */
+/** The time limit of one commit of the offsets, after the partitions are drained. */
 const commitLimit = durationMs(2_000)
 const commitRetryAfter = durationMs(100)
 
@@ -28,8 +28,8 @@ interface Deps {
  * 4. Request a rejoin (`needsRejoin`), in which their next owners get them.
  *
  * Any join cancels a revocation that is not complete. The new assignment names the partitions that
- * are still excess. If an assignment does not contain a partition at all, these steps are skipped,
- * and `group-membership.ts` calls `onRevoked`.
+ * are still excess. If an assignment does not contain an owned partition at all, these steps are
+ * skipped for it, and `group-membership.ts` calls `onRevoked`.
  */
 export class IncrementalRevocation {
   readonly #deps: Deps

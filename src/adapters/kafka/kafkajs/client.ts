@@ -19,8 +19,8 @@ import { internal } from './private-api.ts'
 /** Growth and jitter of retry delays. kafkajs has other defaults when NODE_ENV is `test`. */
 const retryShape = { factor: 0.2, multiplier: 2 }
 /**
- * Retries of all requests except produce requests. There are only a few, because kafkajs sends them
- * all to the same broker, even if that broker is down. `group/broker-failover.ts` handles the
+ * Retries of all requests except produce requests. Their number is low, because kafkajs sends all
+ * retries to the same broker, even if that broker is down. `group/broker-failover.ts` handles the
  * failover of a consumer: it refreshes the metadata and retries for longer.
  */
 export const consumerRetry = { ...retryShape, initialRetryTime: 100, maxRetryTime: 500, retries: 5 }
@@ -45,8 +45,8 @@ export const metadataMaxAgeMs = 30_000
 export interface KafkaClient {
   /**
    * Creates a consumer with a client instance of its own, because kafkajs shares committed offsets
-   * between consumers of the same instance and group. The consumer calls `onDial` before it opens a
-   * connection.
+   * between consumers that have the same instance and the same group. The consumer calls `onDial`
+   * before it opens a connection.
    */
   consumer(config: ConsumerConfig, onDial?: () => void): Consumer
   producer(config: ProducerConfig): Producer
@@ -82,8 +82,8 @@ export function createKafka(
   }
   return {
     consumer: (consumerConfig, onDial) => {
-      // Headers are then read as text in the whole process. That does not affect applications that
-      // use Hookline's client library, because the library creates no consumers.
+      // Makes kafkajs read headers as text in the whole process. This does not affect applications
+      // that use Hookline's client library, because the library creates no consumers.
       readHeadersAsText()
       return new Kafka({ ...config, socketFactory: notifyingSockets(onDial) }).consumer(consumerConfig)
     },
@@ -135,14 +135,18 @@ export function connectionOf({ brokers, clientId, tls, sasl }: Settings['kafka']
 
 /** kafkajs's `logLevel.ERROR`, copied so that this file does not have to load kafkajs for it. */
 const errorLevel = 1
-/** How often a repeated warning is logged. kafkajs repeats some warnings many times a second. */
+/**
+ * Minimum time between two log lines of the same warning, in milliseconds. kafkajs repeats some
+ * warnings many times a second.
+ */
 const repeatAfterMs = 10_000
 
 /**
- * Writes kafkajs's log lines to Hookline's log. Lines of level ERROR become warnings, because
- * kafkajs retries after them; it throws the errors that it does not retry. These lines get the
- * level debug: lines of other levels, error responses of brokers, and repetitions of a warning
- * within 10 s.
+ * Writes kafkajs's log lines to Hookline's log.
+ * - A line of level ERROR becomes a warning, because kafkajs retries after it. (kafkajs throws the
+ *   errors that it does not retry.)
+ * - Lines of other levels become debug lines. So do lines of level ERROR that report an error
+ *   response of a broker, or that repeat a warning of the last 10 s.
  */
 export function kafkajsLogCreator(logger: Logger, monotonic: () => number = () => performance.now()): logCreator {
   const lastWarned = new Map<string, number>()

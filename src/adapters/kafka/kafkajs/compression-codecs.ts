@@ -71,7 +71,8 @@ export const lz4Codec: Codec = {
       const block = bytes.subarray(at + 4, at + 4 + (isStored ? word - lz4StoredFlag : word))
       at += 4 + block.length + (hasBlockChecksums ? 4 : 0)
       if (!(at <= bytes.length)) throw codecError('lz4: the frame is truncated')
-      // `size` includes bytes beyond `blockBytes`, which lz4js counts but does not write.
+      // If a block is too large, lz4js writes only `blockBytes` bytes, but returns the size of the
+      // whole block. So the check below finds this block.
       const size = isStored ? block.length : lz4.decompressBlock(block, decompressed, 0, block.length, 0)
       if (size > blockBytes)
         throw codecError(`lz4: a block decompresses to ${size} bytes, but the frame allows only ${blockBytes}`)
@@ -100,7 +101,7 @@ function readLz4Header(bytes: Buffer): {
     )
   return {
     hasBlockChecksums: (flags & 0x10) > 0,
-    // Bits 4 to 6 hold 4, 5, 6 or 7 for 64 KiB, 256 KiB, 1 MiB or 4 MiB.
+    // Bits 4 to 6 have the maximum block size: 4, 5, 6 or 7 for 64 KiB, 256 KiB, 1 MiB or 4 MiB.
     blockBytes: 64 * 1024 * 4 ** ((sizes >> 4) - 4),
     blocksAt: lz4Magic.length + 2 + ((flags & 0x08) > 0 ? 8 : 0) + 1,
   }

@@ -25,7 +25,7 @@ export function consumerStopped(groupId: string): KafkaError {
   return new KafkaError(`consumer of group ${groupId} is stopped`, { code: 'CLOSED', retriable: false })
 }
 
-/** Creates the error of a record that is too large. The code is the one that a broker returns. */
+/** Creates the error of a record that is too large, with the code that a broker would return. */
 export function recordTooLarge(topic: string, bytes: number, maxBytes: number): KafkaError {
   const line = `record for topic ${topic} has ${bytes} bytes; Hookline writes at most ${maxBytes} bytes per record`
   return new KafkaError(line, { code: 'MESSAGE_TOO_LARGE', retriable: false })

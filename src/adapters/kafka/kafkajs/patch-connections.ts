@@ -49,8 +49,8 @@ interface ConnectionPool {
 
 const poolFile = 'network/connectionPool'
 /**
- * Index of the added connection in the pool. kafkajs itself uses 1 for fetches and 0 for all other
- * requests.
+ * Index of the connection for JoinGroup, which this patch adds to the pool. kafkajs itself uses 1
+ * for fetches and 0 for all other requests.
  */
 const joinConnection = 2
 
@@ -87,7 +87,7 @@ function patchJoinConnection(): void {
 }
 
 /**
- * Defect: concurrent requests on a connection that is not open open a connection each
+ * Defect: when a connection is not open, each of several concurrent requests opens a connection
  * (network/connectionPool.js:51). kafkajs uses only the last one, and never closes the others.
  * Patch: the requests wait for the same connection.
  * Remove when: kafkajs opens one connection for concurrent requests.
@@ -192,7 +192,10 @@ const lengthBytes = 4
 function patchReconnect(): void {
   const { prototype } = internal<{ prototype: Connection }>('network/connection')
   const connect = prototype.connect
-  /** The sockets whose connection attempt has ended. Nothing waits for their errors. */
+  /**
+   * The sockets whose connection attempt has ended. Nothing waits for their errors, so
+   * `detachSocket` makes Node ignore these errors.
+   */
   const settled = new WeakSet<Socket>()
 
   prototype.connect = async function (this: Connection): Promise<boolean> {

@@ -73,7 +73,10 @@ function patchGroupHooks(): void {
 
 let originalFetch: ConsumerGroup['fetch'] | undefined
 
-/** Fetches once from one broker without the `fetch` hook, which waits until a rebalance ends. */
+/**
+ * Fetches once from one broker, also during a rebalance: it does not call the `fetch` hook, which
+ * waits until the rebalance ends.
+ */
 export async function fetchWithoutHooks(group: ConsumerGroup, nodeId: string): Promise<readonly FetchedBatch[]> {
   const hooks = hooksOf.get(group.cluster)
   if (hooks !== undefined) group.maxWaitTime = hooks.maxWait()
@@ -104,7 +107,10 @@ function neverEmpty(batch: FetchedBatch): FetchedBatch {
  */
 const no = (): boolean => false
 
-/** The last assignment by coordinator. Each consumer has its own object for its coordinator. */
+/**
+ * The last assignment of each consumer, by its coordinator. Each consumer has its own object for
+ * its coordinator.
+ */
 const assignments = new WeakMap<Broker, Buffer>()
 
 /** Returns the last assignment from this coordinator, including its user data. */

@@ -51,10 +51,10 @@ const at = {
 const uncounted = 12
 const flags = { compression: 0x07, logAppendTime: 0x08, transactional: 0x10, control: 0x20 }
 /**
- * The maximum number of records in a batch, and in a response before its next batches are ignored.
- * A record without key, value and headers takes seven bytes, so 64 MiB may have nine million of
- * them, and each becomes an object on the heap. A full batch of Hookline's own records has
- * thousands.
+ * The maximum number of records in a batch. When a response has more, its remaining batches are
+ * ignored. A record without key, value and headers takes seven bytes, so 64 MiB may have nine
+ * million of them, and each becomes an object on the heap. A full batch of Hookline's own records
+ * has thousands.
  */
 export const maxRecords = 200_000
 /** The maximum bytes of an unreadable batch that its `unreadBatch` record keeps. */
@@ -207,8 +207,8 @@ const batchOverhead = 49
  *   records that call throws a `RangeError`, which crashes the consumer again after each restart.
  * - A response may contain hundreds of batches that each decompress to the maximum.
  * Patch: adds the records one by one. When the decompressed batches of a response exceed
- * `maxDecompressedBytes`, or all its batches `maxRecords`, it ignores the remaining batches; the
- * next fetch returns them.
+ * `maxDecompressedBytes`, or all its batches exceed `maxRecords`, the patch ignores the remaining
+ * batches. The next fetch returns them.
  * Remove when: kafkajs adds records one by one, and limits the decompressed size of a response.
  */
 function patchHugeBatch(): void {
@@ -246,7 +246,10 @@ function patchHugeBatch(): void {
   })
 }
 
-/** Adds the length field again, because the original function reads it. */
+/**
+ * Puts the length field in front of the bytes again, because kafkajs's own `decodeMessages` reads
+ * it.
+ */
 function withLength(bytes: Buffer): Buffer {
   const length = Buffer.alloc(4)
   length.writeInt32BE(bytes.length)

@@ -12,8 +12,8 @@ export interface DecodedRecord {
   readonly key: Buffer | null
   readonly value: Buffer | null
   /**
-   * The values are bytes. After `readHeadersAsText` they are text, unless they exceed
-   * `maxTextBytes`.
+   * The values are bytes. After `readHeadersAsText` they are text, unless all headers of the record
+   * together exceed `maxTextBytes`.
    */
   readonly headers: Readonly<Record<string, Header | Header[]>> | HeaderTexts
   readonly isControlRecord: boolean
@@ -102,7 +102,7 @@ function readHeaders(cursor: Cursor): DecodedRecord['headers'] {
   return headers
 }
 
-/** Decodes the headers to text. If a name is repeated, the last value counts; null becomes ''. */
+/** Decodes the headers to text. A repeated name has its last value; null becomes ''. */
 function readTexts(cursor: Cursor): HeaderTexts {
   const count = cursor.varint()
   if (count === 0) return {}
@@ -133,7 +133,7 @@ class Cursor {
     this.#from = from
   }
 
-  /** The number of remaining bytes. */
+  /** The number of bytes of the record that are not decoded yet. */
   get left(): number {
     return this.#from.length - this.#at
   }

@@ -178,8 +178,8 @@ const tables = tablesFor(polynomial)
  */
 export function crc32c(bytes: Buffer): number {
   const { buffer, byteOffset, length } = bytes
-  // A typed array of words must begin at a multiple of the word size. The bytes before that are
-  // handled one by one.
+  // A typed array of words must begin at a multiple of the word size. The bytes before the first
+  // multiple are handled one by one.
   const first = Math.min(-byteOffset & (wordBytes - 1), length)
   const pairs = isLowByteFirst ? Math.floor((length - first) / bytesPerStep) : 0
   const words = pairs === 0 ? noWords : new Int32Array(buffer, byteOffset + first, 2 * pairs)

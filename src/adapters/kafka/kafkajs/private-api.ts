@@ -3,9 +3,9 @@ import { dirname, sep } from 'node:path'
 import type { UnreadBatch } from '../../../core/ports.ts'
 
 /*
- * The types of kafkajs's private code that Hookline calls or replaces. They are correct for exactly
- * one version of kafkajs, and `load-kafkajs.ts` rejects all others. kafkajs represents offsets as
- * decimal strings.
+ * This file has the types of kafkajs's private code that Hookline calls or replaces. They are
+ * correct for exactly one version of kafkajs, and `load-kafkajs.ts` rejects all others. kafkajs
+ * represents offsets as decimal strings.
  */
 
 export interface TopicPartitions<Partition = { readonly partition: number }> {

@@ -141,7 +141,7 @@ export function createLogPositions(kafka: KafkaClient): LogPositions {
 }
 
 /**
- * Reads every commit of a group, with its metadata.
+ * Reads the committed offsets of a group for all its partitions, with their metadata.
  * @throws KafkaError
  */
 export async function readCommits(kafka: KafkaClient, groupId: string): Promise<readonly Position[]> {

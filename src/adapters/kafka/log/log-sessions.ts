@@ -42,7 +42,7 @@ interface LogSessions {
 
 interface Connection {
   readonly cluster: Cluster
-  /** Number of sessions in progress. */
+  /** Number of sessions in progress on this connection. */
   sessions: number
 }
 
@@ -75,7 +75,8 @@ export function createLogSessions(deps: Deps): LogSessions {
       try {
         return await useKept(use)
       } catch (error) {
-        // A kept connection can be broken, and its metadata can be out of date.
+        // The kept connection can be broken, or its metadata out of date, so the session is
+        // repeated once with a new connection.
         if (isNew || !(error instanceof KafkaError)) throw error
         return useKept(use)
       }
@@ -99,9 +100,9 @@ function sessionOf({ clock }: Deps, cluster: Cluster): LogSession {
   }
 
   /**
-   * Returns one offset for each partition of a topic: its beginning, its end, or the first record
-   * with a timestamp or a later one. For a timestamp that is later than all records of a partition,
-   * the offset is -1.
+   * Returns one offset for each partition of a topic: its beginning, its end, or its first record
+   * at or after a given time. If the partition has no record at or after this time, the offset is
+   * -1.
    */
   async function offsetsAt(topic: string, at: AtTime): Promise<readonly number[]> {
     const partitions = (await partitionsOf(topic)).map(partition => ({ partition }))
@@ -173,7 +174,9 @@ function sessionOf({ clock }: Deps, cluster: Cluster): LogSession {
   }
 }
 
-/** The partitions of a topic, ascending. Finds new partitions and leaders after half a minute. */
+/**
+ * The partitions of a topic, ascending. New partitions and leaders are found within half a minute.
+ */
 async function currentPartitions(cluster: Cluster, topic: string): Promise<readonly number[]> {
   await connectAndListPartitions(cluster, topic)
   await asked(`cannot read topic ${topic}`, () => cluster.refreshMetadataIfNecessary())

@@ -41,7 +41,7 @@ export function toLogRecordView(
   }
 }
 
-/** Converts header values to text. If a name is repeated, the last value counts. */
+/** Converts header values to text. A repeated name has its last value. */
 export function toHeaderTexts(headers: FetchedMessage['headers'] = noHeaders): RecordHeaders {
   if (isText(headers)) return headers
   const texts: Record<string, string> = {}

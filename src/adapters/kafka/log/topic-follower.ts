@@ -39,7 +39,8 @@ const behindMs = 2 * maxWaitMs
  * of a broker take less time.
  */
 const logErrorAfterMs = 5_000
-const unreadable = 'cannot read the topic; hookline retries, and sees no new records of the topic until a read succeeds'
+const unreadable =
+  'hookline cannot read this topic (see "topic" and "code"); it retries, and gets no new records of the topic until a read succeeds; if this takes minutes, check Kafka with: hookline doctor'
 /** How long `stop` waits for the fetch in progress. */
 const stopLimit = durationMs(2_000)
 
@@ -99,9 +100,9 @@ class Follower implements TopicFollower {
   }
 
   /**
-   * Fetches until `stop` is called.
+   * Fetches until `stop` is called. It retries failed fetches.
    * @throws the error of the last retry, if the follower has never reached the end of the topic.
-   * Once it has, it retries forever.
+   *   After it has reached the end once, it retries forever.
    */
   async #follow(handlers: TopicFollowerHandlers, onFirst: () => void): Promise<void> {
     let attempt = 0
@@ -119,14 +120,17 @@ class Follower implements TopicFollower {
     }
   }
 
-  /** The sum of all positions: a number that changes when a record of any partition is read. */
+  /**
+   * The sum of all positions. It changes when a record of any partition is read, so it shows
+   * whether a fetch has made progress.
+   */
   get #progress(): number {
     return [...this.#partitions.values()].reduce((sum, { position }) => sum + position, 0)
   }
 
   /**
    * Fetches once from each leader and handles all successful responses. Resolves with the error of
-   * one failed fetch, or with `undefined`.
+   * one failed fetch, or with `undefined` if no fetch failed.
    */
   async #fetchOnce(handlers: TopicFollowerHandlers): Promise<{ readonly error: unknown } | undefined> {
     await this.#findPartitions()
@@ -193,7 +197,7 @@ class Follower implements TopicFollower {
   #logOutage(failure: { readonly error: unknown } | undefined): void {
     const { clock, logger, topic } = this.#deps
     if (failure === undefined) {
-      if (this.#outage?.isLogged === true) logger.info({ topic }, 'reads of the topic succeed again, after failures')
+      if (this.#outage?.isLogged === true) logger.info({ topic }, 'hookline can read this topic again (see "topic")')
       this.#outage = undefined
       return
     }

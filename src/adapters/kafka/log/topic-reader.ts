@@ -25,7 +25,7 @@ export interface ReaderDeps {
 const maxWaitMs = 250
 /**
  * Maximum bytes of one fetch in `readPartition`. A response may end in the middle of a batch, and
- * the next fetch then returns that batch again. Larger fetches repeat fewer bytes.
+ * the next fetch then returns the whole batch again. With larger fetches, this happens less often.
  */
 const partitionBytes = 4 * 1024 * 1024
 

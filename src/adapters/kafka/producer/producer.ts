@@ -83,7 +83,7 @@ interface PartitionedMessage extends Message {
   readonly maySend: OutgoingRecord['maySend'] | undefined
 }
 
-/** The error of a record whose `maySend` returns false. */
+/** The error of a record that was not sent, because its `maySend` returned false. */
 const recordWithdrawnError = (retriable: boolean): KafkaError =>
   new KafkaError('the record was withdrawn before it was sent', { code: 'HELD_BACK', retriable })
 

@@ -13,19 +13,19 @@ const nameOption = [
 ] as const
 
 const syncDescription = [
-  'Uploads a list: the members of an audience, or the users of a computed trait with their values. Without --partial, Hookline removes the users who are not in the list. With --partial, Hookline changes only the users in the list. Each destination of the audience then gets only the values that it has not acknowledged yet.',
-  'Each line of the list is a user id, a JSON object {"userId", "value"}, or a JSON string or number with the id. If the first line has a column "userId", the list is CSV; the values are then in a column "value". The list may be compressed with gzip. Memory use does not depend on the length of the list.',
+  'Uploads a list: the members of an audience, or the users of a computed trait with their values. Without --partial, Hookline removes the users who are not in the list from the audience or trait. With --partial, Hookline changes only the users in the list. Each destination of the audience then gets only the values that it has not acknowledged yet.',
+  'Each line of the list is a user id as plain text, a user id as a JSON string or number, or a JSON object with "userId" and "value". If the first line has a column "userId", the list is CSV; the values are then in a column "value". The list may be compressed with gzip. Memory use does not depend on the length of the list.',
   'In the list of an audience, the value false removes the user; a line without a value adds the user. In the list of a computed trait, each line needs a value, and a CSV list needs the column "value". The value null (in CSV: an empty field) removes the user.',
-  'If the upload is interrupted or a line is invalid, Hookline applies the lines before that point and does not remove the users who are missing from the list: sync the whole list again. If a program pipes the list to stdin and fails, Hookline cannot detect that the list is incomplete, and removes the users who are missing: write the list to a file first.',
+  'If the upload is interrupted or a line is invalid, Hookline applies only the lines before that point. It does not remove the users who are not in these lines. Sync the whole list again.\n\nIf a program pipes the list to stdin and fails before the end, Hookline cannot detect that the list is incomplete. Hookline then removes the users whom the program did not write. To avoid this, write the list to a file first.',
   'With --wait the command waits until each change is delivered or has failed. Because of retries, the wait may last several hours. The exit code is 1 if a change was not delivered.',
   'With --json, the field "seconds" is the duration of the upload. With --wait, the field "waitSeconds" is the duration of the wait.',
 ].join('\n\n')
 
 const driftDescription = [
   'Finds the users whose current value a destination has not acknowledged, and counts them by destination and status.',
-  'With the status "in flight", Hookline is delivering a change, which is normal. With "unknown", Hookline does not know the value at the destination, because a delivery failed or had no result, or the audience was reset. The next sync sends the value again. With "different", the destination has an older value, because it was disabled or was not a destination of the audience. Enable it, or add it to the audience in audiences.list of the configuration. Then sync again.',
+  'With the status "in flight", Hookline is delivering a change, which is normal. With "unknown", Hookline does not know the value at the destination, because a delivery failed or had no result, or the audience was reset. The next sync sends the value again. With "different", the destination has an older value, because the destination was disabled or was not a destination of the audience. Enable the destination, or add it to the audience in audiences.list of the configuration. Then sync again.',
   'With --json the command prints one JSON line for each pair of a user and a destination that it finds. The field "standing" has the status: "in_flight", "unknown" or "different".',
-  'Exit code 1 if a user has the status "unknown" or "different".',
+  'The exit code is 1 if a user has the status "unknown" or "different".',
 ].join('\n\n')
 
 /** `hookline audience sync|list|show|drift|reset` */
@@ -36,18 +36,27 @@ export function audienceCommand(io: CommandIo, open: OpenCommandClients = openCo
       audienceTask(options, io, open, work)
   const subcommand = (name: string, summary: string): Command => withConfigOption(createCommand(name, summary, io))
 
-  const sync = subcommand('sync', 'upload the members of an audience')
+  const sync = subcommand(
+    'sync',
+    'upload the list of an audience or computed trait, and send the changes to its destinations',
+  )
     .description(syncDescription)
     .requiredOption(...nameOption)
     .requiredOption('--members <file>', 'file with the list of members; "-" means stdin')
     .option('--partial', 'change only the users in the list, and leave all others unchanged')
-    .option('--allow-empty', 'accept an empty list, which removes all members (default: the command rejects it)')
+    .option(
+      '--allow-empty',
+      'accept an empty list, which removes all members (default: the command rejects an empty list)',
+    )
     .option('--wait', 'wait until each change is delivered or has failed')
     .action(doing(syncAudience))
-  const list = subcommand('list', 'list the audiences with the sync status of each destination').action(
+  const list = subcommand('list', 'list the audiences, and count the users of each destination by sync status').action(
     doing(listAudiences),
   )
-  const show = subcommand('show', 'show the sync status of one audience, or of one user in it')
+  const show = subcommand(
+    'show',
+    'show, for one audience or one user in it, which values the destinations have acknowledged',
+  )
     .requiredOption(...nameOption)
     .option('--user <id>', 'show the value of this user at each destination')
     .action(doing(showAudience))
@@ -55,15 +64,25 @@ export function audienceCommand(io: CommandIo, open: OpenCommandClients = openCo
     .description(driftDescription)
     .requiredOption(...nameOption)
     .action(doing(showDrift))
-  const reset = subcommand('reset', 'make the next sync send the value of every user in its list, even if unchanged')
+  const reset = subcommand(
+    'reset',
+    'make the next sync send the values of all users in its list, even values that have not changed',
+  )
     .description(
-      "Discards Hookline's record of the values that the destinations of this audience have. Use the command, for example, when a destination has lost its data. The command itself sends nothing to the destinations. The next sync sends every user in its list, and every user that it removes, even if their values have not changed.",
+      "Discards Hookline's record of the values that the destinations of this audience have. Use the command, for example, when a destination has lost its data. The command itself sends nothing to the destinations. The next sync sends a message for every user in its list and for every user that it removes, even if the value of the user has not changed.",
     )
     .requiredOption(...nameOption)
-    .option('--destination <id>', 'reset the audience only for this destination (default: for all its destinations)')
+    .option(
+      '--destination <id>',
+      'reset the audience only for this destination (default: for all destinations of the audience)',
+    )
     .action(doing(resetAudience))
 
-  const command = createCommand('audience', 'sync audiences and computed traits, and show their status', io)
+  const command = createCommand(
+    'audience',
+    'sync audiences (lists of users) and computed traits (a value for each user), and show their status',
+    io,
+  )
   for (const each of [sync, list, show, drift, reset])
     command.addCommand(withExamples(withJsonOption(each), examples[each.name() as keyof typeof examples]))
   return withExamples(command, [

@@ -37,7 +37,10 @@ interface Run {
   readonly signal: AbortSignal
 }
 
-/** The result and the duration of the wait of `--wait`. */
+/**
+ * The result of `--wait`, with which the command waits until the changes of the sync are delivered.
+ * `waitSeconds` is the duration of this wait.
+ */
 interface TimedWait extends WaitReport {
   readonly waitSeconds: number
 }
@@ -168,7 +171,7 @@ function printResult(
         throw new CommandFailed('interrupted; the upload is complete, and Hookline continues to deliver the changes')
       if (delivery?.ahead !== undefined)
         throw new CommandFailed(
-          `this sync had no effect, because a clock was ahead at an earlier sync, whose time is still in the future (${toIsoTimestamp(syncBegan(delivery.ahead))}); sync again after you run: hookline audience reset --name ${JSON.stringify(audience.name)}`,
+          `this sync had no effect, because the time of an earlier sync is still in the future (${toIsoTimestamp(syncBegan(delivery.ahead))}): a clock was ahead at that sync; run \`hookline audience reset --name ${JSON.stringify(audience.name)}\`, then sync again`,
         )
       if (delivery !== undefined && delivery.undelivered > 0)
         throw new CommandFailed(

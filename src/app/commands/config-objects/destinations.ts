@@ -11,8 +11,8 @@ import { testDestination } from './test-destination.ts'
 
 const applyDescription = [
   'Creates and changes destinations so that they match the files. A file has one destination, a list of destinations, or several YAML documents separated by "---". Each destination is written as in `destinations` of the configuration file. Before the command sends the destinations to the operator service, it replaces references to environment variables and secret files (`sharedSecretFile`, `file: NAME`) with their values. Apply only files that you trust: they can name any environment variable, and any file that you can read.',
-  'Prints what changes, without secrets. A changed secret is shown as its fingerprint, the first 8 hex digits of its SHA-256. If you apply the same files again, nothing changes. If a file does not have `enabled`, `paused` or a shared secret, the destination keeps the current value. If the file has a mask ("***") in place of a secret, as in the output of `destinations show`, the destination keeps its current secret.',
-  'The operator service checks all changes before the first one is made. If it refuses a change, the command prints each problem with its place in the file and changes nothing, and its exit code is 2. If another client of the operator API, or Hookline itself, changes one of the destinations while the command runs, the command stops without overwriting that change, and its exit code is 1. Changes that the command has already made are kept: run the command again to make the rest.',
+  'The command prints what changes, without secrets. A changed secret is shown as its fingerprint, the first 8 hex digits of its SHA-256. If you apply the same files again, nothing changes. If a file does not have `enabled`, `paused` or a shared secret, the destination keeps its current value. If the file has a mask ("***") in place of a secret, as in the output of `destinations show`, the destination keeps its current secret.',
+  'The operator service checks all changes before it makes the first one. If it refuses a change, the command prints each problem with its place in the file and changes nothing, and its exit code is 2. If another client of the operator API, or Hookline itself, changes one of the destinations while the command runs, the command stops without overwriting that change, and its exit code is 1. Changes that the command has already made are kept: run the command again to make the rest.',
 ].join('\n\n')
 
 /** `hookline destinations` with its subcommands, from `list` to `test`. */
@@ -22,14 +22,20 @@ export function destinationsCommand(io: CommandIo): Command {
 
   const commands = [
     subcommand('list', 'list the destinations from the configuration file and those created through the operator API')
-      .addOption(closedOption('--state', 'list only destinations in this state', destinationStates))
+      .addOption(
+        closedOption(
+          '--state',
+          'list only destinations in this state; excluded: Hookline cannot use the destination, because its document has problems',
+          destinationStates,
+        ),
+      )
       .option('--source <id>', 'list only destinations of this source')
       .option('--search <text>', 'list only destinations whose id or URL contains this text')
       .action(doing(listObjects)),
     ofOne('show', 'show one destination as YAML, with its secrets masked').action(doing(showObject)),
     ofOne('status', 'show the circuit breaker, the waiting deliveries and the results of a destination')
       .description(
-        'Prints what the dispatchers know about the destination: the circuit breaker, requests in progress, deliveries that wait in memory and in retry topics, and the results of the last hour and day. The values are up to 10 seconds old.',
+        'Prints the status of the destination: the circuit breaker, requests in progress, deliveries that wait in memory and in retry topics, and the results of the last hour and day. The values that the dispatchers (the services that deliver events) report are up to 10 seconds old.',
       )
       .action(doing(showStatus)),
     subcommand('apply', 'create and change destinations from files')
@@ -52,7 +58,7 @@ export function destinationsCommand(io: CommandIo): Command {
     ofOne('disable', 'disable a destination; its events are dropped and not delivered later').action(
       doing(switchDestination('disable')),
     ),
-    ofOne('rotate-secret', 'give a destination a new shared secret, and print it once')
+    ofOne('rotate-secret', 'generate a new shared secret for a destination, and print it; it cannot be shown again')
       .option(
         '--overlap <duration>',
         'time for which both secrets are in use: the old one signs X-Signature, and both sign the Standard Webhooks headers (default: 24h)',
@@ -60,7 +66,7 @@ export function destinationsCommand(io: CommandIo): Command {
       .action(doing(rotateSecret)),
     ofOne('test', 'send a signed test message to each webhook of a destination now')
       .description(
-        'The operator service sends one signed test message to each webhook of the destination, immediately and without retries, even if the destination is paused or disabled. Prints each request, with its secrets masked, and its outcome. Exit code 1 if no webhook accepted the message.',
+        'The operator service sends one signed test message to each webhook of the destination, immediately and without retries, even if the destination is paused or disabled. The command prints each request, with its secrets masked, and its outcome. The exit code is 1 if no webhook accepted the message.',
       )
       .action(doing(testDestination)),
   ]

@@ -8,7 +8,7 @@ import { objectAction, objectSubcommand } from './subcommand.ts'
 
 const applyDescription = [
   'Creates and changes sources so that they match the files. A file has one source, a list of sources, or several YAML documents separated by "---". Each source is written as in `sources` of the configuration file. In all other respects this command works like `hookline destinations apply`.',
-  'A source that has no write key in the file keeps its current write keys. A new source must have a write key in the file. Prints what changes, without keys. If the operator service refuses a change, the command changes nothing, and the exit code is 2.',
+  'A source that has no write key in the file keeps its current write keys. A new source must have a write key in the file. The command prints what changes, without keys. If the operator service refuses a change, the command changes nothing, and the exit code is 2.',
 ].join('\n\n')
 
 /** `hookline sources list|show|apply|delete|rotate-key` */
@@ -30,10 +30,10 @@ export function sourcesCommand(io: CommandIo): Command {
     ofOne('delete', 'delete a source; possible only if no destination receives its messages').action(
       doing(deleteObject),
     ),
-    ofOne('rotate-key', 'give a source a new write key, and print it once')
+    ofOne('rotate-key', 'generate a new write key for a source, and print it; it cannot be shown again')
       .option(
         '--keep <n>',
-        'how many earlier write keys stay valid; the oldest are removed first (default: all)',
+        'number of earlier write keys that stay valid: the newest ones (default: all)',
         wholeNumber('--keep', 0),
       )
       .action(doing(rotateKey)),

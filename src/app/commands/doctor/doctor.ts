@@ -25,20 +25,21 @@ interface Options {
 type OpenInstruments = (settings: Settings, io: CommandIo) => Instruments & { close(): void }
 
 /**
- * The time limit for all checks together. The config topic takes up to 5 s. The remaining 10 s are
- * enough for twice `maxConcurrentDials` unreachable endpoints with the default timeout of 5 s.
+ * Time limit of one run of the command. Reading the config topic takes up to 5 s of this time. In
+ * the remaining 10 s, the command can dial twice `maxConcurrentDials` endpoints even if all of them
+ * are unreachable, because a connection attempt ends after 5 s by default.
  */
 const limit = durationMs(15_000)
 /**
- * The time limit for reading the config topic, as a part of `limit`. The topic is read before the
- * other checks.
+ * Time limit for reading the config topic. The other checks begin after this read, and have the
+ * rest of `limit`.
  */
 const configTopicLimit = durationMs(5_000)
 
 const description = [
   'Checks everything that the services need, from the machine on which the command runs: each Kafka broker at its advertised address, the ACLs of this client, topics, schemas, clocks, and each endpoint (DNS name, permitted address, connection, TLS certificate). The endpoints include those of destinations that were created through the operator API.',
   'Sends no HTTP request to any endpoint. Writes two records to the dead-letter topic, to check that Kafka acknowledges writes and to read the time of the broker. Both records are empty, and Hookline does not treat them as dead letters.',
-  'Prints one line for each check: "ok", "warn" (works now, but a problem is likely) or "fail", and what to do. Stops after at most 15 seconds. Exit code 1 if a check fails.',
+  'Prints one line for each check: "ok", "warn" (works now, but a problem is likely) or "fail", and what to do. Stops after at most 15 seconds. The exit code is 1 if a check fails.',
 ].join('\n\n')
 
 /** `hookline doctor` */

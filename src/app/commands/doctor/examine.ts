@@ -30,8 +30,8 @@ export interface Instruments {
 export interface ExaminationInput {
   readonly settings: Settings
   /**
-   * Why the config topic could not be read, so that its objects are not in the settings.
-   * `undefined` if they are.
+   * The reason why the config topic could not be read. The settings then lack the objects of this
+   * topic, and a check reports the reason. `undefined` when the topic was read.
    */
   readonly unreadObjects?: string
   /** The checks cover only what these services use. */

@@ -13,7 +13,10 @@ interface Deps {
 
 /** Writes messages to the events topic, with the key and encoding that the collector uses. */
 export interface EventWriter {
-  /** Appends a message. Resolves when fewer than `maxWaiting` records wait for Kafka. */
+  /**
+   * Appends a message. Resolves when the caller may append the next one: fewer than `maxWaiting`
+   * records then wait for Kafka's acknowledgement.
+   */
   put(message: Message): Promise<void>
   /**
    * The error of the first record that Kafka did not acknowledge. Later records fail too, so the
@@ -25,8 +28,8 @@ export interface EventWriter {
 }
 
 /**
- * Maximum number of records that wait for Kafka's acknowledgement. It is enough for full batches,
- * and they need little memory.
+ * Maximum number of records that wait for Kafka's acknowledgement. This many records are enough to
+ * fill the batches of the producer, and need little memory.
  */
 const maxWaiting = 5_000
 

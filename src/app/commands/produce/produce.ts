@@ -58,7 +58,7 @@ const openOutlet: OpenOutlet = async (settings, io) => {
 }
 
 const description = [
-  'Writes sample messages of all types to the events topic or, with --stdin, the messages that it reads from stdin as JSON lines. The command writes the messages in the same format as the collector, and Hookline delivers them to the destinations of the source.',
+  'Writes messages to the events topic: sample messages or, with --stdin, the messages that it reads from stdin as JSON lines. The command writes the messages in the same format as the collector, and Hookline delivers them to the destinations of the source.',
   'With neither --count nor --rate, the command writes 100 sample messages. With --rate but without --count, it runs until you stop it with Ctrl-C.',
 ].join('\n\n')
 
@@ -90,7 +90,7 @@ export function produceCommand(io: CommandIo, open: OpenOutlet = openOutlet): Co
       parseTypes,
     )
     .option('--source <id>', 'source of the messages (default: the first one in the configuration)')
-    .option('--users <number>', 'number of different users in the messages', wholeNumber('--users', 1), 1_000)
+    .option('--users <number>', 'number of different users in the sample messages', wholeNumber('--users', 1), 1_000)
     .option(
       '--seed <number>',
       'number from which the sample messages are generated; the same seed gives the same messages and ids (default: random)',

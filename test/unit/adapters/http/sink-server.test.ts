@@ -53,7 +53,7 @@ describe('the recorded request', () => {
     ])
   })
 
-  it('is answered only after the hook has finished', async () => {
+  it('gets its response only after the hook has finished', async () => {
     const order: string[] = []
     const { post } = await startSink({
       onRequest: async () => {

@@ -155,7 +155,7 @@ describe('delete-user --status', () => {
       harness.log.writeTo(1, topics.deletions, Buffer.from(encodeDeletionOutcome({ ...other, result: 'delivered' })))
     const result = await deleteUser('--status', 'd-1')
     expect(result.out).toMatch(
-      /\nHookline may have delivered more .* \(it reads for at most 5 s, and at most 300000 records\)\n$/,
+      /\nHookline may have delivered more .* \(this command reads for at most 5 s, and at most 300000 records\)\n$/,
     )
     expect(JSON.parse((await deleteUser('--status', 'd-1', '--json')).out)).toMatchObject({ partial: true })
     const strange = await deleteUser('--status', 'd-9')
@@ -175,7 +175,10 @@ describe('unsuppress-user', () => {
   it('lifts suppressions and reports users without one', async () => {
     await deleteUser('--user', 'ada', '--suppress')
     const { code, out } = await hookline('unsuppress-user', '--user', 'ada', 'bo\u{1b}b')
-    const lines = ['new events are delivered again: ada', 'nothing to change, new events were not dropped: bo\u{fffd}b']
+    const lines = [
+      'Hookline delivers new events of this user again: ada',
+      'nothing changed, because Hookline did not drop new events of this user: bo\u{fffd}b',
+    ]
     expect({ code, out }).toEqual({ code: 0, out: `${lines.join('\n')}\n` })
     expect(harness.marksOf('ada')).toMatchObject([{ isSuppressed: false }])
     const again = await hookline('unsuppress-user', '--user', 'ada', '--json')

@@ -68,7 +68,7 @@ describe('hookline ledger', () => {
     const { code, out, err } = await run()
     expect(out).toMatch(/crm .* -\n/)
     expect(err).toBe(
-      'hookline: the answer lacks some rows or counts, usually because it has too many rows or took too long; to request fewer rows, use --since, --until and --destination\n' +
+      'hookline: the operator service did not return all rows and counts, usually because there are too many rows, or because it took too long to read them; to request fewer rows, use --since, --until and --destination\n' +
         'hookline: the counts of hours before 2026-03-01T11:00:00.000Z are incomplete, because Hookline has not stored all results of these hours; DIFFERENCE is "-", and cannot show whether deliveries were lost\n',
     )
     expect(code).toBe(0)

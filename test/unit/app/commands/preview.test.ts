@@ -187,7 +187,7 @@ describe('usage errors exit with 2', () => {
       'no --source with several sources',
       [],
       track,
-      'name the source of the message with --source; the configuration file has these sources: web, app',
+      'the source of the message is unknown: name it with --source; the configuration file has these sources: web, app',
     ],
     ['an unknown source', ['--source', 'wbe'], track, "--source: unknown value 'wbe' (did you mean web?)"],
     [

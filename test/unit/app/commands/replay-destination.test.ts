@@ -24,7 +24,7 @@ describe('an unconfigured --destination', () => {
     )
   })
 
-  it('with dead letters outside the other filters exits with 1', async () => {
+  it('exits with 1 when its dead letters do not match the other filters', async () => {
     const { code, err } = await run(some, ['--destination', 'gone', '--message-id', 'nobody'])
     expect({ code, err }).toEqual({
       code: 1,

@@ -105,7 +105,7 @@ describe('the merged settings', () => {
     expect(waits).toEqual([interval - tookMs, interval - tookMs])
   })
 
-  it('take a change of the file together with waiting changes of objects', async () => {
+  it('apply a change of the file together with waiting changes of objects', async () => {
     const { clock, merged, store, applied, write, ids } = await setUp()
     merged.follow(store)
     write('crm')

@@ -115,7 +115,7 @@ describe('the filters of dead letters', () => {
   })
 
   it('a list from a search that has not ended does not say that there are no dead letters', () => {
-    expect(emptyTitle(true, true)).toBe('No dead letter was found yet.')
+    expect(emptyTitle(true, true)).toBe('No dead letter found so far.')
     expect(emptyTitle(true, false)).toBe('No dead letter matches the filters.')
     expect(emptyTitle(false, false)).toBe('There are no dead letters.')
     expect(partialText(true)).toContain('Choose "Next page"')

@@ -153,7 +153,7 @@ describe('disables', () => {
     expect(verdict).toMatchObject({ kind: 'disable', disabled: expected, state: { disabled: expected, version: 3 } })
   })
 
-  it('not before the attempts, however long it fails', () => {
+  it('a destination only after the minimum number of attempts, however long it fails', () => {
     expect(judgeFailures(failing(1_000, 18), failed(1), rule, now)).toMatchObject({
       kind: 'note',
       state: { attempts: 19 },

@@ -138,7 +138,7 @@ describe('drift', () => {
       'too few replicas',
       { 'acme.events': { replicationFactor: 2 } },
       [
-        'error acme.events replication: has replication factor 2, needs 3: add replicas, for example with kafka-reassign-partitions.sh',
+        'error acme.events replication: has replication factor 2, but needs 3: add replicas, for example with kafka-reassign-partitions.sh',
       ],
     ],
     [
@@ -170,7 +170,7 @@ describe('drift', () => {
       2,
       specsFor(2).map(
         ({ name }) =>
-          `error ${name} replication: has replication factor 2, needs 3: add replicas, for example with kafka-reassign-partitions.sh`,
+          `error ${name} replication: has replication factor 2, but needs 3: add replicas, for example with kafka-reassign-partitions.sh`,
       ),
     ],
   ])('topics.replicationFactor %d', (replicationFactor, expected) => {
@@ -206,7 +206,7 @@ describe('topics with copies accept larger records than the events topic', () =>
       'created by an earlier version',
       { 'acme.dead-letter': config({ 'max.message.bytes': '1048588' }, 'acme.dead-letter') },
       [
-        'note acme.dead-letter record_size: has max.message.bytes 1048588, needs 2097152: a retry record or dead letter is longer than its event and may not fit: raise max.message.bytes',
+        'note acme.dead-letter record_size: has max.message.bytes 1048588, but needs 2097152, because a retry record or dead letter is longer than its event: raise max.message.bytes',
       ],
     ],
     [
@@ -214,7 +214,7 @@ describe('topics with copies accept larger records than the events topic', () =>
       { 'acme.events': config({ 'max.message.bytes': '5000000' }) },
       ['acme.retry.10s', 'acme.retry.30s', 'acme.retry.1m', 'acme.retry.5m', 'acme.dead-letter'].map(
         topic =>
-          `note ${topic} record_size: has max.message.bytes 2097152, needs 5065536: a retry record or dead letter is longer than its event and may not fit: raise max.message.bytes`,
+          `note ${topic} record_size: has max.message.bytes 2097152, but needs 5065536, because a retry record or dead letter is longer than its event: raise max.message.bytes`,
       ),
     ],
   ])('%s', (_, changes, expected) => {
@@ -240,7 +240,7 @@ describe('the config topic', () => {
         kind: 'tombstones',
         severity: 'error',
         detail:
-          'has delete.retention.ms 86400000, needs 315360000000: Kafka may remove the record of a deletion before all processes have read it, and then processes disagree about an object that is created again: raise delete.retention.ms',
+          'has delete.retention.ms 86400000, but needs 315360000000: raise delete.retention.ms, because Kafka may otherwise remove the record of a deletion before all processes have read it, and processes then disagree about an object that is created again',
       },
     ])
   })
@@ -253,7 +253,7 @@ describe('compacted topics need a minimum compaction lag', () => {
   ])('reports that %s was created by an earlier version', (name, is, needed) => {
     const topic = `acme.${name}`
     expect(drifts({ [topic]: config({ 'min.compaction.lag.ms': is }, topic) })).toEqual([
-      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, needs ${needed}: compaction may remove a valid record that a delayed write replaced, before Hookline writes it again: raise min.compaction.lag.ms`,
+      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, but needs at least ${needed}: raise it; otherwise, if a delayed write puts an outdated record after a valid one with the same key, compaction may remove the valid record before Hookline writes it again`,
     ])
   })
 })

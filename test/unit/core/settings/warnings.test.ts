@@ -17,7 +17,7 @@ const unsigned =
 
 const easyToGuess = 'has fewer than 16 characters and is easy to guess; use a longer random one'
 const deprecated =
-  "collector.operatorKey: the operator API on the collector's listener is deprecated, the next minor version removes it; use operator.keys and operator.listen"
+  "collector.operatorKey: the operator API on the collector's listener is deprecated, and the next minor version removes it; use operator.keys and operator.listen"
 
 it.each<[string, object, string[]]>([
   ['no warning', {}, []],
@@ -108,7 +108,7 @@ it.each<[string, object, string[]]>([
       `source web: a write key ${easyToGuess}`,
       `destination crm: a shared secret ${easyToGuess}`,
       `operator key ada: a key ${easyToGuess}`,
-      `collector.operatorKey: it ${easyToGuess}`,
+      `collector.operatorKey: the key ${easyToGuess}`,
     ],
   ],
   [

@@ -146,7 +146,7 @@ describe('a change', () => {
     await harness.advance(10_000)
     expect(await late).toMatchObject({
       kind: 'unavailable',
-      detail: expect.stringContaining('could not write a record and read it back within 10 s'),
+      detail: expect.stringContaining('did not read its new record back within 10 s'),
     })
   })
 

@@ -144,7 +144,7 @@ describe('changes', () => {
     follower.isCutOff = true
     const update = marks.update('ada', deleting(deletedAt(clock.now())))
     const refused = expect(update).rejects.toThrow(
-      'suppressions: Hookline could not write a record and read it back within 10 s',
+      'suppressions: Hookline did not read its new record back within 10 s, so the record may or may not be stored; check Kafka, then check whether the change is in force',
     )
     await clock.advance(10_000, settle)
     await refused

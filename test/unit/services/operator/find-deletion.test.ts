@@ -156,7 +156,7 @@ describe('the search for a deletion', () => {
 })
 
 describe('concurrent requests', () => {
-  it('share a read of the same id, but not one that has already started', async () => {
+  it('for the same id share a read, but only a read that has not started yet', async () => {
     const topic = new Topic()
     topic.records.push(record('d-1'))
     const find = topic.find()

@@ -172,7 +172,7 @@ describe('trace headers', () => {
     ...new Set(harness.log.records(topic).map(({ headers }) => JSON.stringify(headers))),
   ]
 
-  it('are on the observations and the end of a sync', async () => {
+  it('are in the records of the observations and of the end of a sync', async () => {
     await sync(listOf(['ada', 'bob']), { trace })
     expect(harness.inputsTold().length).toBeGreaterThan(2)
     expect(headersOn(topics.audienceInput)).toEqual([JSON.stringify(trace)])

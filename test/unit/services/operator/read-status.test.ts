@@ -186,7 +186,7 @@ describe('what the processes report', () => {
     })
   })
 
-  it('has no pause that is over', async () => {
+  it('does not include a pause that is over', async () => {
     const live = view()
     await clock.advance(20_000)
     const status = await statusWith({ live }).destinationStatus('filed')

@@ -2,7 +2,10 @@ import type { Audience } from '../../api/types.ts'
 
 type AudienceDestination = NonNullable<Audience['destinations']>[number]
 
-/** One row of the table: an audience at one of its destinations, or an audience without any. */
+/**
+ * One row of the table: an audience at one of its destinations, or an audience that has no
+ * destination.
+ */
 export interface AudienceRow {
   readonly audience: Audience
   readonly destination: AudienceDestination | undefined

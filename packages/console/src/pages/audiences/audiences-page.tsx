@@ -35,7 +35,7 @@ export function AudiencesPage() {
                   rows={audienceRows(audiences)}
                   keyOf={({ audience, destination }) => `${audience.name} ${destination?.id}`}
                   columns={[
-                    { title: 'Audience', cell: ({ audience }) => <span class="id">{audience.name}</span> },
+                    { title: 'Audience', cell: ({ audience }) => audience.name },
                     { title: 'Kind', cell: ({ audience }) => audience.kind },
                     { title: 'Last sync', cell: ({ audience }) => <LastSync audience={audience} /> },
                     {
@@ -54,8 +54,8 @@ export function AudiencesPage() {
                   the destination has the user's correct membership or trait value. In flight: Hookline is delivering a
                   change. Unknown: Hookline does not know the value at the destination, because a delivery failed or had
                   no result, or the audience was reset. The next sync sends the value again. Different: the destination
-                  has an older value, because it was disabled or not connected to the audience. Connect and enable it,
-                  then sync again.
+                  has an older value, because it was disabled or not connected to the audience. Enable the destination,
+                  or connect it to the audience. Then sync again.
                 </p>
               </>
             )
@@ -66,7 +66,10 @@ export function AudiencesPage() {
   )
 }
 
-/** The start of the last sync. Nothing while the memberships have not been read. */
+/**
+ * The start of the last sync. Shows nothing while the operator service has not read the
+ * memberships, because the last sync is then unknown.
+ */
 function LastSync({ audience }: { readonly audience: Audience }) {
   const at = audience.lastSync?.beganAt
   if (audience.lastSync === undefined) return undefined

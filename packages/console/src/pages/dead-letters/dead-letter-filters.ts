@@ -22,9 +22,12 @@ export function filterText(filters: DeadLetterFilters): string {
   return parts.length === 0 ? 'all dead letters' : parts.join(', ')
 }
 
-/** The title of a list without dead letters. A search that has a next page may still find some. */
+/**
+ * The title of a list that shows no dead letters. With `hasMore`, the next page continues the
+ * search and may still find dead letters.
+ */
 export function emptyTitle(isFiltered: boolean, hasMore: boolean): string {
-  if (hasMore) return 'No dead letter was found yet.'
+  if (hasMore) return 'No dead letter found so far.'
   return isFiltered ? 'No dead letter matches the filters.' : 'There are no dead letters.'
 }
 

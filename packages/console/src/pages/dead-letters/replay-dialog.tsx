@@ -19,7 +19,9 @@ export interface ReplayDialogProps {
 /** The path of a replay in the operator API. */
 const replayPath = (id: string): string => `/v1/replays/${encodeURIComponent(id)}`
 
-/** Says what a replay would do, and starts it. */
+/**
+ * The dialog that starts a replay. It makes a dry run first, and shows what the replay would do.
+ */
 export function ReplayDialog({ filters, onStarted, onClose }: ReplayDialogProps) {
   const trial = useChange()
   const { send, isRunning, error } = useChange()

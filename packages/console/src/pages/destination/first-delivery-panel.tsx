@@ -9,7 +9,7 @@ export interface FirstDeliveryPanelProps {
   readonly status: DestinationStatus | undefined
 }
 
-/** Follows a new destination until its first delivery. */
+/** The progress of a new destination towards its first delivery. */
 export function FirstDeliveryPanel({ object, status }: FirstDeliveryPanelProps) {
   const { kind, delivered, failed, deadLettered } = firstDeliveryOf(status)
   const sources = sourcesOf(object).join(', ')

@@ -1,10 +1,12 @@
 import type { DestinationStatus } from '../../api/types.ts'
 
 export interface FirstDelivery {
-  /** `unknown` if the operator service does not report results. */
+  /**
+   * `waiting`: there are no results yet. `unknown`: the operator service does not report results.
+   */
   readonly kind: 'delivered' | 'failing' | 'waiting' | 'unknown'
   readonly delivered: number
-  /** Failed attempts. */
+  /** Number of failed attempts in the last hour. */
   readonly failed: number
   readonly deadLettered: number
 }

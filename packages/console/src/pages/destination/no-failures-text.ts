@@ -5,7 +5,10 @@ export interface NoFailuresText {
   readonly reason: string
 }
 
-/** Says why a status has no failed attempts; `undefined` if it has some. */
+/**
+ * Explains why the page shows no failed attempts. Returns `undefined` if there are failed attempts
+ * to show.
+ */
 export function noFailuresText({
   lastFailures,
   partial,

@@ -13,7 +13,7 @@ const texts: Readonly<Record<StateSwitch, { title: string; effect: string; actio
   },
   resume: {
     title: 'Resume',
-    effect: 'Hookline sends requests again, also for the deliveries that waited.',
+    effect: 'Hookline sends requests to this destination again, also for the deliveries that waited.',
     action: 'Resume',
   },
   enable: {
@@ -37,7 +37,7 @@ export interface StateDialogProps {
   readonly onClose: () => void
 }
 
-/** Asks before a destination is paused, resumed, enabled or disabled. */
+/** A dialog in which the user confirms to pause, resume, enable or disable a destination. */
 export function StateDialog({ id, to, onChanged, onClose }: StateDialogProps) {
   const { send, isRunning, error } = useChange()
   const { title, effect, action } = texts[to]

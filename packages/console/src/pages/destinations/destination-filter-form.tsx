@@ -24,8 +24,9 @@ export function DestinationFilterForm({ filters }: { readonly filters: Destinati
   useEffect(() => setText({ q: filters.q, source: filters.source }), [filters.q, filters.source])
   useEffect(() => () => clearTimeout(timer.current), [])
   const show = (changed: Partial<DestinationFilters>): void => {
-    // `text` already has the typed text, even before its timer has fired. The timer is cancelled,
-    // because it would overwrite this change.
+    // Cancel the timer that applies the typed text: it would later navigate with the old filters,
+    // and so undo this change. The typed text is not lost, because this navigation applies it
+    // (`text`).
     clearTimeout(timer.current)
     navigate(pathWith('/destinations', { ...filters, ...text, ...changed, after: '' }), { replace: true })
   }

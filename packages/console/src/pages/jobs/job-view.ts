@@ -58,7 +58,7 @@ function replayResultText(job: Replay, { replayed, refused }: NonNullable<Replay
   return `${countText(counted.replayable)} can be replayed, ${countText(counted.refused)} cannot be replayed`
 }
 
-/** The jobs of both lists, newest first. */
+/** The replays and the resends in one list, newest first. */
 export const newestFirst = (replays: readonly Replay[], resends: readonly Resend[]): readonly AnyJob[] =>
   [...replays, ...resends].sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1))
 

@@ -8,7 +8,10 @@ import { type MessageSpan, messageAddress, spans } from './message-span.ts'
 
 export interface MessageSearchProps {
   readonly id: string
-  /** The time span in the address. A link can have a span that the search does not offer. */
+  /**
+   * The time span in the address. A link to a message can have a span that the search form does not
+   * offer.
+   */
   readonly span: MessageSpan
 }
 

@@ -4,7 +4,7 @@ import { pathWith } from '../../api/query.ts'
  * The time span in which the message was received. The search does not read records before `since`.
  */
 export interface MessageSpan {
-  /** ISO 8601, or a duration before now. */
+  /** An ISO 8601 time, or a duration before now, for example `72h`. */
   readonly since?: string
   readonly until?: string
 }
@@ -29,13 +29,15 @@ export const messageAddress = (id: string, span: MessageSpan = {}): string =>
 
 const minuteMs = 60_000
 /**
- * Maximum time from the receipt of a message to an attempt, in milliseconds: the longest retry
- * window of 4 h, and one hour for the wait before the first attempt.
+ * Maximum time in milliseconds from the receipt of a message to an attempt, as links to messages
+ * assume: the longest retry window of 4 h, and one hour for the wait before the first attempt. An
+ * attempt after paused time, a replay or a resend may be later. The search of the link may then
+ * miss the event.
  */
 const beforeMs = 5 * 60 * minuteMs
 
 /**
- * The time span in which a message was received that had an attempt or a dead letter at the time
+ * The time span in which a message was received, if it had an attempt or a dead letter at the time
  * `at` (ISO 8601).
  */
 export const spanBefore = (at: string): MessageSpan => ({

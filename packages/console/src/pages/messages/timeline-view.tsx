@@ -43,7 +43,7 @@ export function TimelineView({ timeline }: { readonly timeline: MessageTimeline 
       </Panel>
       {destinations.length === 0 && (
         <div class="panel panel-wide">
-          <EmptyState title="No destination has a record of this message." />
+          <EmptyState title="There is no record of this message for any destination." />
         </div>
       )}
       {destinations.map(destination => (

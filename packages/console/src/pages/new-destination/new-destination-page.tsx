@@ -12,7 +12,10 @@ import { DocumentEditor } from '../../editor/document-editor.tsx'
 import { parseText, textOf } from '../../editor/document-text.ts'
 import { useDocumentCheck } from '../../editor/use-document-check.ts'
 
-/** Adds a destination. Its page then follows the first delivery. */
+/**
+ * The page that adds a destination. The page of the new destination then shows the progress towards
+ * its first delivery.
+ */
 export function NewDestinationPage() {
   return (
     <OperatePage title="Add a destination" purpose="To add a destination">

@@ -7,12 +7,12 @@ import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 
 export interface DeleteDialogProps {
   readonly object: ConfigObject
-  /** The text that says what follows. */
+  /** The text that says what the deletion causes. */
   readonly children: ComponentChildren
   readonly onClose: () => void
 }
 
-/** Asks for the id of a destination or a source before it is deleted. */
+/** A dialog in which the user types the id of a destination or a source to confirm its deletion. */
 export function DeleteDialog({ object, children, onClose }: DeleteDialogProps) {
   const [, navigate] = useLocation()
   const { send, isRunning, error } = useChange()

@@ -5,7 +5,7 @@ import { Time } from '../../components/time.tsx'
 
 export interface ObjectSummaryProps {
   readonly object: ConfigObject
-  /** Further badges, after the one of the state. */
+  /** Further badges, shown after the badge with the state. */
   readonly children?: ComponentChildren
 }
 

@@ -10,7 +10,10 @@ import type { NoFailingText } from './no-failing-text.ts'
 
 export interface FailingDestinationsPanelProps {
   readonly failing: readonly FailingDestination[]
-  /** Whether the operator service reported dead letters. */
+  /**
+   * Whether the operator service has answered the request for dead letters. Otherwise the table
+   * shows their numbers as absent.
+   */
   readonly hasDeadLetters: boolean
   /** The text in place of the table when `failing` is empty. */
   readonly none: NoFailingText

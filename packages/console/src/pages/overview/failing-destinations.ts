@@ -6,19 +6,20 @@ export interface FailingDestination {
   readonly id: string
   readonly hasOpenBreaker: boolean
   /**
-   * Number of its dead letters among the newest 100 of the installation. They are not older than
-   * one hour before the page was opened.
+   * Number of new dead letters of this destination: those that were at most one hour old when the
+   * page was opened, and all later ones. Only the newest 100 dead letters of the installation are
+   * included.
    */
   readonly deadLetters: number
-  /** The reason of its newest dead letter. */
+  /** The reason of the newest dead letter of this destination. */
   readonly reason?: string
-  /** The time of its newest dead letter. */
+  /** The time of the newest dead letter of this destination. */
   readonly lastAt?: string
 }
 
 /**
- * The destinations with an open circuit breaker or with dead letters. Those with an open circuit
- * breaker come first, then those with the largest number of dead letters.
+ * The destinations with an open circuit breaker or with dead letters. Destinations with an open
+ * circuit breaker come first, then destinations with the largest number of dead letters.
  */
 export function failingDestinations(
   status: Pick<InstallationStatus, 'openBreakers'> | undefined,

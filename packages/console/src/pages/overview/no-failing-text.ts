@@ -6,8 +6,9 @@ export interface NoFailingText {
 }
 
 /**
- * Says what is known when no failing destination was found. `letters` is the first page of the dead
- * letters of the last hour. If it has a next page, not all of them are known.
+ * The text for a list of failing destinations that is empty. It says that no destination is failing
+ * only if the state of every circuit breaker and all dead letters of the last hour are known.
+ * `letters` is the first page of these dead letters; if it has a next page, some are unknown.
  */
 export function noFailingText(
   status: Pick<InstallationStatus, 'openBreakers' | 'partial'> | undefined,

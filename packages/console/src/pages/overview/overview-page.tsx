@@ -21,8 +21,8 @@ const hourMs = 3_600_000
 /** The state of the whole installation. Destinations that need attention come first. */
 export function OverviewPage() {
   const loaded = useData<InstallationStatus>('/v1/status', 5000)
-  // This time is computed only once. A new time with each rendering would change the path, and
-  // `useData` requests a changed path again.
+  // Computed only once: a new time with each rendering would change the path below, and `useData`
+  // sends a new request for each changed path.
   const since = useMemo(() => new Date(Date.now() - hourMs).toISOString(), [])
   const letters = useData<PageOfDeadLetters>(pathWith('/v1/dead-letters', { since, limit: 100 }), 15_000)
   const [history, setHistory] = useState(noRates)

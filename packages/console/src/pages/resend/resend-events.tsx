@@ -17,7 +17,8 @@ const hourMs = 60 * minuteMs
 const lastHour = (destination: string): ResendForm => ({
   ...{ destination, types: [], userIds: '', rate: '' },
   since: localInput(Date.now() - hourMs),
-  // The field has no seconds, so it is set to the next minute, to include the newest events.
+  // The field `until` has no seconds, so the current minute would exclude the newest events. The
+  // default is therefore one minute later.
   until: localInput(Date.now() + minuteMs),
 })
 

@@ -1,7 +1,9 @@
 import { Dialog } from '../../components/dialog.tsx'
 import { SignInFields, type SignInProps } from './sign-in-fields.tsx'
 
-/** Covers the page until the user signs in again. Escape does not close it. */
+/**
+ * A dialog that covers the page until the user signs in again. Escape does not close the dialog.
+ */
 export function SignInDialog(props: SignInProps) {
   return (
     <Dialog title="Your session has ended" onClose={() => undefined} isOpaque>

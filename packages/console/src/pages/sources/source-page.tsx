@@ -44,7 +44,10 @@ interface SourceActionsProps {
   readonly onChanged: () => void
 }
 
-/** The buttons of a source. If the configuration file defines the source, they are absent. */
+/**
+ * The buttons of a source. If the configuration file defines the source, there are no buttons,
+ * because only a change of that file can change the source.
+ */
 function SourceActions({ source, onChanged }: SourceActionsProps) {
   const canOperate = useCanOperate()
   const [open, setOpen] = useState<'rotate' | 'delete'>()

@@ -117,7 +117,7 @@ describe('a heartbeat', () => {
     expect(state.asked).toBe(1)
   })
 
-  it('fails also when the look-up never ends, and works in the next membership', async () => {
+  it('fails also when the look-up of the coordinator never ends, and succeeds in the next membership', async () => {
     const { clock, answers, beat, beats, group, failover, lease } = setUp()
     await beat()
     answers.set('one', refused)

@@ -64,7 +64,7 @@ describe('a join', () => {
     expect(events).toEqual(['flush', 'pause 0', 'seek 0 to 42', 'joined'])
   })
 
-  it('fetches a partition that was resumed during it', async () => {
+  it('fetches a partition that was resumed during the join', async () => {
     const { join, group, it, owned, pausedInKafkajs } = setUp()
     await join()
     const partition = owned.get({ topic: 'topic', partition: 0 }) as { paused: boolean }

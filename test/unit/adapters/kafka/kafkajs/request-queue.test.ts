@@ -149,7 +149,7 @@ describe('the version of kafkajs', () => {
     expect(() => assertVersion('2.2.4')).not.toThrow()
   })
 
-  it('is rejected when it is another one, with the command to run', () => {
+  it('is rejected when it is not the patched version, with the command that installs the right one', () => {
     expect(() => assertVersion('2.3.0')).toThrow(
       expect.objectContaining({
         code: 'LIBRARY_VERSION',

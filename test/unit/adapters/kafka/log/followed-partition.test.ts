@@ -26,7 +26,7 @@ describe('the time up to which a partition is read', () => {
     expect(followed.asOf).toBe(asOf)
   })
 
-  it('forgets an old end that a truncated log no longer has', () => {
+  it('ignores an earlier end of the log after the log was truncated', () => {
     const followed = new FollowedPartition(0, 0)
     followed.fetchedTo(50, 100, 10)
     followed.moveTo(0)
