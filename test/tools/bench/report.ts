@@ -30,9 +30,12 @@ function tables({ figures, findings }: Outcome): readonly string[] {
   return [...sheets(figures), ...(lines.length > 0 ? [table(header, lines)] : [])]
 }
 
-/** Returns a measured value with its unit: `40.2 ms`. */
-export const amountOf = ({ measured, unit }: Finding): string =>
-  [shown(measured), unitLabelOf(unit)].filter(Boolean).join(' ')
+/**
+ * Returns a measured value with its unit: `40.2 ms`. `measured` is null if the value was infinite or
+ * not measured.
+ */
+export const amountOf = ({ measured, unit }: { readonly measured: number | null; readonly unit?: string }): string =>
+  [shown(measured ?? Number.NaN), unitLabelOf(unit)].filter(Boolean).join(' ')
 
 /** Combines figures with the same columns into one table. */
 function sheets(figures: readonly Figures[]): readonly string[] {

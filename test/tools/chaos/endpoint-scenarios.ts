@@ -48,7 +48,7 @@ const putOff: AttemptLimits = { maxDelayMs: 60_000, maxConcurrent: processes * p
  * Judges the attempts at both failing endpoints, and whether the third endpoint is not affected.
  */
 const examined =
-  (limits: { readonly ill: AttemptLimits; readonly partly: AttemptLimits }) =>
+  (limits: Readonly<Record<'failing' | 'partly-failing', AttemptLimits>>) =>
   async ({ ledger, patience }: World, injected: readonly Injected[]): Promise<CheckResult> => {
     const { calls, deliveries } = ledger
     const watched = injected.map(({ what, at, from }) => ({
@@ -57,12 +57,9 @@ const examined =
       to: from,
       destinations: ['crm'],
     }))
-    const attempts = (
-      [
-        ['failing', limits.ill],
-        ['partly-failing', limits.partly],
-      ] as const
-    ).map(([destination, own]) => judgeAttempts({ destination, calls, schedule: waits, limits: own, patience }))
+    const attempts = (['failing', 'partly-failing'] as const).map(destination =>
+      judgeAttempts({ destination, calls, schedule: waits, limits: limits[destination], patience }),
+    )
     const well = judgePromptness({
       acknowledged: ledger.acknowledged(),
       deliveries,
@@ -85,7 +82,7 @@ const spoilt = (
   shows: `for 15 s, one of three endpoints ${what}, and a second one does so for one message in ten; then both recover`,
   faults: [failEndpoint('failing', 'partly-failing', kind, answer, 15)],
   limits: { duplicates: 0, recoveryMs: 60_000, latestMs: 120_000, orderedShare: 0.35 },
-  examine: examined({ ill: putOff, partly }),
+  examine: examined({ failing: putOff, 'partly-failing': partly }),
 })
 
 /**
@@ -121,8 +118,8 @@ const outage: Scenario = {
   limits: { duplicates: 0, recoveryMs: backMs, latestMs: putOffMs, orderedShare: 0.35 },
   settleMs: 2 * backMs,
   examine: examined({
-    ill: { maxDelayMs: putOffMs, ...laneAllows },
-    partly: { ...onSchedule, maxConcurrent: laneAllows.maxConcurrent },
+    failing: { maxDelayMs: putOffMs, ...laneAllows },
+    'partly-failing': { ...onSchedule, maxConcurrent: laneAllows.maxConcurrent },
   }),
 }
 

@@ -1,7 +1,7 @@
 import { code, table } from '../../../../deploy/tools/reference/markdown.ts'
 import type { Verdict } from '../bounds.ts'
 import type { RowName } from '../options.ts'
-import { bound, shown } from '../report.ts'
+import { amountOf, bound, shown } from '../report.ts'
 import { type Circumstances, type Entry, neverPublished, runsOf, type Value } from './entries.ts'
 import { comparedLabelOf, labelOf, rowTexts, unitLabelOf, variantLabelOf } from './labels.ts'
 
@@ -102,7 +102,7 @@ function narrowTable(entries: readonly Entry[]): string {
     values.map(value => [
       variantLabelOf(variant),
       labelOf(value.what),
-      amount(value.measured, value.unit),
+      amountOf(value),
       referenceText(value),
       bound(value.must),
       bound(value.aim),
@@ -123,18 +123,15 @@ function wideTable(entries: readonly Entry[], begin: RegExp, title: string): str
     variantLabelOf(entry.variant.replace(begin, '')),
     ...names.map(what => {
       const value = entry.values.find(each => each.what === what)
-      return value === undefined ? '–' : amount(value.measured, value.unit)
+      return value === undefined ? '–' : amountOf(value)
     }),
     worst(entry.values.map(({ verdict }) => verdict)),
   ])
   return table([title, ...columns, 'verdict'], lines)
 }
 
-const amount = (measured: number | null, unit: string | undefined): string =>
-  [shown(measured ?? Number.NaN), unitLabelOf(unit)].filter(Boolean).join(' ')
-
 const referenceText = ({ reference }: Value): string =>
-  reference === undefined ? '' : `${comparedLabelOf(reference.name)}: ${amount(reference.measured, reference.unit)}`
+  reference === undefined ? '' : `${comparedLabelOf(reference.name)}: ${amountOf(reference)}`
 
 /**
  * A line of the summary table. It shows figures of one row of the bench, such as `delivery`, that
