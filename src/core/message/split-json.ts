@@ -151,7 +151,7 @@ class Cutter {
    */
   #name(): string | null | undefined {
     const from = this.#at
-    const end = this.#endOfString(from)
+    const end = endOfString(this.#text, from)
     this.#at = end + 1
     this.#skipSpace()
     if (!this.#hasBackslash(from + 1, end)) return this.#wanted(from + 1, end)
@@ -184,7 +184,7 @@ class Cutter {
     let brackets = 0
     for (let at = this.#at; at < text.length; at += 1) {
       const code = text.charCodeAt(at)
-      if (code === quote) at = this.#endOfString(at)
+      if (code === quote) at = endOfString(text, at)
       else if (code === brace.open || code === bracket.open) {
         this.#push(depth, code === brace.open ? brace.close : bracket.close)
         depth += 1
@@ -216,21 +216,6 @@ class Cutter {
     this.#open[depth] = closing
   }
 
-  /**
-   * Returns the position of the quote that closes the string at `from`, or the end of the text. A
-   * quote after an even number of backslashes is not escaped. Each backslash is counted for one
-   * quote only, so the time is linear.
-   */
-  #endOfString(from: number): number {
-    const text = this.#text
-    for (let at = text.indexOf('"', from + 1); at !== -1; at = text.indexOf('"', at + 1)) {
-      let first = at
-      while (first > from + 1 && text.charCodeAt(first - 1) === backslash) first -= 1
-      if ((at - first) % 2 === 0) return at
-    }
-    return text.length
-  }
-
   /** The character code at the current position, NaN at the end of the text. */
   #code(): number {
     return this.#text.charCodeAt(this.#at)
@@ -247,3 +232,17 @@ class Cutter {
 }
 
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+
+/**
+ * Returns the position of the quote that closes the string at `from`, or the end of the text. A
+ * quote after an even number of backslashes is not escaped. Each backslash is counted for one quote
+ * only, so the time is linear.
+ */
+export function endOfString(text: string, from: number): number {
+  for (let at = text.indexOf('"', from + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let first = at
+    while (first > from + 1 && text.charCodeAt(first - 1) === backslash) first -= 1
+    if ((at - first) % 2 === 0) return at
+  }
+  return text.length
+}

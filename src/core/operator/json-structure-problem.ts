@@ -1,4 +1,5 @@
 import { maxNesting } from '../message/json.ts'
+import { endOfString } from '../message/split-json.ts'
 import type { Path } from '../settings/problem.ts'
 
 /**
@@ -18,35 +19,42 @@ export interface StructureProblem {
  * - `lone_surrogate`: half of a surrogate pair, which UTF-8 cannot encode.
  */
 export function structureProblem(text: string): StructureProblem | undefined {
-  const open: { readonly keys: Set<string> | undefined; place: string | number }[] = []
+  const open: Opened[] = []
   const pathTo = (last: readonly (string | number)[] = []): Path => [...open.map(({ place }) => place), ...last]
   let isKey = false
-  for (const [token] of text.matchAll(tokens)) {
-    const inner = open.at(-1)
-    switch (token[0]) {
+  // A regular expression that finds the tokens is too slow: it takes 300 ms for the first text with
+  // 350,000 objects, and blocks the process.
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text[at]) {
       case '{':
       case '[':
         if (open.length === maxNesting) return { kind: 'too_deep', path: pathTo() }
-        isKey = token === '{'
-        open.push(isKey ? { keys: new Set(), place: '' } : { keys: undefined, place: 0 })
+        isKey = text[at] === '{'
+        open.push({ place: isKey ? '' : 0 })
         break
       case '}':
       case ']':
         open.pop()
         isKey = false
         break
-      case ',':
-        isKey = inner?.keys !== undefined
+      case ',': {
+        const inner = open.at(-1)
+        isKey = typeof inner?.place === 'string'
         if (typeof inner?.place === 'number') inner.place++
         break
-      default: {
-        const string = JSON.parse(token) as string
+      }
+      case '"': {
+        const end = endOfString(text, at)
+        const string = textOf(text.slice(at, end + 1))
+        at = end
         if (!string.isWellFormed()) return { kind: 'lone_surrogate', path: isKey ? pathTo().slice(0, -1) : pathTo() }
-        if (!isKey || inner?.keys === undefined) break
+        if (!isKey) break
         isKey = false
+        const inner = open.at(-1) as Opened
         inner.place = string
         if (string === '__proto__') return { kind: 'reserved_key', path: pathTo() }
-        if (inner.keys.has(string)) return { kind: 'duplicate_key', path: pathTo() }
+        if (inner.keys?.has(string)) return { kind: 'duplicate_key', path: pathTo() }
+        inner.keys ??= new Set()
         inner.keys.add(string)
       }
     }
@@ -54,8 +62,13 @@ export function structureProblem(text: string): StructureProblem | undefined {
   return undefined
 }
 
-/**
- * Matches the tokens that show the structure of JSON: strings, brackets and commas. Numbers and
- * literals are skipped.
- */
-const tokens = /"(?:[^"\\]+|\\.)*"|[{}[\],]/gs
+/** An object or a list that is not yet closed. */
+interface Opened {
+  /** The current key of an object, or the current index of a list. */
+  place: string | number
+  /** The keys of an object so far. Most of the objects of a hostile text have none. */
+  keys?: Set<string> | undefined
+}
+
+const textOf = (string: string): string =>
+  string.includes('\\') ? (JSON.parse(string) as string) : string.slice(1, -1)

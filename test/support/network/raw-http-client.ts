@@ -100,7 +100,8 @@ function createWire(socket: Socket): Wire {
       return Promise.race([written, gone])
     },
     end: () => void socket.end(),
-    reset: () => void socket.resetAndDestroy(),
+    // Node cannot reset a connection while it sends FIN: its handle would stay open for ever.
+    reset: () => void (socket.writableEnded && !socket.writableFinished ? socket.destroy() : socket.resetAndDestroy()),
     async answer(method = 'POST') {
       let found: WireAnswer | Error | undefined
       await arrived.until(() => {
