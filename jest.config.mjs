@@ -33,7 +33,8 @@ export default {
     project('e2e', withKafka),
   ],
   maxWorkers: 2,
-  // Real brokers and processes: what hangs must fail, what is slow on a busy machine must not.
+  // Tests with real brokers and processes are slow on a busy machine, so the limit is long. A test
+  // that hangs still fails.
   testTimeout: 180_000,
   reporters: ['default', './test/support/jest/closing-line-reporter.mjs'],
 }

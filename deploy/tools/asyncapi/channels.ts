@@ -143,8 +143,8 @@ const channels = {
 const entries = Object.entries(channels) as readonly (readonly [string, Channel])[]
 
 /**
- * The channels of the document, with the partitions, replicas and configuration of `hookline topics
- * apply`.
+ * The channels of the document. Each channel has the partitions, replicas and topic configuration
+ * with which `hookline topics apply` creates the topic.
  */
 export function channelObjects(): object {
   return Object.fromEntries(entries.map(([id, channel]) => [id, channelObject(channel)]))

@@ -95,7 +95,10 @@ export const retryHeaders: Readonly<Record<string, Header>> = {
   },
 }
 
-/** Headers that every dead letter has, even one of an event that never became a delivery. */
+/**
+ * Headers of every dead letter. The dead letter of an event that cannot be decoded has them too,
+ * although it has no destination.
+ */
 export const requiredDeadLetterHeaders = [
   'reason',
   'outcomes',

@@ -51,18 +51,17 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
   const delivery = [0, 20, 200].map(answerMs => ({ answerMs, micros: 1e6 / delivered(answerMs, 'deliveries') }))
   const [few, many] = [delivered(20, 'peak memory'), delivered(200, 'peak memory')]
   const eachCall = (many - few) / (callsAt200ms - callsAt20ms)
-  // A retry record needs no request, so its cost does not depend on the HTTP client. It is measured
-  // with the cheapest client, because the requests then have the smallest share in the measured CPU
-  // time.
+  // The cost of a retry record does not depend on the HTTP client. The figures with the cheapest
+  // client are used, because its requests have the smallest share in the measured CPU time.
   const [cheapest, parked] = ['hookline undici, 20 ms', 'hookline undici, 1 of 3 parked']
   const ofBare = measured('retries', parked, 'park and release, of a bare delivery')
   const coefficients: Coefficients = {
     delivery,
     memory: { base: few - eachCall * callsAt20ms, eachCall },
-    // `ofBare` is the CPU time of a retry record, as a multiple of the CPU time of a delivery of
-    // the reference loop (the minimal program that `make bench` measures beside Hookline). It is
-    // multiplied by the CPU time of that delivery in the row `delivery`, so that all costs are of
-    // the same machine.
+    // `ofBare` is a ratio: the CPU time of a retry record, divided by the CPU time of a delivery of
+    // the reference loop (the minimal program that `make bench` measures beside Hookline). The
+    // ratio is multiplied by the CPU time of the reference loop in the row `delivery`, because all
+    // costs must be of the machine that measured this row.
     retryWriteMicros: (ofBare * 1e6) / beside('delivery', cheapest, 'deliveries'),
     eventBytes: beside('retries', parked, 'parked record'),
     retryRecordBytes: measured('retries', parked, 'parked record'),
@@ -77,13 +76,14 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
 }
 
 /**
- * Concurrent requests in the row `delivery` of `make bench`, by the response time of the endpoint.
+ * Number of concurrent requests in the row `delivery` of `make bench`, by the response time of the
+ * endpoint.
  */
 const [callsAt20ms, callsAt200ms] = [512, 4_096]
 
 /**
  * CPU time of a delivery in microseconds for a response time. Interpolates linearly between two
- * measured values; outside of them the nearest one applies.
+ * measured values. A response time below or above all measured ones gets the nearest value.
  */
 export function deliveryMicros({ delivery }: Pick<Coefficients, 'delivery'>, answerMs: number): number {
   const upper = delivery.find(each => each.answerMs >= answerMs)

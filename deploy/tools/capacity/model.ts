@@ -24,8 +24,10 @@ export interface Assumptions {
   readonly replicas: number
   readonly retentionDays: number
   /**
-   * Candidates for `delivery.maxInFlight`, in ascending order. The plan uses the smallest one that
-   * needs no additional processes. If all of them need additional processes, it uses the last one.
+   * Candidates for `delivery.maxInFlight`, in ascending order. The CPU load decides the number of
+   * dispatchers. The plan uses the smallest candidate with which this number of dispatchers can
+   * make all concurrent requests. If no candidate is large enough, the plan uses the last one and
+   * more dispatchers.
    */
   readonly inFlight: readonly number[]
   /** MB per second that one broker can receive, including replication. This was not measured. */
@@ -47,7 +49,7 @@ export const defaultAssumptions: Assumptions = {
 
 export interface Plan {
   readonly deliveriesPerSecond: number
-  /** Average number of concurrent requests. */
+  /** Average number of concurrent requests of all dispatchers together. */
   readonly calls: number
   readonly dispatchers: Fleet & { readonly inFlight: number }
   readonly collectors: Fleet
@@ -70,7 +72,7 @@ export interface Plan {
     readonly count: number
   }
   readonly outage: OutageEffect & {
-    /** Number of retry records that are written for each failed delivery. */
+    /** Average number of retry records that are written for each failed delivery. */
     readonly amplification: number
     /** Additional cores of the dispatchers at the maximum rate of written retry records. */
     readonly cores: number
@@ -162,7 +164,8 @@ function audiencesFor(
 }
 
 /**
- * Partitions: at least two for each process, for an even assignment and room to grow. A multiple of
- * twelve divides evenly among many numbers of processes.
+ * Number of partitions of the events topic: at least two for each dispatcher, for an even
+ * assignment and room to grow. The number is a multiple of twelve, which divides evenly among 2, 3,
+ * 4, 6 or 12 processes.
  */
 const partitionsFor = (processes: number): number => Math.ceil((processes * 2) / 12) * 12

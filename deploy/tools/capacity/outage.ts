@@ -15,7 +15,7 @@ export interface Outage {
 export interface OutageEffect {
   /** Number of retry records that wait when the outage ends. */
   readonly waiting: number
-  /** Total number of retry records that are written. */
+  /** Number of retry records that are written during the whole outage. */
   readonly parked: number
   /** Maximum rate of retry records written per second, averaged over a minute. */
   readonly maxRetryRecordsPerSecond: number

@@ -15,9 +15,9 @@ const module = `helm.sh/helm/v4/cmd/helm@${helmVersion}`
 const buildTimeoutMs = 15 * 60_000
 
 /**
- * Returns the path of a Helm that supports the chart's schema (3.18 or newer): `HELM`, or `helm` on
- * the PATH. Otherwise builds Helm once with Go, whose checksum database verifies the source, and
- * caches it.
+ * Returns the path of a Helm that supports the chart's schema (3.18 or newer): the value of the
+ * environment variable `HELM`, or `helm` on the PATH. If there is none, builds Helm with Go and
+ * caches it. Go's checksum database verifies the source.
  * @throws NothingAvailable with what is missing.
  */
 export async function findOrBuildHelm(env: NodeJS.ProcessEnv = process.env, log = say): Promise<string> {

@@ -23,7 +23,7 @@ const ports = list(port)
 const quantities: Schema = { type: 'object', additionalProperties: { type: ['string', 'number'] } }
 /**
  * Resource requests and a memory limit are required: Kubernetes evicts pods without requests first,
- * and a pod without a memory limit can take the memory of others.
+ * and a pod without a memory limit can take the memory of other pods.
  */
 const resources = closedObject(
   { requests: { ...quantities, required: ['cpu', 'memory'] }, limits: { ...quantities, required: ['memory'] } },
@@ -150,7 +150,8 @@ export function valuesSchema(): object {
     properties: keys,
     ...config
   } = withoutLookAhead(configurationJsonSchema()) as ConfigurationSchema
-  // The chart sets the listen addresses, because probes, Services and policies refer to the ports.
+  // The chart sets the listen addresses itself, because its probes, Services and NetworkPolicies
+  // refer to their ports.
   const withoutListen = ({ properties: own, ...rest }: Schema): Schema => {
     const { listen, ...others } = own as Record<string, Schema>
     return { ...rest, properties: others }

@@ -3,8 +3,8 @@ import type { Outcome } from '../../../src/core/delivery/classify-outcome.ts'
 /* Names of Grafana's colours by series. Only good results are green. */
 
 /**
- * The colour of each outcome of a request. Outcomes from yellow to violet are retried. Outcomes in
- * red are permanent failures.
+ * The colour of each outcome of a request. Red outcomes are permanent failures. All other outcomes
+ * except `delivered` are retried.
  */
 export const outcomeColours: Readonly<Record<Outcome, string>> = {
   delivered: 'green',
@@ -38,7 +38,10 @@ export const messageColours = { accepted: 'green', suppressed: 'blue', rejected:
 
 export const changeColours = { applied: 'green', refused: 'red' } as const
 
-/** Only failures of Hookline are red; the senders cause the other codes. */
+/**
+ * Colours of the collector's response codes. Only codes for failures of Hookline are red. The
+ * senders cause the codes that are not listed.
+ */
 export const responseColours = { ok: 'green', unavailable: 'red', internal_error: 'dark-red' } as const
 
 export const logLineColours = { warn: 'yellow', error: 'red' } as const

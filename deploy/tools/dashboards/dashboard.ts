@@ -26,7 +26,8 @@ export interface Dashboard {
 }
 
 /**
- * The variables of every dashboard. Each of them also matches series that do not have its label.
+ * The variables of every dashboard. With the value `All`, a variable also matches series that do
+ * not have its label.
  */
 export const installation: readonly Variable[] = [
   { name: 'namespace', label: 'Namespace', of: 'hookline_build_info' },
@@ -69,8 +70,9 @@ const others: Link = {
 }
 
 /**
- * Address of the operator service, with a slash at its end. The value is that of a port-forward to
- * the default of `operator.listen`; the chart replaces it with `consoleAt`.
+ * The variable for the address of the operator service, with a slash at its end. The default is the
+ * address of a port-forward to the default port of `operator.listen`. In the chart, the value
+ * `consoleAt` replaces it.
  */
 const consoleVariable: VariableModel = {
   name: 'console',

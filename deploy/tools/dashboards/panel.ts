@@ -42,7 +42,10 @@ export interface Panel {
   readonly max?: number
   /** Colours of some series by name. The others use Grafana's palette. */
   readonly colours?: Readonly<Record<string, string>>
-  /** Page of the console that each series or row links to. They have the label `destination`. */
+  /**
+   * Page of the console that each series or row links to. Every series must have the label
+   * `destination`.
+   */
   readonly link?: 'destination' | 'dead letters'
   /** Heading of the value column of a table. */
   readonly values?: string
@@ -133,7 +136,10 @@ export const externalLink = (title: string, url: string): Link => ({
   includeVars: false,
 })
 
-/** Grafana inserts the address of the console and the destination of the series or row. */
+/**
+ * A link to a page of the console. Grafana inserts the address of the console and the destination
+ * of the series or row.
+ */
 function linkOf(link: NonNullable<Panel['link']>, as: Panel['as']): Link {
   const id = `\${${as === 'table' ? '__data.fields' : '__field.labels'}.destination}`
   const path = link === 'destination' ? `destinations/${id}` : `dead-letters?destination=${id}`

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * The used parts of package-lock.json (version 3): packages by path below the root; `''` is the
- * project.
+ * The parts of package-lock.json (version 3) that this file uses. The key of a package is its path
+ * below the root of the repository. The key `''` is the project itself.
  */
 export interface Lockfile {
   readonly packages: Readonly<Record<string, LockedPackage>>
@@ -14,7 +14,7 @@ export interface LockedPackage {
   readonly integrity?: string
   readonly license?: string
   readonly dev?: boolean
-  /** A package of this repository, linked in `node_modules/` under its name. */
+  /** Whether the entry is a link in `node_modules/` to a package of this repository. */
   readonly link?: boolean
   readonly dependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>

@@ -33,7 +33,7 @@ export interface ClusterMember {
 export interface Broker {
   /** The address for clients: `127.0.0.1:port` */
   readonly address: string
-  /** Directory with a directory for each partition. */
+  /** Kafka's log directory, with one directory for each partition. */
   readonly logDir: string
   readonly pid: number
   /** Resolves with the cause when the process ends. */

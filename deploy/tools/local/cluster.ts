@@ -14,7 +14,7 @@ const readyTimeoutMs = 180_000
 
 export interface ClusterOptions {
   readonly dataDir: string
-  /** 1, or 3 for replication factor 3 with min.insync.replicas 2. */
+  /** Number of brokers: 1, or 3 for replication factor 3 with min.insync.replicas 2. */
   readonly size: 1 | 3
   /** Gives each broker a second listener that advertises the address of a proxy. */
   readonly behindProxy?: boolean
@@ -152,8 +152,8 @@ function nodeProperties(
 }
 
 /**
- * Server properties of three nodes: replicated internal topics, and short timeouts. A new leader is
- * elected after about 3 s.
+ * Server properties of three nodes: replicated internal topics, and short timeouts. When a broker
+ * fails, a new leader is elected after about 3 s.
  */
 const ofThree: Readonly<Record<string, string>> = {
   'default.replication.factor': '3',

@@ -15,7 +15,10 @@ export interface DemoCall {
 const idOf = (source: DemoSource, type: MessageType, index: number): string =>
   `${source.id}-${type}-${String(index).padStart(3, '0')}`
 
-/** How a message is sent: half of the messages of `web` go directly to Kafka. */
+/**
+ * How a message is sent. A deletion request creates the delete messages. Half of the messages of
+ * `web` go directly to Kafka, and all others to the collector.
+ */
 export function wayOf(messageId: string): Way {
   const [source, type, index] = messageId.split('-')
   if (source === 'delete') return 'deletion'

@@ -5,7 +5,7 @@ import { type Way, ways } from './demo-messages.ts'
 export interface Seen {
   readonly delivered: number
   readonly retried: number
-  /** Number of webhook requests made, including failed connections. */
+  /** Number of webhook requests that Hookline made, including failed connections. */
   readonly calls: number
   readonly deadLettered: number
   /** The distinct reasons of the destination's dead letters. */

@@ -32,7 +32,7 @@ const list = (from: number, to: number): readonly string[] =>
 
 /**
  * The second part of the demo: an audience is created and changed, a user is deleted, and a dead
- * letter is replayed. Resolves with the unexpected results.
+ * letter is replayed. Resolves with one line for each result that is not as expected.
  */
 export async function playSequel(deps: Deps): Promise<readonly string[]> {
   const wrong: string[] = []
@@ -98,7 +98,10 @@ async function deleteUser({ config }: Deps): Promise<string> {
   return reached.flatMap(({ id: name, delivered }) => (delivered === 1 ? [name] : [])).join(', ')
 }
 
-/** Polls until there is a result, or the timeout is over. */
+/**
+ * Calls `ask` until it returns at least one item, for at most 30 s. After this time, resolves with
+ * an empty list.
+ */
 async function until<T>(ask: () => readonly T[] | Promise<readonly T[]>): Promise<readonly T[]> {
   const deadline = performance.now() + timeoutMs
   for (;;) {

@@ -43,7 +43,10 @@ function show(destination: string, request: SinkRequest): void {
     say(`  ${time}  flaky  ${request.answer}  ${type.padEnd(8)}  ${signature}  ${messageId}`)
 }
 
-/** Sends all messages, and compares the collector's count with the count of its clients. */
+/**
+ * Sends all messages.
+ * @throws when the collector has not accepted exactly the messages that its clients sent
+ */
 async function enter(service: RunningService, to: Omit<Entrances, 'collector'>): Promise<Entered> {
   if (service.collector === undefined) throw new Error('the service has no collector')
   const entered = await sendAll({ ...to, collector: service.collector }, line => step('sent', line))

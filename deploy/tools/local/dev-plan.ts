@@ -9,7 +9,10 @@ export interface DevPlan {
   /** Port on which to start Kafka. `undefined` when KAFKA_BROKERS names an existing cluster. */
   readonly kafkaPort: number | undefined
   readonly registryPort: number | undefined
-  /** 1 for the local broker. `undefined` means the value of the configuration. */
+  /**
+   * The replication factor of the topics: 1 if a local broker is started and the configuration has
+   * a higher value. `undefined` means that the value of the configuration applies.
+   */
   readonly replicationFactor: 1 | undefined
 }
 

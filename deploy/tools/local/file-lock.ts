@@ -2,7 +2,10 @@ import { mkdir, open, readFile, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Maximum age of a lock, so that a hanging download does not block other clones forever. */
+/**
+ * Age after which a lock is replaced, even if its process is alive. So a hanging download does not
+ * block other clones of the repository forever.
+ */
 const lockIsStaleAfterMs = 10 * 60_000
 
 /** Runs `work` while holding a lock file. The lock of a dead process is replaced. */
@@ -35,7 +38,8 @@ async function isStale(file: string): Promise<boolean> {
   try {
     const [{ mtimeMs }, text] = await Promise.all([stat(file), readFile(file, 'utf8')])
     const ageMs = Date.now() - mtimeMs
-    // An empty lock file is new: its holder has not written its process id yet.
+    // The holder of a lock creates an empty file and then writes its process id. If the file stays
+    // empty for 5 s, the holder has died.
     if (text === '') return ageMs > 5_000
     return ageMs > lockIsStaleAfterMs || !isAlive(Number(text))
   } catch {

@@ -11,9 +11,10 @@ const installTimeoutMs = 8 * 60_000
 const programs = ['chromium', 'chromium-browser', 'google-chrome'] as const
 
 /**
- * Returns the path of Chromium: `CHROMIUM`, or a program on the PATH. Otherwise installs the Debian
- * package `chromium`, for which the process must be root. A download of Chromium alone would lack
- * its many libraries, which only the package manager can install.
+ * Returns the path of Chromium: the value of the environment variable `CHROMIUM`, or a program on
+ * the PATH. If there is none, installs the Debian package `chromium`, for which the process must be
+ * root. A download of Chromium alone would lack its many libraries, which only the package manager
+ * can install.
  * @throws NothingAvailable with the missing requirements
  */
 export async function findChromium(

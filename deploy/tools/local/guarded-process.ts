@@ -5,8 +5,8 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * Time that a process gets to stop after SIGTERM. A broker needs 0.4 s. Without a quorum, it never
- * stops.
+ * Time in ms from SIGTERM to SIGKILL. A broker stops within 0.4 s after SIGTERM; without a quorum,
+ * it stops only after SIGKILL.
  */
 const usualPatienceMs = 5_000
 

@@ -42,10 +42,11 @@ export async function kafkaJars(java: Java): Promise<KafkaJars> {
 }
 
 /**
- * Formats a log directory with Kafka's tool. The files in it are the template for all brokers,
- * which saves a JVM start for each broker. They include the levels of Kafka's features. With only a
- * handwritten meta.properties, the feature `group.version` would have the level 0. The files do not
- * depend on the cluster, because each broker finds the controllers in `controller.quorum.voters`.
+ * Formats a log directory with Kafka's tool. The files in it are the template for the log
+ * directories of all brokers, so that no broker needs to start a JVM for this tool. The files
+ * include the levels of Kafka's features: without them, the brokers would not support the newer
+ * group protocol (`group.version` 1). The files do not depend on the cluster, because each broker
+ * finds the controllers in `controller.quorum.voters`.
  */
 async function format(java: Java, root: string): Promise<void> {
   const logDir = join(root, 'formatted')

@@ -124,7 +124,8 @@ function typeOf(node: Node): string {
   if (anyOf !== undefined) {
     const names = anyOf.map(typeOf)
     const others = names.slice(0, -1).join(', or ')
-    // A list whose entries have the other types of the union does not repeat these types.
+    // Shortens a union with a list: `duration, or list of durations` becomes `duration, or list of
+    // these`.
     return names
       .map(name => (name.endsWith(` of ${others}`) ? `${name.slice(0, -others.length)}these` : name))
       .join(', or ')
@@ -146,7 +147,10 @@ function typeOf(node: Node): string {
   }
 }
 
-/** Returns the plural of a type name. Lists of enum values and unions of types have no plural. */
+/**
+ * Returns the plural of the name of a type. The names of enums and unions have no plural and are
+ * returned unchanged.
+ */
 const pluralOf = (node: Node): string =>
   (node.enum ?? node.anyOf) === undefined
     ? `${typeOf(node)}s`.replace(/\bwhole number(.*)s$/, 'whole numbers$1')

@@ -4,7 +4,7 @@ export function table(titles: readonly string[], rows: readonly (readonly string
   return [line(titles), `|${titles.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n')
 }
 
-/** GitHub treats `|` as the end of a cell, even within backquotes. */
+/** Escapes `|` in a cell. GitHub treats it as the end of the cell, even within backquotes. */
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 
 export const code = (text: string): string => `\`${text}\``

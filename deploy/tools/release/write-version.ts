@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { released } from './versioned-files.ts'
 
 /*
- * `npm run release` runs this program after it has changed package.json. The program writes the
- * version to the other files.
+ * `npm run release` runs this program after it has changed the version in package.json. The program
+ * writes this version to all other files that contain it.
  */
 
 const root = join(import.meta.dirname, '../../..')
