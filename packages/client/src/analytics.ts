@@ -91,10 +91,10 @@ export class Analytics {
   }
 
   /**
-   * Sends all queued messages. Resolves when each of them is sent or reported as failed. `flush`
-   * also sends and awaits the messages that the program queues while the first ones are sent. It
-   * does not await messages that are queued later, so it ends even if the program queues messages
-   * all the time.
+   * Sends all queued messages. The promise resolves when two groups of messages are sent or
+   * reported as failed: the messages that are queued now, and the messages that the program queues
+   * before the first group is done. Later messages do not delay the promise, so it resolves even if
+   * the program queues messages all the time.
    */
   flush(): Promise<void> {
     return this.#sender.flush()

@@ -29,7 +29,7 @@ export interface Failure {
   /** The cause, in one sentence. */
   readonly detail: string
   readonly messageIds: readonly string[]
-  /** The queued messages. You can store them and send them again. */
+  /** The undelivered messages, in the form in which they were queued. You can send them again. */
   readonly messages: readonly JsonObject[]
 }
 

@@ -11,10 +11,10 @@ export interface AttemptDeps {
 }
 
 /**
- * Sends a batch, and repeats it after temporary failures (results of the kind `retry`). Returns the
- * first other result, or the result of the last permitted attempt. When the signal is aborted,
- * returns the latest result. The client sends one batch at a time, so a `Retry-After` delay applies
- * to all messages of the client.
+ * Sends a batch, and sends it again while the result is `retry` (a temporary failure). Returns the
+ * first result of another kind, or the result of the last permitted attempt. When the signal is
+ * aborted, returns the latest result. The client sends one batch at a time, so a `Retry-After`
+ * delay applies to all messages of the client.
  */
 export async function attempt(batch: Batch, deps: AttemptDeps, signal: AbortSignal): Promise<SendResult> {
   const { clock, maxRetries, onRetry } = deps

@@ -95,10 +95,10 @@ export class Sender {
   }
 
   /**
-   * Sends all queued messages. Resolves when each of them is sent or reported as failed. `flush`
-   * also sends and awaits the messages that are queued while the first ones are sent. It does not
-   * await messages that are queued later, so it ends even if the program queues messages all the
-   * time.
+   * Sends all queued messages. The promise resolves when two groups of messages are sent or
+   * reported as failed: the messages that are queued now, and the messages that are queued before
+   * the first group is done. Later messages do not delay the promise, so it resolves even if the
+   * program queues messages all the time.
    */
   flush(): Promise<void> {
     if (this.#isIdle) return resolved
@@ -143,8 +143,8 @@ export class Sender {
     this.#flushTo = this.#queue.lastPlace
     this.#wake()
     // With `onFull: 'wait'`, a call may exceed the limits of the queue, and its promise resolves
-    // when the queue has room. It throws only above twice the limits. The second limit bounds the
-    // memory if a caller does not await the promise and calls again.
+    // when the queue has room. Above twice the limits, the call throws. This bounds the memory of a
+    // program that calls again without awaiting the promise.
     const factor = onFull === 'wait' ? 2 : 1
     while (!this.#queue.fits(bytes, maxQueueMessages * factor, maxQueueBytes * factor)) {
       const oldest = onFull === 'drop-oldest' ? this.#queue.shift() : undefined

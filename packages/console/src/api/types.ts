@@ -194,7 +194,7 @@ export interface DestinationStatus {
    * a 429.
    */
   readonly pace?: number
-  /** When the pause ends that a Retry-After of the endpoint has caused. */
+  /** The end of the pause that a Retry-After of the endpoint has caused. */
   readonly pausedUntil?: string
   /** The last failed attempts; absent when Hookline does not record or cannot read attempts. */
   readonly lastFailures?: readonly Attempt[]
@@ -246,7 +246,9 @@ export interface MessageTimeline {
 export interface DeadLetter {
   readonly key: string
   readonly at: string
-  /** Id of the destination; `-` for an event that never became a delivery. */
+  /**
+   * Id of the destination; `-` for an event that could not be decoded, which has no destination.
+   */
   readonly destination?: string
   readonly reason: string
   readonly outcome?: string

@@ -44,7 +44,7 @@ function replaced(node: unknown, [key, ...rest]: Path, value: unknown): unknown 
   return others.length === 0 ? undefined : Object.fromEntries(others)
 }
 
-/** The entries of a text such as `a, b`. */
+/** Splits a text such as `a, b` at commas and white space. */
 export function entriesOf(text: string): readonly string[] {
   return text
     .split(/[,\s]+/)

@@ -84,7 +84,7 @@ export function SessionGate({ children }: { readonly children: ComponentChildren
       const isPaused = kind === 'ended'
       return (
         <SessionOfPage.Provider value={{ session, api, isPaused, signOut }}>
-          {/* If another user signs in, the changed `key` makes Preact discard the typed text. */}
+          {/* If another user signs in, the new `key` makes Preact discard all typed text. */}
           <Fragment key={session.name}>{children}</Fragment>
           {isPaused && <SignInDialog api={api} onSignedIn={enter} />}
         </SessionOfPage.Provider>

@@ -5,7 +5,8 @@ import type { DeadLetterFilters } from '../../api/types.ts'
 export const filterNames = ['destination', 'reason', 'outcome', 'since', 'until', 'message'] as const
 
 /**
- * Whether a dead letter has a destination. An event that never became a delivery has `-` instead.
+ * Whether a dead letter has a destination. The dead letter of an event that could not be decoded
+ * has `-` instead.
  */
 export const hasDestination = (destination: string | undefined): destination is string =>
   destination !== undefined && destination !== '-'

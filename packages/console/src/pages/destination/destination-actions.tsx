@@ -28,8 +28,6 @@ export function DestinationActions({ object, onChanged }: DestinationActionsProp
   const close = (): void => setOpen(undefined)
   const isDisabledByHookline = disabledAutomatically !== undefined
   const isDisabled = object.document['enabled'] === false || isDisabledByHookline
-  // A destination that Hookline has disabled can be enabled here, even if the configuration file
-  // defines it.
   const canEnable = isDisabledByHookline || (isDisabled && origin === 'api')
   return (
     <>

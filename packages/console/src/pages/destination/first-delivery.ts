@@ -2,7 +2,11 @@ import type { DestinationStatus } from '../../api/types.ts'
 
 export interface FirstDelivery {
   /**
-   * `waiting`: there are no results yet. `unknown`: the operator service does not report results.
+   * The state in the last hour:
+   * - `delivered`: at least one delivery succeeded.
+   * - `failing`: there were failed attempts or dead letters, but no success.
+   * - `waiting`: there are no results yet.
+   * - `unknown`: the operator service does not report results.
    */
   readonly kind: 'delivered' | 'failing' | 'waiting' | 'unknown'
   readonly delivered: number
