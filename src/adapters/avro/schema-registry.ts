@@ -120,8 +120,8 @@ export interface Registry {
     schema: string,
   ): Promise<{ readonly may: boolean; readonly reason: string } | undefined>
   /**
-   * Returns the compatibility level of `subject`; `undefined` when the subject has no level of its
-   * own. Some registries return `NONE` instead.
+   * Returns the compatibility level of `subject`. For a subject without a level of its own, the
+   * result is `undefined` or, with some registries, `NONE`.
    */
   compatibility(subject: string): Promise<string | undefined>
   /** Sets the compatibility level BACKWARD_TRANSITIVE: new versions must read all older records. */
@@ -232,7 +232,7 @@ function createClient(url: string, { auth, ca }: Settings['registry'], limitMs: 
 
 /**
  * Whether a retry of the failed call may succeed. The library gives status 400 to a call without a
- * response.
+ * response, so 400 counts as temporary.
  */
 const isTransientStatus = (status: number | 'none'): boolean => status !== 'none' && (status === 400 || status >= 500)
 

@@ -161,8 +161,8 @@ function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
  * Creates a clock in milliseconds that never goes backwards and continues while the machine is
  * suspended.
  *
- * It detects a suspension by a jump of the wall clock, whether the machine slept or was paused from
- * outside. It cannot distinguish a suspension from a wall clock that is set forward, so it adds
+ * It detects a suspension by a jump of the wall clock, whether the machine slept or a hypervisor
+ * paused it. It cannot distinguish a suspension from a wall clock that is set forward, so it adds
  * that step too. This is safe for leases: they then end too early, never too late.
  */
 export function createBootTime({ wall, monotonic }: Pick<TimeSources, 'wall' | 'monotonic'>): () => number {

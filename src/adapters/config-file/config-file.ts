@@ -163,7 +163,7 @@ function refused(problems: readonly LocatedProblem[], files: readonly string[], 
 
 /**
  * The first `maxProblems` problems by file, line and column. If there are more, a last entry says
- * how many. Unknown keys are masked, because they may be secrets.
+ * how many are not shown. Unknown keys are masked, because they may be secrets.
  */
 export function shownOf(problems: readonly LocatedProblem[], files: readonly string[]): readonly Problem[] {
   const orderOf = new Map(files.map((file, index) => [file, index]))

@@ -78,7 +78,8 @@ export interface LocatedProblem extends Place {
 }
 
 /**
- * Resolves a file name that the configuration contains: it is relative to the configuration file.
+ * Resolves a file name in the configuration. A relative name is relative to the directory of the
+ * configuration file.
  */
 export function resolveFileName(config: string, name: string): string {
   return isAbsolute(name) ? name : join(dirname(config), name)

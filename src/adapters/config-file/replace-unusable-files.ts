@@ -61,10 +61,10 @@ export function withoutFiles(
   for (const id of missing) add(placeholderDestination(id))
   const stubs = [...standIns.keys()].map(id => stubOf(id, input))
   const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
-  // An id in `missing` is used in the configuration, but no file has a destination with this id.
-  // Each one is counted as one more excluded file. With a bad file without a readable id
-  // (`unnamed`), the missing ids are not counted: the file may have one of these destinations, and
-  // `bad` already includes the file.
+  // The configuration names each id in `missing`, but none of the files that could be read has a
+  // destination with this id. Each missing id counts as one more excluded file, unless a bad file
+  // has no readable id (`unnamed`): that file may have the missing destination, and `bad` already
+  // counts it.
   const files = bad.length + unlisted.length + (unnamed > 0 ? 0 : missing.size)
   return { input: { ...(input as object), destinations }, standIns, excluded: { files, unnamed } }
 }

@@ -87,8 +87,9 @@ async function readRegular(path: string, within?: string): Promise<FileContent> 
         hint: 'move the file into that directory; a link to a file outside does not work',
       }
     }
-    // Reads up to one byte more than the reported size or the limit. The additional byte detects
-    // special files that report size 0 and never end.
+    // The buffer is one byte larger than the reported size or the limit, whichever is smaller. The
+    // additional byte shows that a file is longer, for example a special file that reports size 0
+    // and never ends.
     const bytes = Buffer.allocUnsafe(Math.min(found.size, limit) + 1)
     let length = 0
     for (;;) {

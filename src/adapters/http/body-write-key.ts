@@ -28,8 +28,8 @@ interface Deps {
 }
 
 /**
- * Size in bytes at which a body that is still arriving is searched for its write key, once.
- * `accept` of the tracking API searches a body that stays smaller, when it is complete.
+ * Size in bytes at which a body that is still arriving is searched for its write key, once. A body
+ * that stays smaller is searched when it is complete, by `accept` of the tracking API.
  */
 const searchedBytes = 65_536
 /**

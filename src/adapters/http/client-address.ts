@@ -3,10 +3,10 @@ import type { Socket } from 'node:net'
 import { clientNetworkOf } from '../../core/network/client-network.ts'
 
 /**
- * The address by which limits identify a client: the last address in the header that a proxy sets,
- * or the address of the socket if there is no valid one. An IPv6 address is reduced to its /64
- * network. The nearest proxy writes the last address in the header. A client can forge the
- * addresses before it.
+ * The address by which limits identify a client. It is the last address in the header that a proxy
+ * sets, because the nearest proxy writes it; a client can forge the addresses before it. Without a
+ * valid address in the header, it is the address of the socket. An IPv6 address is reduced to its
+ * /64 network.
  */
 export function clientAddressOf({ headers, socket }: IncomingMessage, header: string | undefined): string {
   const values = header === undefined ? undefined : headers[header.toLowerCase()]

@@ -36,8 +36,8 @@ export interface TrackingServer {
   start(): Promise<string>
   /**
    * Stops gracefully: for `limits.lastCall`, connections are still accepted, and each may send one
-   * more request. Requests without a response after `limits.drain` are aborted. Resolves when all
-   * connections are closed.
+   * more request. Requests that have no response `limits.drain` after the call are aborted.
+   * Resolves when all connections are closed.
    */
   stop(): Promise<void>
 }

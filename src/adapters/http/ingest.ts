@@ -42,7 +42,9 @@ interface Sender {
   readonly headerKey: string | undefined
   readonly queryKey: string | undefined
   readonly memory: BodyMemory
-  /** The source is known if it was admitted before the body is read. */
+  /**
+   * The owner of the body. It has a source only if the source was admitted before the body is read.
+   */
   readonly owner: BodyOwner
   readonly permit: UnpackPermit
 }
@@ -123,9 +125,9 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
       return body.answer
     }
     const strict = raw.headers['x-strict-mode'] === '1'
-    // Counts the memory of the body for its source from now on. `accept` calls this when it has
-    // found the write key in the complete body. For a large body this may be later, because large
-    // bodies wait for the search.
+    // From this call on, the memory of the body counts for the source. `accept` calls this function
+    // when it knows the source. Before that, `accept` may have to find the write key in the
+    // complete body, and a large body waits for its turn.
     const assign = (sourceId: string): boolean => memory.assign(sourceId)
     const reserve = (bytes: number): boolean => memory.take(bytes)
     const canEverReserve = (bytes: number): boolean => memory.canEverHold(bytes)

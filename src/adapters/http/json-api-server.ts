@@ -45,8 +45,8 @@ export interface HttpServer {
   start(): Promise<string>
   /**
    * Stops gracefully: for `limits.lastCall`, connections are still accepted, and each may send one
-   * more request. Requests without a response after `limits.drain` are aborted. Resolves when all
-   * connections are closed.
+   * more request. Requests that have no response `limits.drain` after the call are aborted.
+   * Resolves when all connections are closed.
    */
   stop(): Promise<void>
 }
@@ -139,8 +139,9 @@ function createApp(
 }
 
 /**
- * Listens on the other addresses of `localhost`, because clients may try IPv4 or IPv6 first. An
- * address that is not available is logged and skipped.
+ * Listens also on those addresses of `localhost` on which the server does not listen yet, because
+ * some clients try IPv4 first and others IPv6. An address that is not available is logged and
+ * skipped.
  */
 async function listenBeside(app: FastifyInstance, serverFor: ServerFor, logger: Logger): Promise<readonly Server[]> {
   const { address: taken, port } = app.server.address() as AddressInfo
@@ -170,7 +171,7 @@ function refusalOf(request: IncomingMessage, limits: HttpLimits): HttpResponse |
   if (rawHeaders.length > 2 * limits.headFields)
     return problem('headers_too_large', `The request has more than ${limits.headFields} header fields: send fewer.`)
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.length === 4 && /^host$/i.test(name)).length
-  // RFC 9112 3.2 requires exactly one Host header.
+  // RFC 9112 3.2 requires exactly one Host header. With HTTP/1.0, it may be absent.
   if (hosts > 1 || (hosts === 0 && httpVersionMinor === 1))
     return problem('malformed_request', `The request has ${hosts} Host headers: send exactly one.`)
   if (headers.expect !== undefined && httpVersionMinor === 1 && !/^100-continue$/i.test(headers.expect))

@@ -23,8 +23,8 @@ export function createChangeHandlers(deps: ObjectBodyDeps & { readonly api: Obje
   const readObjectBody = createReadObjectBody(deps)
 
   /**
-   * Calls `change` with the object that the request names, if the precondition in the request
-   * headers is valid.
+   * Calls `change` with the object that the request names. If the precondition in the request
+   * headers is not valid, returns the error response instead.
    */
   async function targeted(
     kind: ObjectKind,

@@ -89,7 +89,8 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
       // `isLast`, so later reports are ignored.
       if (state === undefined || state.isLast) return
       // The timeout of a long body is ignored, because the reader of the body checks its progress.
-      // Node reports the timeout only once per request, so no second report follows.
+      // Node reports the timeout only once per request, so from now on only the reader limits the
+      // time.
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && state.isLong && state.current?.complete === false) return
       state.isLast = true
       if (!socket.writable || isConnectionError(error)) socket.destroy()
@@ -212,7 +213,8 @@ function waitForResponse({ onClosed }: State, response: ServerResponse, callback
   const once = (): void => {
     if (onClosed.delete(once)) callback()
   }
-  // Node emits no `close` for a response that waits behind another response on a closed connection.
+  // On a closed connection, Node emits no `close` for a response that waits behind another one.
+  // `onClosed` calls the callback in this case.
   onClosed.add(once)
   response.once('close', once)
 }

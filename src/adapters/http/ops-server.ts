@@ -104,7 +104,7 @@ export function prefersOpenMetrics(accept: string | undefined): boolean {
 
 interface Range {
   readonly type: string
-  /** The parameter `version`. Defaults to 1.0.0. */
+  /** The parameter `version` of the media type. Defaults to 1.0.0. */
   readonly version: string
   /**
    * The quality value (RFC 9110, 12.4.2). Defaults to 1; a value that is not a number counts as 0.

@@ -12,9 +12,9 @@ import { socketAddressOf } from './client-address.ts'
 const parseMs = 2
 /**
  * Maximum number of requests without a response on all connections of a server together. Above this
- * maximum, a connection with an unanswered request parses no further requests. The limit exists
- * because the responses to all these requests may be sent at the same time, when Kafka accepts
- * messages again.
+ * maximum, a connection with an unanswered request parses no further requests. The limit bounds the
+ * work at the end of an outage of Kafka: the responses to all these requests are then sent at about
+ * the same time.
  */
 const maxUnansweredInTotal = 5_000
 /** Maximum number of lines of a body in one piece. Each chunk of a chunked body has two lines. */
@@ -186,8 +186,9 @@ function createIterations() {
     const first = waiting.shift()
     if (first === undefined) return
     if (first.waitsFor === 'iteration') first.continue()
-    // `continue` of a connection resumes its socket in a `nextTick` callback. The next connection
-    // continues in a callback behind this one, so that the data of the first one is parsed before.
+    // `continue` resumes the socket of a connection in a `nextTick` callback. The next connection
+    // continues in a later `nextTick` callback, so the data of the first connection is parsed
+    // first.
     process.nextTick(continueSome, most - 1)
   }
   return {

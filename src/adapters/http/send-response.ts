@@ -79,8 +79,8 @@ export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin
 }
 
 /**
- * Returns a long body as bytes. Node keeps the body in memory until the client has read it. For a
- * text, Node reserves up to three bytes per character, the maximum in UTF-8.
+ * Returns a long body as bytes, which saves memory. Node keeps the body until the client has read
+ * it, and for a text it reserves up to three bytes per character, the maximum in UTF-8.
  */
 const payloadOf = (body: string): string | Buffer => (body.length > longBody ? Buffer.from(body) : body)
 

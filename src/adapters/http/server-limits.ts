@@ -64,7 +64,7 @@ export interface HttpLimits {
    * would not know whether the request was processed.
    */
   readonly lastCall: DurationMs
-  /** After this time, `stop` aborts requests that are not answered. */
+  /** Time from the call of `stop` until it aborts requests that are not answered. */
   readonly drain: DurationMs
 }
 

@@ -15,9 +15,9 @@ export function sessionTokenIn({ cookie = '' }: IncomingHttpHeaders): string | u
 }
 
 /**
- * The headers of a response that set the session cookie. Scripts cannot read it, and browsers send
- * it only with requests from pages of the same site. If the browser uses TLS, the cookie has the
- * attribute Secure, so it is never sent without TLS.
+ * The headers of a response that set the session cookie. Scripts cannot read the cookie, and
+ * browsers send it only with requests from pages of the same site. If the browser uses TLS, the
+ * cookie has the attribute Secure, so it is never sent without TLS.
  */
 export const setCookie = (token: string, headers: IncomingHttpHeaders) => ({
   'set-cookie': cookieOf(token, sessionLifetime / 1_000, isSecure(headers)),
@@ -38,8 +38,9 @@ const isSecure = ({ origin, 'x-forwarded-proto': forwarded }: IncomingHttpHeader
   origin?.startsWith('https://') === true || String(forwarded).split(',')[0]?.trim() === 'https'
 
 /**
- * Whether a browser sent the request for a page of another origin. Browsers send Sec-Fetch-Site
- * over TLS and to localhost. Without Sec-Fetch-Site, the host in Origin must equal the Host header.
+ * Whether a browser sent the request for a page of another origin, according to Sec-Fetch-Site.
+ * Browsers send this header only over TLS and to localhost. Without it, the host in Origin is
+ * compared with the Host header.
  */
 export function isOfOtherOrigin(headers: IncomingHttpHeaders): boolean {
   const { origin, host } = headers

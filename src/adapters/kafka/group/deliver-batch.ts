@@ -12,11 +12,12 @@ import type { OwnedPartition } from './owned-partitions.ts'
  */
 export interface FetchSize {
   /**
-   * As Kafka's `max.partition.fetch.bytes`. When a partition is paused during a fetch, the consumer
-   * discards up to this many bytes and fetches them again later.
+   * Maximum bytes of one partition (Kafka's `max.partition.fetch.bytes`). When a partition is
+   * paused during a fetch, the consumer discards up to this number of bytes and fetches them again
+   * later.
    */
   readonly perPartition: number
-  /** As Kafka's `fetch.max.bytes`. */
+  /** Maximum bytes of the whole fetch (Kafka's `fetch.max.bytes`). */
   readonly total: number
 }
 
