@@ -13,7 +13,8 @@ export interface LeveledLogger extends Logger {
 }
 
 /**
- * Formats the time once per millisecond, because many log lines share it while an endpoint fails.
+ * Formats the time once per millisecond, because many log lines have the same time while an
+ * endpoint fails.
  */
 function createIsoTime(): () => string {
   let at = 0

@@ -7,8 +7,9 @@ export const openMetricsType = 'application/openmetrics-text; version=1.0.0; cha
  * prom-client cannot do this: its registry has one format at a time, and when the format changes
  * for one exposition, prom-client renames its counters permanently.
  *
- * The instruments in `own` write their lines themselves, with exemplars. Converting the text of
- * their thousands of series would block the event loop three times as long.
+ * The instruments in `own` write their lines themselves, with exemplars. If the text of their
+ * thousands of series were converted too, an exposition would block the event loop three times as
+ * long.
  */
 export function openMetricsOf(text: string, own: readonly ExposedInstrument[] = []): string {
   const body = text

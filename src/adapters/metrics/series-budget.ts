@@ -37,8 +37,9 @@ export class SeriesBudget {
 
   /**
    * Whether the limit allows one more series.
-   * @param isDetailed whether the label set has an unfolded label besides the destination, such as
-   *   the webhook. The limit for these series is lower.
+   * @param isDetailed whether the label set has, besides the destination, another label that can be
+   *   replaced by `_other` and is not, for example the webhook. The limit for these series is
+   *   lower.
    */
   hasRoom(isDetailed: boolean): boolean {
     return this.#used < (isDetailed ? seriesBudget.detailed : seriesBudget.folding)

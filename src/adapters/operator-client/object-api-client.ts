@@ -77,7 +77,10 @@ const results = z.object({
   deadLettered: z.number(),
   dropped: z.number(),
 })
-/** Unknown fields, which a later version of the API may have, are kept for the output as JSON. */
+/**
+ * The status of a destination. Fields that this version does not know are kept, because the command
+ * prints the whole status with `--json`.
+ */
 const destinationStatus = z.looseObject({
   id: z.string(),
   state: z.string(),
@@ -126,7 +129,6 @@ export interface ObjectApiClient {
   /** `keep` is the number of earlier write keys that stay valid; `undefined` keeps all. */
   rotateKey(id: string, keep: number | undefined): Promise<KeyRotated | Refused>
   test(id: string): Promise<Tested | Refused>
-  /** The status of a destination. */
   status(id: string): Promise<ShownStatus | Refused>
 }
 

@@ -34,9 +34,9 @@ export interface Refused {
 export type OperatorAnswer = { readonly kind: 'answered'; readonly body: unknown } | Refused
 
 /**
- * The operator API could not be used: nothing listens at its URL, it does not allow the key to do
- * this, or the response is not one of the API. `code` is `unreachable`, `timeout`, `bad_response`,
- * or the code of the response.
+ * The operator API could not be used: nothing listens at its URL, it rejects the operator key, the
+ * key may not make this request, or the response is not one of the API. `code` is `unreachable`,
+ * `timeout`, `bad_response`, or the code of the response.
  */
 export class OperatorApiFailed extends Error {
   override readonly name = 'OperatorApiFailed'

@@ -39,7 +39,8 @@ async function* unpacked(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
     }
     const all = followedBy(head, isDone ? undefined : iterator)
     if (!isGzip(head)) return yield* all
-    // `pipeline` requires a callback. Errors are thrown by the unpacked stream.
+    // `pipeline` requires a callback. It does nothing, because the iteration over the unpacked
+    // stream throws the errors.
     yield* pipeline(Readable.from(all), createGunzip(), () => {}) as AsyncIterable<Buffer>
   } catch (error) {
     throw isZlibError(error) ? new DamagedGzip(`gzip cannot be unpacked: ${error.message}`, { cause: error }) : error

@@ -5,8 +5,8 @@ import type { Clock, Logger } from '../../core/ports.ts'
 /** How often collected spans are sent. */
 const sendEveryMs = 1_000
 /**
- * Maximum number of spans that wait to be sent. Above it, the SDK's processor would drop spans
- * without a report.
+ * Maximum number of spans that wait to be sent. `createSpanProcessor` drops and counts further
+ * spans, because the SDK's processor would drop them without a report.
  */
 export const maxQueuedSpans = 2_048
 const queueFull = `the queue of ${maxQueuedSpans} spans is full: traces.endpoint is too slow, or traces.sample is too high`
@@ -28,8 +28,8 @@ export function createSpanProcessor(exporter: SpanExporter, deps: Deps): SpanPro
     export(spans, onResult) {
       waiting -= spans.length
       exporter.export(spans, result => {
-        // `code` is 0 on success. Its enum `ExportResultCode` is in @opentelemetry/core, which is
-        // not a dependency of this project.
+        // `code` is 0 on success. The enum of the codes, `ExportResultCode`, is in
+        // @opentelemetry/core, which is not a dependency of this project.
         if (result.code !== 0) lose('not_sent', spans.length, result.error?.message ?? 'unknown')
         onResult(result)
       })

@@ -58,7 +58,7 @@ export function createTraces({ endpoint, sample }: TracesSettings, deps: Deps): 
   return {
     tracer,
     stop() {
-      // Spans that could not be sent were already logged.
+      // The error is ignored, because the spans that could not be sent were already logged.
       const sent = processor.shutdown().catch(() => undefined)
       return within(deps.clock, stopLimit, sent, () => undefined)
     },

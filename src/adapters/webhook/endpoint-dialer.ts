@@ -124,7 +124,8 @@ class EndpointDial {
 
   #connected(socket: Socket): void {
     this.#socket = socket
-    // Through a proxy, the address of the socket is that of the proxy.
+    // Through a proxy, the address of the socket is that of the proxy, so it is not shown as the
+    // address of the endpoint.
     const address = this.#tunnel === undefined ? (socket.remoteAddress ?? this.#endpoint.hostname) : undefined
     const tookMs = this.#clock.monotonic() - this.#startedAt
     this.#end({ kind: 'connected', address: address ?? 'the endpoint through the proxy', tookMs, tls: tlsOf(socket) })

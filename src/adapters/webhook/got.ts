@@ -111,7 +111,10 @@ class GotExchange implements Exchange {
     this.#drop()
   }
 
-  /** The phase of the request's connection. A request has no socket while its tunnel is opened. */
+  /**
+   * The phase of the request's connection. While a tunnel is being opened for the request, the
+   * request has no socket, and the phase is that of the tunnel.
+   */
   get #phase(): ConnectionPhase {
     const tunnel = this.#request?.socket ? undefined : this.#tunnel
     return tunnel?.phase ?? this.#deps.connections.phaseOf(this.#request)

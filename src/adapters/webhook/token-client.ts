@@ -32,7 +32,8 @@ export function createTokenClient({ network, timeout, clock, resolver }: Transpo
         tunnel = opening
       }
       const request = begin(call, agents.fresh(undefined), { onTunnel })
-      // A request has no socket while its tunnel through the proxy is opened.
+      // While the tunnel through the proxy is being opened, the request has no socket, and the
+      // phase is that of the tunnel.
       const phase = (): ConnectionPhase => (request.socket ? undefined : tunnel?.phase) ?? connections.phaseOf(request)
       let hasHead = false
       const end = (answer: TokenAnswer): void => {

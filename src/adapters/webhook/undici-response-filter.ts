@@ -94,8 +94,8 @@ function isInterim(bytes: Buffer): boolean {
 }
 
 /**
- * Whether the bytes are too short to classify, but may be the beginning of a head. If they cannot
- * be one, the parser rejects them.
+ * Whether the bytes are too short to classify, but may be the beginning of a head. Other bytes are
+ * passed to undici's parser, which rejects them if they are not HTTP.
  */
 function mayBecomeHead(bytes: Buffer): boolean {
   return bytes.length < statusEnd && versionStart.startsWith(bytes.toString('latin1', 0, versionStart.length))

@@ -16,7 +16,10 @@ import { loadKafkajs } from './load-kafkajs.ts'
 import { readHeadersAsText } from './patch-record-decoder.ts'
 import { internal } from './private-api.ts'
 
-/** Growth and jitter of retry delays. kafkajs has other defaults when NODE_ENV is `test`. */
+/**
+ * Growth and jitter of retry delays. They are set here, because kafkajs uses other values when
+ * NODE_ENV is `test`.
+ */
 const retryShape = { factor: 0.2, multiplier: 2 }
 /**
  * Retries of all requests except produce requests. Their number is low, because kafkajs sends all
@@ -34,8 +37,8 @@ export const producerRetry = { ...retryShape, initialRetryTime: 100, maxRetryTim
 const connectionTimeoutMs = 5_000
 const authenticationTimeoutMs = 10_000
 /**
- * A request fails after this time, for example when its broker vanished without closing the
- * connection.
+ * Time limit for the response to a request. A request reaches this limit, for example, when its
+ * broker went away without closing the connection.
  */
 const requestTimeoutMs = 10_000
 /** Kafka's `metadata.max.age.ms`: clients find new partitions and new leaders within this time. */

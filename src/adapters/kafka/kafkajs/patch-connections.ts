@@ -123,15 +123,16 @@ function patchIdleTimer(): void {
 
 const timeoutCheckEveryMs = 100
 /**
- * A request fails after this multiple of its timeout, even while the broker responds to other
- * requests. The retry looks up the leader again.
+ * Maximum wait for a response, as a multiple of the request timeout. Each response to an earlier
+ * request starts the timeout again (see `patchRequestTimeout`), so a slow broker could otherwise
+ * delay the failure without limit. The retry looks up the leader again.
  */
 const maxTimeouts = 3
 
 /**
- * The time of the latest response in each request queue, in milliseconds since 1970. A broker
- * handles the requests of a connection one after the other. So after this response, the broker
- * began to handle the oldest request that has no response yet.
+ * For each request queue, the time in milliseconds since 1970 at which the broker began to handle
+ * the oldest request without a response. This is the time of the response to the previous request,
+ * because a broker handles the requests of a connection one after the other.
  */
 const startedAt = new WeakMap<RequestQueue, number>()
 

@@ -5,14 +5,14 @@ import { type Broker, type FetchedMessage, type FetchedPartition, internal, repl
 
 /** Patches the code with which kafkajs decodes a fetch response. */
 export function patchFetchedBatches(): void {
-  // The decoder is replaced before the other patches run: they load files of kafkajs, and these
-  // files keep the decoder that exists when they are loaded.
+  // The decoder is replaced first. The other patches load files of kafkajs, and each of these files
+  // keeps the decoder that exists when the file is loaded.
   replaceInternal('protocol/recordBatch/v0/decoder', decodeBatch)
   patchHugeBatch()
   patchAbortedTransactions()
 }
 
-/** kafkajs's reader of bytes. */
+/** The part of kafkajs's `Decoder` that this file uses. It reads values from a buffer. */
 interface Decoder {
   readonly buffer: Buffer
   offset: number
@@ -51,25 +51,26 @@ const at = {
 const uncounted = 12
 const flags = { compression: 0x07, logAppendTime: 0x08, transactional: 0x10, control: 0x20 }
 /**
- * The maximum number of records in a batch. When a response has more, its remaining batches are
- * ignored. A record without key, value and headers takes seven bytes, so 64 MiB may have nine
- * million of them, and each becomes an object on the heap. A full batch of Hookline's own records
- * has thousands.
+ * The maximum number of records in a batch, and in all batches of a response. A batch with more
+ * records becomes one `unreadBatch` record. When a response has this number of records, its
+ * remaining batches are left for the next fetch. Without the limit, a batch of 64 MiB could have
+ * nine million records (a record without key, value and headers takes seven bytes), and each record
+ * becomes an object on the heap. A full batch of Hookline's own records has thousands.
  */
 export const maxRecords = 200_000
-/** The maximum bytes of an unreadable batch that its `unreadBatch` record keeps. */
+/** The maximum bytes of an unreadable batch that are kept in `UnreadBatch.bytes`. */
 const keptBytes = 64 * 1024
 
 /**
  * Decodes the batch at the decoder's position, and advances the decoder to the end of the batch.
  *
  * Defects (protocol/recordBatch/v0/decoder.js):
- * - kafkajs decompresses a batch without a size limit (line 104): 6 KB of zstd may become 200 MB.
- *   A batch that cannot be decompressed is fetched again forever.
+ * - kafkajs decompresses a batch without a size limit (line 104): 6 KB of zstd may become 200 MB. A
+ *   batch that cannot be decompressed is fetched again forever.
  * - Log compaction keeps the last batch of an idempotent producer even when all its records are
  *   removed. kafkajs does not advance past an empty batch, and fetches it thousands of times per
- *   second (tulios/kafkajs#1072). If only the last records of a batch are removed, it fetches once
- *   more for each of them.
+ *   second (tulios/kafkajs#1072). If compaction removes only the last records of a batch, kafkajs
+ *   makes one additional fetch for each removed record.
  * Patch:
  * - A batch that cannot be read, that decompresses to more than `maxDecompressedBytes`, or that has
  *   more than `maxRecords` records, becomes one record at its last offset, with the reason in
@@ -137,7 +138,8 @@ function recordsIn(bytes: Buffer, count: number, context: Context): DecodedRecor
   const records: DecodedRecord[] = []
   for (let record = 0; record < count; record++)
     records.push(decodeRecord({ buffer: reader.readVarIntBytes() }, context))
-  // The broker has verified the batch. If the records do not fill it, the decompression is wrong.
+  // The broker has verified the batch. So if the records do not end where the decompressed bytes
+  // end, the decompression was wrong.
   if (reader.offset !== bytes.length)
     throw new Error(`its records end at byte ${reader.offset}, but it has ${bytes.length} bytes`)
   return records
@@ -205,10 +207,11 @@ const batchOverhead = 49
  * Defects (protocol/requests/fetch/v4/decodeMessages.js:28):
  * - kafkajs passes all records of a batch as arguments of one call of `push`. With about 125,000
  *   records that call throws a `RangeError`, which crashes the consumer again after each restart.
- * - A response may contain hundreds of batches that each decompress to the maximum.
- * Patch: adds the records one by one. When the decompressed batches of a response exceed
- * `maxDecompressedBytes`, or all its batches exceed `maxRecords`, the patch ignores the remaining
- * batches. The next fetch returns them.
+ * - kafkajs decodes all batches of a response. A response may contain hundreds of batches that each
+ *   decompress to the maximum, and together they could fill the memory.
+ * Patch: adds the records one by one. When the decoded batches of a response have
+ * `maxDecompressedBytes` decompressed bytes or `maxRecords` records together, the patch ignores the
+ * remaining batches. The next fetch returns them.
  * Remove when: kafkajs adds records one by one, and limits the decompressed size of a response.
  */
 function patchHugeBatch(): void {

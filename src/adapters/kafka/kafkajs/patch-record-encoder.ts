@@ -62,7 +62,8 @@ export function encodeRecord(message: MessageToEncode): EncodedRecord {
   end = writeBytes(value, end)
   end = writeVarint(inHeaders.length / 2, end)
   for (const bytes of inHeaders) end = writeBytes(bytes, end)
-  // The length field is written last, directly before the attributes.
+  // The length field is written last, directly before the attributes, because its size depends on
+  // the length of the rest.
   const length = end - maxVarintBytes
   const start = maxVarintBytes - sizeOfVarint(length)
   writeVarint(length, start)

@@ -103,8 +103,8 @@ export interface ConsumerGroup {
   readonly groupId: string
   coordinator: Broker
   /**
-   * The offset manager sends commits to its own `coordinator`, so a new coordinator must be set
-   * here too.
+   * The offset manager keeps a `coordinator` of its own, to which it sends commits. Code that
+   * replaces `ConsumerGroup.coordinator` must replace this one too.
    */
   readonly offsetManager: { coordinator: Broker }
   readonly generationId: number

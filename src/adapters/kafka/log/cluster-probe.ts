@@ -114,7 +114,10 @@ export function createClusterProbe(
   }
 }
 
-/** Sends a request that always fails. Its error code shows whether the client has permission. */
+/**
+ * Whether the client lacks permission for an operation. Sends a request that the broker rejects in
+ * any case, and reads the error code of the response.
+ */
 async function isRefused(broker: Broker, { to, name }: Access): Promise<boolean> {
   try {
     await ask(broker, to, name)

@@ -20,11 +20,14 @@ interface Deps {
 }
 
 const maxWaitMs = 250
-/** Estimated bytes of a record. A fetch asks for the estimated bytes of the remaining records. */
+/**
+ * Estimated bytes of a record. A fetch asks for the estimated bytes of the remaining records,
+ * because a larger fetch would also return the records after them.
+ */
 const bytesPerRecord = 1_024
 /**
- * Minimum and maximum bytes of one fetch. A larger fetch would also return records after the
- * requested ones. Kafka returns the first batch whole, even if it is larger than the fetch.
+ * Minimum and maximum bytes that one fetch asks for. Kafka returns the first batch whole, even if
+ * it is larger.
  */
 const fetchBytes = { min: 64 * 1024, max: 4 * 1024 * 1024 }
 /**

@@ -240,8 +240,8 @@ class Follower implements TopicFollower {
 }
 
 /**
- * The position in one partition, and the time up to which the partition is read. Times are boot
- * time in milliseconds.
+ * The position in one partition, and the time up to which the partition is read. Times are
+ * milliseconds of `Clock.boottime`.
  */
 export class FollowedPartition {
   readonly partition: number
