@@ -73,7 +73,6 @@ export function withExamples(command: Command, examples: readonly string[]): Com
   return command.addHelpText('after', `\nExamples:\n${examples.map(example => `  ${example}`).join('\n')}`)
 }
 
-/** Writes one line to stdout. */
 export function print(io: CommandIo, line: string): void {
   io.stdout.write(`${line}\n`)
 }
@@ -96,7 +95,10 @@ export function reportFailure(error: unknown, io: CommandIo): ExitCode {
   return error instanceof UsageError ? 2 : 1
 }
 
-/** The error message on one line. HOOKLINE_DEBUG adds the stack and the cause. */
+/**
+ * The error message on one line. With HOOKLINE_DEBUG, `reportFailure` writes the whole error
+ * instead, with its stack and cause.
+ */
 const oneLine = (error: unknown): string =>
   error instanceof Error ? (error.message || error.name).replaceAll(/\s*\n\s*/g, ' ') : String(error)
 
@@ -112,8 +114,8 @@ const ignore = (): void => {}
 const silent: Logger = { isLevelEnabled: () => false, debug: ignore, info: ignore, warn: ignore, error: ignore }
 
 /**
- * Adds the command that solves the problem to the message of an error. Returns other errors
- * unchanged.
+ * Adds the command that creates the topic to the message of a `TOPIC_MISSING` error. Returns other
+ * errors unchanged.
  */
 export function withRemedy(error: unknown): unknown {
   const isMissing = error instanceof KafkaError && error.code === 'TOPIC_MISSING'

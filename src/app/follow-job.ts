@@ -29,7 +29,6 @@ const maxFailures = 60
 /** The codes of temporary failures, after which the command polls again. */
 const passing: ReadonlySet<string> = new Set(['unreachable', 'timeout', 'unavailable'])
 
-/** Adds `--follow` and `--cancel`. */
 export const withJobOptions = (command: Command, kind: JobKind): Command =>
   command
     .option('--follow <id>', `show the progress of the ${kind} job with this id until the job ends`)

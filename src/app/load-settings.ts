@@ -13,9 +13,9 @@ export function configPath(options: { readonly config?: string }, io: CommandIo)
 }
 
 /**
- * The services for which the command reads the files that the configuration names, for example
- * files with secrets. The files for Kafka and the schema registry are always read. Most commands
- * need no other files.
+ * The services whose files a command reads, for example files with secrets. `config_topic` stands
+ * for the files with the encryption keys of the config topic. A command always reads the files for
+ * Kafka and the schema registry. Most commands need no other files.
  */
 export type ServicesNeeded = ReadonlySet<FileReader>
 

@@ -22,8 +22,8 @@ export interface ConfigTopicAccess {
 }
 
 /**
- * Maximum time to read the config topic. 10,000 objects have about 30 MB, and the topic also has
- * all changes of the last 7 days.
+ * Maximum time to read the config topic. It is long, because the topic can be large: 10,000 objects
+ * have about 30 MB, and the topic also has all changes of the last 7 days.
  */
 const readLimit = durationMs(30_000)
 

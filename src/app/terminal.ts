@@ -29,7 +29,7 @@ export interface ProgressBar {
   stop(): void
 }
 
-/** Values for the placeholders of the format that cli-progress does not fill in. */
+/** Values for those placeholders of the format text that cli-progress does not fill in itself. */
 type Fields = Readonly<Record<string, string | number>>
 
 /**

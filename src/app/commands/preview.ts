@@ -182,11 +182,12 @@ function previewsOf(destination: Destination, event: Event, settings: Settings, 
     destination: destination.id,
     webhook: webhooks[index]?.label ?? String(index),
     url,
-    // The preview must show the headers that the endpoint receives. The HTTP client adds Host,
-    // Content-Length and Connection when it sends a request.
+    // Host, Content-Length and Connection are added here, because the preview shows all headers
+    // that the endpoint receives. For a delivery, the HTTP client adds these three.
     headers: {
       ...headers,
-      // The preview does not request an access token. Hookline requests it before an attempt.
+      // The access token is shown as a mask, because Hookline requests a token only before an
+      // attempt.
       ...(destination.auth?.oauth2 && { Authorization: `Bearer ${mask}` }),
       Host: new URL(url).host,
       'Content-Length': String(Buffer.byteLength(body)),

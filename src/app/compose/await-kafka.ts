@@ -16,10 +16,10 @@ interface Options {
 }
 
 /**
- * Repeats `ask` every 2 s while Kafka cannot answer it yet: no broker responds, or a partition or a
- * group has no leader while the brokers start. The process waits instead of exiting, because a
- * restart would not help.
- * @throws an error that only an operator can correct, such as a missing permission or a missing
+ * Repeats `ask` every 2 s while Kafka cannot answer it yet: no broker responds, a partition has no
+ * leader, or a group has no coordinator while the brokers start. The process waits instead of
+ * exiting, because a restart would not help.
+ * @throws an error that only an operator can correct, for example a missing permission or a missing
  *   topic; or the abort reason when the process must stop
  */
 export async function awaitKafka<T>(

@@ -26,8 +26,9 @@ interface Context {
  * Repeats `ask` while Kafka cannot answer it yet. With `waitForSetup`, also while topics or schemas
  * are missing or the schema registry does not respond: on Kubernetes a Job creates them, and the
  * services start at the same time.
- * @throws TopicsMissing, SchemaNotRegistered or RegistryUnavailable without `waitForSetup`;
- * otherwise like `awaitKafka`
+ * @throws the errors of `awaitKafka`. Without `waitForSetup`, also TopicsMissing,
+ *   SchemaNotRegistered and RegistryUnavailable; with it, only a RegistryUnavailable that is not
+ *   transient
  */
 export const awaitSetup = <T>(ask: () => Promise<T>, { waitForSetup, logger, stopAsked }: Context): Promise<T> =>
   awaitKafka(ask, { logger, stopAsked, isAwaited: error => waitForSetup && isSetUpByOthers(error) })

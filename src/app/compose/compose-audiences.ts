@@ -6,8 +6,8 @@ import { awaitSetup } from './await-setup.ts'
 import { createGroupConsumer, type SharedDependencies, type StartedService } from './shared-dependencies.ts'
 
 /**
- * Maximum time for which a fetch from Kafka waits for new records. It is long, because a sync does
- * not need a latency of milliseconds.
+ * Maximum time for which a fetch from Kafka waits for new records. A long wait needs fewer
+ * requests, and a sync does not need a latency of milliseconds.
  */
 const maxWait = durationMs(500)
 

@@ -16,8 +16,8 @@ const bodiesBytes = 32 * mebibyte
  */
 const keylessBytes = 8 * mebibyte
 /**
- * Maximum memory of a process for request bodies of the operator API, if `maxBodyBytes` is not
- * higher.
+ * Maximum memory of a process for request bodies of the operator API. If `maxBodyBytes` is higher,
+ * `maxBodyBytes` is the maximum.
  */
 const operatorsBytes = 16 * mebibyte
 /**

@@ -41,7 +41,7 @@ export async function startDispatcher(shared: SharedDependencies): Promise<Dispa
   const tiers = shared.existingTopics.filter(topic => topics.tierOf(topic) !== undefined)
   // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
   for (const topic of [topics.deadLetter, ...tiers]) metrics.produceFailures.inc({ topic }, 0)
-  // Deliveries need the broker's time before the first record is read.
+  // Ask for the broker's time before the first record is read, because deliveries need it.
   const brokerTime = createBrokerTime({
     producer,
     topic: topics.deadLetter,

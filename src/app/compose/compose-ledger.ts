@@ -18,7 +18,6 @@ export const ledgerWatchLimits: LedgerLimits = {
   ...{ records: 1_000_000, time: durationMs(60_000), answerWithin: durationMs(90_000) },
 }
 
-/** Creates an operation that reads the ledger. */
 export function composeReadLedger(
   shared: SharedDependencies,
   sessions: WithLogSession,

@@ -92,7 +92,10 @@ export async function startOperator(
   return { ...service, refreshGauges: jobs.refreshGauges, url }
 }
 
-/** Creates the operation that lists audiences. The memberships topic exists only with audiences. */
+/**
+ * Creates the operation that lists audiences. If the installation has no audiences, the memberships
+ * topic does not exist, and the operation does not read it.
+ */
 async function composeListAudiences(shared: SharedDependencies): Promise<ListAudiences> {
   const { settings, live, kafka, topics, existingTopics, registry, clock, logger } = shared
   const topic = topics.memberships
