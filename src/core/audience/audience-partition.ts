@@ -37,9 +37,10 @@ interface Deps {
   readonly expiry: DurationMs
   /**
    * End offset of this partition of the audience input topic, read before the restore of the
-   * memberships begins. A restored record of the memberships topic names the offset of its input.
-   * An offset at or beyond this end is an offset of an earlier input topic that was deleted.
-   * `PartitionRecords` then treats the restored record as older than all others of its key.
+   * memberships begins. A restored record of the memberships topic has the offset of the input that
+   * caused the record. If this offset is at or beyond the end offset, the input was in an earlier
+   * input topic that was deleted. `PartitionRecords` then treats the record as older than all
+   * others of its key.
    */
   readonly inputEnd: number
 }

@@ -256,9 +256,10 @@ function onOutcome(state: Membership, outcome: Outcome, on: StepContext): Transi
 
 /**
  * Handles the late result of an unconfirmed change: an older change that may or may not have
- * arrived. The result says that an identify message of this change was delivered, or may have been
- * (after a timeout). A process that crashed may have written this message as a second one. If the
- * message arrived after the messages of later changes, the destination now has the old value.
+ * arrived. The result says that an identify message of this change was delivered or, after a
+ * timeout, may have been delivered. A process that crashed may have written a second message of
+ * this change. If the second message arrived after the messages of later changes, the destination
+ * now has the old value.
  */
 function onLateOutcome(before: Membership, { value, result }: Outcome, age: number): Transition {
   // A destination ignores further messages of a delivered change, because they have the same
@@ -324,8 +325,9 @@ function isAbsent({ desired, acknowledged, inFlight, unconfirmed }: Membership, 
 /**
  * Whether the membership can be removed because its destination was removed from the configuration.
  * The last sync that listed the user must have begun at least a day before the time in the sync id
- * `mark.closed`. The reason for this wait is that an operator may revert the removal within a day.
- * A process with an old configuration may also not know a new destination yet.
+ * `mark.closed`. This wait has two reasons: an operator may revert the removal within a day, and a
+ * process with an old configuration may not know a new destination yet and take it for a removed
+ * one.
  */
 const isOfRemovedDestination = ({ syncId }: Membership, { isRemoved, mark }: StepContext): boolean =>
   isRemoved && isDayBefore(syncId, mark.closed)

@@ -217,8 +217,8 @@ export class PackedMemberships {
   }
 
   /**
-   * Reallocates the block of entries. The new size is 1.5 times the sum of the used bytes and
-   * `more`.
+   * Reallocates the block of entries to add `more` bytes. The new size is 1.5 times the sum of the
+   * used bytes and `more`.
    */
   #reallocate(more: number): void {
     const capacity = Math.max(minBytes, Math.ceil((this.#end - this.#wasted + more) * 1.5))

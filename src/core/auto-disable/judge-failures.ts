@@ -78,8 +78,8 @@ export const withoutFailures = ({ urls, version }: Pick<DisableRule, 'urls' | 'v
  * failing:      All attempts have failed since the time T (`failingSince`).
  *               - A success at or after T, a pause or other URLs lead to `no failures`.
  *               - When T is at least `disableAfter` ago and 20 attempts have failed, the state
- *                 becomes `disabled`. With `onGone: disable`, it also does when all webhooks have
- *                 responded with 410 Gone.
+ *                 becomes `disabled`. With `onGone: disable`, the state also becomes `disabled`
+ *                 when all webhooks have responded with 410 Gone.
  * disabled:     The destination gets no attempts. It leaves this state when an operator enables it,
  *               when its URLs change, or when a process reports a success or a pause from before
  *               the disabling (`isRefuted`).
@@ -109,9 +109,9 @@ export function judgeFailures(
 }
 
 /**
- * Whether Hookline has disabled the destination wrongly: a process reports, after the disabling,
- * that a delivery succeeded or the destination was paused at a time after the failures began and
- * before the disabling.
+ * Whether Hookline has disabled the destination wrongly: after the disabling, a process reports
+ * that a delivery succeeded, or that the destination was paused, between the first failure and the
+ * disabling.
  */
 const isRefuted = ({ failingSince, disabled }: FailureState, { endedAt }: SeenFailures): boolean =>
   failingSince !== undefined && disabled !== undefined && endedAt >= failingSince && endedAt < disabled.at

@@ -3,7 +3,7 @@ import { PriorityQueue } from './priority-queue.ts'
 
 /** A caller that needs a permit for one operation. It can wait for only one permit at a time. */
 export interface PermitRequest extends LinkedListItem<PermitRequest> {
-  /** For example, the source for which the caller works. */
+  /** The group of the caller, for example the source for which the caller works. */
   readonly group: string
   /** The work of the operation in any unit, more than 0. For example, the bytes to process. */
   readonly cost: number
@@ -15,7 +15,9 @@ export interface PermitRequest extends LinkedListItem<PermitRequest> {
 interface Group {
   readonly name: string
   readonly requests: LinkedList<PermitRequest>
-  /** The virtual time at which the group began to wait or got its last permit. */
+  /**
+   * The virtual time (see `FairSemaphore`) at which the group began to wait or got its last permit.
+   */
   start: number
   /** `start` plus the cost of the first request. */
   finish: number
@@ -31,8 +33,9 @@ interface Group {
  *
  * The method is self-clocked fair queueing. The next permit goes to the group with the lowest
  * `finish`, which then becomes the virtual time. A group that begins to wait starts at the virtual
- * time: it has no credit from before, and no debt, because its last `finish` is not later. For the
- * same reason, a continuous flow of new groups cannot keep a group waiting.
+ * time, so the time in which it did not wait gives it no advantage. The virtual time grows with
+ * each permit, so later groups get a higher `finish`, and a continuous flow of new groups cannot
+ * keep a group waiting.
  */
 export class FairSemaphore {
   /** The number of permits that no caller has. */

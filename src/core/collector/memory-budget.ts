@@ -105,8 +105,8 @@ const largePart = 0.75
  * attacker can have thousands of client addresses, each within its fair share. The oldest body that
  * holds at least about three quarters of a fair share is evicted. If the group of the body that
  * needs memory is above its fair share, the evicted body must be older than that body. So slow
- * bodies cannot hold the memory: a body that arrives within 50 ms is evicted only if new bodies
- * fill the whole part in this time.
+ * bodies cannot hold the memory. A body that arrives completely in a short time, for example 50 ms,
+ * is evicted only if new bodies fill the whole part in this time.
  */
 export class BodyBudget {
   readonly #now: () => number

@@ -72,8 +72,8 @@ export interface BodyMemory {
    */
   received(): void
   /**
-   * Notes that a response of this size is being sent. From now on only its size is counted. It can
-   * be evicted: the connection must then be closed.
+   * Notes that a response of this size is being sent. From now on, only the size of the response is
+   * counted. The response can be evicted: the connection must then be closed.
    */
   answered(bytes: number): void
   release(): void

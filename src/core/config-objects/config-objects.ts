@@ -5,8 +5,8 @@ import type { EpochMs } from '../time.ts'
 /*
  * The interface of the configuration objects: destinations and sources that operators change
  * through the operator API while the processes run. These objects are on the config topic. The
- * configuration file can define more destinations and sources. The operator API shows them, but
- * cannot change them.
+ * configuration file can define destinations and sources too. The operator API shows those of the
+ * file, but cannot change them.
  */
 
 export const objectKinds = ['destination', 'source'] as const

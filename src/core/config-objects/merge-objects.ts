@@ -34,7 +34,7 @@ export interface Merged {
 /**
  * Adds the objects of the config topic to the settings of the file. The result does not depend on
  * the order of `objects`, so that all processes have the same settings:
- * - If the file has the same id, the object of the file is used.
+ * - If the file has an object of the same kind and id, the object of the file is used.
  * - If two sources have the same write key, the source of the file keeps it, or otherwise the
  *   source that got the key first. The other source loses all its write keys.
  * - A destination with an unknown source is excluded: its messages wait until the source exists, or
@@ -101,8 +101,9 @@ function withDisablings(
 }
 
 /**
- * Returns the placeholder of an excluded destination. The placeholder of a disabled destination is
- * disabled too, so that no messages wait for it.
+ * Returns the placeholder of an excluded destination: a paused destination without webhooks, whose
+ * messages wait. If the destination is disabled, the placeholder is disabled too, so that no
+ * messages wait.
  */
 const placeholderOf = ({ id, sources, enabled, disabledAutomatically }: Destination): Destination => ({
   ...placeholderDestination(id, sources),

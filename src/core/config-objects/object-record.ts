@@ -174,7 +174,6 @@ function parsedJson(text: string): unknown {
   }
 }
 
-/** Encodes the value of a record. */
 export const encodeValue = (document: ObjectDocument): string => JSON.stringify({ format, document })
 
 /**
@@ -185,7 +184,6 @@ export type DecodedDocument =
   | { readonly kind: 'document'; readonly document: ObjectDocument }
   | { readonly kind: 'unknown_format' | 'damaged'; readonly detail: string }
 
-/** Decodes the value of a record. */
 export function decodeValue(value: string): DecodedDocument {
   const parsed = parsedJson(value)
   if (parsed === undefined) return damaged('it is not JSON')

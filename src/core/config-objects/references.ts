@@ -52,9 +52,9 @@ function unknownSources(
 }
 
 /**
- * Returns a problem for each named source that is excluded, because another source has one of its
- * write keys. The process that wrote this source may undo its change next (see `undo-change.ts`),
- * so a destination must not begin to name the source.
+ * Returns a problem for each named source that is excluded because another source has one of its
+ * write keys. A destination must not begin to name this source: the process that wrote the source
+ * may undo its change next (see `undo-change.ts`).
  */
 function excludedSources(
   named: readonly (readonly [number, string])[],

@@ -118,8 +118,8 @@ function listAt(document: ObjectDocument, path: Path): readonly unknown[] {
  * 2. If the new URL is not masked, a stored webhook with the same URL is possible. If the URL is a
  *    mask with a fingerprint, only a stored webhook whose URL has this fingerprint is possible.
  * 3. If the list has not become shorter, only the stored webhook at the same position is possible.
- * 4. If the list has become shorter, each stored webhook is possible that has the same masked URL
- *    or, if the new URL is not masked, only the same host.
+ * 4. If the new URL is masked, each stored webhook with the same masked URL is possible. If it is
+ *    not masked, each stored webhook with the same scheme and host is possible.
  */
 function webhooksFor(position: number, next: ObjectDocument, current: ObjectDocument): readonly unknown[] {
   const stored = listAt(current, ['webhooks'])

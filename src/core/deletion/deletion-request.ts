@@ -129,8 +129,8 @@ export function deletionOf(
 }
 
 /**
- * The suppressions that each user of the request gets. If the request names only some sources, the
- * suppressions also stop the updates of audiences for the users.
+ * The suppressions that each user of the request gets: one for all sources, or one for each named
+ * source. In the second case, one more suppression stops the membership updates of the user.
  */
 export function suppressionsOf({ sources, suppress }: DeletionRequest, at: EpochMs): readonly Suppression[] {
   const scopes = sources === undefined ? [undefined] : [...sources, audiencesSource]
