@@ -114,7 +114,7 @@ it('the ledger counts what was replayed and resent, and balances', async () => {
     const { code, out } = await command('ledger', '--json')
     expect(code).toBe(0)
     const ledger = JSON.parse(out)
-    // Copies whose commit follows count as repeated.
+    // Waits for the offset commits: a retry record counts as repeated until a commit counts it.
     return ledger.totals.delivered === shop.requests.length + count && ledger.totals.repeated === 0 ? ledger : undefined
   })
   const sum = (id: string, field: string): number =>

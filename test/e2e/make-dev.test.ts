@@ -55,8 +55,8 @@ async function startDev(config: string): Promise<Run> {
 }
 
 /**
- * Resolves with the only line on stdout. If the program ends before, the test fails with its
- * output.
+ * Resolves with the only line that the program prints to stdout. Rejects with the exit code and
+ * stderr if the program ends before this line.
  */
 async function ready(run: Run): Promise<string> {
   while (!run.stdout().includes('\n')) {

@@ -8,7 +8,10 @@ import type { Findings, Limits } from '../tools/chaos/delivery-verdict.ts'
 import { createChance } from '../tools/chaos/seeded-random.ts'
 
 const closing = closingAfterEach()
-/** Number of restarts and of kills. A long run uses more. */
+/**
+ * Number of times that a test stops or kills a process. A long run sets HOOKLINE_TEST_ROUNDS to a
+ * higher number.
+ */
 const rounds = Number(process.env['HOOKLINE_TEST_ROUNDS'] ?? 2)
 const chance = createChance(Number(process.env['SEED'] ?? 1), 'many-processes')
 const timeout = 180_000 + rounds * 60_000
@@ -139,8 +142,8 @@ describe('three processes, twelve partitions, 500 records a second', () => {
   it(
     'a fourth process joins: no message is lost or duplicated, and partitions that stay do not pause while the others are drained',
     async () => {
-      // At any time, each partition has a request that takes three seconds. So it takes three
-      // seconds to move a partition.
+      // At any time, each partition has a request that takes three seconds. So the previous owner
+      // of a partition needs up to three seconds to drain it.
       const fleet = closing(await Fleet.started(3, count => (count % 30 === 0 ? 3_000 : 20 + ((count * 37) % 180))))
       const before = await fleet.balanced()
       const at = performance.now()

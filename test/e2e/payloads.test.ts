@@ -37,7 +37,8 @@ describe.each(['got', 'undici'])('every golden payload, with %s', transport => {
         signature: goldenSignatures.get(name),
       })
     }
-    // The receiver computes the signature after it has parsed the body and serialised it again.
+    // A receiver must verify the signature over the body that it has parsed and serialised again,
+    // not over the received bytes. `RecordingReceiver` does this.
     expect(receiver.requests.every(request => request.signatureValid === true)).toBe(true)
     expect(Object.keys(receiver.requests[0]!.headers).sort()).toEqual([
       ...['accept', 'accept-encoding', 'authorization', 'connection', 'content-length', 'content-type', 'host'],

@@ -112,8 +112,8 @@ describe('replay with the real dispatcher', () => {
       const delivered = (await service.metrics()).get('hookline_deliveries_total{destination="crm",result="delivered"}')
       return delivered === (await installation.read(installation.topics.retry(tier))).length ? true : undefined
     })
-    // Only replays in progress at the time of the kill are repeated. At this rate it is one, or a
-    // few if Kafka is slow.
+    // A kill repeats only the replays that were in progress. At this rate there is one, or there
+    // are a few if Kafka is slow.
     expect(crm.duplicates).toBeLessThanOrEqual(exitCode === 1 ? 0 : 3)
     expect([...crm.successes.keys()].toSorted()).toEqual(
       trackEvents(60)

@@ -27,7 +27,8 @@ describe('retries on a real broker', () => {
       }),
     )
     const service = await installation.run()
-    // With fewer than ten results, a circuit breaker cannot open and defer deliveries.
+    // These messages have nine attempts per destination. With fewer than ten, a circuit breaker
+    // cannot open and defer deliveries.
     const count = 3
     await installation.send(trackEvents(count))
     await heals.untilDelivered(count)

@@ -47,11 +47,11 @@ it('a secret is replaced in its file under load: no delivery fails, and every la
   }
 
   await send('before')
-  // With fewer than ten results, a circuit breaker cannot open and defer deliveries.
+  // Five failed attempts are too few to open the circuit breaker, which would defer deliveries.
   await installation.send(trackEvents(5, 'few').map(event => ({ ...event, sourceId: 'few' })))
   await Promise.all([steady.untilDelivered(25), failingOnce.until(() => failingOnce.requests.length === 5)])
-  // Replaces the file by a rename, as Kubernetes does with a mounted secret. Requests are in
-  // progress.
+  // Replaces the file by a rename while requests are in progress. Kubernetes replaces a mounted
+  // secret in the same way.
   await writeFile(`${file}.next`, secrets.new)
   await rename(`${file}.next`, file)
   const reloads = 'hookline_config_reloads_total{result="applied"}'

@@ -11,8 +11,8 @@ const closing = closingAfterEach()
 type Body = Record<string, unknown>
 
 /**
- * Whether a body is from this call. It need not compare the SDK, because the bodies of each SDK
- * arrive at a separate path.
+ * Whether a body is from this call. The SDK is not compared, because the bodies of each SDK arrive
+ * at a separate path.
  */
 const isOf = (call: Call) => (body: Body) =>
   body['type'] === call.type && (call.type !== 'track' || body['event'] === call.event)

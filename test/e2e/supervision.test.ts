@@ -6,7 +6,10 @@ import { startInstallation } from '../support/process/test-installation.ts'
 
 const closing = closingAfterEach()
 
-/** Joins the group with another protocol than Hookline's, when the group has no other members. */
+/**
+ * Joins the consumer group as soon as it has no other member, with an assignment protocol that
+ * Hookline does not support. A process of Hookline then cannot join the group.
+ */
 async function occupy(groupId: string, topic: string): Promise<{ close(): Promise<void> }> {
   const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',')
   const kafka = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING })

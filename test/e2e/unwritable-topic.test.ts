@@ -19,7 +19,7 @@ describe('a retry topic that rejects records', () => {
     const retry = `${installation.topics.events.replace('.events', '')}.retry.1s`
     const service = await installation.run()
     await admin.deleteTopic(retry)
-    // With fewer than ten results, a circuit breaker cannot open and defer deliveries.
+    // Eight failed attempts are too few to open the circuit breaker, which would defer deliveries.
     const count = 8
     await installation.send(trackEvents(count))
     // A process that has just started can be unready for other reasons, so wait for a response that

@@ -112,8 +112,8 @@ describe('audiences over HTTP', () => {
   it(
     'the memory for a list does not depend on its length',
     async () => {
-      // The operator service runs in a process of its own. Otherwise this would also measure the
-      // memory of the audiences service, which reads the list again.
+      // The operator service runs in a separate process. So the test does not measure the memory of
+      // the audiences service, which reads the list again.
       const operators = await installation.run({}, ['--services', 'operator'])
       const resident = async () => (await operators.metrics()).get('process_resident_memory_bytes') as number
       const before = await resident()
@@ -133,8 +133,9 @@ describe('audiences over HTTP', () => {
       }
       sending.end()
       expect(JSON.parse(await answered)).toMatchObject({ received: size })
-      // Memory grows by about 100 MiB for a list of any size. This is uncollected garbage, and 8
-      // MiB of data in transit. A list of a million users has 500 MB, and takes 1 GB in Kafka.
+      // For a list of any size, memory grows by about 100 MiB: garbage that was not collected yet,
+      // and 8 MiB of data in transit. A list of a million users has 500 MB, which this limit would
+      // not permit in memory.
       expect(most - before).toBeLessThan(256 * 1_048_576)
       expect(await operators.stop()).toBe(0)
     },

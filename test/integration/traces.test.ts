@@ -79,8 +79,8 @@ it('a trace follows a message from its request to each webhook request, over a r
   const service = await installation.run(environment)
   await send(installation, service.collector, everything)
   await Promise.all([webhookReceivers.asks.untilDelivered(1), webhookReceivers.other.untilDelivered(1)])
-  // The 10 spans are the request, its append, and two attempts with one webhook request each for
-  // each of the two destinations.
+  // The 10 spans are: the request, its append to Kafka, and for each of the two destinations two
+  // attempts with one webhook request each.
   await receiver.until(() => receiver.spans.length >= 10)
 
   const of = (kind: keyof typeof kinds) => receiver.spans.filter(span => span.kind === kinds[kind])

@@ -17,7 +17,11 @@ import { cachedProgram } from '../../tools/cluster/programs.ts'
 
 const kubernetes = await cachedProgram('kubernetes')
 const onlyBuilt = kubernetes === undefined ? describe.skip : describe
-/** Strimzi publishes its custom resource definitions neither as a Go module nor as an npm package. */
+/**
+ * Whether a manifest is a resource of Strimzi. The test leaves these resources out: Strimzi
+ * publishes its custom resource definitions neither as a Go module nor as an npm package, so the
+ * API server does not know them.
+ */
 const isOfStrimzi = ({ apiVersion }: { readonly apiVersion: string }): boolean => apiVersion.startsWith('kafka.strimzi')
 
 onlyBuilt('a real API server', () => {

@@ -107,7 +107,10 @@ onlyHere('what is in the image', () => {
   })
 })
 
-/** Whether a file is the package.json of a package. Nested ones only set the module type. */
+/**
+ * Whether a file is the package.json of a package. A package.json in a folder within a package does
+ * not count: it only sets the module type.
+ */
 const isManifest = (file: string): boolean => /(^|node_modules\/)(@[^/]+\/)?[^/]+\/package\.json$/.test(file)
 
 onlyHere('a container of it', () => {

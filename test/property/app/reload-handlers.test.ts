@@ -92,7 +92,7 @@ async function reload({ watch, state, logger, count }: Running, content: Content
   expect(count('configReloadOk{}')).toBe(1)
   const errors = logger.lines.filter(({ level }) => level === 'error').map(({ line }) => line)
   // If an audience names a destination that is in no file, Hookline treats this as a missing file
-  // of destinationsFrom.
+  // of destinationsFrom: it applies the configuration and logs an error.
   const excluded = loaded.settings.excluded === undefined ? [] : [expect.stringMatching(/^files of destinationsFrom/)]
   expect(errors).toEqual(errors.length === 0 ? [] : excluded)
   expect(logger.level).toBe(loaded.settings.log.level)

@@ -125,8 +125,8 @@ describe('the counters', () => {
         expect(sender.counts.failed + sender.counts.dropped).toBe(failed.length)
         expect(sent).toEqual([...sent].sort((a, b) => Number(a.slice(1)) - Number(b.slice(1))))
         const late = failures.filter(({ reason }) => reason === 'out_of_time').flatMap(({ messageIds }) => messageIds)
-        // Messages in progress at the time limit may have been accepted although they failed. All
-        // other accepted messages must count as sent.
+        // Messages in progress at the time limit may have been accepted although the sender reports
+        // them as failed. All other accepted messages must count as sent.
         expect(landed.filter(id => !late.includes(id))).toEqual(sent)
         expect({ timers: clock.timers, holds: clock.holds }).toEqual({ timers: 0, holds: 0 })
         expect(harness.tries.every(({ messageIds }) => messageIds.length <= 2_500)).toBe(true)

@@ -28,9 +28,9 @@ const ownWords = (text: string): string =>
   text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').replaceAll(/(?:possible:|did you mean|becomes) .*/g, '')
 
 /**
- * Returns what is wrong with a problem. It must have a position in one of these files, a message
- * and a hint. It must have a path, unless it is only the number of problems that are not shown. It
- * must not contain a secret.
+ * Returns what is wrong with a problem. A problem must have a position in one of these files, a
+ * message and a hint, but no secret. It must also have a path, unless it only says how many
+ * problems are not shown.
  */
 function faultsOf(problem: Problem, contents: Readonly<Record<string, Content>>): readonly string[] {
   const { file, line, column, path = 'none', message, hint } = problem
@@ -39,7 +39,8 @@ function faultsOf(problem: Problem, contents: Readonly<Record<string, Content>>)
   const found = (textOf(content) ?? '').split('\n')[line - 1]
   const place = column >= 1 && found !== undefined && column <= found.length + 1 ? [] : [`no place: ${line}:${column}`]
   const missing = Object.entries({ path, message, hint }).flatMap(([name, told]) => (told ? [] : [`no ${name}`]))
-  // A path contains keys of the file. After a syntax error, a key can be a part of a secret.
+  // A path repeats keys of the file, and keys are not secrets. But after a syntax error, the parser
+  // may read a part of a secret as a key, so the path is checked.
   const own = `${ownWords(`${message} ${hint}`)} ${message.startsWith('is not valid YAML') ? path : ''}`
   const told = secrets.filter(secret => own.includes(secret)).map(secret => `tells ${secret}: ${own}`)
   return [...place, ...missing, ...told]

@@ -31,7 +31,8 @@ it('after any failures each destination has the expected value, and no message w
       model.syncAll()
       expect(model.changes - changes).toBe(0)
 
-      // After 8 days, a sync deletes all memberships that are no longer needed.
+      // For 7 days, Hookline accepts late inputs of a sync, and a change can stay unconfirmed.
+      // After 8 days, a sync therefore deletes all memberships that are no longer needed.
       model.pass(8 * 24 * 3_600_000)
       model.syncAll()
       model.syncAll()

@@ -41,7 +41,8 @@ class Installation {
         this.#counters[step.process]!.ended(epochMs(now))
         this.#failures = []
         this.#lastSuccess = now
-        // A success after the recorded failures is recorded immediately.
+        // A process applies a success to the failure state immediately, and a failure only at its
+        // next `turn`.
         return this.#write(step.process, now)
       case 'turn':
         return this.#write(step.process, now)

@@ -15,7 +15,7 @@ const steps = fc.array(
 
 const sum = (costs: readonly number[]): number => costs.reduce((all, cost) => all + cost, 0)
 
-/** Requests of the group with this cost. */
+/** A request of the group `name` for `cost` permits. */
 const requestOf = (name: string, cost: number, begin: (request: PermitRequest) => void): PermitRequest => {
   const request = { group: name, cost, before: undefined, after: undefined, begin: () => begin(request) }
   return request

@@ -7,7 +7,10 @@ const steady = (contentLength: number, ms: number): Sending => ({
   contentLength,
   pauseMs: 200,
 })
-/** A body whose first bytes arrive together, and then about the minimum of 1 KiB in 10 s. */
+/**
+ * A body whose first bytes arrive together. The rest arrives a little faster than the minimum rate
+ * that the collector requires, 1 KiB in 10 s.
+ */
 const held = (first: number, pauseMs: number, contentLength = 1_000_000): Sending => ({
   arrivals: Array.from({ length: 13 }, (_, index) => [
     9_000 * index,

@@ -10,13 +10,20 @@ const destination = fc.record({
   id: fc.constantFrom('x', 'y'),
   sources: fc.option(fc.uniqueArray(id, { minLength: 1, maxLength: 2 }), { nil: undefined }),
 })
-/** `own`: a key that only this source uses. Absent: the source is deleted. */
+/**
+ * A change of a source. With `own`, the source gets a write key that no other source uses; with
+ * `contested`, a write key that several sources request. If `key` is undefined, the change deletes
+ * the source.
+ */
 const source = (key: fc.Arbitrary<'own' | 'contested' | undefined>) =>
   fc.record({ kind: fc.constant('source' as const), id, key })
 type ValueOf<T> = T extends fc.Arbitrary<infer V> ? V : never
 type Given = ValueOf<typeof destination> | ValueOf<ReturnType<typeof source>>
 
-/** Batches of changes that begin concurrently, while one process cannot read for some turns. */
+/**
+ * Batches of changes that begin concurrently. During the first `turns` iterations of the event
+ * loop, the process `slow` cannot read the config topic.
+ */
 const batchesOf = (request: fc.Arbitrary<Given>) =>
   fc.array(
     fc.record({

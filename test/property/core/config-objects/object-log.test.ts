@@ -40,8 +40,9 @@ function folded(records: readonly ObjectRecord[]): ObjectLog {
 }
 
 /**
- * The log after a process has written the current version again for each object that needs it: its
- * last record was ignored, and compaction keeps only this last record.
+ * The log after a process has written copies of current versions. An object needs a copy if its
+ * last record was ignored: compaction keeps only this last record, so the current version would be
+ * lost.
  */
 function withCopies(records: readonly ObjectRecord[]): ObjectRecord[] {
   const known = folded(records)

@@ -105,8 +105,8 @@ function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[]
   let now = start
   let carried = initialState(recordOf(), destination.id, 'message-1', now, policy.window)
   for (let turn = 0; turn < 5_000; turn++) {
-    // A delivery that only lacks permits gets one more attempt after the end of the window. So the
-    // script makes permits free then.
+    // A delivery that only lacks permits gets one more attempt after the end of the window. So
+    // after this end, the script makes permits free.
     const step = script[turn] ?? (rest === heldUp && now > carried.deadline ? failing : rest)
     const { obstacle, lagMs } = step
     const decision = comeUp(step)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { DestinationRateLimit } from '../../../../src/core/flow/destination-rate-limit.ts'
 import { type Member, ModelGroup } from '../../../support/dispatcher/model-group.ts'
 
-/** Interval between two checks of the processes, in ms. It is also the maximum delay of timers. */
+/** Interval between two checks of the processes, in ms. A timer therefore fires up to 5 ms late. */
 const stepMs = 5
 /** Interval between two checks of the processes in the tests of concurrency limits, in ms. */
 const coarseStepMs = 40
@@ -25,8 +25,8 @@ const changes = fc.array(
   { maxLength: 6 },
 )
 /**
- * Delay until a member has the result of a join, in ms. It is shorter than the time for which a new
- * owner waits.
+ * Delay until a member has the result of a join, in ms. It is shorter than `handoverMs`, the time
+ * for which the new owner of a partition waits before it uses its part of the rate.
  */
 const delays = fc.array(fc.integer({ min: 0, max: handoverMs - coarseStepMs }), { minLength: 5, maxLength: 5 })
 const drains = fc.integer({ min: 0, max: 4_000 })
@@ -96,8 +96,8 @@ it('the permits of all processes never exceed the total, with the requests that 
   fc.assert(
     fc.property(worlds, changes, fc.integer({ min: 1, max: 50 }), fc.nat(), (world, planned, total, rotateBy) => {
       /**
-       * For each process, the numbers of its permits (slots for concurrent requests) in the last
-       * five seconds.
+       * For each process, its numbers of permits (slots for concurrent requests) in the last five
+       * seconds. Requests that began in this time may still be in progress.
        */
       const recent = new Map<Member, { at: number; permits: number }[]>()
       run(world, planned, coarseStepMs, (group, isStable) => {
@@ -135,8 +135,8 @@ it('50 attempts per second are at most 60 in any second, and 48 to 52 on average
           for (const member of running(group)) {
             const own = budgets.get(member) ?? { budget: new DestinationRateLimit(), askAt: 0 }
             budgets.set(member, own)
-            // A process checks its part of the rate when its wait ends. The test also lets it check
-            // every 50 ms, in place of the wake-up that it gets when its part changes.
+            // A process checks its part of the rate when its wait ends, and when its part changes.
+            // This model does not notice the change, so it checks at least every 50 ms.
             if (group.now < own.askAt) continue
             let wait = own.budget.msToWait(member.share, 50, group.now)
             for (; wait === 0; wait = own.budget.msToWait(member.share, 50, group.now)) {

@@ -44,7 +44,10 @@ class Model {
   #tracker: OffsetTracker
   #appended: { readonly batch: PendingRecord; readonly offset: number } | undefined
   #zombie: OffsetTracker | undefined
-  /** The results that the owner knows, of records in progress and done. */
+  /**
+   * The results that the present owner knows, by offset and destination: of records in progress and
+   * of records that are done.
+   */
   #results = new Map<number, Map<string, LedgerResult>>()
   #open: number[] = []
 
@@ -80,7 +83,7 @@ class Model {
         if (this.#appended !== undefined) tracker.ledgerStored(this.#appended.batch, this.#appended.offset)
         this.#appended = undefined
         return
-      // The record may be stored although the append failed.
+      // The append failed for the process, but the record is in the topic all the same.
       case 'failed':
       case 'unacknowledged':
         if (this.#appended !== undefined) tracker.ledgerFailed(this.#appended.batch)
@@ -154,7 +157,10 @@ class Model {
     this.#tracker = this.#create(offset, metadata)
   }
 
-  /** Discards the results, as the dispatcher does when it cannot store them. */
+  /**
+   * Discards the counts that are not stored yet, as the dispatcher does when it cannot write ledger
+   * records. A commit must then be possible.
+   */
   discard(): void {
     const tracker = this.#tracker
     tracker.discardLedger(9)
@@ -164,7 +170,10 @@ class Model {
     expect(parseCommit(offset, metadata).ledger).toMatchObject({ exactSince: 9 })
   }
 
-  /** Compares what a reader adds up with the records that the commit describes as done. */
+  /**
+   * Checks that the counts which a reader adds up equal the results of all records that the commit
+   * marks as done.
+   */
   async check(): Promise<void> {
     const { offset, metadata } = this.committed
     const { done, ledger } = parseCommit(offset, metadata)
@@ -206,7 +215,6 @@ it.each<readonly [string, readonly string[], number, number?]>([
           model.run(each)
           await model.check()
         }
-        // No commit is held back for longer than the dispatcher permits.
         model.discard()
       }),
       { numRuns: 25 },

@@ -52,8 +52,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 ) as fc.Arbitrary<Step>
 
 /**
- * The reports that an event needs, as `<message id> <destination>`. Each must be written at least
- * once, even if the destination no longer receives the events of the source.
+ * The reports of delivery results that an event needs, as `<message id> <destination>`: for the
+ * audiences service, or for the status of a deletion. Each must be written at least once, even if
+ * the destination no longer receives the events of the source.
  */
 const expectedOf = ({ origin, destinationId, message }: Event): readonly string[] =>
   origin?.kind === 'audience'
@@ -134,8 +135,8 @@ class World {
   }
 
   /**
-   * The number of reports by message id and destination, and the keys of those that report a
-   * delivery.
+   * The number of reports by message id and destination, and the keys of the reports with the
+   * result `delivered`.
    */
   reports(): { readonly counts: ReadonlyMap<string, number>; readonly delivered: ReadonlySet<string> } {
     const { log, topics } = this.harness

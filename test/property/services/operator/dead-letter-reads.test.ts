@@ -129,8 +129,8 @@ describe('pages of dead letters', () => {
           for (const destination of ['crm', 'rare']) {
             const key = String(writtenDeadLetter(number, { destination }).key)
             const { record, isComplete } = await reads.find(log.session, key, budget())
-            // Also when partitions were added after the record was written, so that the key now
-            // belongs to another partition.
+            // The search finds a live dead letter even if partitions were added after it was
+            // written, so that its key now belongs to another partition.
             expect([key, record !== undefined]).toEqual([key, log.live.has(key)])
             expect(isComplete).toBe(true)
           }

@@ -56,8 +56,8 @@ const run = fc.record({
   /** The gap between the last record and the end of the log. */
   tail: fc.nat(3),
   /**
-   * Time from its append until a record is due, in ms. If it is undefined, records are due
-   * immediately.
+   * Time from the append of a record until the record is due, in ms. If it is undefined, records
+   * are due immediately.
    */
   delayMs: fc.option(fc.constantFrom(1, 5_000, 30_000), { nil: undefined }),
   /**

@@ -16,8 +16,8 @@ interface Given {
   readonly others: number
   readonly maxInFlight: number
   /**
-   * Time from its append until a record is due, in ms. If it is undefined, records are due
-   * immediately.
+   * Time from the append of a record until the record is due, in ms. If it is undefined, records
+   * are due immediately.
    */
   readonly delayMs: number | undefined
   /** The time at the start, in ms since 1970. */
@@ -100,8 +100,8 @@ export class ProcessorOracle {
   }
 
   /**
-   * Switches between the normal and the higher prefetch limits, and continues if the limits permit
-   * it.
+   * Applies the normal or the higher prefetch limits. If the partition was paused because it had
+   * reached its limit, and it is now below the limit, it admits further records.
    */
   recheckLimits(prefetchesDeeper: boolean): void {
     this.#prefetchesDeeper = prefetchesDeeper
@@ -152,7 +152,8 @@ export class ProcessorOracle {
       const dueAt = delayMs === undefined ? this.#now : timestamp + delayMs
       if (dueAt > this.#now) {
         this.#dueAt = dueAt
-        // Number of fetched records that stay in memory. The others will be fetched again.
+        // Number of records that stay in memory although they are not due, because they are due
+        // soon. The records after them will be fetched again.
         const kept = dueAt - this.#now <= flowLimits.notDue.dueSoonMs ? this.#limits.dueSoon : 0
         this.#fetched = handedOver[index + kept]?.offset ?? this.#fetched
         return

@@ -11,8 +11,8 @@ const topics = ['a', 'b', 'c']
 const keyOf = ({ topic, partition }: TopicPartition): string => `${topic}${partition}`
 
 /**
- * Numbers of partitions and members, and for each partition the number of the member that owns it.
- * Owners that have left the group have numbers above those of the members.
+ * The number of partitions of each topic, the number of members, and for each partition the index
+ * of its previous owner. An index of `members` or more is that of an owner that has left the group.
  */
 const group = fc.record({
   sizes: fc.tuple(fc.nat(12), fc.nat(12), fc.nat(12)),
