@@ -113,7 +113,8 @@ export class ModelDestinations {
         this.#tell(copy, 'delivered')
         return this.#end(copy, 'delivered')
       case 'arrives_unreported':
-        // The process dies before it commits the delivery, so it reads the copy again.
+        // The process dies before it commits the delivery, so the next process reads the copy
+        // again.
         this.#arrive(copy)
         return this.#tell(copy, 'delivered')
       case 'times_out':

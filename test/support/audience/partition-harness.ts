@@ -72,8 +72,8 @@ export class PartitionHarness {
 
   /**
    * Restores a record of the memberships topic. `position` is the offset of the input that caused
-   * the record. The value contains this offset, but a tombstone has no value, so Kafka keeps the
-   * offset in a header. A test must therefore pass `position` only for a tombstone.
+   * the record. By default, it is the offset that the value contains. A tombstone has no value (in
+   * Kafka, a header has the offset), so a test must pass `position` for a tombstone.
    */
   restore(key: string, value: MembershipRecord | undefined, position = value?.position): Restored {
     return this.partition.records.restore({ key, value, position })

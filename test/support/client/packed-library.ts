@@ -43,7 +43,10 @@ export interface Consumer {
   close(): Promise<void>
 }
 
-/** The files that are built and packed, and the inputs of the build. */
+/**
+ * The inputs of the build. `extras` are further files of the packages, which are packed without a
+ * build.
+ */
 const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src', 'packages', 'schemas', 'bin']
 const extras = ['README.md', 'LICENSE', 'CHANGELOG.md', 'deploy/local/hookline.yaml']
 

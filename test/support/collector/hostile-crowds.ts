@@ -16,14 +16,14 @@ export interface HostileCrowd {
 
 const mebibyte = 1_048_576
 
-/** The crowds, each of the size that once ended a collector. */
+/** The crowds. Each is so large that an earlier version of the collector crashed. */
 export function hostileCrowds(writeKey: string): readonly HostileCrowd[] {
   const keyed: Fields = { 'X-Write-Key': writeKey }
   const tree = messageOf(262_144)
   const numbers = `[${Array(10_000).fill(1).join()}]`
   const beside = `"context":[${units(262_000)}],"sentAt":[${units(262_000)}]`
   const spaces = `[${' '.repeat(250_000)}]`
-  // Together, 400 of them are more than twice the memory for all bodies.
+  // 400 of these bodies together need more than twice the maximum memory for all bodies.
   const slow = `[${' '.repeat(200_000)}]`
   const wrongKey = `{"writeKey":"wrong",${tree.slice(1)}`.slice(0, -40)
   const read = { pipelined: 1, areRead: true }
@@ -93,18 +93,19 @@ function messageOf(length: number): string {
 /** Number of client addresses of a crowd. They are in the header `X-Forwarded-For`. */
 const addresses = 8
 
-/** The requests of a crowd, whose responses have not been requested yet. */
+/** A crowd that has sent all bytes except the last one of each connection. */
 export interface AssembledCrowd {
   /**
-   * Sends the last byte of each connection. Resolves with the statuses of the responses, if the
-   * clients read them; 0 for a connection that was closed without a response.
+   * Sends the last byte of each connection. If the clients read responses, resolves with a status
+   * for each connection: that of its first response, or 0 if the connection was closed without a
+   * response. Otherwise, resolves with an empty list.
    */
   finish(): Promise<readonly number[]>
   /** Resets all connections. */
   leave(): void
 }
 
-/** Opens the connections of a crowd, and sends all bytes of its requests except the last ones. */
+/** Opens the connections of a crowd. On each connection, sends all bytes except the last one. */
 export async function assembleCrowd(url: string, crowd: HostileCrowd): Promise<AssembledCrowd> {
   const { connections, pipelined, bytes, areRead } = crowd
   const { hostname, port } = new URL(url)
@@ -138,7 +139,10 @@ function fromAddress(bytes: Buffer, address: number): Buffer {
   ])
 }
 
-/** The status of the first response. Reads the response to its end, or for as long as it arrives. */
+/**
+ * The status of the first response on a connection, or 0 if the connection was closed without a
+ * response. Continues to read until the connection is closed.
+ */
 function statusOf(socket: Socket): Promise<number> {
   return new Promise(resolve => {
     socket.once('data', piece => resolve(Number(piece.subarray(9, 12).toString())))

@@ -125,7 +125,9 @@ export async function startCollector(
       const lines = (await text()).matchAll(/^hookline_collector_answers_total\{code="(\w+)"\} (\d+)$/gm)
       return Object.fromEntries([...lines].map(([, code = '', count]) => [code, Number(count)]))
     },
-    /** Number of connections closed because of a maximum of connections, from the metrics. */
+    /**
+     * Number of connections that the server closed because there were too many, from the metrics.
+     */
     async connectionsClosed(): Promise<number> {
       const line = /^hookline_collector_bodies_refused_total\{cause="connections"\} (\d+)$/m.exec(await text())
       return Number(line?.[1] ?? 0)

@@ -2,7 +2,10 @@ import { BodyBudget } from '../../../src/core/collector/memory-budget.ts'
 
 /** How a sender sends each of its bodies. */
 export interface Sending {
-  /** The bytes of the body that have arrived after each time in ms. The first time is 0. */
+  /**
+   * Pairs of a time in ms since the start of the body, and the number of bytes that have arrived by
+   * then. The first time is 0.
+   */
   readonly arrivals: readonly (readonly [afterMs: number, bytes: number])[]
   /** The body is complete when this number of bytes has arrived. */
   readonly contentLength: number
@@ -33,7 +36,10 @@ export class SimulatedSenders {
     )
   }
 
-  /** Adds senders, which begin at random times in the first second, or in their maximum pause. */
+  /**
+   * Adds senders. Each begins at a random time in the first second, or in its maximum pause if this
+   * is longer. The returned counts grow during `run`.
+   */
   add(count: number, sending: Sending): Outcome {
     const outcome = { complete: 0, refused: 0 }
     for (let index = 0; index < count; index += 1) {

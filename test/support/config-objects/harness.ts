@@ -76,8 +76,9 @@ export class ConfigTopicHarness {
   /** Advances the clock. Lets the log acknowledge all writes and deliver all records. */
   async advance(ms: number): Promise<void> {
     await this.clock.advance(ms, async () => {
-      // A process writes its next record only after it has read its previous one. Some
-      // iterations of the event loop may pass between the two.
+      // A process writes its next record only after it has read its previous one. Some iterations
+      // of the event loop may pass between the two, so only five iterations without a record show
+      // that the processes are idle.
       for (let idleTurns = 0; idleTurns < 5; ) {
         idleTurns = this.log.poll() ? 0 : idleTurns + 1
         await new Promise(resolve => setImmediate(resolve))

@@ -6,8 +6,8 @@ import { afterAll } from '@jest/globals'
 const made: string[] = []
 
 /**
- * Creates a directory with these files. It is removed after the tests of the file. A name can
- * contain folders.
+ * Creates a directory with these files. The name of a file can contain folders. The directory is
+ * removed after all tests of the test file.
  */
 export async function configFolder(files: Readonly<Record<string, string | Uint8Array>> = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-config-'))

@@ -6,7 +6,7 @@ import { type Answer, type Call, createFakeRoutes, type FakeRoutes } from './fak
 
 /*
  * A small server with the console and a fake operator API, for tests of the pages. Its responses
- * have fixed forms. It keeps the changes that the pages make in memory. The real listener has its
+ * have fixed forms. It keeps in memory the changes that the pages make. The real listener has its
  * own tests.
  */
 

@@ -92,7 +92,8 @@ export class ModelGroup {
     for (const { owned } of this.members) for (const partition of owned) free.delete(partition)
     const share = Math.ceil(this.#count / Math.max(1, this.members.length))
     for (const [index, member] of this.members.entries()) {
-      // A killed member keeps its partitions until its session times out.
+      // A killed member gets no further partitions, but keeps those that it owns until its session
+      // times out.
       const room = member.isRunning ? Math.max(0, share - member.owned.size) : 0
       const gained = [...free].slice(0, room)
       for (const partition of gained) free.delete(partition)

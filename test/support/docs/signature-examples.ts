@@ -48,7 +48,7 @@ const fixture = (name: string): string => join(checkout, 'test/fixtures/signatur
 
 /**
  * Writes the examples of a page to a folder, together with the programs `<program>.*`. The folder
- * is removed after the tests of the file.
+ * is removed after all tests of the test file.
  */
 export async function installExamples(page: string, program: string, shown: Shown): Promise<SignatureExamples> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-signatures-'))

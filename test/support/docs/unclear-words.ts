@@ -125,7 +125,10 @@ export const unclearWordsIn = (path: string, prose: string, words = unclearWords
       })),
     )
 
-/** A space matches all consecutive white space, so that a lookahead after it sees the next word. */
+/**
+ * Makes a pattern find all matches in any case. A space in the pattern matches all consecutive
+ * white space, so that a lookahead after the space sees the next word.
+ */
 const everywhere = ({ source }: RegExp): RegExp => new RegExp(source.replaceAll(' ', '\\s+(?!\\s)'), 'gi')
 
 /**

@@ -34,9 +34,9 @@ const needles: readonly Needle[] = markers.flatMap(marker => [
 ])
 
 /**
- * When `text` is part of longer bytes that are encoded as base64, these are the digits that depend
- * only on `text`. They differ with the number of bytes before the text, modulo 3 (`before`). They
- * are the same in base64url, because no marker has a byte that gives `+` or `/`.
+ * Returns the base64 digits that depend only on `text` when `text` is part of longer encoded bytes.
+ * The digits differ with `before`, the number of bytes before the text modulo 3. They are the same
+ * in base64url, because no marker has a byte that gives `+` or `/`.
  */
 function base64Within(text: string, before: number): string {
   const digits = Buffer.from('\0'.repeat(before) + text).toString('base64')

@@ -10,8 +10,8 @@ import { batchesOf } from './segment-batches.ts'
 
 /**
  * Scans a running broker for secrets: all bytes of the segments in its log directory, and the
- * records of topics with compressed batches. Resolves with a line for each found secret, with its
- * topic and offset, and for each topic with compressed records that could not be read.
+ * records of topics with compressed batches. Resolves with one line for each found secret, which
+ * names its place, and one for each topic whose compressed records could not be read.
  */
 export async function scanBroker(logDir: string, brokers: readonly string[]): Promise<readonly string[]> {
   const found: string[] = []

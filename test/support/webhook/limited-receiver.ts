@@ -10,11 +10,11 @@ export interface Arrivals {
    */
   readonly maxInOneSecond: number
   /**
-   * The maximum number of accepted requests with the same second in the header `webhook-timestamp`.
-   * The sender sets this header when it begins an attempt. 0 if the requests do not have the
-   * header. Unlike arrival times, the header is exact on a machine without idle cores. There,
-   * connections wait in the kernel without a stall, because Node accepts only one in each iteration
-   * of the event loop. So their requests seem to arrive together.
+   * The maximum number of accepted requests with the same second in the header `webhook-timestamp`,
+   * which the sender sets when it begins an attempt. 0 if the requests do not have the header. On a
+   * machine without idle cores, this number is exact and `maxInOneSecond` is not. Node accepts only
+   * one connection in each iteration of the event loop. So connections wait in the kernel without a
+   * stall, and their requests seem to arrive together.
    */
   readonly maxSentInOneSecond: number
   readonly perSecond: number

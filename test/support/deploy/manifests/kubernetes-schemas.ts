@@ -61,7 +61,7 @@ interface Looked {
   readonly asked: Set<string>
   /**
    * Whether the schema function listed all members of the object. It does so for a map, whose keys
-   * may be any names.
+   * may be any names. So a map has no unknown fields.
    */
   whole: boolean
 }

@@ -6,7 +6,8 @@ export type Spoil = (manifests: readonly Manifest[]) => readonly Manifest[]
 
 /**
  * Sets the value at a path of the first object of a kind, for example at
- * `spec.template.spec.containers.0.image`. If the value is undefined, it is removed.
+ * `spec.template.spec.containers.0.image`. If `value` is undefined, the field at the path is
+ * removed.
  */
 export const at =
   (kind: string, path: string, value: unknown): Spoil =>

@@ -174,7 +174,7 @@ interface Scaled {
   triggers: { type: string; metadata: Record<string, string> }[]
 }
 
-/** The minimum number of replicas of the autoscaler, or 0 if there is none. */
+/** The minimum number of replicas of the autoscaler, or 0 if the Deployment has no autoscaler. */
 function scaledMinimum(deployment: string, all: readonly Manifest[]): number {
   const keda = ofKind(all, 'ScaledObject').find(each => (each['spec'] as Scaled).scaleTargetRef.name === deployment)
   const hpa = ofKind(all, 'HorizontalPodAutoscaler').find(
