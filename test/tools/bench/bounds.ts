@@ -75,9 +75,16 @@ const limits = {
    */
   liveP99: { must: { atMost: 38 }, aim: { atMost: 32 } },
   healthyInTime: { must: { atLeast: 0.999 } },
-  /** p99 latency of the other endpoints while one of ten does not respond, in milliseconds. */
+  /**
+   * p99 latency of the other endpoints in milliseconds, while one of ten does not respond or the
+   * rate of its destination is limited.
+   */
   isolatedP99: { must: { atMost: 60 } },
-  /** p99 latency of the other endpoints, relative to the same load without dead endpoints. */
+  /**
+   * p99 latency of the other endpoints while some endpoints do not respond, or while the rate of
+   * one destination is limited. It is relative to the same load without dead endpoints and without
+   * the limit.
+   */
   isolatedP99Ratio: { aim: { atMost: 1.1 } },
   /** Seconds from the start of a process to its first delivery. */
   firstDelivery: { must: { atMost: 1.5 } },
@@ -86,7 +93,10 @@ const limits = {
    * second.
    */
   repeated: { must: { atMost: 1 }, aim: { atMost: 0.2 } },
-  /** Seconds from a SIGKILL to the next delivery. */
+  /**
+   * Seconds from a SIGKILL to the first delivery of the new process, which starts immediately after
+   * the kill.
+   */
   nextDelivery: { must: { atMost: 10 }, aim: { atMost: 6 } },
   /**
    * CPU time per delivery with many destinations, waiting events or partitions. It is relative to
@@ -95,7 +105,10 @@ const limits = {
   growth: { must: { atMost: 1.1 } },
   /** Seconds from the start of a process to its readiness, with 10,000 destinations. */
   readyWithDestinations: { must: { atMost: 5 } },
-  /** p99 of the seconds from the response to a change until every process applies it. */
+  /**
+   * p99 of the seconds from the response of the operator API to a change until every process
+   * applies the change.
+   */
   changeInForce: { must: { atMost: 1 } },
   /** p99 latency while the configuration changes, relative to the same load without changes. */
   besideChanges: { must: { atMost: 1.1 } },
@@ -104,11 +117,17 @@ const limits = {
    * destinations and a million dead letters.
    */
   operatorAnswer: { must: { atMost: 2_000 } },
-  /** Number of answers of the operator API that took longer and are not marked partial. */
+  /** Number of answers of the operator API that are not marked partial and took more than 2 s. */
   lateAnswers: { must: none },
-  /** p95 in ms of the time to load a page of the console, with the same objects. */
+  /**
+   * p95 in ms of the time to load a page of the console, with 10,000 destinations and a million
+   * dead letters.
+   */
   consolePage: { must: { atMost: 1_000 } },
-  /** p99 latency of live events while others are resent, relative to the same load without. */
+  /**
+   * p99 latency of live events during a resend of other events, relative to the same load without a
+   * resend.
+   */
   besideResend: { must: { atMost: 1.1 } },
   /** Difference between the mean rate and `ratePerSecond: 50`, in deliveries per second. */
   rateDeviation: { must: { atMost: 2 } },
@@ -120,7 +139,8 @@ const limits = {
    */
   limitDeviation: { must: { atMost: 0.1 } },
   /**
-   * Seconds until the delivery rate reaches the raised limit of an endpoint that responds with 429.
+   * Seconds from the time at which an endpoint that responds with 429 raises its limit until the
+   * delivery rate reaches the new limit.
    */
   raisedLimit: { must: { atMost: 60 } },
   /** Number of dead letters, or of opened circuit breakers, because of 429 responses. */
@@ -144,8 +164,8 @@ const limits = {
    */
   stampede: { must: { atMost: 1.05 } },
   /**
-   * p99 latency of the other endpoint while the recovered endpoint gets its backlog, relative to
-   * the p99 before the outage.
+   * p99 latency of an endpoint that had no outage while a recovered endpoint gets its backlog,
+   * relative to the p99 before the outage.
    */
   besideDraining: { must: { atMost: 1.1 } },
   /** Share of a CPU core that a process uses while it has no events to deliver. */

@@ -22,9 +22,9 @@ export const sourcesFor = (destinations: number): number => Math.floor(destinati
 export const destinationId = (index: number): string => `customer-${index}`
 
 /**
- * Index of the destination to which the dead letter of the n-th event belongs. Half of the dead
- * letters belong to the ten busy destinations, and the same number to each of half of the others.
- * The remaining destinations have none.
+ * Index of the destination to which the dead letter of the n-th event belongs. The ten busy
+ * destinations have half of the dead letters. Half of the other destinations have the rest, in
+ * equal parts. The remaining destinations have none.
  */
 export function destinationOf(number: number, sources: number): number {
   const source = number % sources

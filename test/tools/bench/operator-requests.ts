@@ -7,7 +7,11 @@ const busyUntil = 10
 /** A destination with one in 10,000 of the dead letters. */
 const few = destinationId(busyUntil)
 
-/** The id of another destination for each number. The factor has no common factor with 10,000. */
+/**
+ * Returns the id of the destination for the n-th request. The factor 251 has no common divisor with
+ * 10,000, the usual number of destinations. So no destination is repeated before all destinations
+ * were used.
+ */
 const idOf =
   (destinations: number) =>
   (n: number): string =>

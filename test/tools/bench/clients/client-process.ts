@@ -12,7 +12,10 @@ import { call } from './sample-message.ts'
 
 /** Common interface of all clients. */
 interface Client {
-  /** Returns true, or a promise that resolves with true when the queue has room. */
+  /**
+   * Returns true, or a promise that resolves with true when the queue has accepted the message. The
+   * promise waits while the queue is full.
+   */
   track(message: ReturnType<typeof call>): boolean | Promise<boolean>
   close(): Promise<unknown>
 }

@@ -56,7 +56,10 @@ export async function publishedFiles(
  */
 const code = ['src', 'packages', 'bin', 'deploy/tools/local', 'test/tools/bench', 'test/support', 'package-lock.json']
 
-/** Returns the commit of a checkout, and whether the measured files have uncommitted changes. */
+/**
+ * Returns the commit id of a checkout, or `unknown` if git does not know it. ` with changes`
+ * follows if files that can affect the results have uncommitted changes.
+ */
 export function commitOf(root: string): string {
   const git = (...args: string[]): string => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8' }).trim()
   try {
