@@ -85,7 +85,8 @@ export function problem(
       ...((status === 429 || status === 503) && { 'retry-after': wholeSeconds(retryAfter) }),
       ...(allow !== undefined && { allow }),
       // RFC 9110 11.6.1 requires this header in a 401 response. It is left out for
-      // `invalid_write_key`, because a write key is not a Bearer token.
+      // `invalid_write_key`: with `Basic`, the scheme of write keys, a browser would ask the visitors
+      // of a website for a password.
       ...(status === 401 && code !== 'invalid_write_key' && { 'www-authenticate': 'Bearer' }),
     },
     body: JSON.stringify({

@@ -94,7 +94,8 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     const sender =
       known ?? admission.admit(effectiveWriteKey({ header: headerKey, body: writeKeyIn(body), query: queryKey }))
     if (sender.kind === 'refused') return sender
-    // The scan for the key and the scan for the messages of a long body take about 100 ms each.
+    // The scan for the key has already used this turn. In a body of 4 MiB, it can take 100 ms, and
+    // the scan for the messages as long.
     if (isLong && known === undefined) await slices.next()
     if (!request.assign(sender.sourceId)) return noMemory
     const batch = readBatch(body, type)
