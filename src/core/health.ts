@@ -186,8 +186,9 @@ export function audiencesHealth(vitals: AudiencesVitals): Health {
 export interface CollectorVitals {
   readonly phase: 'starting' | 'listening' | 'draining' | 'stopping'
   /**
-   * `lastedMs`: milliseconds for which Kafka has acknowledged no record. `seenMsAgo`: milliseconds
-   * since the last failed append. `undefined` while appends succeed.
+   * The outage of Kafka as the collector sees it; `undefined` while appends succeed. `lastedMs`:
+   * milliseconds for which Kafka has acknowledged no record. `seenMsAgo`: milliseconds since the
+   * last failed append.
    */
   readonly outage: { readonly lastedMs: number; readonly seenMsAgo: number } | undefined
 }

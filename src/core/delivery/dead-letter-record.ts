@@ -36,7 +36,7 @@ export function deadLetterRecord(
   }
 }
 
-/** Maximum bytes of the value that a truncated dead letter keeps. */
+/** Maximum number of bytes of the value in a truncated dead letter. */
 const keptBytes = 64 * 1024
 
 /**
@@ -67,8 +67,8 @@ export function truncatedDeadLetter(
 }
 
 /**
- * Shortens the texts in a delivery state that are longer than any text that Hookline writes. A
- * program other than Hookline may have written them to the headers.
+ * Shortens texts in a delivery state that are too long for a truncated dead letter. Only a program
+ * other than Hookline writes texts of this length to the headers.
  */
 function shortened(known: Partial<DeliveryState> | undefined): Partial<DeliveryState> | undefined {
   if (known === undefined) return undefined

@@ -70,8 +70,8 @@ export function isOnlySlowedDown({ calls }: Pick<Attempt, 'calls'>): boolean {
 }
 
 /**
- * The wait before the next attempt that the endpoints ask for: the shortest Retry-After of the
- * attempt's retryable requests, in ms. 0 when no response has one.
+ * The shortest Retry-After of the attempt's retryable requests, in ms; 0 when none of their
+ * responses has one. It is the minimum wait before the next attempt.
  */
 export const retryAfterOf = ({ calls }: Pick<Attempt, 'calls'>, now: EpochMs): DurationMs =>
   smallest(calls.map(call => (isRetryable(call.outcome) ? parseRetryAfter(call.retryAfter, now) : undefined)))
@@ -201,7 +201,8 @@ export function defer(
 /**
  * Decides about a delivery from a retry topic whose destination is not configured. Another process
  * may have a newer configuration that this process does not have yet, so the delivery is deferred
- * once. The second time, or after the end of the retry window, it is dead-lettered.
+ * once. It is dead-lettered if the destination is still not configured afterwards, or if the retry
+ * window has ended.
  */
 export function unconfigured(given: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const carried = endPausedTime(given, now)
@@ -235,9 +236,9 @@ export function mustBeAttempted(carried: DeliveryState, now: EpochMs): boolean {
 }
 
 /**
- * Returns the destination's webhooks without those that rejected this delivery. The list can be
- * empty: a reload of the configuration can have removed all webhooks that did not reject it. The
- * attempt then sends no request, and the delivery is dead-lettered.
+ * Returns the destination's webhooks without those that rejected this delivery. The list is empty
+ * if a reload of the configuration has left only webhooks that rejected the delivery. The attempt
+ * then sends no request, and the delivery is dead-lettered.
  */
 export function webhooksToCall<Each extends Webhook>(
   webhooks: readonly Each[],
@@ -254,8 +255,8 @@ function deadLetter(carried: DeliveryState, reason: DeadLetterReason): Decision 
 }
 
 /**
- * The shortest of the given waits, in ms. `undefined` stands for a response that asked for no wait;
- * the result is 0 when there are only these.
+ * The shortest of the given waits, in ms. `undefined` stands for a response that asked for no wait.
+ * The result is 0 when no response asked for a wait.
  */
 function smallest(waits: readonly (DurationMs | undefined)[]): DurationMs {
   const given = waits.filter(wait => wait !== undefined)
@@ -270,10 +271,10 @@ const maxRemembered = 10
 
 /**
  * Merges the outcomes of an attempt into the list of outcomes in the delivery's headers. A
- * rejection stays at its position, because its webhook is not called again. The outcomes of the
- * attempt replace the other entries, from the left. If the attempt has fewer outcomes than there
- * are entries to replace, the rest of these entries stay, even if they are older outcomes of the
- * same webhooks.
+ * rejection stays at its position, because its webhook is not called again. From left to right,
+ * each outcome of the attempt replaces one of the other entries. Entries that remain after the last
+ * outcome stay unchanged, even if they are older outcomes of the same webhooks. Outcomes that
+ * remain after the last entry are appended.
  */
 function remember(
   carried: DeliveryState,

@@ -5,9 +5,9 @@ import { isRefused } from './classify-outcome.ts'
 export interface Origin extends TopicPartition {
   readonly offset: number
   /**
-   * The timestamp of the event's original record. It is used when the producer left the receive
-   * time or the timestamp out of the message. So every copy of the event in a retry topic has the
-   * same times.
+   * The timestamp of the event's original record. If the producer wrote no receive time or no
+   * timestamp into the message, Hookline uses this time instead. So every copy of the event in a
+   * retry topic has the same times.
    */
   readonly timestamp: EpochMs
 }
@@ -59,7 +59,8 @@ export interface DeliveryState {
   readonly origin: Origin
   /**
    * The number of replays of the delivery, including those of its event before it became a
-   * delivery. A resend sets it to 1. The metric of first attempts includes only deliveries with 0.
+   * delivery. A resend sets it to 1. The metric `hookline_first_attempt_delay_seconds` includes
+   * only deliveries with 0.
    */
   readonly round: number
   readonly messageId: string
@@ -180,7 +181,9 @@ const isDefined = (entry: readonly [string, string | undefined]): entry is [stri
 const integerIn = (text: string | undefined): number =>
   text !== undefined && /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
 
-/** Reads `not-before`. Earlier versions wrote it with fractions of milliseconds. */
+/**
+ * Reads `not-before` as a whole number. Earlier versions wrote it with fractions of milliseconds.
+ */
 const notBeforeIn = (text: string | undefined): EpochMs => epochMs(integerIn(text?.replace(/\.\d{1,9}$/, '')))
 
 /**
@@ -221,7 +224,7 @@ export function parseDeliveryState(headers: RecordHeaders): DeliveryState | unde
     [carried.destination, carried.messageId, origin.topic].every(text => text !== '' && text.length <= longestText) &&
     carried.outcomes.length <= longestText &&
     counts.every(isCount) &&
-    // Kafka uses -1 for a record without a timestamp.
+    // The timestamp may be negative: Kafka uses -1 for a record without a timestamp.
     Number.isSafeInteger(origin.timestamp) &&
     carried.refusedWebhooks.every(hash => /^[0-9a-f]{8}$/.test(hash)) &&
     carried.refusedWebhooks.length <= carried.outcomes.split(',').filter(isRefused).length

@@ -90,8 +90,8 @@ export class FilterFields {
   #memberOf(part: Part, names: readonly string[]): unknown {
     let value = this.#partOf(part)
     for (const name of names) {
-      // Only own members are looked up: every JavaScript object inherits a `constructor`, but
-      // `properties.constructor` is then not a value of the message. A list has no members.
+      // Only own members are values of the message. Every JavaScript object also inherits members,
+      // for example `constructor`, which the message does not contain. A list has no members.
       if (!isObject(value) || !Object.hasOwn(value, name)) return this.#foldedInto(part, names)
       value = value[name]
     }

@@ -34,8 +34,8 @@ export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy
  * which frees the memory. The *turn* of the delivery is the time at which the limit is expected to
  * let it start: `forMs` from now. Of the retry topics whose wait ends before the turn, the one with
  * the longest wait is used. So the deliveries of a long backlog return to memory at about the rate
- * of the limit. The turn of a delivery that was never attempted may be after the end of its retry
- * window.
+ * of the limit. The turn is not later than the end of the retry window, except for a delivery that
+ * was never attempted.
  */
 export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const due = dueAfter(forMs, now)
@@ -46,8 +46,8 @@ export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy
 }
 
 /**
- * The time `forMs` from now. `forMs` may have a fraction, because the end of a pause comes from the
- * monotonic clock. The time in a retry record is a whole number.
+ * The time `forMs` from now, rounded up to a whole millisecond for the retry record. `forMs` may
+ * have a fraction, because the end of a pause comes from the monotonic clock.
  */
 const dueAfter = (forMs: number, now: EpochMs): EpochMs => epochMs(Math.ceil(now + forMs))
 

@@ -30,7 +30,10 @@ export class LiveDeadLetters {
     return this.#offsets.size
   }
 
-  /** The number of live records before an offset of each partition. */
+  /**
+   * The number of live records below the given offsets: `ends` has one offset for each partition,
+   * in partition order.
+   */
   countBefore(ends: readonly number[]): number {
     let count = 0
     for (const [id, offset] of this.#offsets) if (offset < (ends[partitionOf(id)] ?? 0)) count++

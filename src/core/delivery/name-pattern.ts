@@ -6,7 +6,10 @@ export interface NamePattern {
   readonly first: string
   /** The texts between two `*`, in order. Empty ones are left out. */
   readonly middle: readonly string[]
-  /** `undefined` when the pattern has no `*`, so that `first` is the whole text. */
+  /**
+   * The text after the last `*`. `undefined` when the pattern has no `*`: `first` is then the whole
+   * pattern.
+   */
   readonly last: string | undefined
 }
 

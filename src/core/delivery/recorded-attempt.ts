@@ -35,9 +35,10 @@ export type RecordedAttempt = AttemptRecord & Partial<AttemptDetails>
 type Ended = Pick<EndedAttempt, 'carried' | 'attempt' | 'decision'>
 
 /**
- * Whether an attempt is recorded in the attempts topic. The mode `failures` records each failed
- * attempt. It also records a success after a failure or a replay, which shows how the delivery
- * ended. An attempt that sent no request, because no permit was free, is not a failure.
+ * Whether an attempt is recorded in the attempts topic. The mode `all` records every attempt, `off`
+ * records none. `failures` records each failed attempt, and a success after a failure or a replay,
+ * because the success shows how the delivery ended. An attempt that sent no request, because no
+ * permit was free, is not a failure.
  */
 export function isRecorded(mode: RecordedAttempts, { carried, attempt, decision }: Ended): boolean {
   if (mode !== 'failures') return mode === 'all'
@@ -47,8 +48,8 @@ export function isRecorded(mode: RecordedAttempts, { carried, attempt, decision 
 
 /**
  * Whether a delivery that is dead-lettered or dropped without an attempt gets a record in the
- * attempts topic. An event that is dropped before the first attempt gets none and is only counted,
- * because a disabled destination drops every event.
+ * attempts topic. An event that is dropped before the first attempt gets none. Otherwise a disabled
+ * destination, which drops every event, would cause a record for each event.
  */
 export function isResultRecorded(mode: RecordedAttempts, { carried, decision }: Pick<Ended, 'carried' | 'decision'>) {
   if (mode === 'off') return false
@@ -70,8 +71,9 @@ export function attemptDetails({ carried, attempt, decision }: Ended, endedAt: E
 }
 
 /**
- * Returns the time at which the next attempt is due, in ISO 8601. A delivery that was deferred
- * without an attempt is due when the wait of its retry topic is over.
+ * Returns the time at which the next attempt is due, in ISO 8601; `undefined` when no attempt
+ * follows. A delivery that was deferred without an attempt is due when the wait of its retry topic
+ * is over.
  */
 function dueAtOf(decision: EndedAttempt['decision'], endedAt: EpochMs): string | undefined {
   if (decision.kind === 'retried') return new Date(decision.carried.notBefore).toISOString()

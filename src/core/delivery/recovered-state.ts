@@ -2,10 +2,10 @@ import type { LogRecord } from '../ports.ts'
 import { type DeliveryState, parseDeliveryState } from './delivery-state.ts'
 
 /**
- * Reads the state of a delivery from a retry record with a malformed header. It keeps the
+ * Reads the state of a delivery from a retry record with a malformed header. The result has the
  * destination, the message id and the origin, so that the dead letter of the record can be
- * replayed. The attempts made are lost. Returns undefined when one of these headers is malformed
- * too.
+ * replayed. The number of attempts and the outcomes are lost. `undefined` when the destination, the
+ * message id or the origin is malformed.
  */
 export function recoveredState({ headers, timestamp }: LogRecord): DeliveryState | undefined {
   const at = String(Math.max(0, timestamp))

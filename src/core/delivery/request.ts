@@ -98,8 +98,8 @@ export class RequestBuilder {
   /** Computes X-Signature; `undefined` when the destination has no secret. */
   readonly #sign: ((body: Buffer) => string) | undefined
   /**
-   * The `RequestBuilder` for attempts at or after the time `secretRotatesAt`, which no longer uses
-   * the first secret. `undefined` when no rotation is configured.
+   * The `RequestBuilder` without the first secret, for attempts at or after the time
+   * `secretRotatesAt`. `undefined` when no rotation is configured.
    */
   readonly #next: { readonly at: EpochMs; readonly builder: RequestBuilder } | undefined
 

@@ -101,8 +101,8 @@ export function route(event: Event, routing: Routing): Route {
   if (named === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
   // The event selects one destination with `destinationId`. It can select only a destination that
   // is connected to its source. There are two exceptions: Hookline's own sources are connected by
-  // `audiences.list` and `canary` instead, and the sources of a destination in an unreadable file
-  // are not known.
+  // `audiences.list`, `canary` and `notices` instead, and the sources of a destination in an
+  // unreadable file are not known.
   const isConnected = isOwn || connected.includes(named) || !routing.destinations.has(destinationId)
   return select(isConnected ? [named] : none, event)
 }
@@ -121,7 +121,7 @@ export function routeRetry(destinationId: string, routing: Routing): RetryRoute 
 
 /**
  * Whether events of a source go to a destination. Hookline's own sources are connected by
- * `audiences.list` and `canary`.
+ * `audiences.list`, `canary` and `notices`, so the result is true for them.
  */
 export const isConnected = (sourceId: string, destinationId: string, routing: Routing): boolean =>
   isOwnSource(sourceId) || (routing.bySource.get(sourceId)?.some(({ id }) => id === destinationId) ?? false)

@@ -70,9 +70,9 @@ export interface ClockReading {
 }
 
 /**
- * Differences between the clocks, in milliseconds, from which the check warns or fails. A wrong
- * machine clock matters only until a broker responds: services and commands use the machine's time
- * until then, and the brokers' time afterwards.
+ * Differences between the clocks, in milliseconds, from which the check warns or fails. It does not
+ * fail for a small difference, because services and commands use the machine's time only until a
+ * broker responds, and the brokers' time afterwards.
  */
 const warnBeyondMs = 1_000
 const failBeyondMs = 60_000
@@ -85,8 +85,8 @@ export function judgeClock({ before, after, appended }: ClockReading): Judgement
         "the clocks of this machine and of the broker cannot be compared, because Kafka stores the producers' times in the dead-letter topic",
       remedy: 'to see the setting to change, run: hookline topics check',
     }
-  // The broker appended the record between the two readings of the local clock. A time between
-  // them shows no skew.
+  // The broker appended the record between the two readings of the local clock. So the clocks
+  // differ only if the append time is outside this interval.
   const skewMs = appended < before ? appended - before : Math.max(0, appended - after)
   const size = Math.abs(skewMs)
   const detail =

@@ -44,8 +44,9 @@ export class DestinationQueue<Item> {
   }
 
   /**
-   * Removes and returns the next ready item. The item is in progress until the caller calls `ended`
-   * with its key; until then, no other item of the key becomes ready.
+   * Removes and returns the next ready item; `undefined` when no item is ready. The item is in
+   * progress until the caller calls `ended` with its key; until then, no other item of the key
+   * becomes ready.
    */
   take(): Item | undefined {
     const next = this.#ready.shift()
@@ -72,7 +73,7 @@ export class DestinationQueue<Item> {
 
   /**
    * The first ready item, which `take` returns next. If no item is ready, the first waiting item of
-   * some key that has an item in progress.
+   * some key that has an item in progress; `undefined` when no item waits.
    */
   get oldest(): Item | undefined {
     const next = this.#ready.peek()
@@ -106,8 +107,8 @@ export class DestinationQueue<Item> {
   }
 
   /**
-   * Makes the next item of a key ready after `drainMatching` has removed the key's ready item: the
-   * first item behind it that stays in the queue.
+   * Makes an item of a key ready after `drainMatching` has removed the key's ready item: the key's
+   * next item that stays in the queue (`keeps`).
    */
   #succeed(key: string | undefined, keeps: (item: Item) => boolean): void {
     if (key === undefined) return

@@ -10,7 +10,7 @@ const mebibyte = 1024 * kibibyte
  * (`schedule`). The constants for access tokens are in token-limits.ts. A record passes the groups
  * of the table from top to bottom.
  *
- * | group          | decides                                  | used in                          |
+ * | group          | decides                                  | used mainly in                   |
  * | -------------- | ---------------------------------------- | -------------------------------- |
  * | fetch          | how long a fetch waits, and its bytes    | deliver-batch.ts                 |
  * |                |                                          | compose-dispatcher.ts            |
@@ -76,11 +76,11 @@ export const flowLimits = {
     recordsPerCall: 2,
     /**
      * Limits for all partitions of a process together, because they limit its memory: a record
-     * takes about 3 KB in addition to its bytes. The limit of records is at least
-     * `minRecordsNormal`. While the process is stalled (see `stallThresholdMs`), it is at least
-     * `minRecordsStalled`. `dueSoon` limits the records that are not decoded yet. Doubling the
-     * limits takes twice the memory and causes less spillover (moving deliveries from memory to
-     * retry topics).
+     * takes about 3 KB in addition to its bytes. The limit of records is `recordsPerCall` for each
+     * concurrent request, but at least `minRecordsNormal` or, while the process is stalled (see
+     * `stallThresholdMs`), `minRecordsStalled`. `dueSoon` limits the records that are not decoded
+     * yet. Doubling the limits takes twice the memory and causes less spillover (moving deliveries
+     * from memory to retry topics).
      */
     inProcess: { minRecordsNormal: 600, minRecordsStalled: 2_000, bytes: 32 * mebibyte, dueSoon: 10_000 },
     /**
@@ -117,10 +117,10 @@ export const flowLimits = {
      */
     dueSoonMs: 1_000,
     /**
-     * Maximum milliseconds of the timer that waits for the next retry record to become due. If the
-     * wait is longer, the process then reads the clock again and starts another timer, because
-     * timers do not count the time for which the machine was suspended. Doubling it makes a retry
-     * up to 60 s late after a suspension.
+     * Maximum duration, in milliseconds, of the timer that waits for the next retry record to
+     * become due. When the timer ends before the record is due, the process reads the clock and
+     * starts another timer: timers do not count the time for which the machine was suspended.
+     * Doubling it makes a retry up to 60 s late after a suspension.
      */
     maxTimerMs: 30_000,
   },
@@ -137,8 +137,9 @@ export const flowLimits = {
     deletionCheckEvery: durationMs(100),
     /**
      * Maximum age, in milliseconds, of an audience input that waits until its audience is in the
-     * configuration of the process. Processes load a new configuration up to one minute apart.
-     * Doubling it lets the partition wait two minutes longer after an audience was removed.
+     * configuration of the process, because processes load a new configuration up to one minute
+     * apart. The process ignores an older input. Doubling it lets the partition wait two minutes
+     * longer after an audience was removed.
      */
     unknownAudience: durationMs(120_000),
     /**
@@ -162,10 +163,10 @@ export const flowLimits = {
      */
     maxCoalesced: 128,
     /**
-     * Number of blocked destination queues that may try to start an attempt after requests have
-     * ended, in addition to as many queues as requests have ended. A queue is blocked while its
-     * destination has no free permit. Doubling it unblocks queues sooner, but takes more CPU with
-     * 1,000 destinations.
+     * When requests or deliveries end, blocked destination queues may try to start an attempt: one
+     * queue for each ended request or delivery, and this number of further queues. A queue is
+     * blocked while its destination has no free permit. Doubling it unblocks queues sooner, but
+     * takes more CPU with 1,000 destinations.
      */
     minAsked: 16,
   },
@@ -185,9 +186,9 @@ export const flowLimits = {
      */
     perFreePermitWhenAlone: 7,
     /**
-     * Milliseconds of the mean request time up to which a destination is never slow. Slow
-     * destinations leave the last permit of a crowded limit to quick ones (`FairShare`). Doubling
-     * it lets slower destinations take this permit.
+     * A destination whose mean request time is at most this time, in milliseconds, is never slow.
+     * Slow destinations leave the last permit of a crowded limit to quick ones (`FairShare`).
+     * Doubling it lets slower destinations take this permit.
      */
     neverSlowMs: 100,
     /**
@@ -241,9 +242,10 @@ export const flowLimits = {
      */
     handoverMs: 250,
     /**
-     * Maximum size of a burst after a late timer or while the process is busy, as the time in
-     * milliseconds in which the rate allows as many attempts. With 50 attempts per second, a burst
-     * has at most 5. Doubling it permits bursts that exceed the rate of one second by a fifth.
+     * Maximum size of a burst after a late timer or while the process is busy: the number of
+     * attempts that the rate allows in this time, in milliseconds. With 50 attempts per second, a
+     * burst has at most 5. Doubling it permits bursts that exceed the rate of one second by a
+     * fifth.
      */
     burstMs: 100,
     /**
@@ -327,11 +329,11 @@ export const flowLimits = {
     growthRampMs: 7_000,
     growthPerAttempt: 0.25,
     /**
-     * The factor that decides whether a pace is near the *accepted pace*, the last pace that had no
-     * 429 for `holdMs`. A pace below `nearFactor` times the accepted pace is near it. A 429 then
-     * lowers the pace to the middle between the usual lowered pace and the accepted pace, if this
-     * is less than the usual lowered pace. With a doubled factor, the pace takes longer to reach
-     * the new limit of an endpoint that has doubled its limit.
+     * The *accepted pace* is the last pace that had no 429 for `holdMs`. A pace below `nearFactor`
+     * times the accepted pace is near it. If a 429 arrives at a pace near the accepted pace, and
+     * the usual lowered pace (see `minFactor`) is above the accepted pace, the new pace is the
+     * middle between these two. With a doubled factor, the pace takes longer to reach the new limit
+     * of an endpoint that has doubled its limit.
      */
     nearFactor: 1.5,
     /**
@@ -388,8 +390,8 @@ export const flowLimits = {
     sampleEveryMs: 250,
     /**
      * A sample shows CPU saturation if the event loop was busy for at least this part of the time
-     * since the previous sample, and so idle for at most a fiftieth. With a doubled value, no
-     * sample would ever show saturation.
+     * since the previous sample, and so idle for at most a fiftieth. With a doubled value, only a
+     * late sample (`lateMs`) would show saturation.
      */
     saturatedShare: 0.98,
     /**

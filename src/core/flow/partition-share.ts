@@ -145,8 +145,8 @@ export class PartitionShare {
   }
 
   /**
-   * Extends the integral of `secondsUntil` to `now`. A partition adds to the rate from `handoverMs`
-   * after its assignment on.
+   * Extends the integral of `secondsUntil` to `now`. A partition adds to the rate only when
+   * `handoverMs` have passed since its assignment.
    */
   #advance(now: number): void {
     for (let next = this.#fresh[0]; next !== undefined; next = this.#fresh[0]) {

@@ -23,9 +23,9 @@ export interface PrefetchLimits {
   readonly records: number
   readonly bytes: number
   /**
-   * Maximum number of offsets from the lowest one whose record is not done to the next one to read.
-   * After a crash, the next owner reads these offsets again. The bitmap in the metadata of the
-   * offset commit must cover them, because it says which of their records are done.
+   * Maximum number of offsets between the lowest offset whose record is not done and the next
+   * offset to read. After a crash, the next owner reads these offsets again. The bitmap in the
+   * metadata of the offset commit must cover them, because it says which of their records are done.
    */
   readonly span: number
   /**

@@ -90,8 +90,9 @@ export interface ClaimContext {
 }
 
 /**
- * Returns the job that this process should start or take over next; `undefined` when there is none.
- * Of waiting jobs that conflict, the one that was created first starts first.
+ * Returns the job that this process should start or take over next. `undefined` when there is none,
+ * or when this process already runs `maxRunning` jobs. Of waiting jobs that conflict, the one that
+ * was created first starts first.
  */
 export function nextClaim(open: Iterable<Job>, { sinceLastRecord, own }: ClaimContext): Job | undefined {
   if (own.size >= maxRunning) return undefined

@@ -99,8 +99,9 @@ export function resendOf(
   return {
     kind: 'copy',
     topic: topics.retry(tierFor(durationMs(0), policy.tiers)),
-    // `round` says how often the event was replayed. The metric of first attempts counts only
-    // deliveries with `round: 0`, so it does not count this copy.
+    // `round` says how often the event was replayed. The metric
+    // `hookline_first_attempt_delay_seconds` includes only deliveries with `round: 0`, so it does
+    // not include this copy.
     copy: retryRecord(record, { ...state, round: 1 }),
   }
 }
@@ -108,8 +109,9 @@ export function resendOf(
 const skip = (reason: ResendSkip): Resend => ({ kind: 'skip', reason })
 
 /**
- * Normalises an event that another program wrote to the events topic. If the event has no message
- * id, it gets `messageId`. This must be the id that the dispatcher computes for the same record.
+ * Normalises an event that another program wrote to the events topic; `undefined` when the event is
+ * invalid. If the event has no message id, it gets `messageId`. This must be the id that the
+ * dispatcher computes for the same record.
  */
 function normalised(event: Event, messageId: string): Event | undefined {
   const outcome = normaliseEvent(event, () => messageId)

@@ -93,8 +93,9 @@ function rowOf(
  * `inTopics` the records that wait in retry topics.
  *
  * `repeated` is the number of retry records that no commit counts as `moved` and that no operator
- * wrote: a process appended them, and was killed before its commit. A record that was moved, but
- * neither taken from a retry topic nor waits there, is lost. It makes the difference positive.
+ * wrote: a process appended them, and was killed before its commit. A record that was counted as
+ * `moved` is lost if it neither waits in a retry topic nor was read from one. The difference is
+ * then positive.
  *
  * An event whose source or destination is unknown is counted for the destination `-` until it is
  * routed. Then it is counted for its destinations instead. So `routed`, the number of these events,

@@ -2,10 +2,9 @@ import type { EpochMs } from '../time.ts'
 import { type ByteReader, readVarint, writeVarint } from '../varint.ts'
 
 /**
- * The result of a delivery, for the record from which the delivery was read. With `moved`, the
- * delivery continues with a copy of the record in a retry topic. The other results are final.
- * Commits store the position of a result in this list (`core/progress/ledger-tail.ts`), so do not
- * change the order.
+ * The possible results of a record at one destination. With `moved`, the delivery continues with a
+ * copy of the record in a retry topic. The other results are final. Commits store the position of a
+ * result in this list (`core/progress/ledger-tail.ts`), so do not change the order.
  */
 export const ledgerResults = ['delivered', 'dead_lettered', 'dropped', 'moved'] as const
 export type LedgerResult = (typeof ledgerResults)[number]
@@ -15,7 +14,7 @@ export type LedgerResult = (typeof ledgerResults)[number]
  * - `admitted`: deliveries of events that were read for the first time.
  * - The results of deliveries (`ledgerResults`).
  * - `taken`: records from retry topics, and deliveries of replayed events.
- * - `replayed`: those records and deliveries of `taken` that an operator wrote.
+ * - `replayed`: the part of `taken` that comes from a replay or resend by an operator.
  * - `routed`: events that waited until their source or destination was known. They are counted as
  *   `admitted` twice, for `-` and for their destinations, so the balance subtracts `routed`.
  *
@@ -36,7 +35,10 @@ export interface LedgerEntry {
 
 export const hourMs = 3_600_000
 
-/** The hour of a time, in hours since 1970. Kafka uses -1 for a record without a timestamp. */
+/**
+ * The hour of a time, in hours since 1970. It is 0 for a record without a timestamp, for which
+ * Kafka uses -1.
+ */
 export const hourOf = (time: EpochMs): number => Math.max(0, Math.floor(time / hourMs))
 
 export const emptyCell = Object.fromEntries(ledgerFields.map(field => [field, 0])) as LedgerCell

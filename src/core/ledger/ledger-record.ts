@@ -18,7 +18,7 @@ export interface LedgerRecord {
   readonly counts: LedgerCounts
 }
 
-/** The headers of a ledger record. */
+/** The headers of a ledger record. The first record of a partition has none. */
 export const ledgerHeaders = ({ previousOffset, hourBefore }: PendingRecord): Readonly<Record<string, string>> =>
   previousOffset === undefined ? {} : { 'previous-offset': String(previousOffset), 'hour-before': String(hourBefore) }
 

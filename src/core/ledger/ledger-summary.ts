@@ -27,8 +27,8 @@ export class LedgerSummary {
   }
 
   /**
-   * The sums of all rows. `difference` is the sum of the absolute values; it is absent when a row
-   * has no difference.
+   * The sums of all rows. `difference` is the sum of the absolute values of the rows' differences.
+   * It is absent when a row has no difference, because its counts are incomplete.
    */
   get totals(): LedgerTotals {
     return { ...this.#sums, ...(this.#difference !== undefined && { difference: this.#difference }) }

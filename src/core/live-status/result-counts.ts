@@ -24,8 +24,8 @@ export interface Totals {
 
 /**
  * Number of shards. A shard is a group of destinations, chosen by a hash of their ids, whose status
- * is in one record. With only one record for all destinations, each write would read and write all
- * of them. With 100,000 destinations, a shard has about 1,600.
+ * is in one record. If one record had the status of all destinations, each change would write the
+ * status of all of them again. With 100,000 destinations, a shard has about 1,600 destinations.
  */
 export const shardCount = 64
 

@@ -45,7 +45,7 @@ export interface DestinationActivity {
   readonly inMemory: number
   /** The pace in attempts per second, which a destination has after a 429. */
   readonly pace?: number | undefined
-  /** When the pause ends that a 429 or a Retry-After has caused. */
+  /** When the pause after a Retry-After ends. Pauses of at most 1 s are not reported. */
   readonly pausedUntil?: EpochMs | undefined
 }
 
@@ -147,10 +147,10 @@ export function decodeActivity(value: Buffer): ReadonlyMap<string, DestinationAc
 }
 
 /**
- * Encodes the results of a shard's destinations. Destinations without results are left out. The
- * results of a destination are an array of four numbers, which is short, because there are 96
- * records of each shard a day. The text is built directly, without objects for `JSON.stringify`,
- * because a shard can have thousands of destinations.
+ * Encodes the results of a shard's destinations. Destinations without results are left out. There
+ * are 96 records of each shard a day. To keep them short, the results of a destination are an array
+ * of four numbers. The text is built directly, without objects for `JSON.stringify`, because a
+ * shard can have thousands of destinations.
  */
 export function encodeResults(all: Iterable<readonly [destination: string, Counts]>): string {
   let text = ''

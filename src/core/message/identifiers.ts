@@ -12,8 +12,8 @@ export const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value.toWellFormed() : undefined
 
 /**
- * Returns an id as text; a number becomes its digits. A number that a double cannot hold is already
- * text here, because `parseJson` has converted it.
+ * Returns an id as text; `undefined` when the value is not an id. A number becomes its digits. A
+ * number that a double cannot hold is already text here, because `parseJson` has converted it.
  */
 export const idOf = (value: unknown): string | undefined => textOf(typeof value === 'number' ? String(value) : value)
 

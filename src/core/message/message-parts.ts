@@ -133,8 +133,8 @@ interface Members {
 }
 
 /**
- * Checks every member, including unknown ones. Canonical forms are kept to avoid a second
- * serialisation.
+ * Checks that every member, including unknown ones, has a canonical form, and that the message is
+ * not too large. The canonical forms are kept, so that they are not computed again.
  */
 function readMembers(input: JsonObject): Members | Rejection {
   const canonical = new Map<object, Canonical>()

@@ -1,6 +1,9 @@
 import type { RejectionCode } from './message.ts'
 
-/** A rejected message of a batch. Without strict mode, the other messages are accepted. */
+/**
+ * A rejected message of a batch. In strict mode, the collector refuses a batch with a rejected
+ * message as a whole. Otherwise it accepts the other messages.
+ */
 export interface RejectedMessage {
   /** Index of the message in the batch, from 0. */
   readonly index: number

@@ -2,14 +2,14 @@
  * The result of `splitJson`. The parts of the text are not parsed, so a part can be invalid JSON.
  */
 export type SplitResult =
-  /** A list, or an object whose member `list` is a list. */
+  /** A list, or an object in which the member `SplitOptions.list` is a list. */
   | {
       readonly kind: 'list'
       /** Start (inclusive) and end (exclusive) of each element, in one flat list. */
       readonly elements: readonly number[]
       readonly members: Members
     }
-  /** An object that has no list in the member `list`. */
+  /** An object in which the member `SplitOptions.list` is missing or is not a list. */
   | { readonly kind: 'object'; readonly members: Members }
   /** Another JSON value, or an empty text. */
   | { readonly kind: 'scalar' }

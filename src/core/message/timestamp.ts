@@ -90,7 +90,7 @@ function parseIso(text: string): EpochMs | undefined {
   return inRange(sign === '-' ? local + offset : local - offset)
 }
 
-/** Milliseconds of the start of a day, NaN when the date does not exist. */
+/** The start of a day, in milliseconds since 1970; NaN when the date does not exist. */
 function startOfDay(year: number, month: number, day: number): number {
   const exists = year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
   return exists ? Date.UTC(year + cycle.years, month - 1, day) - cycle.ms : Number.NaN

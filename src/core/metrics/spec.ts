@@ -108,9 +108,9 @@ export const seriesBudget = {
    */
   folding: 8_000,
   /**
-   * Maximum number of series with a label that has `folds` up to which a new series keeps all its
-   * labels. Above it, `_other` replaces the value of the most detailed one, `webhook`, so that
-   * there is room for further destinations.
+   * While there are at most this many series with a label that has `folds`, a new series keeps all
+   * its label values. Above this number, `_other` replaces the value of the most detailed label,
+   * `webhook`, so that there is room for further destinations.
    */
   detailed: 6_000,
 } as const

@@ -72,7 +72,6 @@ function countsIn(value: unknown): DeadLetterCounts {
 
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0
 
-/** Adds the counts of `more` to `counts`. */
 export function addCounts(counts: Partial<Record<DeadLetterReason, number>>, more: DeadLetterCounts): void {
   for (const [reason, count] of Object.entries(more) as [DeadLetterReason, number][])
     counts[reason] = (counts[reason] ?? 0) + count

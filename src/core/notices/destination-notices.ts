@@ -82,8 +82,8 @@ export class DestinationNotices {
 
   /**
    * Called at the revocation of the partition. Returns the facts that no notice has reported yet,
-   * and counts them as reported. The caller writes them to the events topic, so that the next owner
-   * of the partition reports them.
+   * and counts them as reported; `undefined` when there are none. The caller writes them to the
+   * events topic, so that the next owner of the partition reports them.
    */
   takeRest(): DestinationFacts | undefined {
     if (!this.isWaiting) return undefined

@@ -28,8 +28,8 @@ export interface Token {
  *
  * A token request starts when there is no token, and also shortly before the token expires.
  * Hookline uses the old token until the new one arrives. After a failed token request, the next one
- * waits 1 s, then 2 s, and so on up to a minute. So deliveries do not flood an authorization server
- * that fails.
+ * waits 1 s, then 2 s, and so on up to a minute. A Retry-After of the authorization server can
+ * lengthen this wait. So deliveries do not flood an authorization server that fails.
  */
 export interface TokenCache {
   readonly token: Token | undefined

@@ -38,7 +38,10 @@ export const tokenLimits = {
    */
   backoffMs: 1_000,
   maxBackoffMs: 60_000,
-  /** Maximum wait that an authorization server can request with Retry-After, in ms. */
+  /**
+   * Maximum wait that an authorization server can request with Retry-After, in ms. Doubling it lets
+   * a server with a wrong header get no token requests for ten minutes.
+   */
   maxRetryAfterMs: 300_000,
   /**
    * Minimum time, in ms, between two token requests for one endpoint that refuses every token with
@@ -46,9 +49,9 @@ export const tokenLimits = {
    */
   replaceEveryMs: 60_000,
   /**
-   * Timeout of a token request. It is longer than the time for which a delivery waits for a token,
-   * so a slow authorization server still provides a token for later deliveries. After a doubling, a
-   * token request without a response delays the next token request longer.
+   * Timeout of a token request, in ms. It is longer than the time for which a delivery waits for a
+   * token, so a slow authorization server still provides a token for later deliveries. After a
+   * doubling, a token request without a response delays the next token request longer.
    */
   requestTimeout: durationMs(10_000),
 } as const

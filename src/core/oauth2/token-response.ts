@@ -55,7 +55,7 @@ export function readTokenAnswer(answer: TokenAnswer): TokenResult {
   return { kind: 'issued', value: new Secret(value), lifetime: lifetimeOf(seconds) }
 }
 
-/** Maximum length of a token. Most servers accept no header above 8 KiB. */
+/** Maximum length of a token, in characters. Most servers accept no header above 8 KiB. */
 const maxTokenLength = 8_192
 
 /** Whether a token can be part of the Authorization header: visible ASCII without spaces. */

@@ -26,7 +26,7 @@ export interface AudienceView {
   readonly figures: AudienceFigures | undefined
 }
 
-/** The answer of `GET /v1/audiences`. Times are ISO 8601, UTC. */
+/** The response to `GET /v1/audiences`. Times are ISO 8601, UTC. */
 export interface AudienceList {
   /** When the figures were read; absent when the memberships have not been read yet. */
   readonly readAt?: string | undefined

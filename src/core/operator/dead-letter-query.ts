@@ -9,7 +9,9 @@ import type { ShownProblem } from './object-refusal.ts'
 export interface DeadLetterQuery {
   readonly filter: DeadLetterFilter
   readonly limit: number
-  /** For each partition, the offset before which the page ends. `undefined`: the newest page. */
+  /**
+   * For each partition: the page has only records below this offset. `undefined`: the newest page.
+   */
   readonly before: readonly number[] | undefined
 }
 

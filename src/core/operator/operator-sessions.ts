@@ -5,7 +5,10 @@ import { createFindOperatorKey, type NamedKey } from './operator-keys.ts'
 
 /** How long a session lasts after the sign-in. */
 export const sessionLifetime: DurationMs = durationMs(12 * 3_600_000)
-/** Maximum length of a token. Names of keys have at most 63 characters. */
+/**
+ * Maximum length of a token, in characters. Hookline's tokens are shorter: they contain the name of
+ * an operator key, which has at most 63 characters.
+ */
 const maxTokenLength = 1_000
 
 /** A session of a browser that signed in with an operator key. */

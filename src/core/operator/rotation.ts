@@ -5,7 +5,7 @@ import { maxWriteKeys } from './write-key-limit.ts'
 
 export type SecretRotation =
   /**
-   * `until`: when the new secret replaces the old one; `undefined` when it replaces it immediately.
+   * `until`: when the new secret replaces the old one; `undefined` when this happens immediately.
    */
   | { readonly kind: 'rotated'; readonly document: ObjectDocument; readonly until: EpochMs | undefined }
   /** The destination already has two secrets in use. */

@@ -38,7 +38,10 @@ export interface InstallationStatus {
    * an object of the same id.
    */
   readonly problems: readonly ObjectProblems[]
-  /** The rates of the last seconds, summed over all processes. */
+  /**
+   * The sums of the rates that the processes last reported. Each process reports its rates about
+   * every 5 s.
+   */
   readonly rates: ShownRates
   /** The first 100 destinations whose circuit breaker is not closed. */
   readonly openBreakers: readonly string[]
@@ -107,7 +110,7 @@ export interface DestinationStatus {
   readonly waiting: readonly DestinationWaiting[]
   /**
    * The last failed attempts, newest first, at most 50. Absent when Hookline does not record
-   * attempts, or when the attempts topic could not be read; the status is partial then.
+   * attempts. Also absent when it could not read the attempts topic; `partial` is then present.
    */
   readonly lastFailures?: readonly FailedAttempt[] | undefined
   readonly circuitBreaker: {

@@ -80,10 +80,11 @@ export class OffsetTracker {
    */
   readonly #farAhead = new Map<number, RecordEntries>()
   /**
-   * A snapshot of the partition. It is taken when the write of a ledger record begins that has all
-   * counts of the partition. `text` is the commit metadata of the snapshot without these counts. It
-   * is `undefined` until Kafka has stored the ledger record. If the metadata of the present state
-   * is too long, `position` returns the snapshot once, so that a commit is still possible.
+   * A snapshot of the partition, taken at the start of a ledger record with all its counts
+   * (`startLedgerRecord`). If the metadata of the present state is too long, `position` returns
+   * this snapshot once, so that a commit is still possible. `text` is the commit metadata of the
+   * snapshot without the counts in the ledger record. It is `undefined` until Kafka has stored the
+   * ledger record.
    */
   #sealed: (EncodedState & { text: string | undefined }) | undefined
   #position: CommitPosition
@@ -93,8 +94,8 @@ export class OffsetTracker {
    * @param metadata the metadata that was committed with this offset.
    * @param exactSince the first hour for which the ledger is complete if it begins at this offset;
    * `undefined` for a partition without a ledger.
-   * @param maxRecordBytes the approximate maximum size of a ledger record. The default suits a
-   * Kafka topic.
+   * @param maxRecordBytes the approximate maximum size of a ledger record. The default fits the
+   * maximum record size of the ledger topic.
    */
   constructor(position: number, metadata = '', exactSince?: number, maxRecordBytes?: number) {
     this.#received = position
@@ -130,7 +131,10 @@ export class OffsetTracker {
     return this.#offsets.peek() ?? this.#received
   }
 
-  /** The maximum number of offsets that are read again after a crash. */
+  /**
+   * The number of offsets from `committable` up to `received`. After a crash, the next owner of the
+   * partition reads at most these offsets again.
+   */
   get span(): number {
     return this.#received - this.committable
   }
@@ -167,7 +171,7 @@ export class OffsetTracker {
 
   /**
    * Whether counts must now move from the commit metadata to a ledger record: the metadata has no
-   * room for them, or may have none for the counts of the next 250 ms.
+   * room for them, or may have none at the next commit, 250 ms later.
    */
   get isLedgerDue(): boolean {
     const { text } = this.#make()

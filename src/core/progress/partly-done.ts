@@ -9,7 +9,8 @@ const prefix = 'p1:'
 const wellFormed = /^p1:[A-Za-z0-9+/]+={0,2}$/
 /**
  * Maximum number of destinations in the text of one commit, summed over all partly done records.
- * Encoding this many takes about 1 ms. Records beyond this number are left out.
+ * Encoding this many takes about 1 ms. If the records have more destinations, the last records are
+ * left out.
  */
 const workLimit = 20_000
 

@@ -8,8 +8,8 @@ import { type Configuration, type ConfigurationInput, configuration } from './sc
 export type Substituted = ReadonlyMap<string, readonly string[]>
 
 /**
- * A configuration without its values of a wrong type. An entry of a list that was removed leaves
- * `undefined`, so that indexes stay the same.
+ * A configuration without the values that have a wrong type. In a list, `undefined` replaces a
+ * removed entry, so that the other entries keep their indexes.
  */
 export type Pruned<T> = T extends readonly (infer Element)[]
   ? readonly (Pruned<Element> | undefined)[]
@@ -137,8 +137,8 @@ const nouns: Readonly<Record<string, string>> = {
 }
 
 /**
- * The words with which a message names the expected type. A number of the schema must be a whole
- * number, unless the schema has a message of its own for it.
+ * The words with which a message names the expected type. Where the schema permits a fraction, it
+ * has a message of its own, so a number is a whole number here.
  */
 const wanted: Readonly<Record<string, string>> = { ...nouns, number: 'a whole number', int: 'a whole number' }
 

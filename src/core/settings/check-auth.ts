@@ -38,7 +38,10 @@ export const usableSigningKeys: Rule = ofEach(({ signingKey }, path) => {
   })
 })
 
-/** Checks that a destination with `signing: ed25519` has a private key and sends the signatures. */
+/**
+ * Checks that a destination with `signing: ed25519` has a private key, and the Standard Webhooks
+ * headers, which contain the signatures.
+ */
 export const signingHasKey: Rule = (config, files) =>
   ofEach((destination, path) => {
     const { policy, signingKey, signingKeyFile } = destination

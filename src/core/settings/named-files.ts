@@ -98,7 +98,7 @@ const owners: Readonly<Record<string, readonly ServiceName[]>> = {
 const encryptionKeyPath: Path = ['operator', 'encryptionKeyFile']
 /**
  * Whether a path names the encryption key of the config topic. Every service needs this key,
- * because it reads the topic. A command needs the key only if it reads the topic.
+ * because every service reads the config topic. A command needs the key only if it reads the topic.
  */
 const isEncryptionKey = (path: Path): boolean => encryptionKeyPath.every((part, index) => path[index] === part)
 
