@@ -50,8 +50,9 @@ export interface DispatcherVitals extends ConsumerVitals {
   readonly isSchemaMissing: boolean
   readonly unwritableTopics: readonly string[]
   /**
-   * The age in milliseconds of the suppression list (the deletions of users, which stop deliveries
-   * about them), and whether the list is current enough for attempts to start.
+   * The state of the suppression list (the deletions of users, which stop deliveries about them).
+   * `ageMs`: the age of the list in milliseconds. `isCurrent`: whether the list is current enough
+   * for attempts to start.
    */
   readonly suppressionList: { readonly isCurrent: boolean; readonly ageMs: number }
 }

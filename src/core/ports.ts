@@ -228,7 +228,7 @@ export interface TopicDescription {
   readonly name: string
   readonly partitions: number
   readonly replicationFactor: number
-  /** The broker's configuration, for example `cleanup.policy` and `retention.ms`. */
+  /** The configuration of the topic in Kafka, for example `cleanup.policy` and `retention.ms`. */
   readonly config: Readonly<Record<string, string>>
 }
 

@@ -264,8 +264,9 @@ function smallest(waits: readonly (DurationMs | undefined)[]): DurationMs {
 }
 
 /**
- * Maximum number of outcomes in a delivery's headers. A destination has at most 5 webhooks at a
- * time, but each reload of the configuration can replace them.
+ * Maximum number of outcomes in a delivery's headers. Above it, the first outcomes of the list are
+ * removed. A destination has at most 5 webhooks at a time, but each reload of the configuration can
+ * replace them, which adds the outcomes of further webhooks.
  */
 const maxRemembered = 10
 

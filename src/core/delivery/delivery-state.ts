@@ -187,8 +187,8 @@ const integerIn = (text: string | undefined): number =>
 const notBeforeIn = (text: string | undefined): EpochMs => epochMs(integerIn(text?.replace(/\.\d{1,9}$/, '')))
 
 /**
- * Maximum length of a text in a header. Hookline's own texts are shorter. Only other programs write
- * longer texts, which would not fit into a truncated dead letter.
+ * Maximum length of a text in a header, in characters. Hookline's own texts are shorter. Only other
+ * programs write longer texts, which would not fit into a truncated dead letter.
  */
 export const longestText = 1_000
 

@@ -229,8 +229,8 @@ class FairShare {
   /**
    * Whether the rule for a crowded limit (at least as many destinations as permits) permits one
    * more request of this destination. It permits every request of a quick destination. A slow
-   * destination must leave the last permit to quick ones, but only while slow destinations hold at
-   * least half of the permits, and requests of quick destinations have ended recently.
+   * destination must leave the last permit to quick ones if slow destinations hold at least half of
+   * the permits, and requests of quick destinations have ended recently.
    */
   get #leavesLastToQuick(): boolean {
     if (!this.#time.isSlow) return true
@@ -265,9 +265,9 @@ class FairShare {
   }
 
   /**
-   * Notes that a request has ended, and updates whether its destination is slow. While the limit
-   * has more permits than destinations, the duration is ignored: only at a crowded limit, slow
-   * destinations have to leave a permit to quick ones.
+   * Notes that a request has ended, and updates whether its destination is slow. The duration is
+   * ignored while the limit has more permits than destinations, because slow destinations leave a
+   * permit to quick ones only at a crowded limit.
    */
   ended(tookMs: number, now: number): void {
     if (!this.#limit.mayBeCrowded) return

@@ -91,8 +91,8 @@ export const flowLimits = {
     maxInPartition: { records: 1_000, bytes: 4 * mebibyte, span: 20_000, dueSoon: 1_000 },
     /**
      * Minimum limits of one partition: `records` while the process is stalled, otherwise
-     * `recordsNormal`. They have an effect in processes with very many partitions. Doubling them
-     * lets a process with 2,000 partitions take twice the memory.
+     * `recordsNormal`. They have an effect only in processes with very many partitions. Doubling
+     * them lets a process with 2,000 partitions take twice the memory.
      */
     minInPartition: { recordsNormal: 25, records: 50, bytes: mebibyte / 2, dueSoon: 10 },
     /**
@@ -137,9 +137,9 @@ export const flowLimits = {
     deletionCheckEvery: durationMs(100),
     /**
      * Maximum age, in milliseconds, of an audience input that waits until its audience is in the
-     * configuration of the process, because processes load a new configuration up to one minute
-     * apart. The process ignores an older input. Doubling it lets the partition wait two minutes
-     * longer after an audience was removed.
+     * configuration of the process. The process ignores an older input. Processes load a new
+     * configuration up to one minute apart. Doubling it lets the partition wait two minutes longer
+     * after an audience was removed.
      */
     unknownAudience: durationMs(120_000),
     /**

@@ -53,10 +53,7 @@ export class PartitionShare {
    * `handoverMs` ago. They are in order of assignment.
    */
   #fresh: number[] = []
-  /**
-   * The result of `secondsUntil` for the time `#advancedTo`: the integral over time of the part of
-   * a rate that this process may use, in seconds.
-   */
+  /** The result of `secondsUntil` for the time `#advancedTo`, in seconds. */
   #seconds = 0
   #advancedTo: number
 

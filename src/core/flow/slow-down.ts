@@ -73,8 +73,8 @@ export class SlowDown {
   #limitedSince: number | undefined
   #pausedUntil = Number.NEGATIVE_INFINITY
   /**
-   * The part of the partitions, 0 to 1, that this process owned when the pace was last set: the
-   * last part above 0 that `setPart` got.
+   * The part of the partitions, 0 to 1, for which the pace is set: the last part above 0 that
+   * `setPart` got.
    */
   #part = 0
   /**

@@ -88,7 +88,10 @@ const shared = z.object({
   /** Set by a request to cancel the running job. The field remains when the job has ended. */
   isCancelRequested: z.literal(true).optional(),
   isDryRun: z.literal(true).optional(),
-  /** Maximum records per second. It is absent for a replay that has no limit. */
+  /**
+   * Maximum number of records that the job writes per second. Absent: no limit for a replay,
+   * `defaultResendRate` for a resend.
+   */
   rate: z.int().positive().optional(),
   /**
    * For each partition that the job reads, the end offset at the creation of the job. The job reads

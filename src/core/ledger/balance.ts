@@ -115,7 +115,7 @@ function balanceOf(counted: LedgerCell, inTopics: LedgerCell): LedgerTotals & { 
 type Triple = readonly [number, number, number]
 
 /**
- * Subtracts `count` from the sum of three numbers: first from the first number, until it is 0, then
+ * Subtracts `count` from three numbers, in their order: from the first number until it is 0, then
  * from the second, and then from the third. No number becomes negative.
  */
 function subtract(count: number, [first, second, third]: Triple): Triple {

@@ -28,7 +28,7 @@ export const encodeFacts = (facts: DestinationFacts): JsonText => JSON.stringify
 
 /** Maximum number of webhook labels: a destination has at most 5 webhooks. */
 const maxLabels = 5
-/** Maximum length of an id in the configuration. */
+/** Maximum length of an id in the configuration, in characters. */
 const maxIdLength = 63
 
 /**

@@ -66,7 +66,11 @@ export function audienceDestinations({ configured, figures }: AudienceView): rea
   return [...enabled, ...known.filter(({ destination }) => configured?.destinations.has(destination) !== true)]
 }
 
-/** How a destination is connected to the audience: `enabled` means that it gets changes. */
+/**
+ * How a destination is connected to the audience. `enabled`: it gets changes. `disabled`: the
+ * audience lists it, but the destination is disabled. `not connected`: the audience does not list
+ * it.
+ */
 export function connectionOf(id: string, configured: Audience | undefined): 'enabled' | 'disabled' | 'not connected' {
   if (configured?.destinations.has(id) === true) return 'enabled'
   return configured?.disabled.has(id) === true ? 'disabled' : 'not connected'

@@ -5,7 +5,10 @@ import type { TimelineAttempt } from './destination-timeline.ts'
 import type { ShownProblem } from './object-refusal.ts'
 import type { DestinationState, DisablingView } from './object-view.ts'
 
-/** How far a consumer group is behind the end of the topics that it reads. */
+/**
+ * The number of records that a consumer group has not yet processed (`lag`), for each topic that it
+ * reads.
+ */
 export interface GroupLag {
   readonly group: string
   readonly topics: readonly { readonly topic: string; readonly lag: number }[]

@@ -38,8 +38,8 @@ export function doneAheadText(committed: number, done: Iterable<number>): string
 }
 
 /**
- * The maximum length that the bitmap text (`doneAheadText`) can have when all done records have
- * offsets below `received`.
+ * The maximum length, in characters, that the bitmap text (`doneAheadText`) can have when all done
+ * records have offsets below `received`.
  */
 const doneAheadLength = (committed: number, received: number): number =>
   prefix.length + 4 * Math.ceil(Math.min(received - committed, spanLimit) / 24)
@@ -57,7 +57,10 @@ export function parseDoneAhead(committed: number, metadata: string): Set<number>
   return done
 }
 
-/** Maximum length of commit metadata: the broker's default for `offset.metadata.max.bytes`. */
+/**
+ * Maximum bytes of commit metadata, which is ASCII text: the broker's default for
+ * `offset.metadata.max.bytes`.
+ */
 export const metadataLimit = 4_096
 const separator = ';'
 /**

@@ -146,7 +146,7 @@ export class OffsetTracker {
 
   /**
    * The offset to commit and its metadata. If the counts of the ledger do not fit into the
-   * metadata, the offset is an earlier one: the offset may advance only when counts have moved to a
+   * metadata, this is an earlier offset. The offset advances only when counts have moved to a
    * ledger record, so that no counts are lost (see `hasRoom`).
    */
   get position(): CommitPosition {
@@ -333,8 +333,8 @@ export class OffsetTracker {
   }
 
   /**
-   * Adds the waiting ledger entries of done records to the ledger, if the commit metadata from the
-   * offset `from` on can now describe these records.
+   * Adds the waiting ledger entries (`#farAhead`) to the ledger if the metadata of a commit at the
+   * offset `from` can now describe their records.
    */
   #addFarAhead(from: number): void {
     for (const [offset, { hour, entries }] of this.#farAhead) {

@@ -6,9 +6,9 @@ export type DeliveryRules = Pick<DeliverySettings, 'timeout' | 'schedule' | 'win
 
 /**
  * Returns the rules for the deliveries of one destination: those of its policy, or the global ones
- * where the policy has none. The limits of `delivery` are applied here again. A running process may
- * have an older `delivery` than the file with the policy, because changes of `delivery` need a
- * restart.
+ * where the policy has none. A timeout or window of the policy is lowered to the global one: a
+ * running process may have an older `delivery` than the file with the policy, because changes of
+ * `delivery` need a restart.
  */
 export function effectivePolicy(own: DestinationPolicy | undefined, global: DeliveryRules): DeliveryRules {
   const { timeout, schedule, window, ordering } = own ?? none
@@ -22,7 +22,7 @@ export function effectivePolicy(own: DestinationPolicy | undefined, global: Deli
   }
 }
 
-/** The retry window of a destination. */
+/** The retry window of a destination: that of its policy, but at most the global one. */
 export const windowOf = (own: DestinationPolicy | undefined, global: Pick<DeliveryRules, 'window'>): DurationMs =>
   shorter(own?.window, global.window)
 
