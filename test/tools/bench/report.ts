@@ -31,8 +31,8 @@ function tables({ figures, findings }: Outcome): readonly string[] {
 }
 
 /**
- * Returns a measured value with its unit: `40.2 ms`. `measured` is null if the value was infinite or
- * not measured.
+ * Returns a measured value with its unit, for example `40.2 ms`. `measured` is null if the value
+ * was infinite or not measured.
  */
 export const amountOf = ({ measured, unit }: { readonly measured: number | null; readonly unit?: string }): string =>
   [shown(measured ?? Number.NaN), unitLabelOf(unit)].filter(Boolean).join(' ')

@@ -1,6 +1,6 @@
 /**
- * Measures the CPU time of one request for each transport and for its client alone, in one run
- * without Kafka.
+ * Measures the CPU time of one request for each transport of Hookline, and for the HTTP client of
+ * the transport alone, in one run without Kafka.
  *
  *   node test/tools/bench/transport-cost.ts \
  *     [concurrent requests] [thousands of requests] [response delay in ms]

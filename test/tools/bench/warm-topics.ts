@@ -9,10 +9,10 @@ import { createAppend } from './append.ts'
 const batch = Buffer.alloc(5_000)
 
 /**
- * Writes records to topics and deletes them, before a measurement. The first index entry of a new
- * partition costs the broker about 16 ms of CPU, or 140 ms if the machine is busy. A retry topic
- * has twelve partitions. Without this preparation, the first writes to them under load would wait
- * 1.5 s for an acknowledgement.
+ * Writes records to the topics before a measurement, and deletes these records. Each partition then
+ * has its first index entry, which costs the broker about 16 ms of CPU, or 140 ms if the machine is
+ * busy. A retry topic has twelve partitions. Without this preparation, the first writes to a retry
+ * topic under load would wait 1.5 s for an acknowledgement.
  */
 export async function useTopics(
   { brokers, producer }: { readonly brokers: readonly string[]; readonly producer: LogProducer },

@@ -38,7 +38,10 @@ interface Run {
  * whether the destinations have the whole list, which reads much more.
  */
 const lookEveryMs = { progress: 50, end: 500 }
-/** A fault is injected at a random progress of the list between these two percentages. */
+/**
+ * Range in percent. A fault is injected when the destinations have got a random percentage in this
+ * range of the messages of a list.
+ */
 const faultsAt = { from: 3, to: 90 }
 
 /**

@@ -42,13 +42,16 @@ export interface AudienceEvidence {
   readonly deadLettered: number
   /** Positions of the messages on the events topic, by message id. */
   readonly places: ReadonlyMap<string, Place>
-  /** The names of victims begin with `d` for dispatchers, otherwise they are audiences processes. */
+  /**
+   * Injected faults. A victim whose name begins with `d` is a dispatcher. The other victims are
+   * audiences processes.
+   */
   readonly injected: readonly Injected[]
   /** Records in the retry topics. The keys are `<destination> <message id>`. */
   readonly retried: ReadonlyMap<string, Pick<RetryRecords, 'writtenAt'>>
   /** Responses of the processes to liveness and readiness probes. */
   readonly probes: ProbesSeen
-  /** Other failures that were observed during the run. */
+  /** Failures that the other fields do not show, for example a process that exits with an error. */
   readonly problems: readonly string[]
 }
 
@@ -113,7 +116,10 @@ function wrongAt({ destination, members }: ReceivedMessages, truth: ReadonlySet<
   ]
 }
 
-/** Returns the accepted requests of all destinations. A message was sent when it was first written. */
+/**
+ * Returns the accepted requests of all destinations as deliveries. The time of the first record of
+ * a message on the events topic counts as the time at which the message was sent.
+ */
 const deliveriesOf = ({ received, places }: AudienceEvidence): readonly Delivery[] =>
   received.flatMap(({ destination, requests }) =>
     requests.map(({ id, process, at }) => {
@@ -129,7 +135,10 @@ const deliveriesOf = ({ received, places }: AudienceEvidence): readonly Delivery
     }),
   )
 
-/** Judges the order of each user's changes: an endpoint must accept them in the order of the topic. */
+/**
+ * Judges the order of each user's changes: an endpoint must accept them in the order of their
+ * records on the events topic.
+ */
 function orderOf({ places }: AudienceEvidence, firsts: readonly Delivery[]) {
   let pairs = 0
   const reversed: string[] = []
@@ -143,7 +152,8 @@ function orderOf({ places }: AudienceEvidence, firsts: readonly Delivery[]) {
     if (before !== undefined && before > place.offset) reversed.push(`${destination} ${id} of ${place.key}`)
     last.set(user, Math.max(before ?? 0, place.offset))
   }
-  // Each message counts, and a missing one fails the run.
+  // All pairs are judged, so this check fails only if there is no pair. Another check reports
+  // missing messages.
   const failures = [...failuresOfPairs({ pairs, possible: pairs })]
   if (reversed.length > 0) failures.push(`out of order for their user: ${some(reversed)}`)
   return { pairs, reversed: reversed.length, failures }

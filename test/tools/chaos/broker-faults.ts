@@ -135,8 +135,8 @@ export const fillDisks = (seconds: number): Fault => ({
 })
 
 /**
- * Waits until the broker has stopped by itself, and kills it after the time limit. Then it can be
- * started again.
+ * Waits until the broker has stopped by itself, at most `endsMs`, and then kills it, so that it can
+ * be started again.
  */
 async function ended(node: ClusterNode): Promise<void> {
   await Promise.race([node.ended, delay(endsMs)])

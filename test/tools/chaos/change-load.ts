@@ -14,14 +14,17 @@ export interface Try {
    * force.
    */
   readonly outcome: 'acknowledged' | 'refused' | 'unknown'
-  /** Version of the destination in the response. Absent unless it is acknowledged. */
+  /** Version of the destination in the response. Absent unless the outcome is `acknowledged`. */
   readonly version?: number
 }
 
 export interface ChangesSeen {
-  /** In the order in which they ended. */
+  /** The tries of all changes, in the order in which the tries ended. */
   readonly tries: readonly Try[]
-  /** Number of changes without a known result, which the client then found in the document. */
+  /**
+   * Number of changes whose tries had no known result, and that the client then found in the
+   * document.
+   */
   readonly found: number
   /** Changes that failed: an unexpected response, or not made in time. */
   readonly problems: readonly string[]
@@ -47,10 +50,10 @@ export interface ChangeLoadOptions {
 const againAfterMs = 100
 
 /**
- * Changes destinations as careful clients do: each one reads the destination, and sends a PATCH with
- * the version that it has read. A client that gets 412 reads again and repeats its change. A client
- * that gets no 200 and no 412 reads too: if the document has the mark of its try, the change is
- * made.
+ * Changes destinations as careful clients do. Each client reads the destination, and sends a PATCH
+ * with the version that it has read. After a 412, the client reads the destination again and
+ * repeats its change. After a 503 or no response, the client also reads it again: if the document
+ * has the mark of one of its own tries, the change is made.
  */
 export function createChangeLoad(options: ChangeLoadOptions): ChangeLoad {
   const { operators, receiver, destinations, chance, patienceMs } = options
@@ -107,7 +110,7 @@ const pathOf = (destination: string): string => `/v1/destinations/${destination}
 
 const versionIn = (answer: Answer | undefined): number => JSON.parse(answer?.text ?? '{}').version
 
-/** Undefined if the response is none that a client expects. */
+/** Returns what a response means for the change. Undefined if no client expects this response. */
 function outcomeOf(answer: Answer | undefined): Try['outcome'] | undefined {
   if (answer === undefined || answer.status === 503) return 'unknown'
   if (answer.status === 200) return 'acknowledged'

@@ -20,7 +20,10 @@ const changeHeader = 'x-change'
 export const changedIds = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `changed-${index}`)
 
-/** Adds the source of the destinations and the operator API to the configuration. */
+/**
+ * Returns the configuration with the operator API, and with the source whose events the changed
+ * destinations get.
+ */
 export function changedConfiguration({ destinations, directory }: ConfigurationOf) {
   const encryptionKeyFile = join(directory, 'encryption.key')
   writeFileSync(encryptionKeyFile, `${'0123456789abcdef'.repeat(4)}\n`)
@@ -38,9 +41,12 @@ export function changedConfiguration({ destinations, directory }: ConfigurationO
   }
 }
 
-/** The mark of a try. `number` is the number of changes with this one; a creation has 0. */
+/**
+ * Returns the mark of a try. `number` is the number of changes of the destination, including this
+ * one. It is 0 when the destination is created.
+ */
 export const markOf = (number: number, attempt: number): string => `${number}-${attempt}`
-/** The number of changes in a mark. NaN for another text. */
+/** Returns the number of changes in a mark. NaN if the text is not a mark. */
 export const numberIn = (mark: string): number => Number(/^(\d+)-\d+$/.exec(mark)?.[1])
 
 /** The fields of the document that a change writes. `url` is that of the endpoint. */
@@ -55,7 +61,10 @@ interface Document {
 /** The mark in a document, as the operator API shows it or as it is on the config topic. */
 export const markIn = ({ webhooks }: Document): string => webhooks?.[0]?.id ?? 'none'
 
-/** Reads both marks of a request. A request of a document that is applied completely has one. */
+/**
+ * Returns the marks in the path and in the header of a request. If the destination was applied
+ * completely, both are equal, and the result is this one mark.
+ */
 export const bothMarks: Inspection = ({ headers, path }) =>
   [...new Set([path, String(headers[changeHeader])])].join(' and ')
 
@@ -64,7 +73,10 @@ export interface VersionRecord {
   readonly destination: string
   readonly version: number
   readonly mark: string
-  /** Whether the record repeats a version that another record has written. */
+  /**
+   * Whether the record is a copy: after an ignored record, an operator process writes the current
+   * version again.
+   */
   readonly isCopy: boolean
 }
 

@@ -86,7 +86,8 @@ async function expose({ world, scenario, changed }: Parts, say: (line: string) =
   const problems: string[] = []
   await started(operators, scenario.changes.operators)
   await createDestinations(world, changed)
-  // A dispatcher reads the config topic before it delivers, so each event finds its destinations.
+  // A dispatcher reads the config topic before it delivers. So the destinations must exist before
+  // the dispatchers start.
   await started(fleet, scenario.processes)
   const kubelet = startKubelet([fleet, operators])
   const toAll = { brokers: cluster.brokers, topic: topics.events, partitions, codec }
@@ -219,15 +220,19 @@ async function judged({ world, scenario, changed }: Parts, observed: Observed) {
 }
 
 /**
- * Name of the process of each request to a changed destination. Documents of the operator API
- * cannot name the process in a header, so any killed dispatcher can explain a duplicate there.
+ * Name of the process in all deliveries to the changed destinations. Their requests do not show the
+ * process, because a document of the operator API cannot put its name in a header. So the kill of
+ * any dispatcher can explain a duplicate at these destinations.
  */
 const anyDispatcher = 'a dispatcher'
 
 const ofDispatchers = (injected: readonly Injected[]): readonly Injected[] =>
   injected.map(each => ({ ...each, victims: each.victims.filter(name => name.startsWith('p')) }))
 
-/** The same faults. Their recovery is judged by the deliveries of the other load. */
+/**
+ * Returns the faults for the verdict on the changed destinations: every victim has the name
+ * `anyDispatcher`. The recovery is judged only by the deliveries of the other load.
+ */
 const ofAnyDispatcher = (injected: readonly Injected[]): readonly Injected[] =>
   ofDispatchers(injected).map(each => ({
     ...each,

@@ -24,7 +24,7 @@ export interface ChangesEvidence {
   readonly seen: ChangesSeen
   /** Records of the config topic, in the order of their offsets. */
   readonly records: readonly VersionRecord[]
-  /** At the end, the destinations by the name of the operator process that shows them. */
+  /** The destinations that each operator process shows at the end, by the name of the process. */
   readonly lists: ReadonlyMap<string, readonly ObjectSeen[]>
   /** All requests to the destinations. */
   readonly calls: readonly Pick<Call, 'id' | 'destination' | 'mark'>[]
@@ -35,7 +35,7 @@ export interface ChangesEvidence {
   readonly dispatchers: { readonly names: ReadonlySet<string>; readonly expected: number }
 }
 
-/** Marks in force of each destination, in the order of the versions. Version 1 is the first one. */
+/** For each destination, the marks of its versions. The first mark is that of version 1. */
 type Chains = ReadonlyMap<string, readonly string[]>
 
 /**
@@ -139,7 +139,10 @@ function failuresOfLists({ lists, destinations }: ChangesEvidence, chains: Chain
   return failures
 }
 
-/** Each request must have the mark of one version in force; the last events, that of the last one. */
+/**
+ * Each request must have one mark, that of a version which was in force. The last events must have
+ * the mark of the last version.
+ */
 function failuresOfRequests(evidence: ChangesEvidence, chains: Chains): readonly string[] {
   const { destinations, calls, last, partitions, dispatchers } = evidence
   const sets = new Map([...chains].map(([destination, marks]) => [destination, new Set(marks)]))

@@ -29,7 +29,8 @@ export const collectorScenarios: readonly Scenario[] = [
     brokers: 3,
     load: { perSecond: 500, seconds: 20, fillerBytes: 12_000 },
     faults: [killBrokers(60)],
-    // A collector that kept all messages would need 350 MB more than its usual 160 MB.
+    // A collector that kept all messages of the outage in memory would need 350 MB more than its
+    // usual 160 MB.
     intake: { collectors: 1, limits: { ...kafkaOutageLimits, peakMb: 400 } },
     // When all brokers end, the last commit is up to a second old, and the dispatcher may have
     // fetched the records of another second. It delivers the records of these two seconds (500 a

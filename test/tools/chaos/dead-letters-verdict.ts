@@ -17,7 +17,10 @@ interface DeadLetter {
   }
 }
 
-/** Returns what the verdict needs of a record of the dead-letter topic. `id` is its own header. */
+/**
+ * Returns the parts of a dead letter that the verdict needs. `id` is the id of the original record,
+ * from a header of the dead letter.
+ */
 export function deadLetterOf(
   { value, headers }: Pick<LogRecord, 'value' | 'headers'>,
   id: string | undefined,

@@ -29,8 +29,9 @@ export interface Limits {
   /** Maximum time for which a process is not ready after it was ready. Default: 15 s. */
   readonly unreadyMs?: number
   /**
-   * Minimum number of checked pairs as a share of all pairs, from 0 to 1 (`failuresOfPairs`).
-   * Default: 0.8. It is lower in scenarios that defer many messages before any attempt.
+   * Minimum share (0 to 1) of the pairs of messages of one user whose order was judged
+   * (`failuresOfPairs`). Default: 0.8. Scenarios that defer many messages before any attempt have a
+   * lower share, because the order of deferred messages is not judged.
    */
   readonly orderedShare?: number
   /**
@@ -85,7 +86,7 @@ export interface Evidence {
    * collectors.
    */
   readonly intake?: Omit<IntakeEvidence, 'patience' | 'injected'>
-  /** Other failures that were observed during the run. */
+  /** Failures that the other fields do not show, for example a process that exits with an error. */
   readonly problems: readonly string[]
 }
 
@@ -98,7 +99,7 @@ export interface Findings {
   readonly waiting: number
   readonly deadLettered: number
   readonly lost: number
-  /** Deliveries beyond the first, for any cause. */
+  /** Number of deliveries beyond the first one of each message and destination, for any cause. */
   readonly duplicates: number
   /**
    * Duplicates by cause. `bySender`: the sender wrote the message again. `inProgress`: a killed or
@@ -119,7 +120,10 @@ export interface Findings {
    * not probed.
    */
   readonly unreadyMs: number | null
-  /** Longest pause of a partition that stayed with its process. Null when it was not judged. */
+  /**
+   * Longest time between two deliveries on a partition that stayed with its process. Null when it
+   * was not judged.
+   */
   readonly pauseMs: number | null
   /**
    * Figures of the collectors. Null when the load was written directly to Kafka, without
@@ -195,8 +199,8 @@ export function judge(evidence: Evidence): Findings {
 }
 
 /**
- * Judges the explained duplicates. They have limits too: a process may commit too rarely, or a
- * sender may repeat too many messages.
+ * Judges the numbers of explained duplicates. If there are too many of them, a process commits too
+ * rarely, or a sender repeats too many messages.
  */
 function tooManyExcused(
   { limits, injected, patience }: Evidence,
@@ -281,8 +285,8 @@ function longestPause({ deliveries, injected }: Evidence): Pause | undefined {
 }
 
 /**
- * Returns the deliveries from `from` to `to`, and the first one after `to`, because a pause may
- * extend beyond `to`.
+ * Returns the deliveries from `from` to `to`, and the first one after `to`, because the longest
+ * time without a delivery may extend beyond `to`.
  */
 function about(deliveries: readonly Delivery[], from: number, to: number): readonly Delivery[] {
   const next = deliveries.findIndex(({ at }) => at > to)

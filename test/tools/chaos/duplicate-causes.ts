@@ -61,8 +61,8 @@ interface Known {
 }
 
 /**
- * Attributes each delivery beyond the first one to a cause. Each cause explains at most one
- * delivery.
+ * Attributes each delivery beyond the first one to a cause. An interrupted delivery, a record in a
+ * retry topic or a copy by the sender explains at most one further delivery.
  */
 export function attributed(evidence: DuplicatesEvidence): Duplicates {
   const { injected, copies, retried, patience } = evidence
@@ -105,7 +105,10 @@ export function attributed(evidence: DuplicatesEvidence): Duplicates {
   return { bySender, inProgress, ours }
 }
 
-/** Finds the few targets with several deliveries, so that only these need the state `Known`. */
+/**
+ * Finds the few targets (a message and a destination) with several deliveries. Only these need the
+ * state `Known`.
+ */
 function repeatedTargets(deliveries: readonly Delivery[]): ReadonlySet<string> {
   const once = new Set<string>()
   const repeated = new Set<string>()

@@ -175,7 +175,8 @@ const sharedHost: Scenario = {
   destinations: [crm, ...slowIds.map(id => ({ id, webhooks: 5 }))],
   delivery: { schedule },
   load: { perSecond: 80, seconds: 10 },
-  // The process must have delivered for some time, because its first deliveries take more CPU time.
+  // `noFault` lets the process deliver for some time, because its first deliveries take more CPU
+  // time.
   faults: [
     noFault(stepSeconds),
     failEndpoints(slowIds, { status: 200, afterMs: 4_800 }, 30, crm.id),

@@ -2,7 +2,9 @@ import type { Row } from './scenario-run.ts'
 
 /** A kind of fault, the guarantee that must hold, and the scenarios that test it. */
 export interface MatrixRow {
-  /** A function gets the results of the scenarios that were run. */
+  /**
+   * Description of the fault. A function makes it from the results of the scenarios that were run.
+   */
   readonly fault: string | ((rows: readonly Row[]) => string)
   readonly holds: string
   /** Names of the scenarios. Each scenario belongs to one row. */
@@ -126,5 +128,8 @@ export const matrix: readonly MatrixRow[] = [
   },
 ]
 
-/** The duration of a soak, for example `30 minutes`. The first additional figure begins with it. */
+/**
+ * Returns the duration of a soak, for example `30 minutes`, from the beginning of its first
+ * additional figure. Undefined if the soak was not run.
+ */
 const durationOf = ([row]: readonly Row[]): string | undefined => /^[\d.]+ minutes/.exec(row?.measured?.[0] ?? '')?.[0]

@@ -23,7 +23,7 @@ export interface HttpLoadOptions {
   readonly ledger: Ledger
 }
 
-/** Messages per request: single ones and batches, alternately. */
+/** Numbers of messages per request, in turn: single messages and batches. */
 const requestSizes = [1, 1, 10, 1, 1, 25, 1, 1, 1, 3] as const
 /**
  * Time limit for a request, in ms. It is far longer than a collector may take. A request that

@@ -39,7 +39,7 @@ export interface JobsSeen {
 }
 
 export interface JobLoad {
-  /** Resolves when the jobs that are running have ended. */
+  /** Starts no more jobs. Resolves when the running jobs have ended. */
   stop(): Promise<JobsSeen>
 }
 
@@ -59,7 +59,8 @@ const jobLimitMs = 600_000
  * @throws when a request fails, or when the job has not ended in time
  */
 export async function endedJob(ask: AskOperators, path: string, body: object): Promise<EndedJob> {
-  // A process may be killed after it has created the job. The request is then repeated.
+  // If a process is killed after it has created the job, the request is repeated. The idempotency
+  // key prevents a second job.
   const { id } = await ask({ method: 'POST', path, body, idempotencyKey: randomUUID() })
   const deadline = performance.now() + jobLimitMs
   for (;;) {

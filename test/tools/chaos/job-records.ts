@@ -17,9 +17,12 @@ export interface RecordsRead {
 }
 
 export interface CountedRecords {
-  /** By `<destination> <message id>`. */
+  /** Numbers of records of each delivery, by `<destination> <message id>`. */
   readonly records: ReadonlyMap<string, JobRecords>
-  /** When dispatchers wrote records to retry topics, by target, in ms of the ledger's clock. */
+  /**
+   * Times at which dispatchers wrote records to retry topics, by `<destination> <message id>`, in
+   * milliseconds on the scale of `performance.now()`.
+   */
   readonly moved: ReadonlyMap<string, { readonly writtenAt: readonly number[] }>
 }
 
@@ -42,8 +45,8 @@ export async function recordsOfJobs(
 }
 
 /**
- * Counts the records of each delivery. A dead letter that was written twice, with the same key, is
- * due once.
+ * Counts the records of each delivery. Dead letters with the same key are one dead letter that was
+ * written twice, so a job must copy it only once.
  */
 export function countRecords(
   { events, deadLetters, retries }: RecordsRead,

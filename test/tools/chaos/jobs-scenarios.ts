@@ -4,7 +4,10 @@ import type { Script } from './receiver.ts'
 import type { JobsScenario } from './scenario.ts'
 import { crm, httpSetup, steady, times } from './setups.ts'
 
-/** Time for which the endpoint rejects every request, and then accepts every request, in ms. */
+/**
+ * Duration of a phase of the endpoint, in ms. In one phase it rejects every request, in the next
+ * one it accepts every request.
+ */
 const periodMs = 10_000
 const refusesAtTimes: Script = () => (Math.floor(performance.now() / periodMs) % 2 === 0 ? 400 : 200)
 
@@ -18,7 +21,8 @@ export const jobsScenarios: readonly JobsScenario[] = [
     load: { perSecond: 60, seconds: 20 },
     destinations: [crm, { id: 'strict', script: refusesAtTimes }, { id: 'resent', latencyMs: 100 }],
     faults: times(20, killAnyProcess),
-    // Jobs need time between two kills: a killed process is replaced as their owner after 10 s.
+    // Jobs must make progress between two kills. After the kill of its owner, a job waits 10 s for
+    // another owner.
     calmMs: { from: 1_000, to: 8_000 },
     intake: { collectors: 2, limits: { ...steady, broken: 'of_victims' } },
     jobs: { operators: 2, replayed: 'strict', resent: 'resent', rate: 100 },

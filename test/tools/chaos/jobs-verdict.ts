@@ -15,14 +15,17 @@ export interface JobRecords {
   readonly events: number
   /** Copies that jobs wrote to a retry topic. */
   readonly copies: number
-  /** Copies that jobs had to write: its dead letters, or the resends with its event. */
+  /**
+   * Copies that jobs had to write: one for each dead letter of the delivery, and one for each
+   * resend of its event.
+   */
   readonly due: number
 }
 
 export interface JobsEvidence {
   /** `latestMs`: maximum time from the acknowledgement of an event to its first request. */
   readonly limits: Pick<Limits, 'recoveryMs' | 'latestMs' | 'unreadyMs'>
-  /** Factor on time limits. */
+  /** Factor by which every time limit is multiplied, for a busy machine. */
   readonly patience: number
   readonly destinations: readonly string[]
   readonly acknowledged: readonly Sent[]
@@ -34,7 +37,7 @@ export interface JobsEvidence {
   readonly injected: readonly Injected[]
   /** Numbers of processes that were killed. */
   readonly kills: { readonly operators: number; readonly dispatchers: number }
-  /** By `<destination> <message id>`. */
+  /** Numbers of records of each delivery, by `<destination> <message id>`. */
   readonly records: ReadonlyMap<string, JobRecords>
   /** Records that dispatchers wrote to retry topics, by `<destination> <message id>`. */
   readonly moved: ReadonlyMap<string, Pick<RetryRecords, 'writtenAt'>>
@@ -45,12 +48,15 @@ export interface JobsEvidence {
   readonly deadLettersLeft: number
   /** The ledger during the run. */
   readonly ledgers: readonly LedgerTotalsSeen[]
-  /** Deliveries of all events on the events topic. At the end, the ledger has admitted them. */
+  /**
+   * Number of deliveries of all events on the events topic. At the end, the ledger must have
+   * admitted all of them.
+   */
   readonly admitted: number
-  /** The ledger at the end, when nothing waits. */
+  /** The ledger at the end, when no delivery waits. Undefined if it could not be read. */
   readonly finalLedger: LedgerTotalsSeen | undefined
   readonly probes: ProbesSeen
-  /** Other failures that were observed during the run. */
+  /** Failures that the other fields do not show, for example a process that exits with an error. */
   readonly problems: readonly string[]
 }
 
@@ -109,8 +115,8 @@ const countsOf = (ledger: object = {}): string =>
     .join(', ')
 
 /**
- * Attributes the requests beyond those for events and copies to killed dispatchers, and the copies
- * that were written twice to killed operator processes.
+ * Judges repeated requests and repeated copies. Killed dispatchers explain a limited number of
+ * repeated requests, and killed operator processes a limited number of repeated copies.
  */
 function repetitions({ destinations, calls, injected, records, moved, patience, kills }: JobsEvidence) {
   const requests = new Map([...Map.groupBy(calls, targetOf)].map(([target, all]) => [target, all.length]))
@@ -124,7 +130,8 @@ function repetitions({ destinations, calls, injected, records, moved, patience, 
     const copies = new Map(deliveries.map(({ id }) => [id, written(targetOf({ id, destination }))]))
     return attributed({ deliveries, injected, copies, retried: moved, patience }).ours
   })
-  // `attributed` may explain the request for a copy by a kill too, so its counts are not used.
+  // The counts of `attributed` are not used, because it may explain the request for a copy of a job
+  // by a kill.
   const inProgress = beyond - ours.length
   const short = [...records].filter(([target, { events, due }]) => (requests.get(target) ?? 0) < events + due)
   const excess = sum(records, ({ copies, due }) => Math.max(0, copies - due))
@@ -156,7 +163,10 @@ function recoveryOf({ injected, limits, patience }: JobsEvidence) {
   return { ms, failures: ms > limit ? [`a fault recovered after ${ms} ms, limit ${limit} ms`] : [] }
 }
 
-/** Judges the order at the destinations without jobs: a job may repeat a message at any time. */
+/**
+ * Judges the order of messages at the destinations without jobs. At the others, a job may repeat a
+ * message at any time.
+ */
 function orderOf({ order, calls, patience }: JobsEvidence) {
   const { pairs, possible, reversed } = judgeOrder({ ...order, calls, patience })
   const failures = [...failuresOfPairs({ pairs, possible })]
@@ -181,9 +191,10 @@ function latestOf({ calls, limits, patience }: JobsEvidence) {
 }
 
 /**
- * The difference must never be other than 0. At the end it must be complete and 0, and the counts
- * must be those of the records and of the endpoints. Only killed dispatchers explain other counts:
- * copies that the next owner wrote again, and requests that no commit counts.
+ * Judges the ledger. Its field `difference` must be 0 whenever the ledger is complete. At the end,
+ * the ledger must be complete, and its counts must equal those of the records in Kafka and of the
+ * endpoints. Only killed dispatchers explain other counts: the next owner of a partition wrote
+ * copies again, or no commit has counted a request.
  */
 function failuresOfLedger(evidence: JobsEvidence): readonly string[] {
   const { ledgers, finalLedger, admitted, records, calls, kills, patience } = evidence

@@ -24,7 +24,7 @@ export interface KafkaView {
   committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>
   /**
    * All commits of the group for this topic, in the order in which they were made. Rejects when
-   * `__consumer_offsets` has fewer commits than the coordinator reports.
+   * commits are missing: the last ones are not the offsets that the coordinator reports.
    */
   commits(group: string, topic: string): Promise<readonly Commit[]>
   /** Offset of the first record, by partition. */

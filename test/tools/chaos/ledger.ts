@@ -25,7 +25,10 @@ export interface BadSent {
   acknowledged: boolean
 }
 
-/** A record that decompresses to more than a dead letter may have, so its dead letter is truncated. */
+/**
+ * A record that decompresses to more bytes than a dead letter may have. So its dead letter is
+ * truncated.
+ */
 export interface OversizedSent {
   readonly partition: number
   readonly offset: number

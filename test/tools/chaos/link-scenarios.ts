@@ -72,8 +72,8 @@ const writers = {
 } as const
 const writerLimits = { recoveryMs: 30_000, latestMs: 90_000, unreadyMs: 50_000, orderedShare: 0.3 } as const
 /**
- * Limits for a scenario in which the responses of the broker are lost. This lasts longer than a
- * Kafka client waits for a response. But it is too short for a collector to become not ready, so
+ * Limits for a scenario in which the responses of the broker are lost for longer than a Kafka
+ * client waits for a response. The fault is too short for a collector to become not ready, so
  * readiness is not judged.
  */
 const { readiness: _, ...shortOutage } = kafkaOutageLimits

@@ -46,7 +46,8 @@ interface Request {
 }
 
 /**
- * Reads SEED, PATIENCE, ONLY, MINUTES, JSON and PUBLISH from the environment. `world.ts` reads LOGS.
+ * Reads SEED, PATIENCE, ONLY, MINUTES, JSON and PUBLISH from the environment. (`world.ts` reads
+ * LOGS.)
  * @throws BadRequest
  */
 function requested(env = process.env): Request {
@@ -115,7 +116,7 @@ function interrupted(): AbortSignal {
   return controller.signal
 }
 
-/** Resolves with the exit code: 1 when a scenario fails. */
+/** Resolves with the exit code: 1 when a scenario fails or cannot run, otherwise 0. */
 async function main(request: Request): Promise<number> {
   const { seed, minutes } = request
   const registry = await findOrStartRegistry()

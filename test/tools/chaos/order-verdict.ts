@@ -11,7 +11,10 @@ export interface Place {
   readonly key: string
   /** Number of records with this message id. */
   readonly copies: number
-  /** When the first of them was written, in milliseconds on the scale of `performance.now()`. */
+  /**
+   * When the first of these records was written, in milliseconds on the scale of
+   * `performance.now()`.
+   */
   readonly writtenAt?: number
 }
 
@@ -40,9 +43,12 @@ export interface RetryRecords {
 }
 
 export interface OrderFindings {
-  /** Number of pairs of consecutive messages of one user at one destination. */
+  /** Number of judged pairs: two consecutive messages of one user at one destination. */
   readonly pairs: number
-  /** Number of these pairs, with those that were not judged because a message was moved. */
+  /**
+   * Number of all pairs, judged or not. A pair is not judged if one of its messages was moved to a
+   * retry topic before its first attempt.
+   */
   readonly possible: number
   readonly reversed: readonly string[]
 }

@@ -135,7 +135,7 @@ export const killCollector: Fault = {
 
 /**
  * Kills a random process of the operator API with SIGKILL and starts another one immediately. The
- * recovery ends when every partition has delivered an event that was sent after that.
+ * recovery ends when every partition has delivered an event that was sent after the kill.
  */
 export const killOperator: Fault = {
   name: 'SIGKILL',

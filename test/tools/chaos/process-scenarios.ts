@@ -31,8 +31,8 @@ export const processScenarios: readonly Scenario[] = [
     shows:
       'one, then two, then all three processes are killed with SIGKILL at the same time; this is repeated until 50 were killed',
     faults: [...Array.from({ length: 8 }, () => [1, 2, 3].map(killProcesses)).flat(), killProcesses(2)],
-    // A single remaining process can deliver the whole load to both destinations. To a slower one it
-    // could not, and Hookline would defer the growing backlog for minutes.
+    // At times, a single process must deliver the whole load to both destinations. If one of them
+    // were slower, Hookline would defer the growing backlog for minutes.
     destinations: [crm, lessSlow],
     calmMs: { from: 0, to: 1_000 },
     // - `recoveryMs`: a process that joins the group waits until the sessions of the killed members

@@ -54,7 +54,7 @@ export function merged(
 }
 
 /**
- * Replaces the rows of the same names in `results.json` and renders the pages that show them.
+ * Replaces the published rows of the scenarios in `fresh`, and renders the pages that show rows.
  * `root` is the repository.
  */
 export async function publish(root: string, fresh: readonly PublishedRow[], scenarios: Runnable): Promise<void> {

@@ -139,7 +139,7 @@ const verdict: Column = {
   cell: row => (row.failures.length === 0 ? 'holds' : 'FAILS'),
 }
 
-/** The tables of the page, each with the scenarios that have its figures. */
+/** The tables of the page. `isFor` selects the scenarios that have the figures of a table. */
 export const pageTables: readonly {
   readonly title: string
   readonly columns: readonly Column[]

@@ -23,7 +23,10 @@ export interface Scenario {
    */
   readonly behindProxy?: boolean
   readonly processes: number
-  /** Whether the `processes` only deliver, as they always do with `intake`. Default: all services. */
+  /**
+   * Whether the `processes` run only the dispatcher. With `intake`, they always do. Default: they
+   * run all services.
+   */
   readonly dispatchersOnly?: boolean
   /**
    * The load lasts until all faults are over, and at least `seconds`. `fillerBytes` is added to
@@ -109,8 +112,8 @@ export interface JobsScenario extends Scenario {
 }
 
 /**
- * A scenario in which destinations change through the operator API during its faults. Each
- * destination of the API gets the events of a source of its own (`changed-destinations.ts`).
+ * A scenario in which destinations change through the operator API during its faults. These
+ * destinations get the events of a separate source (`changed-destinations.ts`).
  */
 export interface ChangesScenario extends Scenario {
   readonly changes: {

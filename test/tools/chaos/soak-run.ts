@@ -125,8 +125,8 @@ function loadFrom({ cluster, installation, ledger }: World, first: number, perSe
 }
 
 /**
- * Measures how many events per second the processes deliver to all destinations. More events than
- * they can deliver are waiting.
+ * Measures how many events per second the processes deliver to all destinations, while more events
+ * wait than they can deliver.
  */
 async function capacityOf(world: World, destinations: readonly string[]): Promise<number> {
   const { ledger, patience } = world

@@ -20,8 +20,8 @@ const allBut = (partition: number): ReadonlySet<number> =>
   new Set(Array.from({ length: partitions }, (_, index) => index).filter(each => each !== partition))
 
 /**
- * Judges the latencies in each set of partitions in `parts`. It uses the time of the first fault in
- * `injected`. This fault is `noFault`, so no real fault was active in this time.
+ * Judges the latencies in each set of partitions in `parts` during the first fault. This fault is
+ * `noFault`, so the system was undisturbed in this time.
  */
 function moving(
   { ledger, patience }: World,

@@ -36,7 +36,8 @@ export const forbidden: TopicFault = {
       resourceName,
     }
     const everybody = { ...topic, principal: 'User:*', host: '*' }
-    // A topic with any ACL allows only what its ACLs allow.
+    // The first ACL of a topic denies everything that no ACL allows. So an ACL must allow all
+    // operations, and another one denies writes.
     await admin.createAcls({
       acl: [
         { ...everybody, operation: AclOperationTypes.ALL, permissionType: AclPermissionTypes.ALLOW },

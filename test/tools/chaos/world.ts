@@ -22,7 +22,7 @@ export interface World {
    * them.
    */
   readonly proxies: readonly TcpProxy[]
-  /** Disks with the data of each broker. Empty if no fault fills a disk. */
+  /** One disk for the data of each broker. Empty if no fault fills a disk. */
   readonly disks: readonly Disk[]
   readonly installation: TestInstallation
   /**
@@ -56,7 +56,7 @@ export const partitions = 12
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration puts the environment's value in.
 export const ownName = '${CHAOS_PROCESS:-none}'
 
-/** The part of a scenario that exists before its faults. */
+/** The fields of a scenario that the set-up needs. */
 type SetUp = Omit<Scenario, 'faults' | 'load'>
 
 /**

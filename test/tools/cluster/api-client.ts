@@ -3,7 +3,7 @@ import type { Manifest } from '../../../deploy/tools/chart/render.ts'
 
 /** A client of the Kubernetes API. */
 export interface ApiClient {
-  /** Whether the API server answers that it is ready. An unreachable server is not. */
+  /** Whether the API server responds that it is ready. False if it is unreachable. */
   isReady(): Promise<boolean>
   /** Sends a request with a JSON body. Resolves with the answer of any status. */
   ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<Answer>
@@ -67,7 +67,10 @@ export function createApiClient({
     }
   }
 
-  /** Resources of a group and version. They are read again if the kind is not among the known ones. */
+  /**
+   * Returns the resource of an object's kind. If the kind is not known, reads the resources of its
+   * API group again.
+   */
   async function resourceOf({ apiVersion, kind }: Manifest): Promise<Resource> {
     const find = (): Resource | undefined => resources.get(apiVersion)?.find(each => each.kind === kind)
     if (find() === undefined) {
@@ -107,7 +110,10 @@ export function createApiClient({
 export const prefixOf = (apiVersion: string): string =>
   apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`
 
-/** The texts of `Warning` headers (RFC 7234 §5.5): `299 - "text"`, with `\"` for a quotation mark. */
+/**
+ * The texts of `Warning` headers (RFC 7234 §5.5). A header has the form `299 - "text"`, with `\"`
+ * for a quotation mark in the text.
+ */
 export function warningsIn(header: string | readonly string[] | undefined): readonly string[] {
   const text = [header ?? []].flat().join(', ')
   return [...text.matchAll(/\b\d{3} \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, quoted = '']) => quoted.replace(/\\(.)/g, '$1'))

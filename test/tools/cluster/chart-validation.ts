@@ -4,7 +4,10 @@ import type { Answer, ApiClient } from './api-client.ts'
 
 /** The namespace of the release, which `render` passes to Helm. */
 const namespace = 'hookline'
-/** A namespace for topics of Strimzi, and a priority class, that some renderings name. */
+/**
+ * Objects to which some renderings of the chart refer: a namespace for topics of Strimzi, and a
+ * priority class.
+ */
 const others: readonly Manifest[] = [
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kafka' } },
   { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'high' }, value: 1_000 },

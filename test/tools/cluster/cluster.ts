@@ -14,7 +14,7 @@ export interface Cluster {
   readonly node: Node
   /** The kubeconfig of an administrator. */
   readonly kubeconfig: string
-  /** The binary that has kubectl. */
+  /** The path of the binary that contains kubectl. */
   readonly kubernetes: string
   readonly pause: string
 }

@@ -6,7 +6,7 @@ import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { createAuthority } from '../../support/network/certificates.ts'
 import { type ApiClient, createApiClient } from './api-client.ts'
 
-/** The API server needs 3 s on an idle machine. */
+/** Time limit for the start of the API server, in ms. It needs 3 s on an idle machine. */
 const startTimeoutMs = 120_000
 export const serviceAddresses = '10.96.0.0/16'
 /** The address of the Service `kubernetes`, which the API server creates: the first one. */
@@ -61,7 +61,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     return server
   }
   const stop = async (): Promise<void> => {
-    // Nothing is kept, so the servers need not stop in order.
+    // No data is kept, so the servers are killed in any order.
     await Promise.all(started.map(server => server.kill()))
   }
   const url = `https://${address}:${port}`
@@ -160,7 +160,7 @@ function apiServerArguments(
   ]
 }
 
-/** Arguments of a client of the API server that does not listen itself. */
+/** Arguments of a program that is a client of the API server and opens no port. */
 const clientArguments = (kubeconfigFile: string): readonly string[] => [
   ...['--kubeconfig', kubeconfigFile, '--secure-port', '0', '--leader-elect=false'],
 ]

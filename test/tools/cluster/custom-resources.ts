@@ -46,7 +46,7 @@ export async function createCustomResources(api: ApiClient): Promise<readonly st
 const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
 async function definitionsOf({ module, files }: (typeof sources)[number]): Promise<readonly Manifest[]> {
-  // The directory of this process may have a go.mod.
+  // Run Go in a directory without a go.mod. The directory of this process may have one.
   const { stdout } = await run('go', ['mod', 'download', '-json', module], {
     cwd: tmpdir(),
     timeout: downloadTimeoutMs,

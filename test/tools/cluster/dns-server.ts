@@ -18,7 +18,7 @@ export async function startDns(api: ApiClient, address: string, port = 53): Prom
     if (query === undefined) return
     void resultOf(api, query).then(
       result => isClosed || socket.send(writeResponse(message, query, result), clientPort, client),
-      // The client asks again.
+      // After an error, the server sends no response, and the client repeats its query.
       () => undefined,
     )
   })
@@ -42,7 +42,10 @@ async function resultOf(api: ApiClient, { name, isForAddress }: Query): Promise<
   return isForAddress ? { address: clusterIP } : 'no data'
 }
 
-/** The path of the Service `name.namespace.svc.cluster.local` in the API. */
+/**
+ * Returns the API path of the Service with the DNS name `name.namespace.svc.cluster.local`.
+ * Undefined for any other name.
+ */
 export function servicePath(name: string): string | undefined {
   const labels = name.endsWith(domain) ? name.slice(0, -domain.length).split('.') : []
   const [service, namespace] = labels

@@ -14,7 +14,10 @@ import { machineAddress } from './node-files.ts'
 import { type Pod, podsIn } from './pods.ts'
 import { openShell, repository, type Shell } from './shell.ts'
 
-/** The destinations of the installation. The second one responds later, after 300 ms. */
+/**
+ * The destinations of the installation. The endpoint of the second one responds after
+ * `slowLatencyMs`.
+ */
 export const destinations = ['crm', 'warehouse'] as const
 const slowLatencyMs = 300
 /** The Deployments of the chart with the values of the page. */
@@ -48,7 +51,7 @@ export interface Installation {
 
 export interface Opened {
   readonly installation: Installation
-  /** The commands of the page. */
+  /** The commands and values of the page. */
   readonly page: DeployPage
   close(): Promise<void>
 }
@@ -118,8 +121,9 @@ async function startKafka({ plane }: Cluster, shell: Shell, data: string): Promi
 }
 
 /**
- * The values of the page with the image in the node, one broker, the path of this registry, and
- * endpoints on this machine. Each request has the name of its pod in a header.
+ * Returns the values of the page, changed for this cluster: the image in the node, one broker, the
+ * path of its schema registry, and endpoints on this machine. Each request has the name of its pod
+ * in a header.
  */
 function valuesFor(values: PageValues, receiver: Receiver): Values {
   const { config } = values

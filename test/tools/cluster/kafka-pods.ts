@@ -4,7 +4,7 @@ import { type Java, javaFlags } from '../../../deploy/tools/local/java.ts'
 import type { KafkaJars } from '../../../deploy/tools/local/kafka-jars.ts'
 import { metaProperties, newId, serverProperties } from '../../../deploy/tools/local/server-properties.ts'
 
-/** An image without files. The programs of a pod are those of this machine, in mounted directories. */
+/** An image without files. The programs of a pod are in mounted directories of this machine. */
 export const emptyImage = 'hookline.test/empty:1'
 const namespace = 'kafka'
 /** Directories of this machine with Java and its libraries. */
@@ -40,7 +40,7 @@ export function kafkaManifests({ java, jars, registry, data }: JavaPods): readon
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
     { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'kafka', namespace }, data: files },
-    // A pod without a request would get almost no CPU time while other pods start.
+    // Without a CPU request, a pod would get almost no CPU time while other pods start.
     ...service('kafka-bootstrap', 9092, kafka, {
       ...{ directories: [jars.directory], cpu: '250m' },
       data: { hostPath: { path: data, type: 'DirectoryOrCreate' } },

@@ -6,7 +6,10 @@ import { join } from 'node:path'
 export const machineAddress = '10.90.0.2'
 export const nodeAddress = '10.90.0.1'
 export const podAddresses = '10.244.0.0/16'
-/** The node and its pods pull no image. The names exist only in the node's store of images. */
+/**
+ * Name of the pause image. The node and its pods pull no image, so this name exists only in the
+ * node's store of images.
+ */
 export const pauseImage = 'hookline.test/pause:1'
 
 export interface NodePlace {
@@ -16,7 +19,10 @@ export interface NodePlace {
   readonly packages: string
 }
 
-/** The configuration files by name. JSON is YAML. */
+/**
+ * Returns the content of each configuration file, by name. The YAML files have JSON, which is valid
+ * YAML.
+ */
 export function nodeFiles({ directory, packages }: NodePlace): ReadonlyMap<string, string> {
   const file = (name: string): string => join(directory, name)
   return new Map([
@@ -67,11 +73,13 @@ const kubeletConfiguration = (directory: string): object => ({
   apiVersion: 'kubelet.config.k8s.io/v1beta1',
   kind: 'KubeletConfiguration',
   address: nodeAddress,
-  // Only this machine and the pods reach the address of the node.
+  // The kubelet needs no authentication: only this machine and the pods reach the address of the
+  // node.
   authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
   authorization: { mode: 'AlwaysAllow' },
   cgroupDriver: 'cgroupfs',
-  // The machine may have cgroup v1. Tests on this machine do not show how the chart behaves with v2.
+  // This machine may have cgroup v1. Then the tests do not show how the chart behaves with cgroup
+  // v2.
   failCgroupV1: false,
   failSwapOn: false,
   clusterDomain: 'cluster.local',
@@ -93,6 +101,7 @@ const proxyConfiguration = (kubeconfig: string): object => ({
   bindAddress: nodeAddress,
   metricsBindAddress: '127.0.0.1:10249',
   healthzBindAddress: '127.0.0.1:10256',
-  // Only the network of the machine can set these limits.
+  // 0 leaves these limits unchanged. kube-proxy cannot set them in the network namespace of the
+  // node.
   conntrack: { maxPerCore: 0, tcpCloseWaitTimeout: '0s', tcpEstablishedTimeout: '0s' },
 })

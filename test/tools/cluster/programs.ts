@@ -16,7 +16,8 @@ const buildTimeoutMs = 60 * 60_000
 export type Program = 'kubernetes' | 'pause'
 
 /**
- * Returns the path of a program. The first time, builds it with Go and keeps it in the user's cache.
+ * Returns the path of a program. The first time, builds the program with Go and keeps it in the
+ * user's cache.
  * @throws with the end of Go's output
  */
 export async function program(
@@ -39,7 +40,7 @@ export async function cachedProgram(name: Program, env: NodeJS.ProcessEnv = proc
 const placeOf = async (name: Program, env: NodeJS.ProcessEnv): Promise<string> =>
   join(cacheDirectory(env), `${name}-${await digestOf(join(sources, name))}`)
 
-/** A digest of all files of a directory, so that a change of one causes another build. */
+/** A digest of all files of a directory, so that a change of a file causes a new build. */
 async function digestOf(directory: string): Promise<string> {
   const hash = createHash('sha256')
   for (const name of (await readdir(directory)).toSorted())

@@ -3,7 +3,10 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** What the cluster needs of a machine. Each program has the words that show whether it is there. */
+/**
+ * Programs that the cluster needs on this machine. A call of a program with the arguments `words`
+ * succeeds if the program is installed. `why` says what the program is for.
+ */
 const programs: readonly (readonly [name: string, words: readonly string[], why: string])[] = [
   ['go', ['version'], 'Go 1.26 or newer, which builds Kubernetes'],
   ['apt-get', ['--version'], 'apt-get, which downloads containerd, runc and nftables'],

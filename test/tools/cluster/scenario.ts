@@ -9,7 +9,10 @@ import { type Figures, judge, type Limits } from './verdict.ts'
 export interface Done {
   /** Names of pods whose process was killed, or could not commit its deliveries. */
   readonly victims?: readonly string[]
-  /** When the fault began, on the scale of `performance.now()`. Default: when `inject` was called. */
+  /**
+   * When the fault began, on the scale of `performance.now()`. Default: the time of the call of
+   * `inject`.
+   */
   readonly at?: number
   /** Additional figures, as text. */
   readonly measured?: readonly string[]

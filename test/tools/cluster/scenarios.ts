@@ -12,7 +12,10 @@ const inKafka = 'kubectl --namespace kafka'
 const mountPatienceMs = 180_000
 const podPatienceMs = 120_000
 const outageMs = 120_000
-/** Messages are never later than this, except in an outage of Kafka. */
+/**
+ * Maximum time from the acknowledgement of a message to its delivery, in all scenarios except an
+ * outage of Kafka.
+ */
 const latestMs = 20_000
 
 /** Waits for a condition. @throws with `what` when it does not hold in time */
@@ -40,7 +43,10 @@ const configOf =
   (values: Values): Values => ({ ...values, config: change(values.config) })
 
 const services = ['collector', 'dispatcher', 'audiences']
-/** Less CPU time for each pod, so that an update has room for additional pods on a node with two CPUs. */
+/**
+ * A lower CPU request for each pod, so that an update can start additional pods on a node with two
+ * CPUs.
+ */
 const smallRequests = Object.fromEntries(services.map(name => [name, { resources: { requests: { cpu: '50m' } } }]))
 
 async function drain(on: Installation): Promise<Done> {
@@ -57,7 +63,8 @@ async function drain(on: Installation): Promise<Done> {
     }
   })()
   watch.catch(() => undefined)
-  // The node is the only one, so the second pod of each service cannot be replaced and must stay.
+  // The cluster has only this node, so an evicted pod gets no replacement. The disruption budget
+  // must therefore keep the second pod of each service.
   const selector = '--pod-selector app.kubernetes.io/name=hookline'
   const evicted = await on
     .shell(`kubectl drain node ${selector} --delete-emptydir-data --timeout=60s 2>&1 || true`)
@@ -103,7 +110,7 @@ async function exceedMemory(on: Installation): Promise<Done> {
   )
   await Promise.all(holding)
   const killed = (await on.pods()).find(pod => pod.name === name)?.lastEnd?.at ?? Date.now()
-  // The time of Kubernetes has no fraction of a second.
+  // Kubernetes reports the time of the kill in whole seconds. The middle of this second is used.
   const at = performance.now() - (Date.now() - killed) + 500
   return { victims: [name], at, measured: [`ready again within ${seconds(took)}`] }
 }
@@ -155,7 +162,8 @@ async function makeMistakes(on: Installation): Promise<Done> {
   const good = await on.shell(`${inHookline} get configmap hookline --output jsonpath='${path}'`)
   const put = async (text: string): Promise<void> => {
     const patch = JSON.stringify({ data: { 'hookline.yaml': text } })
-    // Helm then still owns the field.
+    // The name of Helm as field manager keeps the field owned by Helm, so later upgrades have no
+    // conflict.
     const command = `${inHookline} patch configmap hookline --field-manager=helm --patch-file /dev/stdin`
     await on.shell(`${command} <<'END'\n${patch}\nEND`)
   }

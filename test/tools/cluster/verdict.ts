@@ -3,8 +3,8 @@ import { attributed } from '../chaos/duplicate-causes.ts'
 import { type Delivery, type Posted, type Sent, targetOf } from '../chaos/ledger.ts'
 
 /**
- * Maximum number of deliveries that are repeated because a pod was killed, or lost Kafka. Each dispatcher makes 60
- * deliveries a second, and commits at least once a second.
+ * Maximum number of repeated deliveries per pod that was killed or lost Kafka. Each dispatcher
+ * makes 60 deliveries per second, and commits at least once per second.
  */
 const inProgressOfOne = 75
 
@@ -13,9 +13,14 @@ export interface Limits {
   readonly restarts: number
   /** Maximum number of requests to the collector without a 200. Absent: not judged. */
   readonly refused?: number
-  /** Maximum time between two deliveries of a partition to the first destination. Absent: not judged. */
+  /**
+   * Maximum time between two deliveries of a partition to the first destination. Absent: not
+   * judged.
+   */
   readonly pauseMs?: number
-  /** Maximum time from the acknowledgement of a message to its first delivery to each destination. */
+  /**
+   * Maximum time from the acknowledgement of a message to its first delivery to each destination.
+   */
   readonly latestMs: number
 }
 
@@ -43,7 +48,7 @@ export interface Figures {
   /** Requests to the collector without a 200. */
   readonly refused: number
   readonly restarts: number
-  /** Times are null where no load ran. */
+  /** Times in ms. They are null if the scenario ran without load. */
   readonly p50Ms: number | null
   readonly p99Ms: number | null
   readonly latestMs: number | null
@@ -51,7 +56,9 @@ export interface Figures {
   readonly failures: readonly string[]
 }
 
-/** Judges a scenario by the counts at both ends: the sender's responses and the endpoints' requests. */
+/**
+ * Judges a scenario by the responses that the sender got and the requests that the endpoints got.
+ */
 export function judge(evidence: Evidence): Figures {
   const { limits, destinations, deliveries, at, victims, restarts } = evidence
   const acknowledged = evidence.sent.filter(({ acknowledgedAt }) => acknowledgedAt !== undefined)

@@ -178,7 +178,7 @@ describe('types compile in strict mode without Node types', () => {
     analytics.track({ userId: 'u' })
     // @ts-expect-error unknown field
     analytics.identify({ userId: 'u', trait: {} })
-    // @ts-expect-error both are required
+    // @ts-expect-error previousId is required, as userId is
     analytics.alias({ userId: 'u' })
     // @ts-expect-error an invalid onFull
     new Analytics('key', { endpoint: '', onFull: 'drop' })

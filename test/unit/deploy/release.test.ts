@@ -73,8 +73,8 @@ describe('a place with the version', () => {
 describe('npm run release', () => {
   let folder: string
   const places = ['package.json', 'CHANGELOG.md', ...packages, ...Object.keys(released)]
-  // A replacement of the scripts that `npm run release` runs after it has written the version.
-  // Other tests check the results of the real scripts.
+  // Replaces the scripts that `npm run release` runs after it has written the version. Other tests
+  // check the results of the real scripts.
   const scripts = { ...manifest.scripts, generate: 'cp package.json generated' }
   const texts = () => Promise.all(places.map(path => read(path, folder)))
   const release = () => execute('npm', ['run', '--silent', 'release'], { cwd: folder })

@@ -27,7 +27,10 @@ const chartKeys = Object.keys(
 )
 const isOf = (keys: readonly string[], value: Mapping): boolean => Object.keys(value).every(key => keys.includes(key))
 
-/** The kind of an example. test/integration/deploy checks those with values of the chart. */
+/**
+ * Returns the kind of an example. This test does not check examples with values of the chart.
+ * test/integration/deploy checks them.
+ */
 function kindOf(value: unknown): 'configuration' | 'destination' | 'chart' | 'kubernetes' | 'unknown' {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'unknown'
   const mapping = value as Mapping

@@ -145,14 +145,17 @@ interface Node {
 const schema = configurationJsonSchema() as Node
 
 /**
- * Whether a key exists, for example `destinations[].webhooks[].url`. The brackets of a list can be
- * left out.
+ * The schemas of a value: its own schema, that of its entries if it is a list, and its
+ * alternatives.
  */
-/** The schemas of a value: its own one, those of its entries when it is a list, and its alternatives. */
 const schemasOf = (node: Node): readonly Node[] => [
   node,
   ...[node.items ?? [], node.anyOf ?? []].flat().flatMap(schemasOf),
 ]
+/**
+ * Whether a key exists, for example `destinations[].webhooks[].url`. The brackets of a list can be
+ * left out.
+ */
 const isKey = (path: string): boolean =>
   path
     .split('.')

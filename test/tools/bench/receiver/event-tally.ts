@@ -1,18 +1,18 @@
 /** Behaviour of the receiver, and the events that it expects. */
 export interface Script {
-  /** Number of the first event. `count` is the number of events. */
+  /** Number of the first event. The `count` events have consecutive numbers. */
   readonly first: number
   readonly count: number
   /** Milliseconds from the end of a request to its response. */
   readonly delayMs: number
   /**
-   * Which events fail at their first request. With n > 0, every n-th event in the second half of
-   * the events succeeds at its first request, and the others of this half get a 503. With 0, all
-   * requests succeed.
+   * Which events fail at their first request. With 0, no request fails. With n > 0, each event of
+   * the second half of the script gets a 503 at its first request, except every n-th event.
    */
   readonly passesOneIn: number
   /**
-   * Numbers of delivered events, ascending. The receiver reports immediately when it reaches one.
+   * Counts of delivered events, ascending. When the receiver reaches one of these counts, it
+   * immediately sends a `mark`.
    */
   readonly marks: readonly number[]
   /** Whether requests to `failingPath` get no response. */
@@ -26,7 +26,7 @@ export interface SuccessLog {
   readonly numbers: readonly number[]
   /** Time of each success, in milliseconds since 1970, with fractions. */
   readonly times: readonly number[]
-  /** Path of the URL of each request. */
+  /** Path of the URL of each success. */
   readonly paths: readonly string[]
 }
 

@@ -7,7 +7,7 @@ export type Order =
   /** The process replies with `tally`. */
   | { readonly kind: 'tell' }
 
-/** One complete request, for inspection. */
+/** One complete request, whose headers and body the bench checks. */
 export interface SampleRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly body: string

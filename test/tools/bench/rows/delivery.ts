@@ -58,7 +58,10 @@ function races(bench: Bench, { cases, counts }: DeliveryPlan): readonly Race[] {
   ].filter(({ forwarders }) => forwarders.length > 1)
 }
 
-/** Returns the findings about Hookline, which are judged. The reference loop has only figures. */
+/**
+ * Returns the findings for Hookline: its figures with their bounds. Returns none for the reference
+ * loop, because only Hookline is judged.
+ */
 function findingsOf(name: string, at: Case, rounds: Rounds): readonly Finding[] {
   const [, transport] = /^hookline (.+)$/.exec(name) ?? []
   if (transport === undefined) return []

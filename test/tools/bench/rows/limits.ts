@@ -18,8 +18,8 @@ const waiting = 2_000
 /**
  * Durations in seconds.
  * - `phase`: measured period between two rebalances.
- * - `aroundRebalance`: measured period before and after a rebalance, for the figures of the
- *   rebalance.
+ * - `aroundRebalance`: the figures of a rebalance cover this time before it, the rebalance itself,
+ *   and this time after it.
  * - `settle`: wait until the rate of requests to the endpoint that responds with 429 is constant.
  * - `settled`: period over which this rate is measured.
  * - `raisedAtMost`: maximum wait until the rate has reached the raised limit.
@@ -123,7 +123,7 @@ function createFleet(
   }
 }
 
-/** Appends events at an even rate until it is stopped. */
+/** Appends events at an even rate until `stop` is called. */
 function keepFeeding(installation: Installation): { stop(): Promise<void> } {
   let isStopped = false
   const fed = (async () => {
@@ -142,7 +142,10 @@ interface EndpointFigures {
   readonly perSecond: number
   /** Difference between `perSecond` and the endpoint's limit, divided by the limit. */
   readonly deviation: number
-  /** Seconds from raising the limit until the rate has followed. Infinite if it has not. */
+  /**
+   * Seconds from the increase of the endpoint's limit until the rate of accepted requests reached
+   * the new limit. Infinite if the rate did not reach it within `raisedAtMost`.
+   */
   readonly raisedAfter: number
   readonly openBreakers: number
 }

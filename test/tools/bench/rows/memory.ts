@@ -48,9 +48,9 @@ export async function memoryRow(bench: Bench): Promise<Outcome> {
 }
 
 /**
- * Computes how resident memory grows after the first quarter of a run. In that quarter it may grow
- * to its normal size. `growth` is the ratio of the last quarter to the second one. `perMillion` is
- * in MB per million deliveries.
+ * Computes how resident memory grows after the first quarter of a run. In the first quarter, memory
+ * may grow to its normal size. `growth` is the median of the last quarter divided by the median of
+ * the second quarter. `perMillion` is the growth in MB per million deliveries.
  */
 export function growthOf(
   samples: readonly Point[],

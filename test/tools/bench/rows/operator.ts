@@ -104,7 +104,10 @@ async function askAll(
   return answers
 }
 
-/** Counts the dead letters of a destination with a replay, and returns its id when it has ended. */
+/**
+ * Starts a replay as a dry run, which only counts the dead letters of one destination. Resolves
+ * with the id of the replay when the replay has ended.
+ */
 async function countReplay(url: string): Promise<string> {
   const created = await askObjects({ url }, 'POST /v1/replays', {
     filters: { destination: destinationId(0) },

@@ -41,9 +41,9 @@ export async function processesRow(bench: Bench): Promise<Outcome> {
   return {
     figures,
     findings: [
-      // With a core each, two processes deliver 2 / r times as much as one process. r is the CPU
-      // time per delivery of two processes, relative to one process. The limit of this figure
-      // replaces the limit of r, because it is stricter.
+      // r is the CPU time per delivery with two processes, divided by the CPU time per delivery
+      // with one. With a core each, two processes deliver 2 / r times as much as one process. The
+      // bound of 2 / r is stricter than the bound of r, so the finding of r is left out.
       ...findings.filter(({ what }) => !what.startsWith('of that with')),
       {
         ...{ subject, what: 'of one process, worked out for a core each', measured: 2 / costRatio(two, one, rounds) },

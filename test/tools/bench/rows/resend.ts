@@ -143,7 +143,10 @@ async function resendRound({
   }
 }
 
-/** The passages that an even load appended between two times, in ms since the load began. */
+/**
+ * Returns the passages of the events that were appended from `from` to `to`, in ms since the load
+ * began. The load appends events at an even rate, so the index of a passage gives its time.
+ */
 export const passagesBetween = (
   passages: readonly Passage[],
   perSecond: number,
@@ -161,7 +164,10 @@ interface EndedJob {
   readonly sent: number
 }
 
-/** Resends the events with the default rate. Resolves when the job has ended. @throws if it failed */
+/**
+ * Resends the events at the default rate. Resolves when the job has ended. @throws when the job
+ * failed
+ */
 async function resend(url: string, { since, until }: Earlier): Promise<EndedJob> {
   const wanted = { destination: earlier.destination, since, until }
   const { status, body: created } = await askObjects({ url }, 'POST /v1/resends', wanted)

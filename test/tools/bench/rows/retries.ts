@@ -124,9 +124,9 @@ function countsOf(bench: Bench, transport: string): Counts {
 interface Runs {
   readonly bare: Drain
   readonly plain: Drain
-  /** Failures without records in the attempts topic. */
+  /** The run with failures and without records in the attempts topic. */
   readonly failing: Drain
-  /** Failures with these records, as by default. */
+  /** The run with failures and with records in the attempts topic, which are the default. */
   readonly recorded: Drain
   /** Average size of a retry record in bytes. */
   readonly parkedBytes: number
@@ -183,7 +183,8 @@ export function costsOf({
   const attempt = 1e6 / plain.perCpuSecond
   const extra = ({ cpuToTheEnd, refused }: typeof failing): number =>
     ((cpuToTheEnd - plain.cpuToTheEnd) * 1e6) / refused
-  // Each failed event needs one more attempt.
+  // Each failed event needs one more attempt. So the cost of an attempt is subtracted from the
+  // additional cost of a failed event.
   return {
     attempt,
     parkAndRelease: positive(extra(failing) - attempt),

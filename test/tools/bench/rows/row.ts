@@ -8,7 +8,7 @@ export interface Bench {
   readonly stage: Stage
   /** Number of repetitions of each measurement. */
   readonly runs: number
-  /** Factor on numbers of events and seconds of load. */
+  /** Factor by which the numbers of events and the seconds of load are multiplied. */
   readonly scale: number
   /** Number of records of the largest backlog. */
   readonly backlog: number

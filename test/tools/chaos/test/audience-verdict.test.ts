@@ -5,7 +5,7 @@ import type { Place } from '../order-verdict.ts'
 
 const by = (process: string, at: number, ...ids: readonly string[]) => ids.map(id => ({ id, process, at }))
 const taken = (count: number) => by('d1', 1_100, ...Array.from({ length: count }, (_, index) => `m${index + 1}`))
-/** The four messages, and then other requests. */
+/** Requests for the messages `m1` to `m4`, and then the requests in `more`. */
 const withMore = (...more: ReceivedMessages['requests']): Partial<ReceivedMessages> => ({
   requests: [...taken(4), ...more],
 })

@@ -16,11 +16,15 @@ const shown = (id: string, version: number, mark: string, more: Partial<ObjectSe
 const call = (destination: string, mark: string | undefined, id = 'm-1') => ({ id, destination, mark })
 const last = (destination: string, mark: string, partition: number) => ({ destination, mark, partition })
 
-/** The tries of `a`: one acknowledged, one without a known result that is in force, one with 412. */
+/**
+ * The tries of `a`: one with a 200, one without a known result whose change is in force, and one
+ * with a 412.
+ */
 const tries = [attempt('1-1', 'acknowledged', 2), attempt('2-2', 'unknown'), attempt('2-3', 'refused')]
 const records = [
   ...[record('a', 1, '0-0'), record('b', 1, '0-0'), record('a', 2, '1-1'), record('a', 3, '2-2')],
-  // The record of the try that got 412, and the copy that follows an ignored record.
+  // The record of the try that got 412, which is ignored. Then the copy of the current version,
+  // which an operator process writes after an ignored record.
   ...[record('a', 3, '2-3'), record('a', 3, '2-2', true)],
 ]
 const objects = [shown('a', 3, '2-2'), shown('b', 1, '0-0')]
@@ -41,7 +45,7 @@ const nothingWrong: ChangesEvidence = {
 const seen = (more: Partial<ChangesEvidence['seen']>): Partial<ChangesEvidence> => ({
   seen: { ...nothingWrong.seen, ...more },
 })
-/** The evidence when the second process shows this. */
+/** Evidence in which the second operator process, `o2`, shows the destinations in `second`. */
 const shownBySecond = (...second: readonly ObjectSeen[]): Partial<ChangesEvidence> => ({
   lists: new Map([...nothingWrong.lists, ['o2', second]]),
 })

@@ -60,7 +60,7 @@ const resentB: Partial<JobsEvidence> = {
 }
 
 const incomplete = { ...balanced, admitted: 1, difference: undefined, partial: true } as const
-/** One request more than the ledger counts. */
+/** The failure for a request that the endpoints accepted and the ledger does not count. */
 const notCounted = /^the ledger counts \d+ delivered, and the endpoints accepted \d+ requests \(0 killed dispatchers\)$/
 
 interface Case {

@@ -104,7 +104,8 @@ describe('OpenMetrics', () => {
       type === 'counter' ? `counter ${name.replace(/_total$/, '')}` : `${type} ${name}`,
     )
     expect(shape.toSorted()).toEqual(expected.toSorted())
-    // Without the suffix, the name of the series would equal the name of its metric family.
+    // The name of a counter must end with `_total`. Otherwise the names of its series and of its
+    // metric family would be equal.
     for (const { name, type } of contractMetrics) if (type === 'counter') expect(name).toMatch(/_total$/)
   })
 

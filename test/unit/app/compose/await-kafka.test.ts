@@ -8,7 +8,7 @@ import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 const answered = (type: string, retriable: boolean): Error =>
   new kafkajs.KafkaJSProtocolError(Object.assign(new Error(type), { type, code: 1, retriable }))
 
-/** Fails as often as there are errors, and then resolves. */
+/** Returns a function that rejects with each of these errors, one per call, and then resolves. */
 function failingWith(...errors: readonly unknown[]) {
   const left = [...errors]
   return jest.fn(async () => {

@@ -4,7 +4,10 @@ import { RegistryUnavailable } from '../../../../src/adapters/avro/schema-regist
 import { awaitSetup, TopicsMissing } from '../../../../src/app/compose/await-setup.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
-/** Asks something that fails with `error` the first time. Resolves with the result, or the error. */
+/**
+ * Runs `awaitSetup` with a check that fails with `error` the first time, and then succeeds.
+ * Resolves with the result or the error of `awaitSetup`.
+ */
 async function asked(error: Error, waitForSetup: boolean): Promise<unknown> {
   const errors = [error]
   const ask = async (): Promise<string> => {

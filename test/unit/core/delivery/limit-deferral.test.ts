@@ -55,7 +55,8 @@ it.each<[string, Partial<DeliveryState>, string, number]>([
   expect(carriedAfter(decision).notBefore - now).toBe(waitMs)
 })
 
-// The end of a pause comes from the monotonic clock, which has fractions of milliseconds.
+// The end of a pause comes from the monotonic clock, which has fractions of milliseconds. The retry
+// record has whole milliseconds, so the end is rounded up.
 it.each([
   ['a pause', deferByLimit({ kind: 'defer_pause', forMs: 14_999.0364 }, carriedOf({}), defaultPolicy, now)],
   ['a turn', deferUntilTurn(durationMs(14_999.0364), carriedOf({}), defaultPolicy, now)],

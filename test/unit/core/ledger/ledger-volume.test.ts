@@ -7,7 +7,7 @@ const firstHour = 490_000
 
 interface Load {
   readonly destinations: number
-  /** Deliveries between two commits. They have the destinations in turn. */
+  /** Number of deliveries between two commits. They go to the destinations in turn. */
   readonly perCommit: number
   readonly commitsPerHour: number
   readonly hours: number
@@ -15,7 +15,8 @@ interface Load {
 
 /**
  * Commits one partition, and stores each ledger record before the next commit. Returns the number
- * of records, of late commits, and of the records that a reader of all hours reads.
+ * of ledger records, of commits below the offset of the last finished delivery (`late`), and of the
+ * ledger records that a reader of all hours must read (`read`).
  */
 function volumeOf({ destinations, perCommit, commitsPerHour, hours }: Load) {
   const ids = Array.from({ length: destinations }, (_, index) => `destination-${index}`)

@@ -72,7 +72,8 @@ describe('the files that each service needs', () => {
     [[], 'registry', true],
     [[], 'operator', false],
     [['audiences'], 'constructor', true],
-    // All services follow the config topic, and some commands read it, so they need the key.
+    // All services follow the config topic, and some commands read it, so they need the encryption
+    // key.
     [['audiences'], 'operator.encryptionKeyFile', true],
     [[], 'operator.encryptionKeyFile', false],
     [['config_topic'], 'operator.encryptionKeyFile', true],

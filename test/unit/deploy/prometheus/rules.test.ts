@@ -19,8 +19,8 @@ describe('alerts', () => {
     for (const text of [annotations?.['summary'], annotations?.['description']]) expect(text).toMatch(/[.?]$/)
     expect(annotations?.['runbook_url']).toBe(`docs/runbooks/${name}.md`)
     expect(breachesIn(expr)).toEqual([])
-    // An alert must have the label of its installation. The result of `absent` is the only one
-    // without labels.
+    // An alert needs the label `job`, which names the installation. Only an alert with `absent`
+    // needs none, because the result of `absent` has no labels.
     if (!expr.startsWith('absent')) expect(expr.includes('job') || recordedWith(expr, 'job')).toBe(true)
   })
 

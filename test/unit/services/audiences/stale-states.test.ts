@@ -6,8 +6,8 @@ import { audience, ended, observed } from '../../../support/audience/partition-h
 const keyOf = (userId: string) => membershipKey({ audience, userId, destination: 'crm' })
 
 /**
- * Starts a service in which Ann is a member and her membership is acknowledged. The stale record is
- * an earlier one of hers, which was written while the change was in flight.
+ * Starts a service in which Ann is an acknowledged member. The stale record is an earlier record of
+ * Ann's membership, which was written while the change was in flight.
  */
 async function acknowledged() {
   const harness = await AudiencesHarness.started()

@@ -29,7 +29,8 @@ describe('when Kafka does not store a record', () => {
     expect(box.answer).toMatchObject(unavailable)
     expect(collector.count('produceFailures{hookline.events}')).toBe(1)
     expect(collector.count('collectorMessages{web,accepted}')).toBe(0)
-    // The producer still has the third record.
+    // The producer has not yet answered for the third record, so the memory of the record is not
+    // free.
     expect(collector.held('records')).toBeGreaterThan(0)
     collector.producer.answer()
     expect(collector.held('records')).toBe(0)

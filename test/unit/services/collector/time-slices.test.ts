@@ -60,7 +60,8 @@ describe('many short requests', () => {
     const text = `{"type":"page","userId":"u"${' '.repeat(30_000)}}`
     for (let index = 0; index < 6; index += 1) collector.request(text)
     const stored = (): number => collector.producer.records(collector.topics.events).length
-    // The requests arrive in one tick, in which two are parsed. `settle` resolves in the next tick.
+    // All six requests arrive in one tick. Each tick parses two requests, and `settle` resolves in
+    // the next tick.
     for (const expected of [4, 6]) {
       await collector.settle()
       expect(stored()).toBe(expected)

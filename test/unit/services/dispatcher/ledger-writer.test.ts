@@ -36,11 +36,11 @@ function setUp() {
   let next = 0
   return {
     ...{ clock, metrics, appends, writer, processor },
-    /** The partition is assigned again. */
+    /** Assigns the partition again, with this committed position. */
     assign(position: { offset: number; metadata: string }): void {
       processor = assigned(position)
     },
-    /** A record for a number of destinations is done. */
+    /** Finishes a record that has a ledger entry for each of `destinations` destinations. */
     done(destinations: number): void {
       const record = recordOf({ ...partition, offset: next++ })
       processor.admit(record)
@@ -49,7 +49,10 @@ function setUp() {
       })
       processor.done(record, { hour: hourOf(clock.now()), entries })
     },
-    /** What a commit does now. */
+    /**
+     * Reads the position for a commit. Each reading makes the writer check the partition. Returns
+     * the position, with the ledger in its metadata.
+     */
     commit() {
       const { offset, metadata } = processor.tracker.position
       writer.check(processor)
@@ -199,7 +202,8 @@ describe('an append', () => {
     done(400)
     expect(commit().offset).toBe(1)
     appends[0]?.answer(undefined, 7)
-    // In the same hour, the second record has one commit interval.
+    // The counts of the second record are discarded at the next commit. A wait of 15 s has no use,
+    // because this hour already lacks counts.
     commit()
     expect(commit().offset).toBe(2)
   })

@@ -13,8 +13,8 @@ export interface Given {
   /** The end offset of the log. By default, it is the offset after the last record. */
   readonly end?: number
   /**
-   * The value of each record. Values of one mebibyte exceed the limit of the partition, which is
-   * four mebibytes, with five records in progress. The partition resumes at two mebibytes.
+   * The value of each record. The limit of the partition is four mebibytes, so five records in
+   * progress with values of one mebibyte exceed it. The partition resumes at two mebibytes.
    */
   readonly value?: Buffer
   /**

@@ -32,7 +32,10 @@ describe('isContinuous', () => {
   })
 })
 
-/** A group that assigns the partitions 1 and 2. The committed offsets are 40 and `committed`. */
+/**
+ * A group that assigns the partitions 1 and 2. Partition 1 has the committed offset 40, and
+ * partition 2 has `committed`. -1 means that a partition has no committed offset.
+ */
 function group(generationId: number, committed = '-1') {
   return {
     groupId: 'group',

@@ -3,8 +3,8 @@ import { withoutAborted } from '../../../../../src/adapters/kafka/kafkajs/patch-
 import type { FetchedMessage } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 
 /**
- * Parses a record of producer A at offset 12. `A12` is in a transaction, and `a12` is not. `A12!`
- * is an abort marker, and `A12.` is a commit marker.
+ * Parses the text of a record. `A12` is a record of producer A at offset 12, in a transaction.
+ * `a12` is one outside a transaction. `A12!` is an abort marker, and `A12.` is a commit marker.
  */
 function message(text: string): FetchedMessage {
   const [, producer = '', offset = '', ending = ''] = /^(\w)(\d+)([!.]?)$/.exec(text) ?? []
