@@ -39,8 +39,8 @@ interface Run {
  */
 const lookEveryMs = { progress: 50, end: 500 }
 /**
- * Range in percent. A fault is injected when the destinations have got a random percentage in this
- * range of the messages of a list.
+ * Range in percent. A fault is injected when a random percentage of the messages of a list has
+ * arrived. The percentage is in this range.
  */
 const faultsAt = { from: 3, to: 90 }
 

@@ -220,8 +220,8 @@ async function judged({ world, scenario, changed }: Parts, observed: Observed) {
 }
 
 /**
- * Name of the process in all deliveries to the changed destinations. Their requests do not show the
- * process, because a document of the operator API cannot put its name in a header. So the kill of
+ * Name of the process in all deliveries to the changed destinations. Their requests do not name the
+ * process, because a document of the operator API cannot put this name in a header. So the kill of
  * any dispatcher can explain a duplicate at these destinations.
  */
 const anyDispatcher = 'a dispatcher'

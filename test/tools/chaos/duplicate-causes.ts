@@ -11,10 +11,10 @@ import type { RetryRecords } from './order-verdict.ts'
 export const inProgressOfOne = 300
 /**
  * Maximum time between a delivery and the commit of its record, in ms. A delivery in this time
- * before the end of its process may be repeated. A process commits every 250 ms, but the record
- * only after all earlier records of its partition, and after the endpoints of all destinations have
- * responded. The longest measured times were 405 ms in `killed`, and 995 ms in `jobs-killed`, on a
- * machine with more work than its two cores can do.
+ * before the end of its process may be repeated. A process commits every 250 ms. But it commits a
+ * record only when all earlier records of the partition are done, and the endpoints of all
+ * destinations have responded. The longest measured times were 405 ms in `killed`, and 995 ms in
+ * `jobs-killed`, on a machine with more work than its two cores can do.
  */
 const uncommittedMs = 1_000
 /** Tolerance for the delay of a signal on a busy machine, in ms. */

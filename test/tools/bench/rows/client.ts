@@ -27,14 +27,14 @@ const full: ClientPlan = {
     { name: 'full speed', calls: 100_000, perSecond: undefined },
     { name: '2,000 a second', calls: 10_000, perSecond: 2_000 },
   ],
-  // The calls are twice the number of messages that the client's queue can hold. So the run
-  // includes the time in which the queue is full.
+  // The number of calls is twice the number of messages that the client's queue can hold. So the
+  // run includes the time in which the queue is full.
   outage: { calls: 100_000, perSecond: 10_000 },
 }
 
 /**
- * Measures the CPU time of client libraries per call, until its message is sent. Also measures
- * their memory while no message can be sent.
+ * Measures the CPU time that a client library needs for a call and to send the message. Also
+ * measures the memory while no message can be sent.
  */
 export async function clientRow(bench: Bench, plan = full): Promise<Outcome> {
   const installation = await createInstallation(bench.stage)

@@ -126,7 +126,7 @@ interface Runs {
   readonly plain: Drain
   /** The run with failures and without records in the attempts topic. */
   readonly failing: Drain
-  /** The run with failures and with records in the attempts topic, which are the default. */
+  /** The run with failures and with records in the attempts topic, as by default. */
   readonly recorded: Drain
   /** Average size of a retry record in bytes. */
   readonly parkedBytes: number

@@ -97,8 +97,8 @@ onLinux('a short run of make bench', () => {
     const { passages: withDead } = await healthyUnderLoad(bench, transport, plan, 1)
     expect(withDead).toHaveLength(1_125)
     expect(withDead.filter(({ ms }) => ms === undefined)).toEqual([])
-    // An event that waits until the dead endpoint's requests time out waits for more than two
-    // seconds. Other events take milliseconds, also while other tests run.
+    // If an event had to wait for the timeout of the requests to the dead endpoint, it would wait
+    // for more than two seconds. Otherwise an event takes milliseconds, even while other tests run.
     expect(quantile(withDead, 0.75)).toBeLessThan(Math.max(20 * quantile(without, 0.75), 1_500))
   })
 
@@ -112,7 +112,8 @@ onLinux('a short run of make bench', () => {
     const of = (start: string): number => findings.find(({ what }) => what.startsWith(start))?.measured ?? Number.NaN
     expect(of('lost')).toBe(0)
     expect(of('times cheaper')).toBeGreaterThan(must.atLeast * room)
-    // The garbage collector runs later while other tests use the processors.
+    // Other tests use the processors, so the garbage collector may run later, and the peak may be
+    // higher.
     expect(of('peak memory')).toBeLessThan(1.5 * bounds.outageMemory.must.atMost)
   })
 
