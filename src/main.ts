@@ -2,11 +2,15 @@ import process from 'node:process'
 import type { CommandIo } from './app/command.ts'
 import { runProgram } from './app/program.ts'
 
-/** Until a command asks for this, a signal ends the process the ordinary way. */
+/**
+ * Returns a signal that the first SIGINT or SIGTERM aborts, so that the command can stop in an
+ * orderly way. If a command does not call this function, SIGINT or SIGTERM ends the process
+ * immediately.
+ */
 function stopSignal(): AbortSignal {
   const stopping = new AbortController()
   const stop = (): void => {
-    // Without a handler the next signal ends the process immediately.
+    // Remove the handlers, so that the next SIGINT or SIGTERM ends the process immediately.
     process.off('SIGINT', stop)
     process.off('SIGTERM', stop)
     stopping.abort()
@@ -24,7 +28,7 @@ const io: CommandIo = {
   stopSignal,
 }
 
-// `hookline … | head`: the reader has what it wanted.
+// In `hookline … | head`, `head` closes the pipe when it has enough lines. This is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0)
   throw error

@@ -11,7 +11,9 @@ export const durationMs = (value: number): DurationMs => value as DurationMs
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const
 const durationPattern = /^(\d{1,9})(ms|s|m|h)$/
 
-/** Parses `500ms`, `5s`, `1m` or `4h`; `undefined` for any other text. */
+/**
+ * Parses a duration such as `500ms`, `5s`, `1m` or `4h`. Returns `undefined` for any other form.
+ */
 export function parseDuration(text: string): DurationMs | undefined {
   const [, digits, unit] = durationPattern.exec(text) ?? []
   return digits === undefined ? undefined : durationMs(Number(digits) * unitMs[unit as keyof typeof unitMs])
@@ -28,8 +30,8 @@ export function formatDuration(duration: DurationMs): string {
 }
 
 /**
- * Formats a duration for readers in all its units: 13,900,000 → `3h 51m 40s`. Use `formatDuration`
- * for values that are written like this in the configuration or a topic name.
+ * Formats a duration for readers, in all its units: 13,900,000 → `3h 51m 40s`. `formatDuration`
+ * returns the form of the configuration and of topic names (`90s`).
  */
 export function readableDuration(duration: DurationMs): string {
   let rest: number = duration

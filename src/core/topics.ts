@@ -95,7 +95,7 @@ export interface TopicSpec {
    * broker's default of 1 GiB.
    */
   readonly segmentBytes?: number | undefined
-  /** The largest accepted batch in bytes; `undefined` for the broker's default of 1 MiB. */
+  /** Maximum bytes of a Kafka batch; `undefined` for the broker's default of 1 MiB. */
   readonly maxRecordBytes: number | undefined
   /**
    * The name of the topic whose number of partitions this topic must have. The reason is that
@@ -246,7 +246,8 @@ export function topicConfig(spec: TopicSpec): Readonly<Record<string, string>> {
     ...(spec.tombstoneRetention !== undefined && { 'delete.retention.ms': String(spec.tombstoneRetention) }),
     ...(spec.segmentBytes !== undefined && { 'segment.bytes': String(spec.segmentBytes) }),
     ...(spec.maxRecordBytes !== undefined && { 'max.message.bytes': String(spec.maxRecordBytes) }),
-    // Delays, retention and the receive time use the broker's clock, not the producer's.
+    // The waits in retry topics, the retention and the receive time of events depend on the
+    // broker's clock, not on the producer's.
     'message.timestamp.type': 'LogAppendTime',
     // With three replicas, an acknowledged record survives the loss of a broker.
     'min.insync.replicas': spec.replicationFactor >= 3 ? '2' : '1',

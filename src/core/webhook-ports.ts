@@ -54,7 +54,10 @@ export type CallResult =
       readonly status: number
       readonly retryAfter: string | undefined
       readonly body?: ResponseBody
-      /** The access token of the request; only with `body`, in which an endpoint can repeat it. */
+      /**
+       * The access token of the request. The caller must mask it in `body`, because an endpoint may
+       * repeat it there. Set only with `body`.
+       */
       readonly accessToken?: Secret
     }
   /** `code`: the error's code, for example `ECONNRESET`. `detail`: one line for the log. */

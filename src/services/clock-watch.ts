@@ -4,8 +4,8 @@ import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 
 const checkEvery = durationMs(10_000)
 /**
- * The warning is repeated when the difference between the two clocks has changed by more than this
- * number of seconds.
+ * The warning is logged again when the difference between the machine's clock and the brokers'
+ * clock has changed by more than this number of seconds.
  */
 const repeatAfterSeconds = 10
 
@@ -20,8 +20,8 @@ interface Deps {
 }
 
 /**
- * Logs a warning when the machine's clock differs from the brokers' clock, which the process uses,
- * and an info line when both agree again.
+ * Logs a warning when the machine's clock differs from the brokers' clock by at least half a
+ * second, and an info line when both agree again. The process uses the brokers' clock.
  */
 export function createClockWatch({ clock, offset, logger }: Deps): PeriodicTask {
   let loggedSeconds = 0

@@ -4,9 +4,9 @@ import { sleep } from '../core/sleep.ts'
 import { durationMs } from '../core/time.ts'
 
 /**
- * Maximum credit of the rate limit, in ms. If promises resolve up to this much too late, for
- * example because timers fire late, the next ones resolve without a wait. After a longer pause, the
- * remaining time is lost, so no burst follows.
+ * Maximum delay, in ms, that is made up for. If promises resolve late, for example because timers
+ * fire late, the next ones resolve without a wait until the mean rate is reached again. Of a longer
+ * delay, only this part is made up for, so that no large burst follows.
  */
 const maxBurstMs = 100
 
@@ -27,10 +27,10 @@ export function createPacer(clock: Clock, perSecond: number | undefined, stop: A
 }
 
 /**
- * Yields the numbers from 0 to `count - 1`, at the rate of `perSecond`; without `perSecond`,
- * without a wait. The due time of each number is computed from the start. So after any delay,
- * numbers follow faster until the mean rate is reached. The generator ends early when `signal` is
- * aborted.
+ * Yields the numbers from 0 to `count - 1`, `perSecond` of them per second. If `perSecond` is
+ * `undefined`, there is no wait between them. The due time of each number is computed from the
+ * start. So after any delay, numbers follow faster until the mean rate is reached. The generator
+ * ends early when `signal` is aborted.
  */
 export async function* paced(
   { count, perSecond }: { readonly count: number; readonly perSecond: number | undefined },

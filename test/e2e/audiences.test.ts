@@ -10,8 +10,8 @@ const size = Number(process.env['AUDIENCE_MEMBERS'] || 12_000)
 const kills = Number(process.env['AUDIENCE_KILLS'] || 3)
 const changed = size / 100
 /**
- * Time limit of the test, in ms. Even a busy machine delivers 300 members per second, including the
- * time of the kills.
+ * Time limit of the test, in ms. Even a busy machine needs less: it delivers 300 members per
+ * second, including the time of the kills.
  */
 const timeLimit = 120_000 + size * 6
 
@@ -23,7 +23,10 @@ describe('syncs of an audience', () => {
       const crm = installation.receivers.get('crm') as AudienceReceiver
       let service: RunningService = await installation.run()
 
-      /** Kills the process several times, at equal intervals between these numbers of messages. */
+      /**
+       * Kills the process several times, at equal intervals while `crm` gets its messages number
+       * `from` to `to`.
+       */
       async function killInBetween(from: number, to: number): Promise<void> {
         for (let kill = 1; kill <= kills; kill++) {
           const next = from + Math.floor(((to - from) * kill) / (kills + 1))

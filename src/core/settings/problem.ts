@@ -8,14 +8,15 @@ interface Wrong {
   /** Set when the key is wrong, not its value. */
   readonly at?: 'key'
   /**
-   * Whether the owner of a directory of `destinationsFrom` can cause this problem. It is then
-   * reported, but the rest of the configuration is still used.
+   * Whether the owner of a directory in `destinationsFrom` can cause this problem. If so, the
+   * problem is reported, but the rest of the configuration is still used.
    */
   readonly isExcluded?: boolean
 }
 
 /**
- * Help for the user: an allowed value, an action, or the path of the earlier occurrence (`first`).
+ * Help for the user. `hint` is an allowed value or an action. `first` is the path of the earlier
+ * value with which the wrong value conflicts.
  */
 type Help =
   | { readonly hint: string; readonly first?: Path | undefined }

@@ -7,7 +7,8 @@ export type WellFormed = Pruned<ConfigurationInput>
 
 /**
  * A check that the schema cannot do, for example of two related values or of a file's content.
- * `config` has only the values of the right type, so that no problem is reported twice.
+ * `config` has only the values of the right type, because the schema check has already reported the
+ * others.
  */
 export type Rule = (config: WellFormed, files: FileContents) => readonly SettingsProblem[]
 

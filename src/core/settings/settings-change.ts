@@ -34,7 +34,7 @@ const isLive = (key: SettingsKey): boolean => swapped.includes(key)
 export function changeBetween(before: Settings, after: Settings): SettingsChange {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)] as SettingsKey[])
   // `given` contains the sources and destinations as the user wrote them. Each difference in it is
-  // also a difference in `sources` or `destinations`, so it needs no key of its own.
+  // also a difference in `sources` or `destinations`, so `given` itself is not reported.
   const changed = [...keys].filter(key => key !== 'given' && !isSameValue(before[key], after[key]))
   return { live: changed.filter(isLive), needRestart: changed.filter(key => !isLive(key)) }
 }

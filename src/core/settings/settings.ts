@@ -150,7 +150,10 @@ export interface ProxySettings {
   /** The user name and password for the proxy; `undefined` when the proxy needs none. */
   readonly credentials: Credentials | undefined
   readonly noProxy: readonly string[]
-  /** `local`: Hookline resolves host names and checks the addresses. `proxy`: the proxy does. */
+  /**
+   * `local`: Hookline resolves host names and checks the addresses. `proxy`: the proxy resolves
+   * them, and must refuse private addresses itself.
+   */
   readonly resolve: 'local' | 'proxy'
 }
 

@@ -56,7 +56,7 @@ const rules: readonly Rule[] = [
   distinctListeners,
 ]
 
-/** All rules except `secretsGivenOnce`, which also needs the input. */
+/** All rules except `secretsGivenOnce`, which also needs the parsed document (`input`). */
 export { rules as configurationRules }
 
 /**

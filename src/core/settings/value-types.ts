@@ -17,7 +17,10 @@ export const withMessage = (message: string) => ({
       : message,
 })
 
-/** A check of one value. `refuse` returns the message for a value that is not allowed. */
+/**
+ * Creates the check of one value. `refuse` returns the error message for a value that is not
+ * allowed, and `undefined` for an allowed value.
+ */
 export const unlessRefused =
   (refuse: (value: string) => string | undefined) =>
   (value: string, context: z.RefinementCtx): void => {
@@ -101,7 +104,7 @@ export const broker = z
   .superRefine(unlessRefused(value => ((parseHostPort(value)?.port ?? 0) > 0 ? undefined : brokerText)))
 
 const listenText = 'must be host:port, for example 0.0.0.0:8080 or [::]:8080'
-/** Port 0 selects any free port. */
+/** The address on which a listener accepts connections. Port 0 selects any free port. */
 export const listen = z
   .string(withMessage(listenText))
   .superRefine(unlessRefused(value => (parseHostPort(value) === undefined ? listenText : undefined)))
@@ -115,8 +118,8 @@ function refuseCidr(value: string): string | undefined {
   const verdict = classifyAddress(address, [cidr])
   const isSingle = cidr.length === cidr.bytes.length * 8
   if (!isSingle || verdict.kind === 'allowed') return undefined
-  // The entry is an IPv6 address that contains an IPv4 address. Hookline judges only the IPv4
-  // address, which this entry does not permit.
+  // If the address is `allowable`, the entry is an IPv6 address that contains an IPv4 address.
+  // Hookline judges only the IPv4 address, which this entry does not permit.
   return verdict.allowable
     ? `has no effect: use ${verdict.address}, the IPv4 address in this IPv6 address`
     : `can never be allowed: ${verdict.range}`

@@ -7,7 +7,10 @@ import { processFacts, type Span, sendFacts, type Tracer } from '../../core/trac
 export interface InputTrace {
   /** Starts the span of an identify message that is written because of the input. */
   emit(destination: string): Span
-  /** Ends the span: all changes are written, or the partition was revoked. */
+  /**
+   * Ends the span of the input. `changed`: all changes are written. `partition_lost`: the partition
+   * was revoked before that.
+   */
   end(result: 'changed' | 'partition_lost'): void
 }
 

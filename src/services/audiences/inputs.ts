@@ -152,7 +152,10 @@ export class Inputs {
     this.startReady(held)
   }
 
-  /** Starts the inputs that may start now. */
+  /**
+   * Starts the queued inputs that are ready, as long as `gate` permits inputs of the partition to
+   * start.
+   */
   startReady(held: OwnedAudiencePartition): void {
     const { gate } = this.#deps
     while (gate.mayStart(held.processor)) {

@@ -5,9 +5,9 @@ import { durationMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 /**
- * Maximum credit of the rate limit, in milliseconds. If messages are written up to this much too
- * late, the next ones follow without a wait, so that the mean rate is kept. After a longer pause,
- * the remaining time is lost, so no burst follows.
+ * Maximum delay, in milliseconds, that is made up for. If messages are written late, the next ones
+ * follow without a wait until the mean rate is reached again. Of a longer delay, only this part is
+ * made up for, so that no large burst follows.
  */
 const burstMs = 100
 

@@ -108,8 +108,8 @@ export class FailureWatch implements PeriodicTask {
   }
 
   /**
-   * Writes the end of a destination's failure to the config topic, if this process saw a success
-   * after the failure began.
+   * Writes the end of a destination's failure state to the config topic, if this process saw a
+   * success after the failure began.
    */
   #endIfOver(id: string): void {
     const counter = this.#counters.get(id)

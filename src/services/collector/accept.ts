@@ -33,12 +33,15 @@ interface Deps {
   readonly tracer?: Tracer | undefined
 }
 
-/** Memory that a request needs for the place of each message in its body, in bytes. */
+/**
+ * Memory, in bytes, in which a request notes where one of its messages begins and ends in the body.
+ */
 const placeBytes = 24
 
 /**
- * A batch with more messages waits for another turn after the scan of its body, even if the body is
- * short, because each message has a fixed cost.
+ * Maximum number of messages of a short body whose records are made in the tick in which the body
+ * was scanned. For more messages, the records are made in later turns, because each message has a
+ * fixed cost.
  */
 const manyMessages = 250
 
@@ -94,8 +97,8 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     const sender =
       known ?? admission.admit(effectiveWriteKey({ header: headerKey, body: writeKeyIn(body), query: queryKey }))
     if (sender.kind === 'refused') return sender
-    // The scan for the key has already used this turn. In a body of 4 MiB, it can take 100 ms, and
-    // the scan for the messages as long.
+    // The scan for the key and the scan for the messages of a long body take about 100 ms each, so
+    // each scan gets its own turn.
     if (isLong && known === undefined) await slices.next()
     if (!request.assign(sender.sourceId)) return noMemory
     const batch = readBatch(body, type)
@@ -108,8 +111,8 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     if (!outage.admits(now)) return kafkaUnavailable
     if (size > 0) outage.tried(now)
     admission.spend(sender.sourceId, size)
-    // `readBatch` has already parsed a single message. Its records are made in the same turn, so
-    // that no parsed message waits in memory.
+    // If the body has only one message, `readBatch` has already parsed it. Its record is made in
+    // the same turn, so that no parsed message waits in memory.
     if (size > (isLong ? 1 : manyMessages)) await slices.next()
     return acceptFrom(sender.sourceId, batch, request)
   }

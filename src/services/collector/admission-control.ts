@@ -6,8 +6,8 @@ import { kafkaUnavailable, refusal } from '../../core/message/request-refusal.ts
 import type { Clock } from '../../core/ports.ts'
 
 /**
- * Maximum burst of a source after a time without messages: the number of messages that its rate
- * allows in this time, in milliseconds.
+ * Maximum burst of a source, in milliseconds of its rate: after a pause, a source may immediately
+ * send the number of messages that its rate allows in one second.
  */
 const burstMs = 1_000
 
@@ -34,7 +34,8 @@ export interface AdmissionControl {
 
 /**
  * Checks a request's write key, its source's rate limit and whether Kafka stores messages. The
- * check is cheap, so it runs before the body is read, and again afterwards.
+ * check is cheap, so it runs before the body is read. It runs again afterwards, because the rate
+ * limit may have been reached while the body arrived.
  */
 export function createAdmissionControl({ outage, clock, sources, ratePerSource }: Deps): AdmissionControl {
   const limiters = new Map<string, RateLimiter>()

@@ -39,7 +39,10 @@ interface Others {
 
 export type Made = ({ readonly kind: 'made' } & Readonly<Others>) | { readonly kind: NotMade }
 
-/** `too_many_rejected`: the rejections need more memory than the source may ever use. */
+/**
+ * Why no records were made. `no_memory`: the source may not use the memory now.
+ * `too_many_rejected`: the rejections need more memory than the source may ever use.
+ */
 type NotMade = 'no_memory' | 'too_many_rejected'
 
 /**
@@ -69,8 +72,8 @@ export function createMakeRecords({ codec, suppressions, clock, nextTurn }: Deps
 
   /**
    * Makes the records of some messages. Returns the index of the next message, or why there are no
-   * records. All parsed messages are released when this function returns, because it is not
-   * asynchronous.
+   * records. The function is not asynchronous, so that no parsed message stays in memory while
+   * other requests have their turns.
    */
   function makePart(
     batch: MessageBatch,

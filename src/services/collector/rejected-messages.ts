@@ -24,7 +24,7 @@ interface Deps {
 
 /** Maximum number of rejected messages of one request that are written to the rejected topic. */
 export const maxKeptPerRequest = 1_000
-/** Work for each record in addition to its text, expressed in characters of text. */
+/** Work for each record in addition to its text. The unit is the time for one character of text. */
 const workOfRecord = 256
 
 /** The rejected messages of a request. */

@@ -6,11 +6,12 @@ import type { Clock } from '../../core/ports.ts'
 export type NextTimeSlice = () => Promise<void>
 
 export interface TimeSlices {
-  /** Each tick of the event loop has one turn, even if many callers wait. */
+  /** Resolves when it is the caller's turn. Each tick of the event loop has only one turn. */
   readonly next: NextTimeSlice
   /**
-   * Waits for less work than a turn, in characters of text. Returns `undefined` when the caller may
-   * do it now: all short work of a tick together has at most the work of one turn.
+   * Asks to do short work: at most the work of one turn, in characters of text. Returns `undefined`
+   * when the caller may begin immediately; otherwise the promise resolves in a later tick. All
+   * short work of one tick together is also at most the work of one turn.
    */
   short(work: number): Promise<void> | undefined
 }
@@ -21,16 +22,16 @@ interface ShortWork {
 }
 
 /**
- * Splits the work of a tick of the event loop: long requests are handled in parts, between which
- * short requests are answered, and many short requests in several ticks
- * (docs/decisions/0043-hot-path-rules.md). Callers get their turns in the order of their calls.
- * Short work does not wait for turns.
+ * Divides work among ticks of the event loop, so that no tick takes long
+ * (docs/decisions/0043-hot-path-rules.md). Each part of a long request needs a turn, and turns are
+ * given in the order of the calls. Short requests do not wait for turns. If there are many, they
+ * are handled in several ticks.
  */
 export function createTimeSlices(clock: Pick<Clock, 'soon'>): TimeSlices {
   const turns = new Fifo<() => void>()
   const waiting = new Fifo<ShortWork>()
   let isScheduled = false
-  /** The short work of the current tick. */
+  /** The short work of the current tick, in characters of text. */
   let used = 0
 
   const fits = (work: number): boolean => used + work <= maxWorkPerCall

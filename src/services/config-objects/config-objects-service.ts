@@ -29,8 +29,8 @@ export interface ConfigTopic {
 
 interface Deps {
   /**
-   * `undefined` without a config topic. The objects of the configuration file are then listed, and
-   * no object can change.
+   * The store and the writer of the config topic; `undefined` without a config topic. Without it,
+   * the objects of the configuration file are listed, but no object can change.
    */
   readonly topic: ConfigTopic | undefined
   /** Returns the settings of the configuration file. */

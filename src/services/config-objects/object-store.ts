@@ -39,8 +39,8 @@ export interface StoreListener {
 }
 
 /**
- * The objects of the config topic, in every process. The value of each version is decoded and
- * checked once, when it is first needed.
+ * The objects of the config topic. Every process reads the whole topic, and decodes and checks the
+ * value of each version once, when it is first needed.
  */
 export interface ObjectStore {
   /** Resolves when the topic has been read to its end. Rejects while it cannot be read. */

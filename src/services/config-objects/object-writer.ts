@@ -18,7 +18,7 @@ const readBackLimit = durationMs(10_000)
 const copyOwnAfter = durationMs(1_000)
 /**
  * Time, in ms, after which this process writes the copy for an ignored record of another process.
- * It is longer, because normally the other process writes the copy first.
+ * It is longer than `copyOwnAfter`, because normally the other process writes the copy first.
  */
 const copyOthersAfter = durationMs(30_000)
 

@@ -39,8 +39,8 @@ interface Write {
  * change again, based on that record.
  *
  * A writer may crash before it has read its record back. Therefore each record has a header with
- * the offset of the record on which it is based. When a reader finds another record between the
- * two, it merges the two changes (`SuppressionIndex.apply`).
+ * the offset of the record on which it is based. When a reader finds another record of the user
+ * between these two records, it merges the changes of both writers (`SuppressionIndex.apply`).
  */
 export class SuppressionWrites {
   readonly #deps: Deps

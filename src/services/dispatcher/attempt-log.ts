@@ -6,7 +6,7 @@ import type { AttemptRecords } from './attempt-records.ts'
 import { coalesce } from './coalesce.ts'
 import type { Delivery } from './delivery.ts'
 
-/** One of this many successful attempts is logged at info, the others at debug. */
+/** Of this number of successful attempts, one is logged at info and the others at debug. */
 const logOneIn = 1_000
 
 interface Deps {

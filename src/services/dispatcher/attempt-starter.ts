@@ -74,9 +74,8 @@ interface Deps extends Omit<LimitsDeps, 'wake'> {
 }
 
 /**
- * Takes deliveries from the destination queues while the process has permits. For each delivery it
- * decides with the rules of `src/core`. It then starts an attempt, or settles the delivery without
- * one.
+ * Takes deliveries from the destination queues while the process has permits. For each delivery,
+ * the rules of `src/core` decide whether it gets an attempt, or is settled without one.
  */
 export class AttemptStarter {
   readonly #deps: Deps

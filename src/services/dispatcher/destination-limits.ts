@@ -170,7 +170,10 @@ const start: Permission = { kind: 'start' }
 const waitForEnd: Permission = { kind: 'wait_for_end' }
 const deferToOthers: Permission = { kind: 'defer_to_others' }
 
-/** Rounds the wait up, because timers have whole milliseconds. */
+/**
+ * Returns a permission to start after `ms` milliseconds. The wait is rounded up, because timers
+ * have whole milliseconds.
+ */
 const waitFor = (ms: number): Permission =>
   ms <= 0 ? start : { kind: 'wait', forMs: Math.ceil(Math.min(ms, maxTimerMs)) }
 

@@ -10,8 +10,8 @@ interface Deps {
   /** Whether requests, deliveries or appends of this process are in progress. */
   readonly isBusy: () => boolean
   /**
-   * Called when nothing is in progress, or after the time limit. It may start appends, which are
-   * then awaited too.
+   * Called when nothing is in progress, or after `flowLimits.drain.timeout`. It may start appends,
+   * for which `drain` then also waits.
    */
   readonly handOver: () => void
 }

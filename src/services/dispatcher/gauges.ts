@@ -98,8 +98,9 @@ function lagOf({ highWatermark, tracker }: PartitionProcessor): number {
 }
 
 /**
- * Returns a function that returns when a partition last advanced or had nothing to do. The function
- * compares the committable offset with the offset at its previous call (the previous scrape).
+ * Creates a function for the time at which a partition last advanced or had nothing to do. The
+ * function compares the committable offset with the offset at its previous call (the previous
+ * scrape).
  */
 function createProgress(): (processor: PartitionProcessor, now: EpochMs) => EpochMs {
   const seen = new WeakMap<PartitionProcessor, { readonly offset: number; readonly at: EpochMs }>()

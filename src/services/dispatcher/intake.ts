@@ -168,8 +168,8 @@ export class Intake {
 
   #normalise(open: AdmittedRecord, foreign: Event, carried: DeliveryState | undefined): void {
     const { logger, metrics, settle } = this.#deps
-    // Another producer wrote this event, because Hookline sets `canonical` in its own events. So
-    // the event must not name one of Hookline's own sources.
+    // The event does not have `canonical: true`, which Hookline sets in its own events. So another
+    // producer wrote the event, and it must not name one of Hookline's own sources.
     if (isOwnSource(foreign.sourceId)) return settle.refused(open, 'unknown_source', { carried: namesIn(foreign) })
     const { topic, partition, offset } = firstOrigin(open.record)
     // The id is made from the record's position and is not random. So the message has the same id
@@ -292,9 +292,9 @@ export class Intake {
   }
 
   /**
-   * Defers an event whose source or destination is unknown for about 100 s, and dead-letters it
-   * after that. The reason for the wait: processes apply a changed configuration up to a minute
-   * apart, so this process may not know a new source or destination yet.
+   * Defers an event for about 100 s when its source or destination is unknown, and dead-letters the
+   * event after that. The reason for the wait: processes apply a changed configuration up to a
+   * minute apart, so this process may not know a new source or destination yet.
    */
   #holdUnrouted(open: AdmittedRecord, event: Event, carried: DeliveryState, reason: UnroutedReason): void {
     const { clock, policy, settle } = this.#deps

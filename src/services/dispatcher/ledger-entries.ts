@@ -18,8 +18,9 @@ export function identify(
   const isReplayed = carried === undefined || carried.reason === ''
   const taken = isRetry ? { destination: carried?.destination ?? noDestination, isReplayed } : undefined
   const origin = firstOrigin(record)
-  // Whether the record is a copy that a replay wrote. A retry record then has a `round` above 0:
-  // the number of replays of its event. A record of the events topic then has another first origin.
+  // Whether the record is a copy that a replay wrote. A copy in a retry topic has a `round` above
+  // 0: the number of replays of its event. A copy in the events topic names an earlier record as
+  // its first origin.
   const isReplayedEvent = isRetry ? (carried?.round ?? 0) > 0 : origin !== record
   admitted.identify({ appended: (carried?.origin ?? origin).timestamp, taken, isReplayedEvent })
 }

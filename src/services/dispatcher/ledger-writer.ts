@@ -23,8 +23,8 @@ const maxHold = durationMs(15_000)
  */
 const maxHoldOfHandover = durationMs(5_000)
 /**
- * How long before the deadline of a revocation the counts are discarded that are not stored yet.
- * This time exists because a timer may be late.
+ * Margin before the deadline of a revocation. Counts that are not stored when this margin begins
+ * are discarded. The margin exists because a timer may be late.
  */
 const beforeDeadline = durationMs(200)
 /**

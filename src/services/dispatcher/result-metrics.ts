@@ -14,8 +14,8 @@ import type { Delivery } from './delivery.ts'
 
 /**
  * Counts the results of deliveries and records in the metrics. Call `delivery`, `unrouted` and
- * `refused` only after the result is settled. If the partition is revoked before, the next owner
- * settles and counts the result.
+ * `refused` only after the result is settled. If the partition is revoked before that, the next
+ * owner settles and counts the result.
  */
 export interface CountResults {
   delivery(delivery: Pick<Delivery, 'event' | 'carried' | 'target'>, decision: Decision): void

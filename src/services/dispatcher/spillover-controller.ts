@@ -44,12 +44,14 @@ interface Deps {
  * to a retry topic. It begins when the process is stalled (its oldest record is in progress for
  * longer than `stallThresholdMs`) and the partition has also reached the higher limits of that
  * state.
- * - Normal case: queued deliveries of slow destinations move if the partition also has records in
- *   memory for other destinations. Otherwise they stay. The unread records of the partition then
- *   wait until attempts of the slow destination end, or until its circuit breaker opens.
+ * - Destinations without a limit of their own: queued deliveries of slow destinations move if the
+ *   partition also has records in memory for other destinations. Otherwise they stay. The unread
+ *   records of the partition then wait until attempts of the slow destination end, or until its
+ *   circuit breaker opens.
  * - Destinations with a limit: their deliveries may wait for hours, and unread records may be for
- *   other destinations. So up to a quarter of the partition's records move in any case. The rest
- *   stays in memory, so that the destination always has a delivery when its limit permits one.
+ *   other destinations. So up to a quarter of the partition's records move even if all of them are
+ *   for one destination. The rest stays in memory, so that the destination always has a delivery
+ *   when its limit permits one.
  */
 export class SpilloverController {
   readonly #deps: Deps

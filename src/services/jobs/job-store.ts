@@ -35,7 +35,7 @@ interface Deps {
   readonly logger: Logger
 }
 
-/** The jobs of the installation, in each operator process. */
+/** The jobs of the installation. Each operator process reads all of them from the jobs topic. */
 export interface JobStore {
   /** Resolves when the topic has been read to its end. Rejects while it cannot be read. */
   start(): Promise<void>

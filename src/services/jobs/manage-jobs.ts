@@ -27,7 +27,7 @@ interface Deps {
   readonly clock: Pick<Clock, 'now' | 'id'>
 }
 
-/** The operations on the jobs of the installation, in each operator process. */
+/** The operations of the operator API on the jobs of the installation. */
 export function createManageJobs({ store, offsets, topics, routing, clock }: Deps): JobsApi {
   /** The first record of a new job, with the offsets at which the job will end. */
   async function jobOf(request: JobRequest, asked: NewJob, id: string): Promise<Job> {

@@ -3,7 +3,7 @@ import type { Clock, Logger, TopicFollower } from '../../core/ports.ts'
 
 /**
  * Minimum time in ms between two removals of old records from the view. Old records do not count in
- * the sums.
+ * the sums, so they may be removed late.
  */
 const pruneEveryMs = 10_000
 /**

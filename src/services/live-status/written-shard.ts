@@ -28,7 +28,7 @@ export class WrittenShard {
   #activity: string | undefined = '{}'
   #results: string | undefined = '{}'
   #activityAt = 0
-  /** The beginning of the period that the results belong to. */
+  /** The beginning of the period of 15 minutes that the results belong to. */
   #start: EpochMs
 
   constructor(now: EpochMs) {

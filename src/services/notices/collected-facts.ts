@@ -9,7 +9,7 @@ export interface DestinationObserver {
    */
   breakerOpened(destination: string, outcomes: readonly Outcome[]): void
   breakerClosed(destination: string, outcomes: readonly Outcome[]): void
-  /** The endpoint of a webhook responded with 410 Gone. */
+  /** Called when the endpoint of a webhook responded with 410 Gone. */
   gone(destination: string, webhook: string): void
   deadLettered(destination: string, reason: DeadLetterReason): void
 }

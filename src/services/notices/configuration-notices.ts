@@ -5,7 +5,10 @@ import type { Notice } from '../../core/notices/notice.ts'
 /** Maximum number of changes that wait for `take`. Further changes are not reported. */
 const maxChanges = 1_000
 
-/** Finds the notices that follow from changes of the configuration, in every process. */
+/**
+ * Finds the notices that follow from changes of the configuration. Every process finds them, and
+ * one process of the installation sends them.
+ */
 export class ConfigurationNotices {
   #changes: ObjectChange[] = []
   #routing: Routing | undefined

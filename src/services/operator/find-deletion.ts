@@ -49,8 +49,8 @@ export const commandLimits: LookUpLimits = { records, time: durationMs(5_000), i
 /** Limits of the look-up for a response of the operator API. */
 export const requestLimits: LookUpLimits = { records, time: durationMs(1_500), isStrict: true }
 /**
- * Maximum error of the time in an id, in milliseconds. It is large, because a process uses its own
- * clock until it knows the brokers' time.
+ * Maximum error, in milliseconds, of the time in the id of a deletion. It is large, because a
+ * process uses its own clock until it knows the brokers' time.
  */
 const marginMs = 600_000
 

@@ -8,9 +8,9 @@ import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 /** Number of hours that each reading covers, the current one included. */
 const hours = 24
 /**
- * Time between two readings of the ledger. A reading takes at most seconds of CPU time. The alert
- * `HooklineLedgerDifference` waits for longer than this time, so a difference in only one reading
- * does not fire it.
+ * Time between two readings of the ledger. A reading takes at most some seconds of CPU time. The
+ * alert `HooklineLedgerDifference` waits for longer than this time, so a difference in only one
+ * reading does not fire it.
  */
 const readEvery = durationMs(300_000)
 /**
@@ -71,8 +71,8 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
   const task = createPeriodicTask({ clock, firstAfter, turn })
   return {
     start() {
-      // The alert `HooklineLedgerDifference` fires 30 minutes after this time if no complete
-      // reading has set a newer time.
+      // The first value is the time of the start. So the alert `HooklineLedgerDifference` fires
+      // after 30 minutes if no complete reading has set a newer time.
       metrics.ledgerReadAt.set({}, clock.now() / 1_000)
       task.start()
     },
@@ -81,9 +81,8 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
 }
 
 /**
- * Reads the hours of the last day whose counts are complete. In a new installation they are fewer
- * than
- * 24. `current` is the current hour, in hours since 1970.
+ * Reads the hours of the last day whose counts are complete. A new installation has fewer than 24
+ * of them. `current` is the current hour, in hours since 1970.
  */
 async function readCompleteHours(readLedger: ReadLedger, current: number): Promise<LedgerView> {
   const until = current + 1

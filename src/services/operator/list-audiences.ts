@@ -33,7 +33,10 @@ const minPause = durationMs(10_000)
 const pausePerReadTime = 4
 
 interface Deps {
-  /** `undefined` when the memberships topic does not exist, because no audience was ever synced. */
+  /**
+   * The source of the memberships; `undefined` when the memberships topic does not exist, because
+   * no audience was ever synced.
+   */
   readonly source: MembershipSource | undefined
   readonly directory: () => AudienceDirectory
   /**

@@ -43,7 +43,9 @@ export interface DeadLetterList {
   /** Number of dead letters that the filter selects. */
   readonly selected: number
   readonly byReason: ReadonlyMap<string, number>
-  /** The newest of the selected dead letters, oldest first. */
+  /**
+   * The newest of the selected dead letters, at most `limit`, sorted by time in ascending order.
+   */
   readonly deadLetters: readonly ListedDeadLetter[]
 }
 

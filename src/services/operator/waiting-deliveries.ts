@@ -70,7 +70,8 @@ async function readUncommitted(
   onRecord: (record: LogRecord) => void,
   budget: ReadBudget,
 ): Promise<boolean> {
-  // Read the commits first. A record that the dispatcher commits after this read is still counted.
+  // Read the commits before the ends, so that no waiting delivery is missed. The count may be too
+  // high: a record that the dispatcher commits after this read is still counted.
   const commits = await session.commits(groupId, topic)
   const ranges = await session.ranges(topic)
   for (const [partition, { beginning, end }] of ranges.entries()) {

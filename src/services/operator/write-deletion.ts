@@ -19,11 +19,13 @@ export interface DeletionDeps {
 }
 
 /**
- * Carries out a deletion in four steps, each acknowledged before the next. It adds the users to the
- * suppression list, writes an input for each user with which the audiences service forgets the
- * user, stores the record from which the status is read, and writes the delete messages.
+ * Carries out a deletion in four steps. Each step is acknowledged before the next one begins:
+ * - Add the users to the suppression list.
+ * - Write an input for each user, so that the audiences service forgets the user.
+ * - Store the record from which the status of the deletion is read.
+ * - Write the delete messages.
  *
- * After a crash it may be called again with the same record, and writes the same records under the
+ * After a crash, it may be called again with the same record, and writes the same records under the
  * same ids. Rejects when Kafka does not store a record; the records stored before that stay in
  * effect.
  */

@@ -38,8 +38,8 @@ export interface SyncReport {
 }
 
 /**
- * How a sync ended. In all cases except `ended`, Hookline applies the lines that it received
- * before, but does not remove the members that are missing from the list.
+ * How a sync ended. In all cases except `ended`, Hookline applies the lines that it has received,
+ * but does not remove the members that are missing from the list.
  */
 export type SyncEnd =
   | { readonly kind: 'ended' }

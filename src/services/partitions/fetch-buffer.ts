@@ -29,7 +29,7 @@ export class FetchBuffer {
     return this.#records.pop()
   }
 
-  /** Adds a record that `next` returned to the front again, so that `next` returns it again. */
+  /** Adds a record to the front again, so that `next` returns this record once more. */
   requeue(record: LogRecord): void {
     this.#records.push(record)
   }

@@ -24,7 +24,7 @@ describe('a batch that decompresses to 200 MB', () => {
     await sendPacked(topic, name, Buffer.alloc(bombBytes))
     await append(producer(), topic, { value: Buffer.from('after') })
     const recorder = new Recorder()
-    // Memory is measured after the batch was sent, because the memory for sending it is free again.
+    // Memory is measured only now, when the memory for sending the batch is free again.
     const before = process.memoryUsage().rss
     await consumer([topic]).start(recorder)
     await recorder.until(() => recorder.records.length === 3)

@@ -187,7 +187,8 @@ describe('compression codecs', () => {
   )
 
   it.each(codecs)('%s: the broker reads Hookline’s batches, and Hookline the broker’s', async compression => {
-    // A broker compresses batches again if the topic has another `compression.type`.
+    // If the topic has another `compression.type` than the batch, the broker unpacks the batch and
+    // compresses it again. So the broker reads the batches in `ours`, and writes those in `theirs`.
     const other = compression === 'GZIP' ? 'lz4' : 'gzip'
     const ours = await newTopic({ config: { 'compression.type': other } })
     const theirs = await newTopic({ config: { 'compression.type': compression.toLowerCase() } })

@@ -44,7 +44,7 @@ async function twoMembers() {
   const first = await join(topic, groupId)
   await first.recorder.until(() => first.recorder.records.length === 4)
   const second = await join(topic, groupId)
-  // A partition that moves has no owner until the first member has revoked it.
+  // The second member gets a partition only after the first one has revoked it.
   await first.recorder.until(() => owned(first).length === 2)
   await second.recorder.until(() => owned(second).length === 2)
   return { topic, groupId, first, second }

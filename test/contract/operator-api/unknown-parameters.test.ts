@@ -15,7 +15,10 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** The documents that anyone may read, also with a query that defeats a cache. */
+/**
+ * Documents that anyone may read. They accept every query, because clients add a query to defeat a
+ * cache.
+ */
 const documents = ['/openapi.json', '/.well-known/hookline-keys.json']
 const { paths } = operatorDocument() as { readonly paths: Readonly<Record<string, object>> }
 const withMethod = (method: string): readonly string[] =>
@@ -24,7 +27,7 @@ const withMethod = (method: string): readonly string[] =>
       ? [path.replace('{id}', 'filed').replace('{key}', 'a-key').replace('{name}', 'Shoppers')]
       : [],
   )
-/** Deletions and syncs have the errors of the tracking API. */
+/** Paths of deletions and syncs have the error codes of the tracking API. */
 const codeFor = (path: string): string => (/regulations|syncs/.test(path) ? 'invalid_body' : 'invalid_query')
 const answerTo = async (line: string) => {
   const { status, body } = await askObjects(server, line, line.startsWith('POST') ? {} : undefined)

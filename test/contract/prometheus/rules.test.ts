@@ -70,8 +70,8 @@ async function survivors(
         rulesWith(mutant, alert),
         `${alert}-${nameOf(mutant.rule)}-${index}`.replaceAll(':', '-'),
       )
-      // The error of a rule that Prometheus cannot parse would not show that a test detects the
-      // mutation.
+      // A mutant that Prometheus cannot parse also causes an error, but no test has detected that
+      // mutant.
       expect(text).not.toMatch(/parse error|error parsing|yaml:/)
       isNoticed ||= code !== 0 && text.includes('FAILED')
       if (isNoticed) break

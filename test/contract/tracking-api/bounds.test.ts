@@ -81,7 +81,7 @@ describe('the limit on pipelined requests', () => {
       expectAnswer(await wire.answer(), taken)
     }
     expect(counts).toHaveLength(20)
-    // One request more may have begun.
+    // The limit is 3, and the server may have begun one further request.
     expect(Math.max(...counts)).toBeLessThanOrEqual(4)
     await collector.stop()
   })
@@ -228,7 +228,7 @@ describe('stop', () => {
     await wire.send(Buffer.concat(Array(9).fill(post('/v1/t'))))
     await api.until(() => api.requests.length === 2)
     const stopped = collector.stop()
-    // Until lastCall, a new connection gets a response.
+    // Until `lastCall` has passed, a new connection gets a response.
     for (let isAnswered = true; isAnswered; ) {
       const late = await connected(collector.url)
       await late.send(request('GET /openapi.json'))

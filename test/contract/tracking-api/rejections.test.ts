@@ -7,7 +7,10 @@ import { page, serveCollector } from '../../support/collector/served-collector.t
 
 const { collector, exchange } = serveCollector()
 
-/** The rejections need 8 bytes for each character of an id, because JSON may escape it. */
+/**
+ * A batch whose rejections need too much memory: 8 bytes for each character of an id, because JSON
+ * may escape it.
+ */
 const longIds = { batch: Array(3_900).fill({ messageId: 'x'.repeat(1_000) }) }
 
 describe('requests that are refused completely', () => {

@@ -15,7 +15,10 @@ import { connect, type Wire } from '../../support/network/raw-http-client.ts'
 
 type Phase = 'arriving' | 'received' | 'unpacking'
 
-/** Knows the phase of each request. It is `unpacking` when it takes memory after it was received. */
+/**
+ * Knows the phase of each request. A request is `unpacking` when it takes memory after it was
+ * received.
+ */
 class ObservingApi extends ScriptedTrackingApi {
   readonly #phases = new Map<BodyMemory, Phase>()
   mostUnpacking = 0
@@ -60,15 +63,17 @@ const short = gzipSync(`[${'{},'.repeat(9_990)}{}]`)
 function emptyBlock(): string {
   const bits = (value: number, count: number): string => [...value.toString(2).padStart(count, '0')].reverse().join('')
   const order = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1]
-  // Not the last block, dynamic codes, 257 lengths of literals, 1 of distances, 18 of lengths.
+  // The header says: not the last block, dynamic codes, 257 literal codes, 1 distance code, and 18
+  // code length codes.
   const head = bits(0, 1) + bits(2, 2) + bits(0, 5) + bits(0, 5) + bits(order.length - 4, 4)
-  // The code 0 stands for the length 1, and 1 for a number of zeros (symbol 18).
+  // In the lengths of the codes, the bit 0 is the length 1, and the bit 1 a number of zeros (symbol
+  // 18).
   const codes = order.map(symbol => bits(symbol === 18 || symbol === 1 ? 1 : 0, 3)).join('')
   const zeros = (count: number): string => `1${bits(count - 11, 7)}`
   return `${head}${codes}${zeros(138)}${zeros(118)}000`
 }
 
-/** A gzip body of these packed bytes that begins with empty blocks and unpacks to `text`. */
+/** A gzip body that begins with about `bytes` bytes of empty blocks, and unpacks to `text`. */
 function manyBlocks(bytes: number, text: string): Buffer {
   const unit = emptyBlock().repeat(4)
   const octets = unit.match(/.{8}/g) ?? []
@@ -156,7 +161,8 @@ describe('many gzip bodies that are complete at the same time', () => {
     const finish = await assembleAll([...hostile, ...honest])
     void finish()
     for (const wire of wires.slice(hostile.length)) expectAnswer(await wire.answer(), taken)
-    // 12 bodies were being unpacked, and 4 others had to end before the last small body began.
+    // At most 12 bodies are unpacked concurrently, and each of the 4 small bodies may wait until
+    // one expensive body ends. So about 16 expensive bodies may end before the last small one.
     expect(api.requests.filter(({ headerKey }) => headerKey?.startsWith('H') === true).length).toBeLessThan(24)
     for (const wire of wires.slice(0, hostile.length)) expectAnswer(await wire.answer(), taken)
   })

@@ -132,8 +132,8 @@ describe.each(adapters)('%s: client certificates', (_, create) => {
     await post(target.url(), {}, { tlsIdentity: after })
     expect(seen).toEqual(['before', 'after'])
     expect(target.connections()).toBe(2)
-    // Idle connections close after 10 s, for which this test does not wait. If a TLS identity was
-    // not used for five minutes, the next new identity closes its connections immediately.
+    // Idle connections close after 10 s, for which this test does not wait. The connections of a
+    // TLS identity that was not used for five minutes close when a request has a new TLS identity.
     await clock.advance(300_000)
     await post(target.url(), {}, { tlsIdentity: after })
     await post(target.url(), {}, { tlsIdentity: other })

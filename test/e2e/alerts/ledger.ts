@@ -9,7 +9,7 @@ import type { Fault, Installation } from './fault.ts'
 
 const job = 'ledger'
 const partitions = [0, 1, 2, 3]
-/** Failed deliveries stay in the retry topic of this wait. */
+/** The wait before the only retry. Failed deliveries stay in the retry topic of this wait. */
 const wait = durationMs(3_600_000)
 
 /** A process with an operator service, which reads the ledger. */
@@ -85,7 +85,7 @@ const lost: Fault<Ledger> = {
   end: ledger => ledger.beginAgain(),
 }
 
-/** Lost deliveries that only the ledger shows. */
+/** An installation that loses deliveries, which only the ledger shows. */
 export const ledger: Installation<Ledger> = {
   job,
   rounds: [[lost]],

@@ -76,8 +76,8 @@ class Outage {
   }
 
   /**
-   * Sets the clock of this process and of processes that start later. It is `aheadMs` ahead of the
-   * machine's clock.
+   * Sets the wall clock of the Hookline process, and of processes that start later, to `aheadMs`
+   * ahead of the machine's clock.
    */
   async setClock(aheadMs: number): Promise<void> {
     await writeFile(this.#clockFile, String(aheadMs))

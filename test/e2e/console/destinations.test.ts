@@ -95,7 +95,7 @@ it('a source is added, its key is accepted, and it is changed and deleted', asyn
   await page.getByText('Saving it changes these fields: writeKey').waitFor()
   await button('Save').click()
   await button('Edit').waitFor()
-  // The first key was shown as *** and stayed.
+  // The form showed the first write key as ***, and saving the form has kept this key.
   await untilAnswer(second, 200)
   expect(await track(key)).toBe(200)
 
