@@ -11,7 +11,10 @@ export function writeVarint(bytes: number[], value: number): void {
   bytes.push(left)
 }
 
-/** Reads a varint; `undefined` when it exceeds 2^53 - 1, or the bytes end. */
+/**
+ * Reads a varint; `undefined` when it exceeds 2^53 - 1, or when the bytes end before the varint
+ * ends.
+ */
 export function readVarint(reader: ByteReader): number | undefined {
   let value = 0
   for (let scale = 1; scale <= 2 ** 49; scale *= 128) {

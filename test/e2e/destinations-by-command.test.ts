@@ -48,7 +48,6 @@ it('a destination is added, paused, changed, rotated and deleted by commands whi
     await installation.send(trackEvents(10, `m-${sent}`))
     sent += 10
   }
-  /** Sends messages until the condition is true. */
   const sendUntil = (condition: () => boolean): Promise<unknown> =>
     until(async () => {
       await send()

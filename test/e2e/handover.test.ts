@@ -26,7 +26,9 @@ interface Receivers {
   readonly slower: RecordingReceiver
 }
 
-/** Starts three destinations of one source. Two of them are slower than the events arrive. */
+/**
+ * Starts three destinations of one source. Two of them respond so slowly that events wait for them.
+ */
 async function setUp() {
   const [fast, slow, slower] = await Promise.all(
     [5, 150, 400].map(async ms => closing(await RecordingReceiver.started({ latency: durationMs(ms) }))),

@@ -12,5 +12,8 @@ export const attemptsTopic = z
     'Which attempts Hookline records in the topic `<prefix>.attempts`. `hookline message`, `hookline tail` and the operator API read this topic. `failures`: failed attempts, and the successful attempts of deliveries that failed or were replayed before. `all`: all attempts. `off`: the topic does not exist. Deprecated: `true` for `all`, `false` for `off`. Under load, records of some attempts may be missing.',
   )
 
-/** Which attempts are recorded in the attempts topic: see `isRecorded`. */
+/**
+ * Which attempts have a record in the attempts topic. `failures`: each failed attempt, and each
+ * success after a failure or a replay. `all`: each attempt. `off`: none.
+ */
 export type RecordedAttempts = z.output<typeof attemptsTopic>

@@ -169,13 +169,13 @@ export type NoticesSettings = Immutable<NonNullable<Configuration['notices']>>
 export interface TracesSettings {
   /** The OTLP/HTTP endpoint; `undefined` when OpenTelemetry's environment variables name it. */
   readonly endpoint: string | undefined
-  /** The part, from 0 to 1, of the traces started by Hookline that is sampled. */
+  /** The share, from 0 to 1, of the traces started by Hookline that are sampled. */
   readonly sample: number
 }
 
 /**
- * Counts the files of `destinationsFrom` that are invalid, or are missing although an audience, the
- * canary or the notices use their destination.
+ * The numbers of files of `destinationsFrom` that are not in use: they are invalid, or are missing
+ * although an audience, the canary or the notices use their destination.
  */
 export interface ExcludedFiles {
   readonly files: number

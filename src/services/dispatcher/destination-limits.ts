@@ -62,8 +62,8 @@ export class DestinationLimits {
     // destinations have limits.
     if (plan?.kind === 'deliver' && !this.hasLimit(target)) return start
     const current = planOf(target, this.#deps)
-    // A delivery that gets no attempt need not wait for a limit, for example while its destination
-    // is paused.
+    // A delivery that gets no attempt, for example because its destination is paused, need not wait
+    // for a limit. It may leave its queue now.
     if (current.kind !== 'deliver' || current.isPaused) return start
     const now = this.#deps.clock.monotonic()
     slowDown.setPart(this.#deps.share.rateAt(now), now)

@@ -10,12 +10,10 @@ import type { Delivery, DestinationState } from './delivery.ts'
 import type { Permission } from './destination-limits.ts'
 
 /**
- * Number of blocked queues that may try to start a delivery when requests end, in addition to one
- * queue for each ended request or delivery. A queue is *blocked* when it has a ready delivery but
- * no free permit. The queues that have been blocked longest come first; the queues of the ended
- * requests come last, because they may already use their full fair share of the permits. With 1,000
- * destinations most queues are blocked, so a turn for all of them would cost more CPU time than the
- * requests.
+ * Number of blocked queues that get a turn when requests end, in addition to one queue for each
+ * ended request or delivery. A queue is *blocked* when it has a ready delivery but no free permit.
+ * With 1,000 destinations most queues are blocked, so a turn for all of them would cost more CPU
+ * time than the requests.
  */
 const { minAsked } = flowLimits.dispatch
 
@@ -156,7 +154,8 @@ export class DestinationQueues {
 
   /**
    * Called when requests or deliveries of the `ended` queues have ended, so permits are free. It
-   * gives a turn to some blocked queues, the longest blocked first, and then to the `ended` queues.
+   * gives a turn to some blocked queues, the longest blocked first. The `ended` queues get their
+   * turn last, because they may already use their full fair share of the permits.
    */
   unblock(ended: readonly DestinationState[]): void {
     for (let remaining = minAsked + ended.length; remaining > 0; remaining--) {

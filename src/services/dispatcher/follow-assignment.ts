@@ -12,7 +12,7 @@ interface Deps {
   /** Resolves with the number of partitions of the events topic. */
   readonly countPartitions: () => Promise<number>
   /**
-   * Called when this process may use another part of the destinations' limits than before. Each
+   * Called when the part of the destinations' limits that this process may use has changed. Each
    * limit is divided among the processes by their partitions.
    */
   readonly onChange: () => void

@@ -31,7 +31,7 @@ interface Deps {
  */
 export interface JobRunner {
   start(): void
-  /** Stops the work on all jobs, and releases them to other processes. */
+  /** Stops this process's work on jobs, and releases the jobs to other processes. */
   stop(): Promise<void>
   /** Sets the gauges to their current values. */
   refreshGauges(): void

@@ -37,10 +37,7 @@ export interface StatusWriterDeps extends StatusAppenderDeps {
  */
 const turnEvery = durationMs(1_000)
 const turns = 5
-/**
- * Maximum time that `stop` waits for the writes in progress. For its own last writes, it then waits
- * for at most the same time.
- */
+/** Maximum time that `stop` waits for the writes in progress, and again for its own last writes. */
 const stopLimit = durationMs(1_000)
 
 export interface StatusWriter {

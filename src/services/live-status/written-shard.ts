@@ -35,9 +35,7 @@ export class WrittenShard {
     this.#start = periodOf(now)
   }
 
-  /**
-   * Whether the status topic may have an activity record of the shard, which this process wrote.
-   */
+  /** Whether the status topic may have an activity record that this process wrote for the shard. */
   get hasActivity(): boolean {
     return this.#activity !== '{}'
   }
@@ -60,7 +58,7 @@ export class WrittenShard {
   /**
    * Writes the shard's counts (`all`) of the current period. When the period has ended, writes
    * these counts once more, and then subtracts them from `all`, so that the next period starts
-   * without them. So every result counts in one period.
+   * without them. So every result counts in exactly one period.
    */
   writeResults(
     records: StatusAppender,

@@ -5,9 +5,9 @@ import type { EpochMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 /**
- * The states of the destinations whose facts this process reads, by partition. The states of a
- * partition are discarded at its revocation. The next owner begins without them, even if it is this
- * process again.
+ * The state of the notices about each destination whose facts this process reads, by partition. The
+ * states of a partition are discarded at its revocation. The next owner begins without them, even
+ * if it is this process again.
  */
 export class DestinationStates {
   readonly #byPartition = new WeakMap<PartitionProcessor, Map<string, DestinationNotices>>()

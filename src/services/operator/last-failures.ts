@@ -7,7 +7,7 @@ import type { RecordedAttempts } from '../../core/settings/recorded-attempts.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { readNewestFirst } from './read-newest-first.ts'
 
-/** Maximum number of failures in a status. */
+/** Maximum number of failed attempts in the status of a destination. */
 const maxFailures = 50
 
 export interface LastFailures {

@@ -72,7 +72,8 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
     const answer = await guarded(target, current =>
       current === undefined && !mayCreate ? undefined : { ...document, id },
     )
-    // RFC 9110 13.1.1: If-Match is false when there is no object.
+    // If-Match is false when there is no object (RFC 9110 13.1.1), so the answer is
+    // `precondition_failed`.
     return answer === notFound
       ? objectRefusal(
           'precondition_failed',

@@ -32,15 +32,18 @@ export interface ReadStatusDeps {
 }
 
 /**
- * Limits of the records and of the time, in ms, that one status reads. An idle core reads 50,000
- * records in this time.
+ * Limits of the reads for one response with a status: records, and time in ms. An idle core reads
+ * 50,000 records in this time.
  */
 export const statusLimits: ReadLimits = { records: 50_000, time: 600 }
-/** Maximum time of a status. It includes the waits for other requests and for Kafka. */
+/**
+ * Maximum time until the response with a status. It includes the waits for other requests and for
+ * Kafka.
+ */
 export const maxStatusTime = durationMs(1_800)
 /** Maximum time of a read, in ms: the time in `statusLimits`, and the time of its last chunk. */
 const readMs = 1_000
-/** Maximum number of objects with problems in a status. */
+/** Maximum number of objects with problems in one response with a status. */
 const maxObjects = 100
 
 interface ReadStatus {

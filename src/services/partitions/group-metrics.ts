@@ -9,7 +9,7 @@ export interface GroupMember {
   readonly consumer: Pick<LogConsumer, 'timeSinceContact'>
 }
 
-/** Adds a member's record counts since the last call to the counters, and sets its gauges. */
+/** Increases the counters by a member's record counts since the last call, and sets its gauges. */
 export function showGroup(metrics: Metrics, group: ConsumerGroupLabel, { partitions, consumer }: GroupMember): void {
   const { consumed, done, handedBack, joins } = partitions.takeCounts()
   metrics.recordsConsumed.inc({ group }, consumed)

@@ -48,7 +48,7 @@ describe('the page', () => {
       expect([status, body]).toEqual([200, '<title>page</title>'])
       expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' })
       // All files of a package have the same modification time. So these headers would be equal in
-      // two versions.
+      // two versions, and a browser would keep the old page.
       expect([headers['etag'], headers['last-modified']]).toEqual([undefined, undefined])
     },
   )

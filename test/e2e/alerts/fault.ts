@@ -61,7 +61,7 @@ export class Outcomes {
     await deed.then(this.of(alert)[what].resolve, error => this.fail([alert], error))
   }
 
-  /** Rejects the promises of these alerts that are still pending. */
+  /** Rejects those promises of the alerts that are still pending. */
   fail(alerts: readonly string[], error: unknown): void {
     for (const { fired, cleared } of alerts.map(alert => this.of(alert)))
       for (const { reject } of [fired, cleared]) reject(error)
