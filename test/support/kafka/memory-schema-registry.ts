@@ -14,7 +14,7 @@ export const eventsTopic = 'hookline.events'
 export class MemoryRegistry implements Registry {
   readonly url = 'http://registry.test'
   readonly #own: { readonly subject: string; readonly schema: string }
-  /** The requested ids, in order. */
+  /** Ids of the schemas that were requested, in the order of the requests. */
   readonly asked: number[] = []
   #schemas: (FoundSchema | Error)[] = []
   #ownIsRegistered = true
@@ -63,7 +63,10 @@ const compiled = (schema: object): FoundSchema => ({
   type: avsc.Type.forSchema(schema as avsc.Schema, { wrapUnions: 'auto', typeHook: boundedCollection }),
 })
 
-/** Encodes a value as a producer does that has its own schema. */
+/**
+ * Encodes a value with any schema. The result begins with the id of the schema, as in a Kafka
+ * record.
+ */
 export function written(schemaId: number, schema: object, value: object): Buffer {
   const frame = Buffer.alloc(5)
   frame.writeInt32BE(schemaId, 1)

@@ -10,9 +10,7 @@ export class MemorySession implements LogSession {
   readonly #topics = new Map<string, LogRecord[][]>()
   readonly #committed = new Map<string, readonly Commit[]>()
   readonly #partitions: number
-  /**
-   * First offset after retention has deleted records, by topic and partition, for example `t/0`.
-   */
+  /** Offset of the first record that retention has not deleted, by topic and partition (`t/0`). */
   readonly removed = new Map<string, number>()
   count = 0
 

@@ -106,8 +106,9 @@ export async function whileWriting<T>(producer: MemoryTopicsProducer, work: Prom
 }
 
 /**
- * Like `whileWriting`, but simulates a kill of the process: it stops after `writes` records and
- * does not acknowledge the last one. Returns false if `work` ended before that.
+ * Like `whileWriting`, but simulates a kill of the process after `writes` records: the last one is
+ * stored and not acknowledged. Resolves with true after the kill, and with false if `work` ended
+ * before it.
  */
 export async function killedAfter(
   producer: MemoryTopicsProducer,

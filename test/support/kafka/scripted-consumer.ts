@@ -10,8 +10,8 @@ export interface Fetch {
   /** Number of earlier records that are delivered a second time. */
   readonly again?: number
   /**
-   * Whether the next offset of the batch also skips the offsets without records (a gap, as after
-   * compaction) that follow the last record.
+   * Whether offsets without records (a gap, as after compaction) that follow the last record belong
+   * to the batch. The next fetch then begins after them.
    */
   readonly withGap?: boolean
   /** Whether the fetch was in progress when the partition was paused. */
@@ -114,8 +114,8 @@ export class ScriptedConsumer implements LogConsumer {
 }
 
 /**
- * Callbacks of a service that admits no records. Its partitions may prefetch up to the higher
- * limits.
+ * Callbacks of a service that admits no records. The prefetch limits for stalled processes apply,
+ * which are the higher ones.
  */
 export const noAdmission: Admission = {
   prefetchesDeeper: () => true,

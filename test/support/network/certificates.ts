@@ -29,7 +29,8 @@ interface Key {
 }
 
 /**
- * Creates a key with Node, which also signs. forge is slow at both and only writes the certificate.
+ * Creates a key with Node. Node also makes the signatures, because forge is slow at both tasks.
+ * forge only encodes the certificates.
  */
 function createKey(): Key {
   const pair = generateKeyPairSync('rsa', {

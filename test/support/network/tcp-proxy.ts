@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 /**
  * How the proxy treats its connections.
+ * - `open`: forwards everything.
  * - `cut`: closes open connections, and new ones immediately.
  * - `reset`: resets open connections, and each new one with its first bytes.
  * - `half-open`: keeps all connections open and forwards nothing, like a firewall that has dropped

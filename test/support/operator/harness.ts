@@ -124,7 +124,10 @@ export class OperatorHarness {
     return last?.value ? decodeSuppressions(last.value.toString()) : undefined
   }
 
-  /** Writes the stored membership of a user, or a tombstone if `state` is undefined. */
+  /**
+   * Writes the membership of a user to the memberships topic, or a tombstone if `state` is
+   * undefined.
+   */
   keep(key: MemberKey, state: Partial<Membership> | undefined): void {
     const partition = partitionFor(Buffer.from(key.userId), partitions)
     this.#write(topics.memberships, membershipKey(key), partition, state && toMembershipRecord({ ...member, ...state }))

@@ -9,9 +9,10 @@ interface Options {
 }
 
 /**
- * Maximum number of characters of a body before compression. The operator listener accepts 1 MiB.
- * The first requests have this size, one for each kind of body, compression and framing. After
- * them, four of five requests are small, to save time.
+ * Number of characters of the largest bodies before compression. It is a little less than the 1 MiB
+ * that the operator listener accepts. Each kind of body, compression and framing occurs once in
+ * this size, among the first requests. After them, only every fifth request may be this large, to
+ * save time.
  */
 const largest = 1_048_576 - 1_024
 const large = { first: 60, every: 5 }

@@ -27,7 +27,7 @@ interface Options {
   readonly clock?: Clock
   readonly memory?: MemoryObjects
   readonly transport?: WebhookTransport
-  /** Absent in tests without `auth.oauth2`. */
+  /** Adds access tokens to requests. Absent in tests without `auth.oauth2`. */
   readonly authorize?: Authorize
   readonly failures?: LastFailures
   readonly live?: StatusView

@@ -22,7 +22,7 @@ import { ManualClock } from '../manual-clock.ts'
 export const topics = topicNames('hookline')
 export const firstTier = 'hookline.retry.10s'
 
-/** The destinations `crm` and `shop` are configured, and `gone` is not. */
+/** Context of the replays: the destinations `crm` and `shop` are configured, and `gone` is not. */
 export const context: ReplayContext = {
   topics,
   routing: createRouting({
@@ -49,7 +49,8 @@ export function deliveryOf(n: number, sourceId: string, destination = 'crm'): Ou
 }
 
 /**
- * The dead letter of the nth event without a destination, for example because it is undecodable.
+ * The dead letter of the nth event. It names no destination, for example because the event is
+ * undecodable.
  */
 export function refusedEvent(n: number, reason: DeadLetterReason = 'undecodable'): OutgoingRecord {
   return deadLetterRecord(recordOf({ partition: n % 2, offset: n, key: Buffer.from(`user-${n}`) }), undefined, reason)

@@ -27,7 +27,9 @@ export const clock = new ManualClock()
 /** The current server, and its objects on an in-memory log. Each test gets new ones. */
 export const served = {} as { server: Awaited<ReturnType<typeof startOperator>>; memory: MemoryObjects }
 
-/** Starts a server with options that differ from those of `serveObjectsForEach`. */
+/**
+ * Starts a server, which then is the current one. `serveObjectsForEach` calls it without options.
+ */
 export async function start(options: Parameters<typeof memoryObjects>[1] = {}): Promise<void> {
   served.memory = await memoryObjects(clock, options)
   const objects = await objectsApi({ memory: served.memory, clock })

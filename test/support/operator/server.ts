@@ -40,7 +40,7 @@ interface Options {
   readonly tracer?: Tracer | undefined
 }
 
-/** The log of an installation that has not had any message. */
+/** Answers for an installation that has no messages and no dead letters. */
 const emptyLog: MessageAndDeadLetterApi = {
   message: async ({ id, since }) => ({
     kind: 'answered',

@@ -5,8 +5,8 @@ import type { Seen } from '../webhook/recorded-deliveries.ts'
 import { idAt, offsetOf, partitionOf } from './numbered-messages.ts'
 
 /**
- * Factor by which every time limit is multiplied. Processes are slower here, because tests share
- * the machine with other tests and with the brokers.
+ * Factor by which every time limit is multiplied. The limits are for an idle machine, but these
+ * tests share the machine with other tests and with the brokers.
  */
 export const patience = Number(process.env['PATIENCE'] ?? 2)
 
@@ -26,8 +26,9 @@ export function isCommitted(positions: readonly CommittedPosition[]): (id: strin
 }
 
 /**
- * Returns errors in committed positions. It is an error if an offset or a done record is no longer
- * committed. It is also an error if a record was committed before its delivery.
+ * Compares the committed positions with those of the previous check, and returns the errors. It is
+ * an error if a record was marked as done and no longer is, or if a record is marked as done before
+ * its delivery.
  */
 export function progressFaults(
   before: readonly CommittedPosition[],

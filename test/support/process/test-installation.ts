@@ -18,8 +18,8 @@ import { assertNoSecretsPrinted, metricsTextOf } from '../secret-scan/scan-outpu
 import { silent } from '../telemetry/silent-logger.ts'
 
 /**
- * A separate installation on the broker and registry of the test run: its topics, its schemas, a
- * configuration file and real processes.
+ * A separate installation on the registry and, by default, the broker of the test run: its topics,
+ * its schemas, a configuration file and real processes.
  */
 export interface TestInstallation {
   readonly topics: TopicNames
@@ -49,7 +49,10 @@ export interface TestInstallation {
 /** The write key of the source `web`, except in tests that configure other sources. */
 export const webKey = testSecret('web-key')
 
-/** Changes to the configuration. Those of `topics` are merged with the defaults. */
+/**
+ * Changes to the default configuration. Each key replaces the default key. Only the keys of
+ * `topics` are merged with the default ones.
+ */
 export interface ConfigurationOverrides {
   readonly topics?: { readonly prefix?: string; readonly partitions: number; readonly replicationFactor: number }
   readonly [key: string]: unknown
@@ -80,7 +83,7 @@ export async function startInstallation(
       JSON.stringify({ ...base, ...overrides, topics: { ...base.topics, ...overrides.topics } }, null, 2),
     )
   await write(config)
-  // The installation can use another broker than the broker of the test run.
+  // Tests can choose another broker than the one that the environment names.
   const env = { ...process.env, KAFKA_BROKERS: brokers }
   const command = async (...words: readonly string[]): Promise<string> => {
     const out = await hookline(configFile, words, env)
@@ -104,7 +107,7 @@ export async function startInstallation(
   const running = new Set<RunningService>()
   const readEach: TestInstallation['readEach'] = async (topic, onRecord) => {
     await createReader({ kafka, clock, logger: silent }).readToEnd(topic, record => {
-      // Leaves out the records that processes write to read the time of the broker.
+      // Leave out the records that processes write only to learn the broker's time.
       if (record.key?.toString() !== '-/clock') onRecord(record)
     })
   }

@@ -8,7 +8,8 @@ import type { ActiveAlert, LivePrometheus } from './server.ts'
 export interface Sought {
   readonly alert: string
   /**
-   * The job of the installation. Alerts for a target that is not scraped do not have this label.
+   * The label `job` of the processes of the installation. An alert without this label also matches,
+   * because alerts for a target that is not scraped do not have it.
    */
   readonly job: string
   readonly labels: Readonly<Record<string, string>>

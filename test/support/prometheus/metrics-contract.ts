@@ -18,7 +18,7 @@ export interface ContractMetric {
 
 /**
  * The metrics of the committed file. They are read from the file and not from the code that
- * generates it.
+ * generates it, so that tests check the file itself.
  */
 export const contractMetrics: readonly ContractMetric[] = (
   parse(readFileSync(join(import.meta.dirname, '../../../schemas/metrics.yaml'), 'utf8')) as {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { RunningService } from '../../../deploy/tools/local/hookline-process.ts'
 import { assertNoSecrets } from './find-secret.ts'
 
-/** A rotation shows the new secret once. */
+/** Matches the commands and paths of rotations. Only a rotation may show a secret: the new one. */
 const rotation = /\brotate-(secret|key)\b/
 /** Time limit for the metrics of a process, in ms. A frozen process does not respond. */
 const metricsLimitMs = 2_000

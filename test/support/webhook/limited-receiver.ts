@@ -37,9 +37,9 @@ const tickMs = 10
 const minStallMs = 50
 
 /**
- * A receiver that records when requests arrive. If it has a limit, it responds with 429 to the
- * requests above the limit. It counts them with a token bucket of one second. Times are monotonic
- * milliseconds.
+ * A receiver that records when requests arrive. If it has a limit of requests per second, it
+ * responds with 429 to the requests above the limit. A token bucket with the tokens of one second
+ * decides which requests these are. Times are monotonic milliseconds.
  */
 export class LimitedReceiver {
   /** Arrival times of the requests that got a 200. */

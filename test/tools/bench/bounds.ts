@@ -76,8 +76,8 @@ const limits = {
   liveP99: { must: { atMost: 38 }, aim: { atMost: 32 } },
   healthyInTime: { must: { atLeast: 0.999 } },
   /**
-   * p99 latency of the other endpoints in milliseconds, while one of ten does not respond or the
-   * rate of its destination is limited.
+   * p99 latency of nine of ten endpoints in milliseconds, while the tenth one does not respond, or
+   * while the rate of its destination is limited.
    */
   isolatedP99: { must: { atMost: 60 } },
   /**
@@ -106,15 +106,15 @@ const limits = {
   /** Seconds from the start of a process to its readiness, with 10,000 destinations. */
   readyWithDestinations: { must: { atMost: 5 } },
   /**
-   * p99 of the seconds from the response of the operator API to a change until every process
-   * applies the change.
+   * p99, in seconds, of the time until every process applies a change. The time begins when the
+   * operator API has acknowledged the change.
    */
   changeInForce: { must: { atMost: 1 } },
   /** p99 latency while the configuration changes, relative to the same load without changes. */
   besideChanges: { must: { atMost: 1.1 } },
   /**
-   * p95 in ms of the answers of the operator API that are not marked partial, with 10,000
-   * destinations and a million dead letters.
+   * p95 of the response time of the operator API in ms, with 10,000 destinations and a million dead
+   * letters. Answers that are marked partial do not count.
    */
   operatorAnswer: { must: { atMost: 2_000 } },
   /** Number of answers of the operator API that are not marked partial and took more than 2 s. */
@@ -164,8 +164,8 @@ const limits = {
    */
   stampede: { must: { atMost: 1.05 } },
   /**
-   * p99 latency of an endpoint that had no outage while a recovered endpoint gets its backlog,
-   * relative to the p99 before the outage.
+   * p99 latency of a healthy endpoint while another endpoint, which has recovered from an outage,
+   * gets its backlog. It is relative to the p99 before the outage.
    */
   besideDraining: { must: { atMost: 1.1 } },
   /** Share of a CPU core that a process uses while it has no events to deliver. */
@@ -186,10 +186,10 @@ const limits = {
    */
   bytesPerMember: { must: { atMost: 150 }, aim: { atMost: 120 } },
   /**
-   * CPU time per message from the call until the message is sent: the time of Segment's library,
-   * divided by the time of Hookline's client. At 2,000 messages per second both libraries send
-   * requests with few messages. The cost of the requests then has a larger share, so the limit is
-   * lower.
+   * CPU time per message of Segment's library, divided by that of Hookline's client. Both are the
+   * time from the call until the message is sent. At 2,000 messages per second, both libraries send
+   * requests with few messages. The cost of the requests is then a larger part of both times, so
+   * the limit of the ratio is lower.
    */
   cheaperThanSegment: {
     'full speed': { must: { atLeast: 3 } },

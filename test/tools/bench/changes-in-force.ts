@@ -7,8 +7,8 @@ import { changeIn } from './topic-destinations.ts'
  */
 export interface Change {
   /**
-   * Number of the change. Each request that is made with this configuration has the number in its
-   * path.
+   * Number of the change. Each request that is made with the changed configuration has the number
+   * in its path.
    */
   readonly number: number
   /** When the response of the operator API arrived, in milliseconds since 1970. */

@@ -7,7 +7,7 @@ import { secret } from './forwarders/hookline.ts'
 import type { Installation } from './installation.ts'
 import { idOf, numberIn } from './sample-events.ts'
 
-/** Number of destinations of each source, without those in `busy`. */
+/** Number of destinations of each source. The busy destinations do not count. */
 const perSource = 10
 /** Of `period` consecutive sources, the first `count` send to a busy destination. */
 const busy = { count: 10, period: 20 }

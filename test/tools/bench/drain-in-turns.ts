@@ -23,8 +23,8 @@ const mostMissed = 3
 export interface Contender {
   readonly forwarder: Forwarder
   /**
-   * Each contender needs its own installation, because two that share a topic would share its
-   * partitions.
+   * How the forwarder is started. Each contender needs its own installation: two contenders on one
+   * topic would share its partitions.
    */
   readonly job: Omit<Job, 'stage' | 'targets'>
   /**
@@ -36,10 +36,10 @@ export interface Contender {
 }
 
 /**
- * Measures forwarders that run concurrently. One at a time runs on the forwarder's core, while the
+ * Measures several forwarders in turns. One at a time runs on the forwarder's core, while the
  * others are stopped, and all progress equally. Changes in the machine's speed then affect all of
- * them equally, so costs per CPU second can be compared. Deliveries per second of wall time cannot
- * be compared.
+ * them equally, so the deliveries per CPU second can be compared. The deliveries per second of wall
+ * time mean nothing, because this time includes the time for which a forwarder was stopped.
  */
 export async function drainInTurns<Name extends string>(
   stage: Stage,

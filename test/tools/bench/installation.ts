@@ -19,7 +19,10 @@ import { createEvents, numberIn } from './sample-events.ts'
 import type { Stage } from './test-bed.ts'
 import { useTopics } from './warm-topics.ts'
 
-/** A set of topics on the broker of the bench, with operations on them. */
+/**
+ * The topics of an installation on the broker of the bench, with operations on them. Other modules
+ * start its processes.
+ */
 export interface Installation {
   readonly topics: TopicNames
   readonly sourceIds: readonly string[]

@@ -39,8 +39,8 @@ const warmUp = 1_000
 
 /**
  * Appends events and waits until the forwarder has delivered them, so that the measurement excludes
- * its start. If `elsewhereOneIn` is n, every n-th event goes to another receiver, so the function
- * does not wait for it. @throws Stalled
+ * the start of the forwarder. If `elsewhereOneIn` is n, every n-th event goes to another receiver,
+ * and the function does not wait for these events. @throws Stalled
  */
 export async function warm(
   { receiver }: Stage,

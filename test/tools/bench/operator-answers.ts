@@ -13,8 +13,8 @@ export interface Answer {
 export interface Question {
   readonly name: string
   /**
-   * The path and query of the n-th request. `next` is the field `next` of the answer before it;
-   * undefined at first and after the last page.
+   * The path and query of the n-th request. `next` is the field `next` of the previous answer:
+   * undefined for the first request, and after the last page.
    */
   readonly path: (n: number, next: string | undefined) => string
 }

@@ -28,7 +28,7 @@ export interface Places {
   readonly written: readonly Written[]
 }
 
-/** The requests in the order of measurement. The first one reads the topics for the first time. */
+/** The requests in the order of measurement. */
 export function questionsOf({ destinations, sources, written }: Places): readonly Question[] {
   const [idAt, writtenAt] = [idOf(destinations), writtenOf(written)]
   const list = '/v1/destinations?limit=100'

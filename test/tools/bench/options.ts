@@ -7,7 +7,7 @@ export const rowNames = [
 ] as const
 export type RowName = (typeof rowNames)[number]
 
-/** Rows that are measured once, because they ignore RUNS. */
+/** Rows that are measured once, whatever the value of RUNS. */
 export const rowsWithoutRepetition: readonly RowName[] = [
   'memory',
   'live',

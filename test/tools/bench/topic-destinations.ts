@@ -9,8 +9,8 @@ export const quietSource = 'quiet'
 export const probeId = 'probe'
 
 /**
- * `all` is the number of sources with events. The first `ofProbe` sources belong to the probe. Each
- * other one has its own destination.
+ * `all` is the number of sources with events. The first `ofProbe` of them belong to the probe. Each
+ * of the remaining sources has its own destination.
  */
 export const sourcesOf = { all: 1_000, ofProbe: 250 }
 
@@ -25,7 +25,8 @@ export const probeDocument = (url: string, change: number) => ({
 })
 
 /**
- * Reads the number of the change from the path of a request. `undefined` for another destination.
+ * Reads the number of the change from the path of a request. Returns undefined if the request was
+ * not for the probe.
  */
 export function changeIn(path: string): number | undefined {
   const found = /\/v(\d+)$/.exec(path)?.[1]
@@ -34,8 +35,8 @@ export function changeIn(path: string): number | undefined {
 
 /**
  * Writes `count` destinations to the config topic, as the operator API does. The first one is the
- * probe. Then each other source with events gets a destination. The remaining destinations get no
- * events.
+ * probe. Then comes one destination for each source that has events and does not belong to the
+ * probe. The remaining destinations get no events.
  */
 export const writeDestinations = (installation: Installation, count: number, url: string): Promise<void> =>
   installation.write(installation.topics.config, records(count, url))

@@ -77,8 +77,9 @@ async function openChanged({ operators, patience }: World, scenario: ChangesScen
 }
 
 /**
- * Creates the destinations, runs both loads, changes the destinations and injects the faults, sends
- * the last events, and stops the processes.
+ * Creates the destinations that change, and starts two loads: events for these destinations, and
+ * events for the others. Then injects the faults while the destinations change, sends the last
+ * events, and stops the processes.
  */
 async function expose({ world, scenario, changed }: Parts, say: (line: string) => void) {
   const { installation, fleet, operators, ledger, view, cluster, patience } = world
@@ -231,7 +232,8 @@ const ofDispatchers = (injected: readonly Injected[]): readonly Injected[] =>
 
 /**
  * Returns the faults for the verdict on the changed destinations: every victim has the name
- * `anyDispatcher`. The recovery is judged only by the deliveries of the other load.
+ * `anyDispatcher`. This verdict does not judge the recovery, so the recovery takes no time here.
+ * The verdict on the unchanged destinations judges it.
  */
 const ofAnyDispatcher = (injected: readonly Injected[]): readonly Injected[] =>
   ofDispatchers(injected).map(each => ({

@@ -6,14 +6,15 @@ import type { Posted } from './ledger.ts'
 export interface IntakeLimits {
   /**
    * When collectors may respond with 503.
+   * - `none`: never.
    * - `in_outages`: from the beginning of an outage of Kafka until every affected partition
    *   delivers again. At least one 503 must occur in each outage.
-   * - `possible_in_outages`: in the same time, but none is required.
+   * - `possible_in_outages`: in the same time, but no 503 is required.
    */
   readonly refusals: 'none' | 'in_outages' | 'possible_in_outages'
   /**
-   * Which requests may have no response. `of_victims`: requests to a killed collector that break
-   * off after the kill.
+   * Which requests may have no response. `none`: no request. `of_victims`: requests to a killed
+   * collector that break off after the kill.
    */
   readonly broken: 'none' | 'of_victims'
   /** Maximum time from a request to its response. */

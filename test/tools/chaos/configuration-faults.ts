@@ -91,8 +91,8 @@ export const rotateSecret = (destination: string): Fault => ({
 })
 
 /**
- * Rewrites the configuration file in place with the next edition: another header, one destination
- * more or less, and another log level in some editions.
+ * Rewrites the configuration file in place with the next edition: the header has another number, a
+ * destination is added or removed, and in some editions the log level changes.
  */
 export const editConfiguration: Fault = {
   name: 'edit',

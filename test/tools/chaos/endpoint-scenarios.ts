@@ -40,7 +40,8 @@ const ill = {
 const onSchedule: AttemptLimits = { maxDelayMs: 2_000, maxConcurrent: processes * perWebhook }
 /**
  * Limits for the attempts at an endpoint whose circuit breaker is open. The circuit breaker allows
- * one probe request every 30 s. It defers the other records by 10 s, 30 s and a minute.
+ * one probe every 30 s. Hookline defers all other deliveries of the destination, by 10 s, 30 s or a
+ * minute.
  */
 const putOff: AttemptLimits = { maxDelayMs: 60_000, maxConcurrent: processes * perWebhook }
 
@@ -96,8 +97,8 @@ const laneAllows = {
   perSecond: (processes * narrow.perWebhook * 1_000) / narrow.latencyMs,
 }
 /**
- * Wait of the retry topic with the longest wait that records can reach during the outage. It is one
- * minute in an outage of up to two minutes, otherwise five minutes.
+ * Longest wait in a retry topic that a record can reach during the outage. It is one minute in an
+ * outage of up to two minutes, otherwise five minutes.
  */
 const longestTierMs = minutes <= 2 ? 60_000 : 300_000
 const arrivedMs = minutes * 60_000 * (ill.load.perSecond / (laneAllows.perSecond - ill.load.perSecond))
@@ -164,7 +165,7 @@ const slowIds = ['slow-1', 'slow-2'] as const
 /**
  * Two destinations of five webhooks each respond slowly, but before the timeout of 5 s, so their
  * circuit breakers stay closed. One process delivers with the default limits. Without a fair share
- * per host, these destinations hold all permits of the host.
+ * per host, these destinations would hold all permits of the host.
  */
 const sharedHost: Scenario = {
   ...standardSetup,

@@ -129,7 +129,7 @@ export const matrix: readonly MatrixRow[] = [
 ]
 
 /**
- * Returns the duration of a soak, for example `30 minutes`, from the beginning of its first
- * additional figure. Undefined if the soak was not run.
+ * Returns the duration of a soak, for example `30 minutes`. The text of its first additional figure
+ * begins with the duration. Returns undefined if the soak was not run.
  */
 const durationOf = ([row]: readonly Row[]): string | undefined => /^[\d.]+ minutes/.exec(row?.measured?.[0] ?? '')?.[0]

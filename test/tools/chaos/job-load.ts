@@ -46,8 +46,8 @@ export interface JobLoad {
 /** Times between two requests of a kind, in ms. */
 const lookEveryMs = { job: 250, nextJob: 500, ledger: 1_000 }
 /**
- * Age of the newest events that are resent, in ms. By then they are stored, so a resend of this
- * span has all of them.
+ * Minimum age of the events that are resent, in ms. All events of this age are stored in Kafka, so
+ * a resend misses no event of its time span.
  */
 const settledMs = 3_000
 

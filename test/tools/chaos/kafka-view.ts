@@ -23,8 +23,9 @@ export interface KafkaView {
   /** Committed offset by partition. Partitions without a commit are left out. */
   committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>
   /**
-   * All commits of the group for this topic, in the order in which they were made. Rejects when
-   * commits are missing: the last ones are not the offsets that the coordinator reports.
+   * All commits of the group for this topic, in the order in which they were made. Rejects if the
+   * last commits differ from the offsets that the coordinator reports, because commits are then
+   * missing.
    */
   commits(group: string, topic: string): Promise<readonly Commit[]>
   /** Offset of the first record, by partition. */

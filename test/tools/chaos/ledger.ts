@@ -54,6 +54,8 @@ export interface Posted {
 
 /**
  * How an endpoint responds: a status, or a fault.
+ * - `reset`: no response, and the connection is reset.
+ * - `hang`: no response.
  * - `half`: a 200 and half of its body, then a reset. It is a success, because only the status
  *   counts.
  * - `trickle`: a response that is sent byte by byte, with a pause after each.
@@ -113,7 +115,8 @@ function isRefusal({ answer }: Pick<Call, 'answer'>): boolean {
 }
 
 /**
- * Sent messages and their results by message id, as the senders and the endpoints observed them.
+ * Sent messages and their results, as the senders and the endpoints of a scenario observed them.
+ * This is not the ledger of Hookline, which Kafka stores.
  */
 export class Ledger {
   readonly sent = new Map<string, Sent>()
@@ -169,8 +172,9 @@ export class Ledger {
   }
 
   /**
-   * Waits until each of `keys` was the key (`keyOf`) of a delivery since `from`. Resolves with the
-   * time at which the last of them occurred, or with undefined after `patienceMs`.
+   * Waits until, for each of `keys`, a delivery with this key (`keyOf`) has arrived since `from`.
+   * Resolves with the time of the delivery that had the last missing key, or with undefined after
+   * `patienceMs`.
    */
   seen(
     keys: ReadonlySet<string>,

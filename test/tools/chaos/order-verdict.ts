@@ -74,8 +74,9 @@ export function judgeOrder({ places, destinations, calls, retried, patience }: O
     counts.set(target, (counts.get(target) ?? 0) + 1)
     if (!firsts.has(target)) firsts.set(target, call)
   }
-  // Whether the first request that arrived is not the first attempt. This happens in two cases: the
-  // record was deferred without an attempt, or the first attempt did not arrive at the receiver.
+  // Whether to exclude the message, because its first request at the receiver says nothing about
+  // the order. There are two cases: the message was deferred before its first attempt, or fewer
+  // requests arrived than Hookline made, so the first attempt may not have arrived.
   const isMoved = (target: string): boolean => {
     const { minAttempts, maxAttempts } = retried.get(target) ?? { minAttempts: 1, maxAttempts: 0 }
     return minAttempts === 0 || (counts.get(target) ?? 0) <= maxAttempts

@@ -36,7 +36,7 @@ export const processScenarios: readonly Scenario[] = [
     destinations: [crm, lessSlow],
     calmMs: { from: 0, to: 1_000 },
     // - `recoveryMs`: a process that joins the group waits until the sessions of the killed members
-    //   end. More members are killed in this time.
+    //   end. The next kills make this wait longer.
     // - `pauseMs`: up to three processes start at the same time on the cores of the remaining one.
     limits: {
       ...{ duplicates: 0, ...takeoverLimits, recoveryMs: 25_000, pauseMs: 2_000, latestMs: 90_000 },

@@ -92,8 +92,8 @@ async function readRows(root: string): Promise<readonly PublishedRow[]> {
 }
 
 /**
- * Returns the tables of the results, each after the meaning of its columns, and lists of the
- * failures, the additional figures and the scenarios that were not run.
+ * Returns the tables of the results and an explanation of their columns. Also lists the failures,
+ * the additional figures, and the scenarios that were not run.
  */
 export function fullText(rows: readonly PublishedRow[], scenarios: Runnable): string {
   const notRun = scenarios.filter(({ name }) => !rows.some(row => row.name === name))

@@ -2,8 +2,8 @@ import fastify from 'fastify'
 import kafkajs from 'kafkajs'
 
 /*
- * Minimal server for batches: parses the body and responds. If it has a topic, it first writes each
- * message unchanged to that topic.
+ * Minimal server for batches: parses the body and responds. If `topic` is set, the server writes
+ * each message unchanged to this topic before it responds.
  */
 
 export interface BareSettings {

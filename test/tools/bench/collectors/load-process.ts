@@ -62,7 +62,8 @@ function start({ url, writeKey, batchSize, connections }: LoadOrder): void {
         next()
       })
     })
-    // This error occurs when the bench stops the server under load.
+    // Requests in progress fail when the bench stops the server. Without this listener, their
+    // errors would end the process.
     outgoing.on('error', () => {
       tally.broken += 1
     })

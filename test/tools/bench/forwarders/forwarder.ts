@@ -18,8 +18,8 @@ export interface Job {
   readonly stage: Stage
   readonly installation: Installation
   /**
-   * Default: one target, the receiver, for the events of the first source. A forwarder that does
-   * not distinguish sources sends all events to the first target.
+   * The destinations of the events, by source. Default: the receiver, for the events of the first
+   * source. A forwarder that does not distinguish sources sends all events to the first target.
    */
   readonly targets?: readonly Target[]
   /** Maximum number of concurrent requests of the process. */

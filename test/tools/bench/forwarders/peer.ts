@@ -35,7 +35,8 @@ export function filledIn(command: string, values: Values): string {
 
 /**
  * Returns the values as environment variables: `BENCH_BROKERS`, `BENCH_TOPIC`, …,
- * `BENCH_IN_FLIGHT`. A program that has its own configuration file can read them there.
+ * `BENCH_IN_FLIGHT`. They are for programs that get the values from the environment and not from
+ * their command.
  */
 export function asEnvironment(values: Values): Readonly<Record<string, string>> {
   const nameOf = (word: string): string => `BENCH_${word.replaceAll(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`

@@ -33,8 +33,8 @@ const refused = (status: number): Error => new Error(`the endpoint responded ${s
  * every connection open.
  */
 function gotPost({ url, inFlight }: LoopSettings): Post {
-  // By default a Node agent keeps at most 256 idle connections. With more requests in progress, it
-  // would open the other connections again for each request.
+  // By default, a Node agent keeps at most 256 idle connections and closes all others. With more
+  // requests in progress, it would often open new connections.
   const agent = new Agent({ keepAlive: true, maxSockets: inFlight, maxFreeSockets: inFlight })
   const client = got.extend({
     method: 'POST',

@@ -58,7 +58,7 @@ function toValue(finding: Finding): Value {
 
 /**
  * Computes each verdict again, from the published figure and the current limits. Limits without a
- * name depend on the run, so the published ones count.
+ * name depend on the run, so they are taken from the published entry.
  */
 export const judged = (entries: readonly Entry[]): readonly Entry[] =>
   entries.map(entry => ({ ...entry, values: entry.values.map(judgedNow) }))

@@ -193,9 +193,9 @@ const thousands = (number: string): string => Number(number).toLocaleString('en-
 
 /**
  * Returns the label of a variant, which is the subject and the conditions of a measurement, such as
- * `hookline got, 20 ms`. The variant `1 of 3 parked` has a wrong name: two of three events fail
- * and are retried. In the row operator, a destination has 50,000 dead letters (a *busy* one), 100
- * or none.
+ * `hookline got, 20 ms`. The variant `1 of 3 parked` has a wrong name: two of three events fail and
+ * are retried. The labels of the row `operator` have the number of dead letters of a destination:
+ * 50,000 for a busy one, and 100 for another one.
  */
 export const variantLabelOf = (variant: string): string =>
   referenceLabelOf(variant)

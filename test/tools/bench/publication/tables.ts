@@ -7,9 +7,9 @@ import { comparedLabelOf, labelOf, rowTexts, unitLabelOf, variantLabelOf } from 
 
 /**
  * Returns all published results: a section for each row of the bench (`delivery`, `live`, …). A
- * section has the text of the row and a table for each run. Measurements of a run that were not
- * repeated have their own table. If all results come from one run, its date, commit and machine are
- * named once, otherwise above each table.
+ * section has the text of the row and the tables of each run. Measurements of a run that were not
+ * repeated have tables of their own. If all results come from one run, its date, commit and machine
+ * are named once, otherwise in each section, above the tables of the run.
  */
 export function pageText(entries: readonly Entry[], rows: readonly RowName[]): string {
   const missing = neverPublished(entries, rows)
@@ -28,7 +28,10 @@ export function pageText(entries: readonly Entry[], rows: readonly RowName[]): s
   return [...(isOneRun ? origins : []), ...never, ...sections].join('\n\n')
 }
 
-/** Returns the section of one row. Variants with the same circumstances share one table. */
+/**
+ * Returns the section of one row. Variants that were measured in the same circumstances are shown
+ * together: a text about the circumstances, and then their tables.
+ */
 function rowText(row: RowName, entries: readonly Entry[], circumstancesOf: (entry: Entry) => string): string {
   const runs = Map.groupBy(entries, circumstancesOf)
   return [
@@ -47,8 +50,9 @@ const repetitionsOf = (entry: Entry): string => {
 }
 
 /**
- * Variants that have the same figures. Their table has a line per variant and a column per figure.
- * `title` is the title of the first column, which has the rest of the variant after `begin`.
+ * Kinds of variants with the same figures, by the beginning of their names. The table of a kind has
+ * a line per variant and a column per figure. `title` is the title of the first column, which has
+ * the rest of the name.
  */
 const wideTables: readonly { readonly begin: RegExp; readonly title: string }[] = [
   { begin: /^request: /, title: 'request' },

@@ -13,7 +13,7 @@ interface CrashPlan {
 
 const delayMs = 20
 const inFlight = 512
-/** Time from the start of the load to the SIGKILL. */
+/** Time from the start of the load to the SIGKILL, in ms. */
 const killAfterMs = 4_000
 /**
  * Time after the kill in which the receiver may still respond to requests of the killed process, in

@@ -15,10 +15,13 @@ import { median } from '../statistics.ts'
 import { type Bench, type Outcome, scaled, scaledSeconds } from './row.ts'
 
 const load = { perSecond: 1_000, seconds: 30, delayMs: 20, source: 's0' }
-/** The source of the earlier events, and their destination. */
+/** The source and the destination of the events that are resent. */
 const earlier = { source: 's1', destination: 'other' }
 const inFlight = 512
-/** Seconds of load before and after the resend. */
+/**
+ * Number of seconds by which the load is longer than the resend should be. Half of them pass before
+ * the resend.
+ */
 const margin = 4
 const pollMs = 250
 
