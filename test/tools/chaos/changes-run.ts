@@ -35,7 +35,10 @@ const firstChangedEvent = 10_000_000
 const lookEveryMs = 500
 /** Time limit until the operator processes show the same destinations, in ms. */
 const equalMs = 30_000
-/** Time limit until each change is in force in every process, in ms. Usually it is below 1 s. */
+/**
+ * Time limit until each change is in force in every process, in ms. This usually takes less than a
+ * second.
+ */
 const inForceMs = 2_000
 
 /**
@@ -87,8 +90,8 @@ async function expose({ world, scenario, changed }: Parts, say: (line: string) =
   const problems: string[] = []
   await started(operators, scenario.changes.operators)
   await createDestinations(world, changed)
-  // A dispatcher reads the config topic before it delivers. So the destinations must exist before
-  // the dispatchers start.
+  // Start the dispatchers after the destinations were created. A dispatcher reads the config topic
+  // before it delivers, so it knows the destinations when the first event arrives.
   await started(fleet, scenario.processes)
   const kubelet = startKubelet([fleet, operators])
   const toAll = { brokers: cluster.brokers, topic: topics.events, partitions, codec }

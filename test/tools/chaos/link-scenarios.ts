@@ -54,7 +54,8 @@ export const linkScenarios: readonly Scenario[] = [
         ...proxiedSetup.limits,
         latestMs: (seconds + drainSeconds(seconds) + 30) * 1_000,
         unreadyMs: (seconds + 30) * 1_000,
-        // After a long outage, part of the backlog is deferred, which changes its order.
+        // After a long outage, part of the backlog is deferred. The order of deferred messages is
+        // not judged.
         ...(seconds > 10 && { orderedShare: 0.3 }),
       },
     }),

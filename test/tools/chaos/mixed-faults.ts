@@ -26,8 +26,9 @@ const failingEndpoint = (destination: string, kind: string, script: Script, usua
 })
 
 /**
- * Makes a fault of two concurrent faults of different kinds. The seed decides which ones, and how
- * far apart. The first of `destinations` that has a script is the endpoint that may fail.
+ * Makes a fault of two concurrent faults of different kinds. The seed decides which two faults
+ * these are, and the time between their beginnings. The first of `destinations` that has a script
+ * is the endpoint that may fail.
  */
 export function pairOfFaults(destinations: readonly { readonly id: string; readonly script?: Script }[]): Fault {
   const { id: failing = '', script: usual = () => 200 } = destinations.find(({ script }) => script !== undefined) ?? {}

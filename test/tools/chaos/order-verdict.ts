@@ -55,9 +55,9 @@ export interface OrderFindings {
 
 const usualShare = 0.8
 /**
- * Tolerance in milliseconds. Hookline may begin its next request before the receiver sees the end
- * of the previous one. This happens after a timeout, or after a response of which Hookline needs
- * only the head.
+ * Tolerance for the end of a request, in milliseconds. Hookline may begin its next request before
+ * the receiver sees the end of the previous one. This happens after a timeout, or after a response
+ * of which Hookline needs only the head.
  */
 const seenLateMs = 50
 

@@ -36,9 +36,9 @@ export interface Receiver {
    */
   inspect(destination: string, inspection: Inspection): void
   /**
-   * Treats the webhooks of a destination as one, because a message is delivered as soon as one of
-   * them accepts it. The ledger then gets the first request of a message, and each request that
-   * repeats the message at the same webhook.
+   * Treats the webhooks of a destination as one endpoint, because a message is delivered as soon as
+   * one of them accepts it. When the second and further webhooks get a message for the first time,
+   * the ledger leaves out these requests, because they are not repetitions.
    */
   merge(destination: string): void
   close(): Promise<void>

@@ -19,8 +19,8 @@ const load = { perSecond: 1_000, seconds: 30, delayMs: 20, source: 's0' }
 const earlier = { source: 's1', destination: 'other' }
 const inFlight = 512
 /**
- * Number of seconds by which the load is longer than the resend should be. Half of them pass before
- * the resend.
+ * Number of seconds by which the load is longer than the expected duration of the resend. Half of
+ * them pass before the resend.
  */
 const margin = 4
 const pollMs = 250
