@@ -124,7 +124,7 @@ function failuresOfAnswers({ limits, posted, injected }: IntakeEvidence): string
   const unexcused = posted.filter(each => !isExcused(each))
   const failures = [...Map.groupBy(unexcused, ({ answer }) => answer)].map(([answer, all]) =>
     answer === 'broken'
-      ? `requests without a response outside of an outage: ${inWords(all)}`
+      ? `requests without a response from a collector that was not killed: ${inWords(all)}`
       : `unexpected response ${answer}: ${inWords(all)}`,
   )
   const refusals = posted.filter(({ answer }) => answer === 503)
