@@ -51,8 +51,8 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
   const delivery = [0, 20, 200].map(answerMs => ({ answerMs, micros: 1e6 / delivered(answerMs, 'deliveries') }))
   const [few, many] = [delivered(20, 'peak memory'), delivered(200, 'peak memory')]
   const eachCall = (many - few) / (callsAt200ms - callsAt20ms)
-  // The cost of a retry record does not depend on the HTTP client. The figures with the cheapest
-  // client are used, because its requests have the smallest share in the measured CPU time.
+  // The cost of a retry record does not depend on the HTTP client. It is read from the measurements
+  // with the cheapest client, in which the requests are the smallest part of the CPU time.
   const [cheapest, parked] = ['hookline undici, 20 ms', 'hookline undici, 1 of 3 parked']
   const ofBare = measured('retries', parked, 'park and release, of a bare delivery')
   const coefficients: Coefficients = {

@@ -118,7 +118,7 @@ const properties: Readonly<Record<string, Schema>> = {
     webhookPorts: ports,
     extraEgress: list(anyObject),
   }),
-  // Added by Helm for charts that contain this one as a dependency.
+  // Helm adds this value when another chart has this chart as a dependency.
   global: anyObject,
 }
 

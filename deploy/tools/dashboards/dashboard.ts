@@ -71,8 +71,8 @@ const others: Link = {
 
 /**
  * The variable for the address of the operator service, with a slash at its end. The default is the
- * address of a port-forward to the default port of `operator.listen`. In the chart, the value
- * `consoleAt` replaces it.
+ * address of a port-forward to the default port of `operator.listen`. The chart replaces this
+ * default with its value `consoleAt`.
  */
 const consoleVariable: VariableModel = {
   name: 'console',

@@ -22,5 +22,5 @@ export function quantilesOf(histogram: string, by = ''): readonly Query[] {
   }))
 }
 
-/** Seconds since a timestamp. */
+/** Seconds since the time that a gauge has as its value (Unix time in seconds). */
 export const secondsSince = (name: string, more = ''): string => `time() - ${selector(name, more)}`

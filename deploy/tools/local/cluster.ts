@@ -30,7 +30,7 @@ export interface ClusterNode {
   /** With `behindProxy`: the port on which the proxy listens, and the port that it connects to. */
   readonly proxied: { readonly listen: number; readonly target: number } | undefined
   readonly isUp: boolean
-  /** Resolves with the cause when the process ends. `undefined` while it is not started. */
+  /** Resolves with the cause when the process ends. `undefined` while the broker is not started. */
   readonly ended: Promise<string> | undefined
   /** Sends SIGKILL, to simulate a crash. */
   kill(): Promise<void>

@@ -9,8 +9,8 @@ export interface DemoEndpoints {
   /** The URLs of each destination, in the order of its webhooks. */
   readonly urls: ReadonlyMap<string, readonly string[]>
   /**
-   * The URLs after the repair: the same as `urls`, except that `self-signed` has a working
-   * endpoint.
+   * The URLs in the second part of the demo: the same as `urls`, except that `self-signed` has a
+   * working endpoint.
    */
   readonly repaired: ReadonlyMap<string, readonly string[]>
   stop(): Promise<void>

@@ -1,7 +1,7 @@
 import { type CallType, callTypes, type MessageType } from '../../../src/core/message/message.ts'
 import { app, appTypes, type DemoSource, web, webMessagesOfEachType } from './demo-configuration.ts'
 
-/** How a message is sent: to the collector, directly to Kafka, or created by a deletion request. */
+/** How a message gets to Kafka: through the collector, directly, or from a deletion request. */
 export const ways = ['collector', 'kafka', 'deletion'] as const
 export type Way = (typeof ways)[number]
 

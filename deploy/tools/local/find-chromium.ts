@@ -71,7 +71,7 @@ async function install(env: NodeJS.ProcessEnv, log: (line: string) => void): Pro
   const options = { env: { ...env, DEBIAN_FRONTEND: 'noninteractive' }, timeout: installTimeoutMs }
   const packages = ['install', '--yes', '--quiet', '--no-install-recommends', 'chromium', 'fonts-liberation']
   await run('apt-get', packages, options).catch(async () => {
-    // A new machine has no package lists yet, or they are out of date.
+    // The package lists of the machine may be missing or out of date.
     await run('apt-get', ['update', '--quiet'], options)
     await run('apt-get', packages, options)
   })

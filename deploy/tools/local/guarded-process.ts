@@ -33,8 +33,8 @@ export interface ProcessOptions {
 
 /**
  * Starts a child process in its own process group, so that ctrl-C does not reach it and this
- * process controls the order of stopping. A guard stops the child when this process dies: it is a
- * shell script that reads from a pipe until the pipe closes.
+ * process controls the order of stopping. A guard stops the child when this process dies: the guard
+ * is a shell script that waits until a pipe from this process closes.
  */
 export function startGuarded(options: ProcessOptions): GuardedProcess {
   const log = typeof options.output === 'object' ? openSync(options.output.file, 'w') : undefined

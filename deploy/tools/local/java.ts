@@ -20,8 +20,8 @@ export type JavaSearch =
   | { readonly kind: 'missing'; readonly why: string }
 
 /**
- * Parses the feature release (17, 21; 8 for `1.8.0_381`) from `java -version`. `undefined` if
- * invalid.
+ * Parses the feature release (17, 21; 8 for `1.8.0_381`) from the output of `java -version`.
+ * `undefined` if the output has no version.
  */
 export function javaVersion(output: string): number | undefined {
   const match = /version "(?:1\.)?(\d+)/.exec(output)

@@ -17,7 +17,10 @@ export interface KafkaTransportOptions {
   readonly topicPrefix?: string | undefined
   /** Client id in the logs and quotas of the brokers. Default `hookline-client`. */
   readonly clientId?: string | undefined
-  /** Enables TLS. `{}` is enough for brokers with a public certificate. Values are PEM texts. */
+  /**
+   * Enables TLS. `{}` is enough if a public CA has issued the certificates of the brokers. Values
+   * are PEM texts.
+   */
   readonly tls?:
     | { readonly ca?: string | undefined; readonly cert?: string | undefined; readonly key?: string | undefined }
     | undefined

@@ -137,7 +137,9 @@ export function createKafkaTransport({ sourceId, open, close, now, hold }: Kafka
       }
     },
     async close() {
-      // Errors of closing are ignored, because every batch already has its result.
+      // Errors of closing are ignored, because every batch already has its result. If a write is
+      // still in progress after an abort, its caller has stopped waiting, so this method does not
+      // wait for the end of the write either.
       closed ??= close().catch(() => {})
       if (inProgress === 0) await closed
     },

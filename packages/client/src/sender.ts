@@ -9,8 +9,8 @@ import type { RejectedMessage, SendResult } from './transport.ts'
 import { WaitingCallers } from './waiting-callers.ts'
 
 /**
- * If more messages than 10 batches of `size` messages are queued, the client sends batches of the
- * maximum size, so that it empties the queue faster.
+ * Number of queued batches of `size` messages above which the client sends batches of the maximum
+ * size, so that it empties the queue faster.
  */
 const catchUpBatches = 10
 

@@ -8,8 +8,9 @@ export interface LoadedDataProps<T> {
   /** The name of the data, for example `dead letters`. */
   readonly what: string
   /**
-   * Whether the data is a list. A 404 for a list means that the operator service is older than the
-   * console and does not have the path. The error message then says this.
+   * Whether the data is a list. A list exists even when it is empty. So a 404 for a list means that
+   * the operator service is older than the console and does not have the path. The error message
+   * then says this.
    */
   readonly isList?: boolean
   readonly children: (data: T) => ComponentChildren

@@ -32,7 +32,10 @@ export function emptyTitle(isFiltered: boolean, hasMore: boolean): string {
   return isFiltered ? 'No dead letter matches the filters.' : 'There are no dead letters.'
 }
 
-/** Why a list is not complete. `hasMore` says whether the next page continues the search. */
+/**
+ * The notice above a partial list. With `hasMore`, the list may lack dead letters, for which the
+ * next page continues the search. Without it, the list may contain replayed dead letters.
+ */
 export const partialText = (hasMore: boolean): string =>
   hasMore
     ? 'The search ended at its limit of records or time. Choose "Next page" to search older dead letters.'
