@@ -82,7 +82,7 @@ export interface Endpoint {
   readonly latencyMs?: number
   /** Number of webhooks of the destination, which all have its script. Default: 1. */
   readonly webhooks?: number
-  /** Inspects each request. The ledger, which records all requests of the run, keeps the result. */
+  /** Inspects each request. The result is stored with the request in the `Ledger` of the run. */
   readonly inspection?: Inspection
 }
 
@@ -123,7 +123,7 @@ export interface ChangesScenario extends Scenario {
     readonly destinations: number
     /** Number of changes that begin concurrently before each fault. */
     readonly perFault: number
-    /** Range of the wait between the begin of the changes and the fault, in ms. */
+    /** Range of the wait from the start of the changes to the fault, in ms. */
     readonly faultAfterMs: { readonly from: number; readonly to: number }
     /** Number of events per second for these destinations. Each one gets every event. */
     readonly eventsPerSecond: number
@@ -166,7 +166,10 @@ export interface AudienceScenario {
      * of the upload, whichever is later.
      */
     readonly settledMs: number
-    /** Maximum time from the first record of a membership update to its first delivery. */
+    /**
+     * Maximum time from the write of a membership update to its first delivery. If a repeated write
+     * has created copies of its record, the first record counts.
+     */
     readonly latestMs: number
     /** Maximum time for which a process is not ready after it was ready. Default: 15 s. */
     readonly unreadyMs?: number

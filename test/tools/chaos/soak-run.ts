@@ -13,8 +13,8 @@ import { createChance } from './seeded-random.ts'
 import { openWorld, partitions, type World } from './world.ts'
 
 /**
- * Rate of the load that measures the capacity. It is higher than can be written, so events are
- * written as fast as possible.
+ * Rate of the load that measures the capacity, in events per second. The load cannot reach this
+ * rate, so it writes events as fast as possible.
  */
 const unlimitedPerSecond = 100_000
 /**
@@ -143,8 +143,8 @@ async function capacityOf(world: World, destinations: readonly string[]): Promis
 }
 
 /**
- * Adds events, so that the load is `times` as high for `seconds`. The recovery ends when every
- * partition delivers an event that was written after the spike.
+ * Adds events, so that the load is multiplied by `times` for `seconds`. The recovery ends when
+ * every partition delivers an event that was written after the spike.
  */
 async function loadSpike(world: World, spike: SoakScenario['soak']['spike'], perSecond: number): Promise<Injected> {
   const { ledger, patience } = world

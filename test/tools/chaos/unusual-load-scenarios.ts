@@ -65,8 +65,8 @@ const users = Map.groupBy(
 )
 const heavy = { partition: 5, times: 100 } as const
 /**
- * Number of records in a round. In a round, each of the other partitions gets one record, and the
- * heavy partition gets 100.
+ * Number of records in a round. In a round, the heavy partition gets 100 records, and each other
+ * partition gets one.
  */
 const roundLength = heavy.times + partitions - 1
 const skewed = recordLoad(number => {

@@ -9,7 +9,10 @@ import { type ApiClient, createApiClient } from './api-client.ts'
 /** Time limit for the start of the API server, in ms. It needs 3 s on an idle machine. */
 const startTimeoutMs = 120_000
 export const serviceAddresses = '10.96.0.0/16'
-/** The address of the Service `kubernetes`, which the API server creates: the first one. */
+/**
+ * The address of the Service `kubernetes`. The API server creates this Service with the first
+ * address of `serviceAddresses`.
+ */
 const apiServiceAddress = '10.96.0.1'
 
 /** The users of the API server, each with its groups. Each one gets a random token. */
@@ -34,7 +37,7 @@ export interface ControlPlaneOptions {
   readonly kubernetes: string
   /** An existing directory for data, certificates and logs. */
   readonly directory: string
-  /** The address on which the API server listens. Default: a free port of 127.0.0.1. */
+  /** The IP address on which the API server listens, on a free port. Default: 127.0.0.1. */
   readonly address?: string
   /** Also starts the scheduler and the controllers, which a cluster with nodes needs. */
   readonly controllers?: boolean

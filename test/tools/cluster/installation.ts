@@ -122,8 +122,8 @@ async function startKafka({ plane }: Cluster, shell: Shell, data: string): Promi
 
 /**
  * Returns the values of the page, changed for this cluster: the image in the node, one broker, the
- * path of its schema registry, and endpoints on this machine. Each request has the name of its pod
- * in a header.
+ * path of the schema registry's API, and endpoints on this machine. Each request to an endpoint has
+ * the name of its pod in a header.
  */
 function valuesFor(values: PageValues, receiver: Receiver): Values {
   const { config } = values

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 /* The configuration files of the programs on the node. */
 
-/** The addresses of both ends of the cable between this machine and the node. */
+/** The addresses of both ends of the cable (a veth pair) between this machine and the node. */
 export const machineAddress = '10.90.0.2'
 export const nodeAddress = '10.90.0.1'
 export const podAddresses = '10.244.0.0/16'

@@ -36,8 +36,8 @@ export interface NodeOptions {
  * mounts of the node end with it. It hides directories of the machine in which the programs would
  * leave files.
  *
- * The kubelet sets kernel parameters of the whole machine if they do not have its values. It finds
- * its values in files that are mounted over these parameters.
+ * The kubelet would set some kernel parameters of the whole machine. So files with the values that
+ * the kubelet wants are mounted over these parameters, and the kubelet then changes nothing.
  */
 const script = `
 set -e
@@ -77,14 +77,18 @@ export async function createNetwork(): Promise<void> {
     ['link', 'set', cable, 'up'],
     ['-n', namespace, 'address', 'add', `${nodeAddress}/24`, 'dev', 'eth0'],
     ['-n', namespace, 'link', 'set', 'eth0', 'up'],
-    // Packets to a Service need a route before kube-proxy replaces their address.
+    // The system looks up the route of a packet to a Service before the rules of kube-proxy replace
+    // its address. Without a route, the system would not send the packet.
     ['-n', namespace, 'route', 'add', serviceAddresses, 'via', machineAddress],
     ...[serviceAddresses, podAddresses].map(block => ['route', 'add', block, 'via', nodeAddress]),
   ]
   for (const words of commands) await run('ip', words)
 }
 
-/** Removes the network of this run, or of one that was killed. The routes go with the cable. */
+/**
+ * Removes the network of this run, or of an earlier run that was killed. The deletion of the cable
+ * also deletes the routes.
+ */
 export async function removeNetwork(): Promise<void> {
   for (const words of [
     ['link', 'delete', cable],
@@ -98,7 +102,10 @@ export async function removeNetwork(): Promise<void> {
   }
 }
 
-/** Starts the node. Resolves when the API server reports that it is ready. @throws with the logs */
+/**
+ * Starts the node. Resolves when the API server reports the node as ready.
+ * @throws with the logs
+ */
 export async function startNode(options: NodeOptions): Promise<Node> {
   const { plane, kubernetes, packages, directory } = options
   await writeNodeFiles(options)

@@ -31,7 +31,7 @@ export async function debianPackages(
     try {
       const options = { cwd, env, timeout: downloadTimeoutMs }
       await run('apt-get', ['download', '--quiet', ...names], options).catch(async () => {
-        // A new machine has no package lists yet, or they are out of date.
+        // The package lists of the machine may be missing or out of date.
         await run('apt-get', ['update', '--quiet'], options)
         await run('apt-get', ['download', '--quiet', ...names], options)
       })

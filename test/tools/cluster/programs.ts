@@ -9,7 +9,7 @@ import { cacheDirectory, makeOnce } from '../../../deploy/tools/local/user-cache
 
 const run = promisify(execFile)
 const sources = join(import.meta.dirname, 'go')
-/** A build needs 10 minutes on two idle cores, most of them for Kubernetes. */
+/** Time limit of a build, in ms. The build of Kubernetes needs 10 minutes on two idle cores. */
 const buildTimeoutMs = 60 * 60_000
 
 /** The programs that are built with Go, each from its directory in `go`. */

@@ -225,7 +225,7 @@ async function stopRegistry(on: Installation): Promise<Done> {
   return { measured: [`a new dispatcher was ready ${seconds(took)} after the registry`] }
 }
 
-/** In the order in which they run. */
+/** The scenarios, in the order in which they run. */
 export const scenarios: readonly Scenario[] = [
   {
     name: 'smaller-requests',

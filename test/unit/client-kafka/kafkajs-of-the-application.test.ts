@@ -11,8 +11,9 @@ const root = resolve(import.meta.dirname, '../../..')
 const library = pathToFileURL(resolve(root, 'src/adapters/kafka/kafkajs/load-kafkajs.ts')).href
 const internals = pathToFileURL(resolve(root, 'src/adapters/kafka/kafkajs/private-api.ts')).href
 /**
- * Encodes a request twice. kafkajs loads the code of a request only when it needs it. Hookline's
- * kafkajs must then load its own copy of that code, and only once.
+ * Encodes a request twice. kafkajs loads the code of a request at its first use. Hookline's kafkajs
+ * must then load its own instance of this code (not that of the application's kafkajs), and load it
+ * only once.
  */
 const use = `
   const { CompressionCodecs, CompressionTypes } = hookline.loadKafkajs()

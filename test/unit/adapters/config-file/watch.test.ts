@@ -176,7 +176,7 @@ describe('a change is applied', () => {
         }),
       )
     })
-    // The file is replaced atomically, because the next check is only milliseconds later.
+    // The file is replaced atomically: a check, every 2 ms, must not read an incomplete file.
     await write('new.yaml', config({ source: 'app' }))
     await rename(join(folder, 'new.yaml'), path)
     expect((await changed).sources[0]?.id).toBe('app')

@@ -104,8 +104,8 @@ describe('OpenMetrics', () => {
       type === 'counter' ? `counter ${name.replace(/_total$/, '')}` : `${type} ${name}`,
     )
     expect(shape.toSorted()).toEqual(expected.toSorted())
-    // The name of a counter must end with `_total`. Otherwise the names of its series and of its
-    // metric family would be equal.
+    // The name of each counter must end with `_total`, because the name of its metric family is
+    // this name without `_total`.
     for (const { name, type } of contractMetrics) if (type === 'counter') expect(name).toMatch(/_total$/)
   })
 

@@ -93,7 +93,7 @@ describe('requests in progress', () => {
   it('end with a response that arrived while the process was suspended, and not with a timeout', async () => {
     const { clock, begin, expired } = start()
     const [answered] = [begin('a'), begin('b')]
-    // The timer is due before the sockets are read.
+    // The timer of the time limit runs before the event loop reads the sockets.
     await clock.advance(5_000)
     expect(expired).toEqual([])
     answered.ended(answer)

@@ -158,7 +158,7 @@ describe('a full list whose audience was missing from the configuration for a wh
     harness.directory = known
     expect(harness.take(observed('bob', 1))).toEqual(['sync_cancelled'])
     expect(harness.take(ended(1))).toEqual(['sync_cancelled'])
-    // The next sync is complete, so it removes the missing users.
+    // No input of the next sync is lost, so this sync removes the users that are not in its list.
     harness.take(observed('bob', 2))
     const out = harness.take(ended(2)).flatMap(each => /^(\w+) crm false/.exec(each)?.[1] ?? [])
     expect(out.toSorted()).toEqual(['ann', ...before.map(() => 'cem')])

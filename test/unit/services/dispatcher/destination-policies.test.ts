@@ -138,7 +138,8 @@ describe('a pause with pauseKeepsWindow', () => {
     const harness = await DispatcherHarness.started({ destinations: [crm(true)] })
     harness.write({ message: trackMessage('m1') })
     await harness.advance(48 * hour)
-    // With a wait of five minutes each time, the delivery would be deferred 576 times.
+    // During a long pause, the waits become longer than five minutes, which is the maximum of other
+    // deferrals. With five minutes each, there would be 576 deferrals.
     expect(harness.count('deferrals{paused}')).toBeLessThan(100)
     await harness.advance(3 * hour)
     expect(deadLetters(harness)).toEqual([])

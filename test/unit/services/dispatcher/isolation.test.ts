@@ -92,8 +92,8 @@ describe('the circuit breaker of a destination', () => {
     const harness = await DispatcherHarness.started({ answer: () => (isDead ? answered(503) : ok) })
     write(harness, 10)
     await harness.advance(1)
-    // These events are deferred for 10 s and then for 30 s. So they are due at the same time as a
-    // probe.
+    // These events are deferred for 10 s and then for 30 s, so all are due after 40 s. One of them
+    // is then the probe.
     write(harness, 20, 'later')
     await harness.advance(39_000)
     isDead = false
@@ -152,8 +152,8 @@ describe('a destination that accepts and never answers', () => {
       delivery: { perWebhook: 10 },
     })
     write(harness, 6_000)
-    // The first thousand records fill the memory. One second later, the dispatcher finds the slow
-    // destination.
+    // The first thousand records reach the prefetch limit of the partition. One second later, the
+    // dispatcher finds the slow destination.
     await harness.advance(1_300)
     expect(harness.calls.filter(({ call }) => isFor('fast')(call))).toHaveLength(6_000)
     expect(harness.calls.filter(({ call }) => isFor('slow')(call))).toHaveLength(10)

@@ -202,8 +202,8 @@ describe('an append', () => {
     done(400)
     expect(commit().offset).toBe(1)
     appends[0]?.answer(undefined, 7)
-    // The counts of the second record are discarded at the next commit. A wait of 15 s has no use,
-    // because this hour already lacks counts.
+    // The counts of the second record are discarded at the next commit, without the usual wait of
+    // 15 s for a ledger record: the ledger already lacks counts of this hour.
     commit()
     expect(commit().offset).toBe(2)
   })

@@ -47,8 +47,9 @@ const outcomes = ({ log, topics }: DispatcherHarness) =>
   })
 const done = ({ log, topics }: DispatcherHarness) => log.committed('live', topics.events)
 /**
- * The committed offset of the retry topic of 60 s. An event that waits for a changed configuration
- * waits last in this topic.
+ * The committed offset of the retry topic of 60 s. If the source of an event is not configured, the
+ * event waits in several retry topics, because the configuration may still change. This topic is
+ * the last of them.
  */
 const held = (harness: DispatcherHarness): number =>
   harness.log.committed('retries', harness.topics.retry(durationMs(60_000)))

@@ -69,7 +69,7 @@ it('logs a difference when it appears and when it changes, with its first hour a
 it('keeps the last difference and its time when the ledger cannot be read or is partial', async () => {
   const { set, readAt, lines } = await watched([viewWith(2), new Error('no broker'), viewWith(undefined), viewWith(2)])
   expect(set).toEqual([2, 2])
-  // The first time is that of the start.
+  // The first value is the time of the start. The failed and the partial reading set no value.
   expect(readAt).toEqual([0, 5_000, 905_000])
   expect(lines.map(({ level }) => level)).toEqual(['error', 'warn', 'warn'])
 })

@@ -96,7 +96,7 @@ describe('a request', () => {
   })
 })
 
-/** A commit that names two ledger records, with one delivery in each of the three. */
+/** A commit that names two ledger records. The commit and each record count one delivery. */
 function storedLedger() {
   const session = new MemorySession()
   const one = (): LedgerCounts => {

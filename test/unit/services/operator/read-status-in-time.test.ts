@@ -9,9 +9,15 @@ import { memoryObjects } from '../../../support/operator/memory-objects.ts'
 import { noStatusView } from '../../../support/operator/no-status-view.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
 
-/* Tests of ten concurrent requests for destinations and one for the installation. */
+/*
+ * Tests of 11 concurrent requests for a status: ten of a destination each, and one of the
+ * installation.
+ */
 
-/** Answers the requests with sessions that take this time. `reads` counts the sessions. */
+/**
+ * Makes the requests. Each log session begins to read only after `sessionMs`. Returns the answers
+ * with their times, and the number of log sessions (`reads`).
+ */
 async function answersAfter(sessionMs: number) {
   const clock = new ManualClock()
   const log = new MemorySession(2)

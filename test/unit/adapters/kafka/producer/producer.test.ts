@@ -155,7 +155,8 @@ describe('records of a topic with large batches', () => {
       await linger()
       await linger()
     }
-    // All partitions have a request in progress, so the third batch must wait.
+    // `f` and `g` go to the partitions 0 and 2. Now each of the three partitions has a request
+    // without a response, so `h` and `i` must wait.
     expect(requests.map(placeOf).slice(5)).toEqual([0, 2])
   })
 })
@@ -212,7 +213,8 @@ it('a record whose maySend returns false is not sent, and its callback gets an e
   }
   add('a', () => isOurs)
   await linger()
-  // These records must wait for the response to the first request.
+  // `b`, `c` and `d` wait for the response to the request with `a`. So `isOurs` can change before
+  // they are sent.
   add('b', () => isOurs)
   add('c')
   add('d', () => isOurs)
