@@ -12,7 +12,7 @@ import { cacheDirectory, makeOnce } from './user-cache.ts'
 const run = promisify(execFile)
 const pom = join(import.meta.dirname, 'pom.xml')
 
-/** Kafka's jars, and the template for data directories of this version. */
+/** Kafka's jars, and the template for the log directories of brokers of this version. */
 export interface KafkaJars {
   readonly directory: string
   readonly classPath: string

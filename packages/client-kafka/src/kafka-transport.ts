@@ -125,7 +125,7 @@ export function createKafkaTransport({ sourceId, open, close, now, hold }: Kafka
       const release = hold()
       inProgress += 1
       // `writing` continues after `signal` is aborted, because the producer cannot withdraw a
-      // queued record. The caller gets its result from `stopped` immediately.
+      // queued record. The caller then gets the result of `stopped` immediately.
       const writing = write(batch).finally(() => {
         inProgress -= 1
       })

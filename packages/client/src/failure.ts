@@ -9,7 +9,7 @@ export interface FailureCause {
 
 /**
  * Why messages were not delivered:
- * rejected           the endpoint accepted the batch, but not this message
+ * rejected           this message was rejected, although its batch was accepted
  * refused            a response that is not retried, such as 400 or 401
  * too_large          413 for a batch of one message
  * retries_exhausted  the last retry failed too, or the only attempt with `maxRetries: 0`
@@ -19,12 +19,12 @@ export interface FailureCause {
 export type FailureReason = 'rejected' | 'refused' | 'too_large' | 'retries_exhausted' | 'queue_full' | 'out_of_time'
 
 /**
- * Messages that were not delivered. With `retries_exhausted` and `out_of_time`, the endpoint may
- * have received them nevertheless, because only the response may be lost or late.
+ * Messages that were not delivered. With `retries_exhausted` and `out_of_time`, they may have
+ * arrived nevertheless, because only the response may be lost or late.
  */
 export interface Failure {
   readonly reason: FailureReason
-  /** The cause: `http_401`, `ECONNREFUSED`, or the endpoint's code for a rejected message. */
+  /** The cause: `http_401`, `ECONNREFUSED`, or the collector's code for a rejected message. */
   readonly code: string
   /** The cause, in one sentence. */
   readonly detail: string

@@ -45,7 +45,7 @@ export interface QueueOptions {
   readonly onFull?: OnFull | undefined
   /** Called with messages that were not delivered. Without it, failures are logged on stderr. */
   readonly onFailure?: ((failure: Failure) => void) | undefined
-  /** Called with the ids of the messages that the endpoint accepted. */
+  /** Called with the ids of sent messages: the collector (or Kafka) has accepted them. */
   readonly onSent?: ((messageIds: readonly string[]) => void) | undefined
 }
 

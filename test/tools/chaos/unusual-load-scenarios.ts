@@ -21,7 +21,7 @@ const allBut = (partition: number): ReadonlySet<number> =>
 
 /**
  * Judges the latencies in each set of partitions in `parts` during the first fault. This fault is
- * `noFault`, so the system was undisturbed in this time.
+ * `noFault`, which only lets time pass, so nothing except the load affects the latencies.
  */
 function moving(
   { ledger, patience }: World,

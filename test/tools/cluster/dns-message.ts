@@ -25,7 +25,7 @@ export function readQuery(message: Buffer): Query | undefined {
   let at = headerBytes
   for (;;) {
     const length = message[at]
-    // A longer label is a pointer, which a question does not have.
+    // A length above 63 marks a pointer, which a question does not have.
     if (length === undefined || length > 63) return undefined
     at += 1
     if (length === 0) break

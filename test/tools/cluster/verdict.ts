@@ -14,8 +14,8 @@ export interface Limits {
   /** Maximum number of requests to the collector without a 200. Absent: not judged. */
   readonly refused?: number
   /**
-   * Maximum time between two deliveries of a partition to the first destination. Absent: not
-   * judged.
+   * Maximum time between two consecutive deliveries of a partition to the first destination.
+   * Absent: not judged.
    */
   readonly pauseMs?: number
   /**

@@ -28,8 +28,8 @@ export interface Replay extends Job {
   /**
    * Numbers of dead letters, one entry for each combination of destination, reason and refusal.
    * - After a replay: only the dead letters that the replay refused.
-   * - After a dry run: all selected dead letters. An entry without `refusal` has the dead letters
-   *   that a replay would replay.
+   * - After a dry run: all selected dead letters. An entry without `refusal` counts those that a
+   *   replay would replay.
    */
   readonly counts?: readonly { readonly count: number; readonly refusal?: string }[]
   readonly progress?: {

@@ -9,10 +9,10 @@ interface Node {
   readonly items?: Node
 }
 
-/** Keys that can also be set as `…File` although they are not secret: they have certificates. */
+/** Keys that can also be set as `…File` although their values, certificates, are not secret. */
 const certificates = ['tls.clientCert', 'tls.ca']
 
-/** The paths of all other keys that can also be set as `…File`. Each of them has a secret. */
+/** The paths of all other keys that can also be set as `…File`. Their values are secrets. */
 function secretKeys({ properties = {}, items }: Node, path: Path = []): readonly Path[] {
   const own = Object.keys(properties).filter(
     key => Object.hasOwn(properties, `${key}File`) && !certificates.includes(formatPath([...path, key])),

@@ -20,8 +20,8 @@ describe('an accepted message', () => {
     ])
     const keys = collector.producer.records(collector.topics.events).map(({ key }) => key)
     expect(keys).toEqual([Buffer.from('u'), Buffer.from('n')])
-    // The producer selects the partition by the key, as all clients do that are compatible with the
-    // Java client.
+    // The collector sets no partition. The producer selects it by the key, as all clients do that
+    // are compatible with the Java client.
     expect(collector.producer.records(collector.topics.events).every(({ partition }) => partition === undefined)).toBe(
       true,
     )

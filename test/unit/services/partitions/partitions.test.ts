@@ -3,8 +3,8 @@ import { mebibyte, setUp, upTo } from './processor-fixture.ts'
 
 describe('a partition at its limits', () => {
   it('continues in the same tick when admitted records are done immediately', () => {
-    // Each record alone exceeds the limit of the partition. The depth of the call stack must not
-    // depend on the number of records.
+    // Each record alone exceeds the limit of the partition, so the partition reaches its limit with
+    // each record. The depth of the call stack must not grow with the number of records.
     const { consumer, taken, committable } = setUp({
       offsets: upTo(20_000),
       value: Buffer.alloc(5 * mebibyte.length),
