@@ -47,7 +47,7 @@ export class QueueFull extends Error {
 
   constructor(messages: number, bytes: number) {
     super(
-      `The queue is full (${messages} messages, ${bytes} bytes): the endpoint is slow or unavailable. ` +
+      `The queue is full (${messages} messages, ${bytes} bytes): the collector is slow or unavailable. ` +
         "Send fewer messages, raise 'maxQueueMessages' or 'maxQueueBytes', or set 'onFull' to another value.",
     )
   }

@@ -38,7 +38,7 @@ function troubleOf(status: number, body: string): FailureCause {
   const words = [code, message].filter(word => word !== undefined).join(': ')
   return {
     code: `http_${status}`,
-    detail: `The endpoint responded with status ${status}${words === '' ? '' : ` (${words})`}.`,
+    detail: `The collector responded with status ${status}${words === '' ? '' : ` (${words})`}.`,
   }
 }
 
@@ -54,7 +54,7 @@ function rejectedIn(body: string, messages: readonly Entry[]): readonly Rejected
     byIndex.set(index, {
       index,
       code: shortText(code) ?? 'rejected',
-      detail: shortText(message) ?? 'The endpoint gave no reason for the rejection.',
+      detail: shortText(message) ?? 'The collector gave no reason for the rejection.',
     })
   }
   return [...byIndex.values()]

@@ -35,7 +35,7 @@ export const entry = (messageId: string, bytes = 100): Entry => ({
 export type Respond = (batch: Batch, retry: number, signal: StopSignal) => SendResult | Promise<SendResult>
 
 export const taken: SendResult = { kind: 'taken', rejected: [] }
-export const trouble = { code: 'http_503', detail: 'The endpoint responded with status 503.' }
+export const trouble = { code: 'http_503', detail: 'The collector responded with status 503.' }
 export const retry = (retryAfterMs?: number): SendResult => ({ kind: 'retry', trouble, retryAfterMs })
 
 export const always =

@@ -95,7 +95,7 @@ describe('a client', () => {
     await analytics.close()
     expect(stderr.mock.calls.map(([text]) => text)).toEqual([
       expect.stringMatching(
-        /^hookline analytics: 1 message not delivered: refused \(http_400\)\. The endpoint responded with status 400\./,
+        /^hookline analytics: 1 message not delivered: refused \(http_400\)\. The collector responded with status 400\./,
       ),
     ])
   })

@@ -159,7 +159,7 @@ describe('a script', () => {
     await consumer.write('debug.mjs', threeLines(endpoint))
     const { stderr } = await consumer.node('debug.mjs', { DEBUG: 'analytics' })
     expect(stderr).toMatch(/^analytics: queued track [0-9a-f-]{36}, \d+ bytes$/m)
-    expect(stderr).toMatch(/^analytics: retry in \d+ ms \(http_503\): The endpoint responded with status 503\.$/m)
+    expect(stderr).toMatch(/^analytics: retry in \d+ ms \(http_503\): The collector responded with status 503\.$/m)
     expect(stderr).toMatch(/^analytics: sent 20 messages$/m)
   })
 })

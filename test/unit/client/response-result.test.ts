@@ -24,11 +24,11 @@ describe('resultOf a status', () => {
     const body = JSON.stringify({ code: 'invalid_write_key', message: 'No source\nhas this key.', error: 'x' })
     const trouble = {
       code: 'http_401',
-      detail: 'The endpoint responded with status 401 (invalid_write_key: No source has this key.).',
+      detail: 'The collector responded with status 401 (invalid_write_key: No source has this key.).',
     }
     expect(verdict(401, body)).toEqual({ kind: 'refused', trouble })
     expect(verdict(502, '<html>')).toMatchObject({
-      trouble: { code: 'http_502', detail: 'The endpoint responded with status 502.' },
+      trouble: { code: 'http_502', detail: 'The collector responded with status 502.' },
     })
   })
 })
@@ -53,7 +53,7 @@ describe('rejections in a successful response', () => {
     [
       'no code and no message',
       [{ index: 0 }],
-      [{ index: 0, code: 'rejected', detail: 'The endpoint gave no reason for the rejection.' }],
+      [{ index: 0, code: 'rejected', detail: 'The collector gave no reason for the rejection.' }],
     ],
     ['not a list', { index: 0 }, []],
     ['entries that are not objects', [null, 1, 'a'], []],

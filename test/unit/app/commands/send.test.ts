@@ -124,7 +124,7 @@ describe('a message that is not accepted exits with 1 and the reason', () => {
     [
       'an unknown write key',
       answering(answer(401, {}, '{"code":"invalid_write_key","message":"Nobody has it."}')),
-      'sending failed with http_401 (refused): The endpoint responded with status 401 (invalid_write_key: Nobody has it.).',
+      'sending failed with http_401 (refused): The collector responded with status 401 (invalid_write_key: Nobody has it.).',
     ],
     [
       'a rejected message',
@@ -136,12 +136,12 @@ describe('a message that is not accepted exits with 1 and the reason', () => {
     [
       'an unavailable collector',
       answering(answer(503, { 'Retry-After': '5' })),
-      'sending failed with http_503 (not retried, because --retries is 0): The endpoint responded with status 503.',
+      'sending failed with http_503 (not retried, because --retries is 0): The collector responded with status 503.',
     ],
     [
       'control characters in a response',
       answering(answer(400, {}, '{"code":"x","message":"\\u009b31m"}')),
-      'sending failed with http_400 (refused): The endpoint responded with status 400 (x:  31m).',
+      'sending failed with http_400 (refused): The collector responded with status 400 (x:  31m).',
     ],
   ])('%s', async (_, script, line) => {
     const { send, receiver } = await collector(script)
@@ -165,7 +165,7 @@ describe('a message that is not accepted exits with 1 and the reason', () => {
     const facts = { type: 'page', messageId: 'm', endpoint, result: 'failed', reason: 'refused', code: 'http_401' }
     expect({ code, out: JSON.parse(out) }).toEqual({
       code: 1,
-      out: { ...facts, detail: 'The endpoint responded with status 401.' },
+      out: { ...facts, detail: 'The collector responded with status 401.' },
     })
   })
 
