@@ -38,7 +38,7 @@ export interface CommandClients {
   /** @throws the same errors as `events` */
   memberships(): Promise<ValueCodec<MembershipRecord>>
   /**
-   * Reads the whole suppression list and then follows its topic. Rejects while the topic cannot be
+   * Reads the whole suppression list and then follows its topic. Rejects if the topic cannot be
    * read.
    */
   suppressions(): Promise<SuppressionList>

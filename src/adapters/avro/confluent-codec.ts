@@ -31,7 +31,7 @@ export interface AvroCodec<Value, Read, Context> {
   /**
    * Fetches the schema with this id from the registry, so that `decode` can read values that were
    * written with it. Resolves with false when the registry does not have the id. Rejects with
-   * RegistryUnavailable while the registry cannot be used.
+   * RegistryUnavailable when the registry cannot be used; the caller can call `learn` again later.
    */
   learn(schemaId: number): Promise<boolean>
 }

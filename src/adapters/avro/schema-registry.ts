@@ -16,10 +16,10 @@ interface Skipping {
 }
 
 /**
- * Skips an array or map that Hookline's schema does not have. Avro writes its items in blocks that
- * begin with their number of items. If a block claims more items than there are bytes left, the
- * function treats the record as corrupt. avsc itself would skip as many items as the block claims,
- * so one corrupt record could block the event loop for hours.
+ * Skips an array or map that Hookline's schema does not have. Avro writes the items in blocks. Each
+ * block begins with its number of items. If a block claims more items than there are bytes left,
+ * the function treats the record as corrupt. avsc itself would skip as many items as the block
+ * claims, so one corrupt record could block the event loop for hours.
  */
 function skipItems(tap: Tap, skipItem: () => void): void {
   for (;;) {

@@ -8,9 +8,9 @@ const unknownForMs = 30_000
 /** The maximum number of unknown ids that the codec remembers; it forgets the oldest first. */
 const maxRemembered = 10_000
 /**
- * An id is plausible if it is above the highest known id by at most this number. Registries number
- * their schemas consecutively. So an id that is further above most likely comes from a value that
- * is not Avro.
+ * An id is implausible if it is higher than the highest known id plus this number. Registries
+ * number their schemas consecutively, so an implausible id most likely comes from a value that is
+ * not Avro.
  */
 const plausibleLead = 1_000_000
 /**

@@ -68,8 +68,8 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
 
 /**
  * Loads a configuration file. It also reads the files that the configuration names, such as
- * secrets, if one of `readers` needs them. All problems are returned together in the result. They
- * do not reject the promise.
+ * secrets, if one of the services in `readers` needs them. All problems are returned together in
+ * the result. They do not reject the promise.
  *
  * A `destinationsFrom` file that cannot be used is left out, and its last valid destination stays
  * in use. `before`, the result of the previous load, has that destination.

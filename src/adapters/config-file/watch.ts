@@ -8,8 +8,8 @@ import type { Environment } from './read-config-files.ts'
 
 export interface ConfigWatch {
   /**
-   * Checks the files once, now. Checks do not overlap. Tests call this instead of advancing the
-   * clock.
+   * Checks the files once, now. If a check is already in progress, waits for that check instead.
+   * Tests call this method instead of advancing the clock.
    */
   check(): Promise<void>
   close(): void

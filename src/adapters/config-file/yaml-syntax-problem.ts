@@ -9,7 +9,8 @@ export function syntaxProblem(error: YAMLError, line: string): Objection {
 }
 
 /**
- * The parser's message without the parts that quote the source, because they may contain a secret.
+ * The parser's message without the parts that quote the YAML text, because that text may contain a
+ * secret.
  */
 function syntaxText({ code, message }: YAMLError): string {
   const said = ownTexts[code] ?? message
@@ -25,7 +26,7 @@ function syntaxText({ code, message }: YAMLError): string {
   return `is not valid YAML: ${text.charAt(0).toLowerCase()}${text.slice(1)}`
 }
 
-/** Replacements for parser messages that quote the source in their middle. */
+/** Replacements for parser messages that quote the YAML text in their middle. */
 const ownTexts: Partial<Record<YAMLError['code'], string>> = {
   BAD_DIRECTIVE: 'a directive (a line that begins with %) cannot be used here',
   TAG_RESOLVE_FAILED: 'a tag (!…) cannot be used here',

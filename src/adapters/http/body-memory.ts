@@ -1,6 +1,6 @@
 import type { TrackingApi } from '../../core/collector/tracking-api.ts'
 
-/** The bytes of the memory budget for request bodies that one request has reserved. */
+/** The part of the memory budget for request bodies that one request has reserved, in bytes. */
 export interface Reservation {
   /**
    * Reserves more bytes. If the budget has no room for them, reserves nothing and returns false.

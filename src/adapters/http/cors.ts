@@ -13,9 +13,10 @@ const headerListPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:[ \t]*,[ \t]*[!#$%&'*+
 const longestHeaderList = 1_024
 
 /**
- * The headers that allow a page to read the response. Every origin is allowed: a write key in a
- * browser is not a secret, and cookies are not used. The response repeats the origin, because
- * `sendBeacon` sends credentials, for which `*` is not valid.
+ * The headers that allow a page to read the response. Every origin is allowed, because a write key
+ * in a browser is not a secret, and the API uses no cookies. The response repeats the origin
+ * instead of `*`, because `sendBeacon` sends its requests with credentials, and browsers refuse `*`
+ * for these.
  */
 export function crossOrigin({ origin }: IncomingHttpHeaders): Readonly<Record<string, string>> {
   if (origin === undefined || !originPattern.test(origin)) return {}

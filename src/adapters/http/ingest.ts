@@ -26,8 +26,8 @@ interface Deps {
 }
 
 /**
- * Responses of at most this number of bytes take no memory of the budget. Only a response with
- * rejected messages is longer.
+ * Responses of at most this number of bytes take no memory of the budget. Only a response that
+ * lists rejected messages can be longer.
  */
 const shortResponse = 1_024
 
@@ -54,8 +54,8 @@ interface Sender {
  *
  * The write key in the headers or the query is checked before the body is read. The memory of the
  * body then counts for the source of this key. Without a key there, the memory counts for the
- * client address until the body names its source. A long response counts until the client has read
- * it.
+ * client address until the body names its source. After the body is processed, a response above
+ * `shortResponse` counts instead of the body, until the client has read the response.
  */
 export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse | undefined> {
   const { api, maxBodyBytes, clientAddressHeader, limits, connections, clock, onRefused } = deps
@@ -125,9 +125,9 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
       return body.answer
     }
     const strict = raw.headers['x-strict-mode'] === '1'
-    // From this call on, the memory of the body counts for the source. `accept` calls this function
-    // when it knows the source. Before that, `accept` may have to find the write key in the
-    // complete body, and a large body waits for its turn.
+    // `accept` calls this function when it knows the source. From then on, the memory of the body
+    // counts for the source. `accept` may know the source late: it may have to find the write key
+    // in the complete body, and a large body waits for its turn.
     const assign = (sourceId: string): boolean => memory.assign(sourceId)
     const reserve = (bytes: number): boolean => memory.take(bytes)
     const canEverReserve = (bytes: number): boolean => memory.canEverHold(bytes)
@@ -163,8 +163,9 @@ function basicUser(authorization: string | undefined): string | undefined {
 }
 
 /**
- * The first value of a header. Node joins several fields of one name with `, `, but a single value
- * may also contain `, `.
+ * The first value of a header that may occur several times. Node joins the values with `, `, but a
+ * single value may also contain `, `. So if the text contains it, the first value is taken from
+ * `headersDistinct`, in which the values are separate.
  */
 function firstOf(request: IncomingMessage, name: string): string | undefined {
   const joined = request.headers[name]

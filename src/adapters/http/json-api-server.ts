@@ -20,7 +20,10 @@ interface Deps {
   readonly clock: Clock
   readonly logger: Logger
   readonly onAnswer: (answer: HttpResponse) => void
-  /** Called when a connection is closed because its address, or the server, is at its maximum. */
+  /**
+   * Called when a connection is closed because its address, or the server, has the maximum number
+   * of connections.
+   */
   readonly onConnectionClosed?: () => void
   /**
    * The methods of a path, as the value of the header `Allow`; `undefined` when the path does not

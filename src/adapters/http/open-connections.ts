@@ -115,8 +115,8 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
   }
 
   function refuse(socket: Socket, error: ParserError): void {
-    // Browsers open connections before they need them. If this timeout ends a connection that was
-    // never used, no 408 is sent, because there is no request to answer.
+    // Browsers open connections before they need them. If a connection that was never used reaches
+    // Node's request timeout, no 408 is sent, because there is no request to answer.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) socket.destroy()
     else farewell(socket, answerTo(error, limits))
   }

@@ -1,7 +1,7 @@
 import { type ObjectRefusalCode, objectRefusalStatus } from '../../core/operator/object-refusal.ts'
 import { json, ofEveryRequest, response } from './openapi-components.ts'
 
-/* This file describes single operations of the operator API as OpenAPI 3.1. */
+/* This file has the functions that build single operations of the operator API as OpenAPI 3.1. */
 
 type Operation = Readonly<Record<string, unknown>>
 

@@ -14,8 +14,8 @@ interface Deps {
    */
   readonly findKey: () => FindOperatorKey
   /**
-   * Returns the sessions of the console. It is called for each request. `undefined` when the
-   * listener has no sessions.
+   * Returns the sessions of the console. It is called for each request, because a reload of the
+   * configuration replaces the object. `undefined` when the listener has no sessions.
    */
   readonly sessions?: (() => OperatorSessions) | undefined
   /**

@@ -141,9 +141,9 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
   })
 
   // Whether the connection must wait before its next request is parsed. If `unanswered` is at its
-  // maximum, the connection does not wait while the body of the latest request is incomplete. The
-  // piece with the end of this body may also have the head of the next request, so `unanswered` can
-  // become one more than the maximum.
+  // maximum and the body of the latest request is incomplete, the connection does not wait, because
+  // the rest of this body must still be parsed. The piece with the end of the body may also have
+  // the head of the next request, so `unanswered` can become one more than the maximum.
   function isFull({ unanswered, current }: ParseState): boolean {
     const most = unansweredInTotal < maxUnansweredInTotal ? maxUnanswered : 1
     return unanswered > most || (unanswered === most && current?.complete !== false)
@@ -186,9 +186,9 @@ function createIterations() {
     const first = waiting.shift()
     if (first === undefined) return
     if (first.waitsFor === 'iteration') first.continue()
-    // `continue` resumes the socket of a connection in a `nextTick` callback. The next connection
-    // continues in a later `nextTick` callback, so the data of the first connection is parsed
-    // first.
+    // `continue` resumes the socket in a `nextTick` callback, which also parses its data.
+    // `continueSome` is called in a later callback, so that its check of `endsAt` includes the time
+    // of this parsing.
     process.nextTick(continueSome, most - 1)
   }
   return {

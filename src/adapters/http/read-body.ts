@@ -228,7 +228,10 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
   return promise
 }
 
-/** The number of bytes that must arrive in the next period, when `held` bytes have arrived. */
+/**
+ * The number of bytes that must arrive in the next period of `progress.within`, when `held` bytes
+ * have arrived.
+ */
 const requiredBytes = (held: number, { bytes, large }: HttpLimits['progress']): number =>
   large !== undefined && held > large.above ? large.bytes : bytes
 

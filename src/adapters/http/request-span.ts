@@ -12,7 +12,8 @@ type Take = (trace: TraceContext | undefined) => Promise<HttpResponse | undefine
 
 /**
  * Runs the handler of a route in a span. Resolves with the response that the caller must send;
- * `undefined` when it must not send one. If the promise rejects, no response was sent.
+ * `undefined` when it must not send one. If the promise rejects, no response was sent, and the
+ * caller must send an error response.
  */
 export type RunInSpan = (
   route: string,

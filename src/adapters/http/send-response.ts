@@ -87,7 +87,8 @@ const payloadOf = (body: string): string | Buffer => (body.length > longBody ? B
 const longBody = 16_384
 
 /**
- * Maximum bytes of an unread body that Node discards after the response. The connection stays open.
+ * Maximum Content-Length of an unread body that Node discards after the response. The connection
+ * can then stay open.
  */
 const smallBody = 65_536
 

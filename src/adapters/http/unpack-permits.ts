@@ -11,9 +11,10 @@ import type { HttpResponse } from './responses.ts'
 const permits = { known: 12, unknown: 4 } as const
 
 /**
- * The minimum cost of a body. It represents the fixed work of a small body. The cost of a larger
- * body is its number of packed bytes, not of unpacked bytes: empty blocks of deflate need the most
- * time per packed byte, and unpack to nothing.
+ * The minimum cost of a body in packed bytes, by which the permits are divided. It represents the
+ * fixed work of a small body. The cost of a larger body is its number of packed bytes. Unpacked
+ * bytes do not show the cost: empty blocks of deflate need the most time per packed byte, but
+ * unpack to nothing.
  */
 const minCost = 1_024
 
@@ -23,8 +24,8 @@ export type NotUnpacked = { readonly kind: 'refused'; readonly answer: HttpRespo
 /** The permit of one body to be unpacked. */
 export interface UnpackPermit {
   /**
-   * Waits for the permit. If it resolves with `begun`, the caller must call `end` when the body of
-   * `bytes` packed bytes is unpacked.
+   * Waits for the permit to unpack a body of `bytes` packed bytes. If it resolves with `begun`, the
+   * caller must call `end` when the body is unpacked or the unpacking has failed.
    */
   begin(connection: Pick<Connection, 'onClosed'>, bytes: number): Promise<{ readonly kind: 'begun' } | NotUnpacked>
   /**

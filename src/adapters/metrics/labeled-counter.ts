@@ -66,9 +66,9 @@ interface Deps {
 export class LabeledCounter implements Counter<LabelSet>, ExposedInstrument {
   readonly #deps: Deps
   /**
-   * The label names in the order of the tree. Foldable labels come last, because they have the most
-   * values. The tree repeats all later labels under each value of an earlier label. So a tree with
-   * the labels of many values at the end has fewer nodes.
+   * The label names in the order of the tree. The labels in `folding` come last, because they have
+   * the most values. The tree repeats all later labels under each value of an earlier label. So a
+   * tree with the labels of many values at the end has fewer nodes.
    */
   readonly #order: readonly string[]
   /**

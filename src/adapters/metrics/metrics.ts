@@ -113,8 +113,8 @@ function createInstrument(
 }
 
 /**
- * Maximum number of label sets for which a counter starts series at 0. If a counter has more label
- * sets, most of them are never counted.
+ * Maximum number of label sets for which a counter starts series at 0. A counter with more label
+ * sets starts none, because most of its series would stay at 0.
  */
 const maxLabelSetsAtZero = 20
 

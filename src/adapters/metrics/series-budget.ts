@@ -8,8 +8,8 @@ export const foldingLabels = (labels: LabelSet): readonly string[] =>
   Object.entries(labels).flatMap(([name, values]) => ('folds' in values && values.folds ? [name] : []))
 
 /**
- * Returns the label set, followed by sets in each of which one more foldable label is replaced by
- * `_other`. The last label, which is the most detailed one, is replaced first.
+ * Returns the label set, followed by sets in each of which one more label of `folding` is replaced
+ * by `_other`. The last label, which is the most detailed one, is replaced first.
  */
 export function foldings(labels: Labels, folding: readonly string[]): readonly Labels[] {
   const steps = [labels]
@@ -37,8 +37,8 @@ export class SeriesBudget {
 
   /**
    * Whether the limit allows one more series.
-   * @param isDetailed whether the label set has, besides the destination, another label that can be
-   *   replaced by `_other` and is not, for example the webhook. The limit for these series is
+   * @param isDetailed whether at least two labels of the label set could be replaced by `_other`
+   *   and are not, for example the destination and the webhook. The limit for these label sets is
    *   lower.
    */
   hasRoom(isDetailed: boolean): boolean {

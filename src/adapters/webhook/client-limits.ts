@@ -14,8 +14,10 @@ export const maxInterimResponses = 32
 export const maxBodyBytes = 64 * 1_024
 
 /**
- * How long a connection may stay idle. Many servers close idle connections after 5, 15 or 60 s. A
- * server's `Keep-Alive: timeout` header shortens this time.
+ * How long a connection may stay idle. Many servers close idle connections after 15 or 60 s. This
+ * time is shorter, so Hookline rarely sends a request on a connection that the server is just
+ * closing. A server that closes idle connections earlier can say so with its `Keep-Alive: timeout`
+ * header, which shortens this time.
  */
 export const idleTimeoutMs = 10_000
 /** Maximum age of a connection that is reused. The limit lets DNS changes take effect. */

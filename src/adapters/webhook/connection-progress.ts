@@ -59,9 +59,9 @@ export interface ConnectionsProgress {
    */
   age(socket: object): number
   /**
-   * The phase of the request's connection. It is `exchange` if the connection was reused. If
-   * `request` is undefined, the request could not be created. Then the phase is also `exchange`,
-   * because the connection is not the cause.
+   * The phase of the request's connection. It is `exchange` if the connection was reused. It is
+   * also `exchange` if `request` is undefined: the request could not be created, so the connection
+   * is not the cause of the failure.
    */
   phaseOf(request: ClientRequest | undefined): ConnectionPhase
   /**

@@ -92,8 +92,8 @@ export function createConnectionRules(network: NetworkSettings, resolve: Resolve
   }
 
   function checked(host: string, addresses: readonly LookupAddress[]): LookupAddress[] {
-    // One forbidden address forbids the name. A name that also points to an internal address is
-    // misconfigured or hostile.
+    // One forbidden address forbids the name. A name that has an internal address besides public
+    // ones is misconfigured or hostile.
     for (const { address } of nonEmpty(host, addresses)) {
       const refusal = refuseAddress(address, host)
       if (refusal !== undefined) throw refusal

@@ -115,8 +115,8 @@ class AgentGeneration implements PoolGeneration {
 
   /**
    * Counts the connection, and follows its progress. It is a method, because a function inside
-   * `createConnection` would keep that function's variables, and with them the first request, as
-   * long as the connection.
+   * `createConnection` would keep the variables of `createConnection` in memory as long as the
+   * connection, and with them the first request.
    */
   #follow(socket: Socket, connection: FollowedConnection): Socket {
     this.#connections.follow(socket, connection)

@@ -65,10 +65,10 @@ export class Pool implements PoolGeneration {
   }
 
   /**
-   * Keeps or closes a connection whose request has ended. Node confirms a TLS write one event loop
-   * iteration later, and the response may arrive before that. So if a write is not confirmed yet,
-   * the connection is checked again in the next iteration. If the write is not confirmed then
-   * either, the server responded before the whole request was sent, and the connection is closed.
+   * Keeps or closes a connection whose request has ended. Node may confirm a TLS write only in the
+   * event loop iteration after the response. So if a write is not confirmed yet, the connection is
+   * checked again in the next iteration. If the write is still not confirmed, the server responded
+   * before the whole request was sent, and the connection is closed.
    */
   release(connection: UndiciConnection): void {
     if (connection.isClean || !connection.isOpen) this.#keepOrDrop(connection)

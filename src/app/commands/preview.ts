@@ -142,7 +142,7 @@ function destinationsOf(options: Options, settings: Settings, sourceId: string):
 
 /**
  * Returns the reason code and a text that say why a destination would not get the event.
- * `undefined` if it would get it.
+ * `undefined` if the destination would get the event.
  */
 function refusalOf(destination: Destination, event: Event, settings: Settings): string | undefined {
   const { id } = destination

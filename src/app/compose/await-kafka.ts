@@ -9,8 +9,8 @@ interface Options {
   /** Aborted when the process must stop. */
   readonly stopAsked: AbortSignal
   /**
-   * Returns true for a further error after which `ask` is repeated. Without this function, `ask` is
-   * repeated only after temporary failures of Kafka.
+   * Returns true for an error after which `ask` is repeated, in addition to the temporary failures
+   * of Kafka. Without this function, `ask` is repeated only after those failures.
    */
   readonly isAwaited?: (error: unknown) => boolean
 }

@@ -6,7 +6,7 @@ import type { Session } from '../api/types.ts'
 export interface SessionContext {
   readonly session: Session
   readonly api: ApiClient
-  /** Whether the session has ended. No request can succeed until the user signs in again. */
+  /** Whether the session has ended. If so, no request can succeed until the user signs in again. */
   readonly isPaused: boolean
   readonly signOut: () => Promise<void>
 }
@@ -20,5 +20,5 @@ export function useSession(): SessionContext {
   return context
 }
 
-/** Whether the role of the user permits changes and reading bodies. */
+/** Whether the role of the user permits changes, and reading the request bodies of dead letters. */
 export const useCanOperate = (): boolean => useSession().session.role === 'operate'

@@ -107,7 +107,7 @@ class MemberTally {
 
 /**
  * The owner of each owned partition. When two members claim the same partition, one of them missed
- * a rebalance. The partition then has no owner in the result.
+ * a rebalance, and the assignor cannot know which. The partition then has no owner in the result.
  */
 function owners(members: readonly MemberTally[]): Map<string, MemberTally> {
   const ownerOf = new Map<string, MemberTally>()

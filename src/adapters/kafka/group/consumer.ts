@@ -26,7 +26,8 @@ export interface ConsumerDeps {
   readonly onPositionLost: (loss: LostPosition) => void
   /**
    * Repeats the requests before the join until the brokers can answer them. Without this function,
-   * `start` rejects with the first error of these requests. The join itself is always repeated.
+   * `start` rejects with the first error of these requests. A failed join is repeated in both
+   * cases.
    */
   readonly untilReached?: (ask: () => Promise<void>) => Promise<void>
   /** Called after each OffsetCommit request, with its result. */

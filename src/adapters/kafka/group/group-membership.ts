@@ -206,9 +206,9 @@ export class GroupMembership implements GroupHooks, MemberState {
       this.forget()
       return { generation: -1, owned: [] }
     }
-    // Keep this generation, even if its SyncGroup has failed. In that join, the group leader knew
-    // the partitions of this member, so it assigned them to no other member. So this member owned
-    // them without interruption (`isContinuous`).
+    // Remember this generation, even if the SyncGroup of its join has failed. In that join, the
+    // group leader knew the partitions of this member, so it assigned them to no other member. So
+    // this member owned them without interruption (`isContinuous`).
     this.#last = now
     return { generation: now.generation, owned: this.#deps.owned.all() }
   }

@@ -53,8 +53,9 @@ export class IncrementalRevocation {
   }
 
   /**
-   * Revokes `excess`. Call it after every join, even when `excess` is empty: it passes the list to
-   * `onRevoking`, and the service resumes the partitions that are no longer in the list.
+   * Revokes the partitions in `excess`, which are the excess partitions of the latest assignment.
+   * Call it after every join, even if `excess` is empty: it passes the partitions to `onRevoking`,
+   * and the service resumes the partitions that only an earlier assignment listed as excess.
    */
   async start(group: ConsumerGroup, excess: readonly TopicPartition[]): Promise<void> {
     const { owned, handlers, clock } = this.#deps

@@ -125,7 +125,7 @@ const timeoutCheckEveryMs = 100
 /**
  * Maximum wait for a response, as a multiple of the request timeout. Each response to an earlier
  * request starts the timeout again (see `patchRequestTimeout`), so a slow broker could otherwise
- * delay the failure without limit. The retry looks up the leader again.
+ * delay the failure without limit. After the failure, kafkajs looks up the leader and retries.
  */
 const maxTimeouts = 3
 

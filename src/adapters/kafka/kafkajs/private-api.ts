@@ -35,7 +35,10 @@ export interface FetchedPartition {
 }
 
 export interface Broker {
-  /** The supported versions by API key; set when the connection is open. */
+  /**
+   * The versions that the broker supports of each request, by the number of the request (Kafka's
+   * *API key*). Set when the connection is open.
+   */
   readonly versions: Readonly<Record<number, { readonly minVersion: number; readonly maxVersion: number }>>
   metadata(topics: readonly string[]): Promise<{ readonly brokers: readonly { host: string; port: number }[] }>
   produce(request: {

@@ -56,7 +56,10 @@ interface DriftOptions extends AudienceOptions {
   readonly name: string
 }
 
-/** `hookline audience drift` */
+/**
+ * `hookline audience drift`: counts the values of users that destinations have not acknowledged.
+ * With `--json`, it also prints each of these values.
+ */
 export async function showDrift(task: AudienceTask, options: DriftOptions): Promise<void> {
   const { io, access, expiry } = task
   const { name } = audienceNamed(task, options.name)

@@ -17,7 +17,7 @@ import { DeadLetterTable } from './dead-letter-table.tsx'
 import { ReplayDialog } from './replay-dialog.tsx'
 import { ReplayProgressPanel } from './replay-progress-panel.tsx'
 
-/** Number of dead letters on a page. */
+/** Maximum number of dead letters on a page. */
 const limit = 100
 
 /** The dead letters of the installation, newest first, and their replay. */

@@ -24,9 +24,8 @@ export function DestinationFilterForm({ filters }: { readonly filters: Destinati
   useEffect(() => setText({ q: filters.q, source: filters.source }), [filters.q, filters.source])
   useEffect(() => () => clearTimeout(timer.current), [])
   const show = (changed: Partial<DestinationFilters>): void => {
-    // Cancel the timer that applies the typed text: it would later navigate with the old filters,
-    // and so undo this change. The typed text is not lost, because this navigation applies it
-    // (`text`).
+    // Cancel the timer that would apply the typed text: it would later navigate with the old
+    // filters, and so undo this change. The call of `navigate` below also applies the typed text.
     clearTimeout(timer.current)
     navigate(pathWith('/destinations', { ...filters, ...text, ...changed, after: '' }), { replace: true })
   }

@@ -10,7 +10,7 @@ export interface MessageSearchProps {
   readonly id: string
   /**
    * The time span in the address. A link to a message can have a span that the search form does not
-   * offer.
+   * offer. The form then offers this span too.
    */
   readonly span: MessageSpan
 }

@@ -1,7 +1,8 @@
 import { pathWith } from '../../api/query.ts'
 
 /**
- * The time span in which the message was received. The search does not read records before `since`.
+ * The time span in which the message was received. The search reads no record before `since`. It
+ * does read records after `until`, because attempts and dead letters are later than the receipt.
  */
 export interface MessageSpan {
   /** An ISO 8601 time, or a duration before now, for example `72h`. */
@@ -9,7 +10,10 @@ export interface MessageSpan {
   readonly until?: string
 }
 
-/** The spans that the search offers; without `since` the operator service searches 24 hours. */
+/**
+ * The values of `since` that the search form offers. Without `since`, the operator service searches
+ * the last 24 hours.
+ */
 export const spans = [
   ['', 'Last 24 hours'],
   ['72h', 'Last 3 days'],
@@ -29,9 +33,9 @@ export const messageAddress = (id: string, span: MessageSpan = {}): string =>
 
 const minuteMs = 60_000
 /**
- * Maximum time in milliseconds from the receipt of a message to an attempt, as links to messages
- * assume: the longest retry window of 4 h, and one hour for the wait before the first attempt. An
- * attempt after paused time, a replay or a resend may be later. The search of the link may then
+ * How far before an attempt a link to its message searches for the receipt of the message, in
+ * milliseconds: the longest retry window of 4 h, and one hour for the wait before the first
+ * attempt. After paused time, a replay or a resend, an attempt may be later. The search may then
  * miss the event.
  */
 const beforeMs = 5 * 60 * minuteMs

@@ -1,7 +1,9 @@
 import type { ConfigObject } from '../../api/types.ts'
 import { ProblemList } from '../../components/problem-list.tsx'
 
-/** Says why a destination or a source is not in force. Shows nothing when it has no problems. */
+/**
+ * Says why Hookline does not use a destination or a source. Shows nothing if it has no problems.
+ */
 export function ProblemsNotice({ object: { kind, problems } }: { readonly object: ConfigObject }) {
   if (problems.length === 0) return null
   return (

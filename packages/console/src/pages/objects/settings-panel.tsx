@@ -45,7 +45,7 @@ export function SettingsPanel({ object, onChanged }: SettingsPanelProps) {
   )
 }
 
-/** The hint of the write keys of a stored source. */
+/** The hint at the field for write keys while a user edits an existing source. */
 const keptKeyHint =
   'To keep a stored key, do not change its *** and the text in brackets. That text is the start of the SHA-256 of the key.'
 

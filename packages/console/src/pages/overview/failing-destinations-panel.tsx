@@ -11,8 +11,8 @@ import type { NoFailingText } from './no-failing-text.ts'
 export interface FailingDestinationsPanelProps {
   readonly failing: readonly FailingDestination[]
   /**
-   * Whether the operator service has answered the request for dead letters. Otherwise the table
-   * shows their numbers as absent.
+   * Whether the operator service has answered the request for dead letters. If not, the table
+   * leaves their numbers empty.
    */
   readonly hasDeadLetters: boolean
   /** The text in place of the table when `failing` is empty. */

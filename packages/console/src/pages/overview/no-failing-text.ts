@@ -6,9 +6,10 @@ export interface NoFailingText {
 }
 
 /**
- * The text for a list of failing destinations that is empty. It says that no destination is failing
- * only if the state of every circuit breaker and all dead letters of the last hour are known.
- * `letters` is the first page of these dead letters; if it has a next page, some are unknown.
+ * The text in place of an empty list of failing destinations. If the state of a circuit breaker or
+ * a dead letter of the last hour is unknown, the text does not claim that no destination is
+ * failing. `letters` is the first page of the dead letters of the last hour. If it has a next page,
+ * some of them are unknown.
  */
 export function noFailingText(
   status: Pick<InstallationStatus, 'openBreakers' | 'partial'> | undefined,

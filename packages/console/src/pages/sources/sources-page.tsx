@@ -52,7 +52,6 @@ export function SourcesPage() {
   )
 }
 
-/** A link to the page of a source. */
 function SourceLink({ id }: { readonly id: string }) {
   return (
     <Link class="id" href={`/sources/${encodeURIComponent(id)}`}>
