@@ -51,8 +51,8 @@ const toleratedSkewMs = 500
 const readingsKept = 5
 
 /**
- * Creates the time that all processes of an installation share: the time of the brokers, with which
- * they stamp records.
+ * Creates the clock for the time that all processes of an installation share: the time of the
+ * brokers, with which they stamp records.
  *
  * Between two reports, the time follows the wall clock of the machine: smooth adjustments, steps of
  * up to 1 s, and suspensions of the machine. It does not follow larger steps: one of an hour would
@@ -106,7 +106,8 @@ function median(values: readonly number[]): number {
 }
 
 /**
- * Creates the time of the machine: its wall clock without steps that exceed the tolerated limits.
+ * Creates the clock for the time of the machine: the wall clock without steps that exceed the
+ * tolerated limits.
  */
 function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
   /**

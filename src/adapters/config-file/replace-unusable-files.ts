@@ -25,8 +25,9 @@ export interface Reduced {
  *
  * Files of directories that cannot be listed were not read, so their last valid destinations are
  * added too. Without a config topic, a held destination is also added for each id that an audience,
- * the canary or the notices name and that still has no destination. With a config topic, the
- * destination may be in that topic, and a held destination would replace it.
+ * the canary or the notices name and that still has no destination. With a config topic, none is
+ * added for these ids: the destination may be in that topic, and a held destination would replace
+ * it.
  */
 export function withoutFiles(
   configFiles: ConfigFiles,
@@ -62,9 +63,9 @@ export function withoutFiles(
   const stubs = [...standIns.keys()].map(id => stubOf(id, input))
   const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
   // The configuration names each id in `missing`, but none of the files that could be read has a
-  // destination with this id. Each missing id counts as one more excluded file, unless a bad file
-  // has no readable id (`unnamed`): that file may have the missing destination, and `bad` already
-  // counts it.
+  // destination with this id. Each missing id counts as one more excluded file, unless an unusable
+  // file has no readable id (`unnamed`): that file may have the missing destination, and `bad`
+  // already counts it.
   const files = bad.length + unlisted.length + (unnamed > 0 ? 0 : missing.size)
   return { input: { ...(input as object), destinations }, standIns, excluded: { files, unnamed } }
 }

@@ -12,8 +12,8 @@ export type DirectoryContent =
 /** A snapshot of all files and directories that a configuration consists of. */
 export interface ConfigSnapshot {
   /**
-   * Reads a file. With `within`, a file outside of that directory is unreadable, even if a link in
-   * the directory leads to it.
+   * Reads a file. If `within` names a directory, a file outside of this directory counts as
+   * unreadable, even if a link in the directory leads to it.
    */
   text(path: string, within?: string): Promise<FileContent>
   names(directory: string): Promise<DirectoryContent>

@@ -18,8 +18,8 @@ interface Deps {
 }
 
 /**
- * The limits are lower than the defaults: monitoring requests have only a request line and a few
- * headers, and come from the same network.
+ * The limits of the ops server. They are lower than the defaults, because monitoring requests have
+ * only a request line and a few headers, and come from the same network.
  */
 const opsLimits: HttpLimits = {
   ...defaultLimits,

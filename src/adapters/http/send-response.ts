@@ -48,10 +48,10 @@ export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin
   }
 
   /**
-   * Sends the complete response, but ends it only after the rest of the request was read, up to
-   * `limits.linger`. The end of the response closes the connection. If the server closes a
-   * connection with unread request data, TCP resets the connection. A client that writes its whole
-   * request before it reads would then never see the response.
+   * Writes the whole response immediately, but ends it only after the rest of the request was read,
+   * up to `limits.linger`. The end of the response closes the connection. If the server closed the
+   * connection while request data is unread, TCP would reset the connection. A client that writes
+   * its whole request before it reads would then never see the response.
    */
   function linger(request: IncomingMessage, response: ServerResponse, { status, headers, body }: HttpResponse): void {
     const connection = connections.of(request)

@@ -65,8 +65,8 @@ export interface ConnectionsProgress {
    */
   phaseOf(request: ClientRequest | undefined): ConnectionPhase
   /**
-   * Whether the request uses a reused connection on which no byte of the response has arrived. The
-   * server may then have closed the connection while it was idle.
+   * Whether the request uses a reused connection on which no byte of the response has arrived. If
+   * so, the server may have closed the connection while it was idle.
    */
   isUntouchedReuse(request: ClientRequest | undefined): boolean
 }

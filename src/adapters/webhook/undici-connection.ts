@@ -94,8 +94,8 @@ export class UndiciConnection {
   }
 
   /**
-   * Whether no byte of the current request's response has arrived. On a reused connection, the
-   * server may then have closed the connection while it was idle.
+   * Whether no byte of the current request's response has arrived. If so, and if the connection is
+   * reused, the server may have closed it while it was idle.
    */
   get isUntouched(): boolean {
     return this.#responseFilter?.isUntouched ?? true

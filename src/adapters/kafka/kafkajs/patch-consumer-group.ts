@@ -85,8 +85,8 @@ export async function fetchWithoutHooks(group: ConsumerGroup, nodeId: string): P
 }
 
 /**
- * Whether a batch has records. The other batches are left out: a fetch response has a batch for
- * every partition, and kafkajs would queue each empty batch and call the heartbeat after it.
+ * Whether a batch has records. Batches without records are left out: a fetch response has a batch
+ * for every partition, and kafkajs would queue each empty batch and call the heartbeat after it.
  */
 function hasRecords({ rawMessages }: FetchedBatch): boolean {
   return rawMessages.length > 0

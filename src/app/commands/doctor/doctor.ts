@@ -26,8 +26,9 @@ type OpenInstruments = (settings: Settings, io: CommandIo) => Instruments & { cl
 
 /**
  * Time limit of one run of the command. Reading the config topic takes up to 5 s of this time. In
- * the remaining 10 s, the command can dial twice `maxConcurrentDials` endpoints even if all of them
- * are unreachable, because a connection attempt ends after 5 s by default.
+ * the remaining 10 s, the command can dial two groups of `maxConcurrentDials` endpoints one after
+ * the other, even if all of them are unreachable, because a connection attempt ends after 5 s by
+ * default.
  */
 const limit = durationMs(15_000)
 /**

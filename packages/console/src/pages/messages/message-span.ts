@@ -2,7 +2,7 @@ import { pathWith } from '../../api/query.ts'
 
 /**
  * The time span in which the message was received. The search reads no record before `since`. It
- * does read records after `until`, because attempts and dead letters are later than the receipt.
+ * also reads records after `until`, because attempts and dead letters may be later than `until`.
  */
 export interface MessageSpan {
   /** An ISO 8601 time, or a duration before now, for example `72h`. */
@@ -33,8 +33,8 @@ export const messageAddress = (id: string, span: MessageSpan = {}): string =>
 
 const minuteMs = 60_000
 /**
- * How far before an attempt a link to its message searches for the receipt of the message, in
- * milliseconds: the longest retry window of 4 h, and one hour for the wait before the first
+ * How far the search of a link to a message goes back from the time of an attempt or dead letter,
+ * in milliseconds: the longest retry window of 4 h, and one hour for the wait before the first
  * attempt. After paused time, a replay or a resend, an attempt may be later. The search may then
  * miss the event.
  */
