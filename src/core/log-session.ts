@@ -39,7 +39,8 @@ export interface LogSession {
 }
 
 /**
- * Opens a session, passes it to `use`, and closes it when `use` has settled. If `use` rejects with
- * a KafkaError because an earlier connection no longer works, `use` is called again.
+ * Calls `use` with a session, which can be used until the promise of `use` has settled. Sessions
+ * share a connection that stays open. If `use` rejects with a KafkaError on a connection that was
+ * open before, that connection may be broken, so `use` is called once more with a new connection.
  */
 export type WithLogSession = <T>(use: (session: LogSession) => Promise<T>) => Promise<T>

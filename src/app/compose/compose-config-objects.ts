@@ -54,9 +54,9 @@ interface WriterDeps extends Context {
 
 /**
  * Starts the writer of the config topic. A process with the dispatcher or the operator service has
- * exactly one writer. If two processes write the same version of an object, all processes use the
- * first record and ignore the second one. Log compaction would later keep only the ignored record,
- * so the writer then writes a copy of the used record after both. Resolves with `undefined` if the
+ * exactly one. Two processes may write the same version of an object. All processes then use the
+ * first of the two records and ignore the second, but log compaction would later keep only the
+ * second. So the writer appends a copy of the first record. Resolves with `undefined` if the
  * installation has no config topic.
  */
 export async function startObjectWriter(deps: Omit<WriterDeps, 'merged'>): Promise<ObjectWriter | undefined> {

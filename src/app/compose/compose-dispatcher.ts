@@ -97,7 +97,10 @@ export async function startDispatcher(shared: SharedDependencies): Promise<Dispa
   return dispatcher
 }
 
-/** The dispatcher's dependencies that need the config topic. `undefined` without this topic. */
+/**
+ * The dispatcher's dependencies that need the config topic. Without this topic, each of them is
+ * `undefined`.
+ */
 function ofConfigTopic(shared: SharedDependencies): Pick<DispatcherDeps, 'onObjectChange' | 'failures'> {
   const { objectStore: store, objectWriter: writer, live, clock, logger } = shared
   if (store === undefined || writer === undefined) return { onObjectChange: undefined, failures: undefined }
@@ -114,7 +117,7 @@ function ofConfigTopic(shared: SharedDependencies): Pick<DispatcherDeps, 'onObje
 
 /**
  * Starts a separate producer for attempt records. On a shared connection, a slow broker response to
- * an attempt record would delay the retry and dead-letter records. `undefined` when
+ * an attempt record would delay the retry and dead-letter records. Resolves with `undefined` when
  * `delivery.attemptsTopic` is `off`.
  */
 async function startAttemptProducer(shared: SharedDependencies): Promise<LogProducer | undefined> {

@@ -6,7 +6,7 @@ import { durationMs } from '../../core/time.ts'
 import { createReadLedger, type LedgerLimits } from '../../services/operator/read-ledger.ts'
 import type { SharedDependencies } from './shared-dependencies.ts'
 
-/** Limits for a request of the operator API: the client gets a response within 2 s. */
+/** Limits for the ledger route of the operator API: a client gets a response within 2 s. */
 export const ledgerRouteLimits: LedgerLimits = {
   ...{ records: 200_000, time: durationMs(1_600), answerWithin: durationMs(1_900) },
 }

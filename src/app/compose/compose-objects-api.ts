@@ -89,8 +89,9 @@ const uncounted = {
 }
 
 /**
- * Returns the destination with its last change. The live settings get a change up to half a second
- * later. A test message right after a change would then use the old settings.
+ * Returns a destination, for a test message, with all changes that this process has read. The live
+ * settings may lack the changes of the last half second. `undefined` when the destination does not
+ * exist or is excluded.
  */
 function destinationInForce(
   { merged, objectStore }: Pick<SharedDependencies, 'merged' | 'objectStore'>,

@@ -58,8 +58,9 @@ export const readingContextOf = ({ operator, given }: Settings): ReadingContext 
 })
 
 /**
- * Returns the reading context after a change of the file. If the encryption keys were removed, the
- * old ones stay in use until the restart. Otherwise all objects would be excluded.
+ * Returns the reading context after a change of the file. If the encryption keys were removed from
+ * the file, the old keys stay in use until the restart: without keys, all objects would be
+ * excluded.
  */
 const readingAfter = (settings: Settings, before: ReadingContext | undefined): ReadingContext =>
   settings.operator.encryptionKeys === undefined && before !== undefined

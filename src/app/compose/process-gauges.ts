@@ -67,8 +67,8 @@ export function countLogLines(logger: Logger, metrics: Metrics): Logger {
  * The hash of the configuration, without secrets: a secret is `***` in the JSON that is hashed.
  * Static headers may hold secrets too, so only their names are hashed. Values from files that only
  * some services read are left out, so that all processes with one configuration have the same hash.
- * `settings` does not contain the objects of the config topic: with them, each change of an object
- * would create a new time series.
+ * `settings` does not contain the objects of the config topic: the hash is a metric label, so each
+ * change of an object would create a new time series.
  */
 function hashOf(settings: Settings): string {
   const text = JSON.stringify(settings, (key, value) => {

@@ -11,8 +11,8 @@ import { createStatusWriter, type StatusWriter } from '../../services/live-statu
 import type { SharedDependencies } from './shared-dependencies.ts'
 
 /**
- * Starts to write the status of this process. It has a producer with connections of its own: a slow
- * response to a status record must not delay retry and dead-letter records.
+ * Starts to write the status of this process, with a separate producer. On a shared connection, a
+ * slow broker response to a status record would delay the retry and dead-letter records.
  */
 export async function startStatusWriter(
   shared: SharedDependencies,

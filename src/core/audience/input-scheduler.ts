@@ -27,8 +27,8 @@ export class InputScheduler<Input extends QueuedInput> {
   /** Inputs that may start because the previous input of the same user is done. */
   readonly #ready = new Fifo<Input>()
   /**
-   * Number of inputs that are in progress, or that wait for an earlier input of the same user. An
-   * input that runs alone starts only when this number is 0.
+   * Number of inputs that have left `#waiting` and are not done. An input that runs alone starts
+   * only when this number is 0.
    */
   #unfinished = 0
   #isFenced = false

@@ -30,8 +30,8 @@ export interface Membership {
    */
   readonly acknowledged: JsonText | undefined
   /**
-   * The change that was sent and has no result yet. No other change is sent until its result is
-   * known, so that a retry never overwrites a newer value.
+   * The change that was sent and has no result yet. Until this result is known, no other change is
+   * sent, so that a retry of this change never overwrites a newer value.
    */
   readonly inFlight: ChangeInFlight | undefined
   /** Version of the last change. The next change has this version plus 1. */
@@ -73,8 +73,8 @@ export type MembershipInput =
    */
   | { readonly kind: 'resend' }
   /**
-   * The destination has lost its data, so its value is unknown. The next sync sends the value
-   * again.
+   * A reset, for example after the destination has lost its data. It is then unknown which value
+   * the destination has, so the next sync sends the value again.
    */
   | { readonly kind: 'reset' }
   /**
@@ -97,13 +97,17 @@ export interface StepContext {
   readonly isConnected: boolean
   /** Whether the destination was removed from the configuration. */
   readonly isRemoved: boolean
-  /** A change without a result is treated as undelivered after this time. */
+  /**
+   * A change without a result is treated as undelivered when this time has passed since it was
+   * sent.
+   */
   readonly expiry: DurationMs
 }
 
 /**
- * A membership update to send as an identify message. Each change has a new version. Processing the
- * same input again yields the same version.
+ * A membership update to send as an identify message. Each change has a new version. If the same
+ * input is processed again after a crash, the change gets the same version, and so the same message
+ * id.
  */
 export interface MembershipUpdate {
   readonly value: JsonText
@@ -174,8 +178,8 @@ function transitionOf(state: Membership, input: MembershipInput, on: StepContext
     case 'observed': {
       const { syncId: named, value } = input
       // An observation (a user and value in a sync) of an older sync changes nothing. If one sync
-      // lists the same value twice, the second observation changes nothing either, even if the
-      // change was dead-lettered after the first one.
+      // lists a user twice with the same value, the second observation changes nothing either. This
+      // is also true if the change that the first one caused was dead-lettered.
       if (named < state.syncId || (named === state.syncId && value === state.desired)) return undefined
       return { state: { ...withExpiredChange(state, on), desired: value, syncId: named }, send: true }
     }

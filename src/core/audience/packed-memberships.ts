@@ -171,8 +171,8 @@ export class PackedMemberships {
   }
 
   /**
-   * The home slot of a hash: the slot at which a search begins. It is the highest bits of the hash,
-   * because the lowest bits are often equal (see `hashOf`).
+   * The home slot of a hash: the slot at which a search begins. Its number is the highest bits of
+   * the hash, because the lowest bits can be equal for all keys (see `hashOf`).
    */
   #home(hash: number): number {
     return hash >>> (Math.clz32(this.#slots.length) + 1)
@@ -267,8 +267,9 @@ export class PackedMemberships {
 }
 
 /**
- * The murmur2 hash of a key, multiplied to mix its bits. All keys of a partition have the same
- * murmur2 hash modulo the number of partitions, so the lowest bits of their hashes are often equal.
+ * The murmur2 hash of a key, times an odd constant. Bit n of the product depends on bits 0 to n of
+ * the hash, so the highest bits depend on the whole hash. If the number of partitions is a power of
+ * two, the lowest bits of the hash, and so of the product, are equal for all keys of a partition.
  */
 const hashOf = (bytes: Uint8Array, start: number, end: number): number =>
   Math.imul(murmur2(bytes, start, end), 0x9e3779b1)

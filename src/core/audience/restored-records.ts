@@ -114,7 +114,7 @@ export class PartitionRecords {
   }
 
   /**
-   * Returns the change that writes the known state of a key again, after a stale record.
+   * Returns the write of the known state of a key, which must follow a stale record of the key.
    * `undefined` when the key is neither that of a membership nor that of a watermark.
    */
   replacementOf({ key, position = -1 }: ReadRecord): InputEffect | undefined {

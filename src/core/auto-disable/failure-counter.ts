@@ -42,8 +42,8 @@ export interface SeenFailures {
   /**
    * The last time at which a delivery succeeded, or at which this process saw that the destination
    * is paused or disabled. Earlier failures do not count. `FailureCounter.take` keeps this time and
-   * resets the other fields, because another process may report later that it has seen failures
-   * from before this time.
+   * resets the other fields: this process may later read a failure state that another process wrote
+   * before this time, and must then end that state.
    */
   readonly endedAt: EpochMs
 }

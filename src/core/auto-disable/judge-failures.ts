@@ -109,8 +109,8 @@ export function judgeFailures(
 }
 
 /**
- * Whether Hookline has disabled the destination wrongly: after the disabling, a process reports
- * that a delivery succeeded, or that the destination was paused, between the first failure and the
+ * Whether Hookline has disabled the destination wrongly: a delivery succeeded, or the destination
+ * was paused, between the first failure and the disabling. A process may report this only after the
  * disabling.
  */
 const isRefuted = ({ failingSince, disabled }: FailureState, { endedAt }: SeenFailures): boolean =>
@@ -134,9 +134,9 @@ function withFailures(
   const gone = onGone === 'notify' ? [] : seen.gone
   if (attempts === 0 && gone.length === 0) return state
   const { failingSince = now } = state
-  // The time of each single attempt is not known. If the first failure is from before
-  // `failingSince`, some of the attempts may be from before a success that another process has
-  // reported. So none of the attempts that this process reports is counted.
+  // The report of a process does not have the time of each attempt. If the first failure in the
+  // report is from before `failingSince`, some of its attempts may be from before a success that
+  // another process has reported. So none of its attempts are counted.
   const counted = seen.firstAt < failingSince ? 0 : attempts
   return {
     ...state,

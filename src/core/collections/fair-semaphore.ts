@@ -27,15 +27,16 @@ interface Group {
 }
 
 /**
- * Limits how many operations run concurrently, and divides the permits among groups of callers so
- * that groups that always wait receive equal costs. In a group, callers get permits in the order of
- * their calls. So a group with many or expensive operations does not delay other groups.
+ * Limits how many operations run concurrently, and divides the permits among groups of callers.
+ * Groups that always have a waiting caller get permits for the same total cost. So a group with
+ * many or expensive operations does not delay other groups. In a group, callers get permits in the
+ * order of their calls.
  *
  * The method is self-clocked fair queueing. The next permit goes to the group with the lowest
- * `finish`, which then becomes the virtual time. A group that begins to wait starts at the virtual
- * time, so the time in which it did not wait gives it no advantage. The virtual time grows with
- * each permit, so later groups get a higher `finish`, and a continuous flow of new groups cannot
- * keep a group waiting.
+ * `finish`, and the virtual time becomes this `finish`. A group that begins to wait starts at the
+ * virtual time, so the time in which it did not wait gives it no advantage. The virtual time grows
+ * with each permit, so later groups get a higher `finish`, and a continuous flow of new groups
+ * cannot keep a group waiting.
  */
 export class FairSemaphore {
   /** The number of permits that no caller has. */

@@ -1,9 +1,9 @@
 const minCapacity = 8
 
 /**
- * A queue with `push` and `shift` in O(1); `shift` of an array moves every element. The queue is a
- * ring buffer. Its array is replaced only when it has to grow, because a replaced array keeps its
- * former items alive until it is garbage-collected.
+ * A first-in, first-out queue in a ring buffer. `push` and `shift` take O(1); `shift` of an array
+ * moves every element. The queue replaces its array only to grow, never to shrink: each replaced
+ * array would keep its items alive until the array is garbage-collected.
  */
 export class Fifo<Item> {
   /** The ring buffer. Its length is a power of two, so that a mask wraps positions. */

@@ -55,11 +55,14 @@ export type Admission = { readonly kind: 'admitted'; readonly sourceId: string }
 /** The memory of one request, from the first byte of its body until its response is sent. */
 export interface BodyMemory {
   /**
-   * Reserves memory for the body. Returns false when there is no room; the request must then be
-   * refused with `unavailable`.
+   * Reserves memory for the body. Returns false when not enough memory is free; the request must
+   * then be refused with `unavailable`.
    */
   take(bytes: number): boolean
-  /** Whether `take` could succeed if no other request held memory. */
+  /**
+   * Whether `take` could succeed if no other request held memory. If not, the same request never
+   * succeeds.
+   */
   canEverHold(bytes: number): boolean
   /**
    * Counts the memory of the body for its source, which is now known. Returns false when the source
@@ -73,7 +76,7 @@ export interface BodyMemory {
   received(): void
   /**
    * Notes that a response of this size is being sent. From now on, only the size of the response is
-   * counted. The response can be evicted: the connection must then be closed.
+   * counted. The response can be evicted; the caller must then close the connection.
    */
   answered(bytes: number): void
   release(): void
@@ -94,8 +97,8 @@ export interface TrackingApi {
    */
   openBody(owner: BodyOwner, onEvicted: () => void): BodyMemory
   /**
-   * Reserves memory for a request to the operator API, until `release`. Returns false when there is
-   * no room.
+   * Reserves memory for a request to the operator API, until `release`. Returns false when not
+   * enough memory is free.
    */
   reserve(bytes: number): boolean
   release(bytes: number): void

@@ -36,9 +36,9 @@ export type CheckedObjects =
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] }
 
 /**
- * Checks objects from files before they are sent to the operator API. The function does not know
- * the other objects or the network settings of the services. The operator service repeats its
- * checks, and adds the checks that need this knowledge.
+ * Checks objects from files before they are sent to the operator API. The operator service repeats
+ * these checks. It also checks the rules about other objects and about its network settings, which
+ * this function does not know.
  */
 export function checkObjectFiles(kind: ObjectKind, values: readonly unknown[], substituted: Substituted): ObjectsDraft {
   const list = listOf[kind]

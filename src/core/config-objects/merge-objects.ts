@@ -35,8 +35,8 @@ export interface Merged {
  * Adds the objects of the config topic to the settings of the file. The result does not depend on
  * the order of `objects`, so that all processes have the same settings:
  * - If the file has an object of the same kind and id, the object of the file is used.
- * - If two sources have the same write key, the source of the file keeps it, or otherwise the
- *   source that got the key first. The other source loses all its write keys.
+ * - If two sources have the same write key, one of them keeps it: the source of the file or,
+ *   without one, the source that got the key first. The other source loses all its write keys.
  * - A destination with an unknown source is excluded: its messages wait until the source exists, or
  *   until the destination no longer names it.
  * - A destination that Hookline has disabled is disabled in the result.

@@ -20,8 +20,9 @@ import { type ObjectRecord, objectKeyOf, type RecordName } from './object-record
  * Compaction keeps only the last record of a key, which can be an ignored one. A process that
  * starts after compaction would then read the ignored record first and apply it. So after an
  * ignored record, each process that can write to the topic writes a copy of the current version.
- * The copy must be written within the compaction lag of the topic. A copy replaces a lower version,
- * and the same version with a lower copy number.
+ * The copy must be written within the compaction lag of the topic: in this time, Kafka does not
+ * compact the records. A copy replaces a lower version, and the same version with a lower copy
+ * number.
  */
 
 /**

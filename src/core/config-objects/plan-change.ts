@@ -57,7 +57,7 @@ const maxValueBytes = 128 * 1024
 /**
  * Whether the plan may be outdated: another process may have written a change that this process has
  * not read yet. The caller then reads the topic to its end and plans again. The result is false for
- * a dry run that changes nothing, because its response may be outdated anyway when it arrives.
+ * the `unchanged` plan of a dry run, because the response may be outdated anyway when it arrives.
  */
 export function mayBeOutdated(plan: ChangePlan, { dryRun = false }: Pick<ChangeRequest, 'dryRun'>): boolean {
   if (plan.kind === 'unchanged') return !dryRun

@@ -115,8 +115,8 @@ export function decide(attempt: Attempt, carried: DeliveryState, policy: RetryPo
   const retryable = calls.filter(call => isRetryable(call.outcome))
   const retryAfterMs = retryAfterOf(attempt, now)
   // During the retry window, an attempt for which permits were missing does not use up the
-  // schedule. After the window, it is handled like any other failed attempt. Otherwise the delivery
-  // would be deferred forever.
+  // schedule. After the window, it is handled like any other failed attempt, so that the delivery
+  // is not deferred forever.
   if (isWithoutPermit(attempt) && !isWindowOver(carried, now)) {
     const notBefore = epochMs(Math.min(now + retryAfterMs, carried.deadline))
     const waiting = { ...carried, notBefore, ...remember(carried, calls) }

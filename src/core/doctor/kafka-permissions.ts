@@ -81,7 +81,8 @@ export function accessNeeded({ topics, tiers, services, ...has }: AccessNeeds): 
         ...[...retries, deadLetter, audienceInput, deletions, suppressions, statusTopic, ledger],
         ...(has.hasAttempts ? [attempts] : []),
         ...(has.hasCanary || has.hasNotices === true ? [events] : []),
-        // When `lifecycle` disables a destination, the dispatcher writes this to the config topic.
+        // The dispatcher writes the failure states of destinations with `lifecycle` to the config
+        // topic.
         ...config,
       ],
       join: [topics.dispatcherGroup, topics.retriesGroup],

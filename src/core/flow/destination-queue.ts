@@ -107,8 +107,8 @@ export class DestinationQueue<Item> {
   }
 
   /**
-   * Makes an item of a key ready after `drainMatching` has removed the key's ready item: the key's
-   * next item that stays in the queue (`keeps`).
+   * Makes the next item of a key ready, after `drainMatching` has removed the key's ready item. The
+   * next item is the first one that stays in the queue (`keeps`).
    */
   #succeed(key: string | undefined, keeps: (item: Item) => boolean): void {
     if (key === undefined) return

@@ -315,8 +315,9 @@ export const flowLimits = {
      */
     backOffMs: { first: 100, max: 1_000 },
     /**
-     * Milliseconds for which the pace stays constant after a 429 has lowered it. Doubling it halves
-     * the number of 429 in the long run, but a raised limit of the endpoint is found 20 s later.
+     * Milliseconds for which the pace stays constant after a 429 has lowered it. Only time in which
+     * deliveries wait because of the pace counts. Doubling it halves the number of 429 in the long
+     * run, but a raised limit of the endpoint is found 20 s later.
      */
     holdMs: 20_000,
     /**

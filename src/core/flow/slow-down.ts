@@ -27,9 +27,9 @@ const {
  *              attempts, but by at least 5 % and at most by half.
  *            - A 429 for an attempt that started before the last 429 changes nothing, because it
  *              does not show what the endpoint accepts now.
- *            - For 20 s after a decrease the pace is constant. Then it grows, slowly at first. It
- *              grows only while deliveries wait for it: without them, no attempt tests whether the
- *              endpoint accepts the pace.
+ *            - After a decrease the pace is constant until deliveries have waited because of it
+ *              for 20 s. Then it grows, slowly at first, and only while deliveries wait because of
+ *              it: without them, no attempt tests whether the endpoint accepts the pace.
  *            - After five minutes without a 429: `unlimited`.
  *
  * In both states a 429 pauses all attempts for 100 ms. Each further 429 without a delivery in

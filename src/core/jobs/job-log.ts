@@ -5,8 +5,8 @@ import { conflicts, hasEnded, type Job, jobKeyOf } from './job.ts'
  *
  * Kafka has no conditional write, so two processes may write the same version of a job. All
  * processes read the records in the same order, and each process applies the first record of a
- * version. So at most one process takes over a job, and a process that has lost a job finds out at
- * its next record:
+ * version. So at most one process takes over a job. A process that has lost a job notices this when
+ * it reads that its next record of the job is ignored. The rules are:
  * - A record is applied if its version is the current version of the job plus 1, and the job has
  *   not ended.
  * - A record by which a process starts a job is applied only while no conflicting job runs.

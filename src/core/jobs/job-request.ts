@@ -169,9 +169,9 @@ function problemsOf(issue: z.core.$ZodIssue, body: JsonObject): readonly ShownPr
 
 /**
  * Returns the id of a job that is created with an idempotency key. Every process computes the same
- * id, so a repeated request creates no second job. The hash includes the kind of the job only for a
- * resend, so that a replay and a resend have different ids. A replay keeps the id that earlier
- * versions of Hookline compute, which do not know resends.
+ * id, so a repeated request creates no second job. For a resend, the hash includes the kind of the
+ * job, so that a resend and a replay with the same key have different ids. For a replay, it does
+ * not: earlier versions of Hookline, which know only replays, compute the id without the kind.
  */
 export const jobIdOf = (kind: JobKind, by: string, idempotencyKey: string): string =>
   hash('sha256', JSON.stringify([by, idempotencyKey, ...(kind === 'replay' ? [] : [kind])])).slice(0, 32)

@@ -41,7 +41,7 @@ export interface LedgerParts {
   readonly counts: LedgerCounts
   /**
    * The records that wait in retry topics: those that are not done according to the commits.
-   * `replayed` counts the records that an operator wrote, `moved` all others.
+   * `replayed` counts the records that a replay or resend wrote, `moved` all others.
    */
   readonly waiting: LedgerCounts
   /**
@@ -92,10 +92,10 @@ function rowOf(
  * Calculates the counts of a row. `counted` has the counts of commits and ledger records,
  * `inTopics` the records that wait in retry topics.
  *
- * `repeated` is the number of retry records that no commit counts as `moved` and that no operator
- * wrote: a process appended them, and was killed before its commit. A record that was counted as
- * `moved` is lost if it neither waits in a retry topic nor was read from one. The difference is
- * then positive.
+ * `repeated` is the number of retry records that no commit counts as `moved` and that no replay or
+ * resend wrote: a process appended them, and was killed before its commit. A record that was
+ * counted as `moved` is lost if it neither waits in a retry topic nor was read from one. The
+ * difference is then positive.
  *
  * An event whose source or destination is unknown is counted for the destination `-` until it is
  * routed. Then it is counted for its destinations instead. So `routed`, the number of these events,

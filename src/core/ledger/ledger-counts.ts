@@ -19,7 +19,8 @@ export type LedgerResult = (typeof ledgerResults)[number]
  *   `admitted` twice, for `-` and for their destinations, so the balance subtracts `routed`.
  *
  * Commits and ledger records store the position of a field in this list: add a field only at the
- * end. One byte says which fields follow, so there is room for eight. A ninth needs another format.
+ * end. One byte says which fields follow, so the list can have eight fields. A ninth needs another
+ * format.
  */
 export const ledgerFields = ['admitted', ...ledgerResults, 'taken', 'replayed', 'routed'] as const
 export type LedgerField = (typeof ledgerFields)[number]

@@ -3,8 +3,8 @@ import type { LedgerRow, LedgerTotals } from './balance.ts'
 const summed = ['admitted', 'replayed', 'repeated', 'delivered', 'deadLettered', 'dropped', 'waiting'] as const
 
 /**
- * Adds up rows of the ledger, and keeps at most `maxRows` of them: first the rows with a
- * difference, then the newest ones. The totals include the rows that are not kept.
+ * Adds up rows of the ledger, and keeps at most `maxRows` of them: first the rows whose difference
+ * is not 0, then the newest ones. The totals include the rows that are not kept.
  */
 export class LedgerSummary {
   readonly #maxRows: number
@@ -28,7 +28,7 @@ export class LedgerSummary {
 
   /**
    * The sums of all rows. `difference` is the sum of the absolute values of the rows' differences.
-   * It is absent when a row has no difference, because its counts are incomplete.
+   * It is absent if any row lacks this field, because the counts of the row are incomplete.
    */
   get totals(): LedgerTotals {
     return { ...this.#sums, ...(this.#difference !== undefined && { difference: this.#difference }) }

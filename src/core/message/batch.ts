@@ -25,7 +25,7 @@ const maxMergedBytes = 8 * 1_048_576
 
 /**
  * The body of a request, split into its messages. The messages of a batch stay unparsed text, so
- * that no parsed values are in memory while the request waits for its turn or for Kafka. Only the
+ * that no parsed values are in memory while the request waits for CPU time or for Kafka. Only the
  * members that all messages share, such as `context`, are parsed here.
  */
 export interface MessageBatch {

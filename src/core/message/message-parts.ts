@@ -139,10 +139,10 @@ interface Members {
 function readMembers(input: JsonObject): Members | Rejection {
   const canonical = new Map<object, Canonical>()
   let droppedKeys = 0
-  // An upper bound of the message's size in bytes, which is cheap to compute and for nearly every
-  // message far below the limit. The exact size is computed only if this bound exceeds the limit.
-  // In the bound, a character that JSON may have to escape counts 6 bytes, and a character of a
-  // text that is JSON already counts 3 bytes.
+  // An upper bound of the message's size in bytes, which is cheap to compute. The exact size is
+  // computed only if this bound exceeds the limit, which is rare. In the bound, each character of a
+  // key or of a string counts 6 bytes, because JSON may have to escape it. Each character of a text
+  // that is already JSON counts 3 bytes.
   let maxBytes = 2
   for (const key in input) {
     const value = input[key]
