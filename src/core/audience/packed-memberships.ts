@@ -276,7 +276,9 @@ const hashOf = (bytes: Uint8Array, start: number, end: number): number =>
 
 /**
  * The tag of a hash: eight of its bits. The home slot depends on other bits, so keys with the same
- * home slot usually have different tags. If the table has more than 2^20 slots, tag and home slot
- * share bits, and more searches have to compare several keys.
+ * home slot usually have different tags. There are fewer different tags, and more searches have to
+ * compare several keys, in two cases:
+ * - The table has more than 2^20 slots: tag and home slot share bits.
+ * - The number of partitions is divisible by 32: some bits of the tag are equal for all keys.
  */
 const tagOf = (hash: number): number => (hash >>> 4) & 0xff

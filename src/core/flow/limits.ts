@@ -330,11 +330,11 @@ export const flowLimits = {
     growthRampMs: 7_000,
     growthPerAttempt: 0.25,
     /**
-     * The *accepted pace* is the last pace that had no 429 for `holdMs`. A pace below `nearFactor`
-     * times the accepted pace is near it. If a 429 arrives at a pace near the accepted pace, and
-     * the usual lowered pace (see `minFactor`) is above the accepted pace, the new pace is the
-     * middle between these two. With a doubled factor, the pace takes longer to reach the new limit
-     * of an endpoint that has doubled its limit.
+     * The *accepted pace* is the last pace that had no 429 for `holdMs`. If a 429 arrives at a pace
+     * below `nearFactor` times the accepted pace, the new pace is the middle between the accepted
+     * pace and the usual lowered pace (see `minFactor`). The rule applies only if the usual lowered
+     * pace is above the accepted pace. With a doubled factor, the pace takes longer to reach the
+     * new limit of an endpoint that has doubled its limit.
      */
     nearFactor: 1.5,
     /**

@@ -14,8 +14,8 @@ export const jobKinds = ['replay', 'resend'] as const
 export type JobKind = (typeof jobKinds)[number]
 
 /**
- * `waiting`: the job waits for an earlier job of the same destination, or for a process that runs
- * it.
+ * `waiting`: the job waits for an earlier job with which it conflicts (see `conflicts`), or for a
+ * process that starts it.
  */
 export const jobStates = ['waiting', 'running', 'done', 'failed', 'cancelled'] as const
 

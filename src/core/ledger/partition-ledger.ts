@@ -32,7 +32,7 @@ const recordLimit = 256 * 1_024
 /**
  * The ledger of one partition while this process owns it. Each commit contains the counts that are
  * in no ledger record, and the offset of the newest ledger record. So counts become valid by the
- * same commit that makes their results final. When the counts need too much room in the commit,
+ * same commit that makes their results final. When the counts need too many bytes in the commit,
  * they move to a new ledger record, and the next commit names this record. A ledger record that no
  * commit names is not counted.
  *
@@ -125,7 +125,7 @@ export class PartitionLedger {
   }
 
   /**
-   * Discards the counts that are in no ledger record, because they have no room in the commit and
+   * Discards the counts that are in no ledger record, because they do not fit into the commit and
    * could not be stored in time. After that, all hours before `exactSince` are incomplete, and so
    * are all hours up to the newest hour of the discarded counts.
    */
