@@ -95,8 +95,8 @@ export function replayTargetOf(
     // A dead letter is kept for 30 days. In this time, the id of its destination may have been
     // given to another customer's endpoint. So the source of the event must still be connected to
     // the destination. The source of an event that cannot be decoded is not known, so its replay is
-    // refused. Otherwise its copy could reach that endpoint: the schema of the event may be
-    // registered before the dispatcher reads the copy.
+    // refused. Its copy could reach the other customer's endpoint, because the schema of the event
+    // may be registered before the dispatcher reads the copy.
     if (!evenDisconnected) {
       if (event === undefined) return { kind: 'refused', reason: 'unreadable' }
       if (!isConnected(event.sourceId, destination, routing)) return { kind: 'refused', reason: 'not_connected' }

@@ -58,7 +58,7 @@ export const flowLimits = {
     /**
      * Maximum bytes of one fetch by a member of a consumer group, except from the retry topics.
      * Smaller fetches cost more CPU per delivery. Doubling them blocks the event loop longer while
-     * a fetch is decoded, and a pause then discards more fetched bytes.
+     * a fetch is decoded, and the pause of a partition discards more fetched bytes.
      */
     usual: { perPartition: 1_024 * kibibyte, total: 8_192 * kibibyte },
     /**
