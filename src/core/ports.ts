@@ -5,7 +5,7 @@ import type { DurationMs, EpochMs } from './time.ts'
 
 export type Cancel = () => void
 
-/** The only source of time, timers and random ids in `core` and `services`. */
+/** The only way for `core` and `services` to get the time, timers and random ids. */
 export interface Clock {
   /** Wall-clock time, adjusted to the brokers' clocks. It may jump. */
   now(): EpochMs
@@ -135,8 +135,8 @@ export interface LogConsumer {
   /** Milliseconds since a broker last responded to a Fetch, Heartbeat or SyncGroup request. */
   timeSinceContact(): DurationMs
   /**
-   * Milliseconds since a broker last responded or the consumer last tried to connect. A high value
-   * shows that the consumer is stuck.
+   * Milliseconds since the consumer was last active: it opened a connection, or a request ended,
+   * even with an error. A high value shows that the consumer is stuck.
    */
   inactivity(): DurationMs
 }
@@ -276,7 +276,7 @@ export interface EventCodec {
   decode(value: Buffer, receivedAt: EpochMs): Decoded
   /**
    * Reads a schema from the registry. Resolves with false if the registry does not know the id.
-   * Rejects while the registry is unreachable.
+   * Rejects if the registry is unreachable; a later call can succeed.
    */
   learn(schemaId: number): Promise<boolean>
 }
@@ -289,12 +289,12 @@ export interface ValueCodec<Value> {
   decode(value: Buffer): DecodedValue<Value>
   /**
    * Reads a schema from the registry. Resolves with false if the registry does not know the id.
-   * Rejects while the registry is unreachable.
+   * Rejects if the registry is unreachable; a later call can succeed.
    */
   learn(schemaId: number): Promise<boolean>
 }
 
-// --- Logs, and topics that operators read
+// --- Log lines, and topics that operators read
 
 /** Writes log lines. The fields never contain secrets, bodies or query strings. */
 export interface Logger {

@@ -5,7 +5,7 @@ import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 const checkEvery = durationMs(10_000)
 /**
  * The warning is logged again when the difference between the machine's clock and the brokers'
- * clock has changed by more than this number of seconds.
+ * clock has changed by more than this number of seconds since the last warning.
  */
 const repeatAfterSeconds = 10
 

@@ -5,7 +5,7 @@ type Read<R> = Exclude<R, SchemaNeeded> | Undecodable
 /**
  * Decodes a value. When the writer's schema is unknown, fetches it from the schema registry and
  * decodes again. The value is undecodable when the registry does not know the schema either.
- * Rejects while the registry cannot be reached.
+ * Rejects if the registry cannot be reached; a later call can succeed.
  */
 export async function decodeWithSchemaFetch<R extends { readonly kind: string }>(
   registry: { learn(schemaId: number): Promise<boolean> },

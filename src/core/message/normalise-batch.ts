@@ -69,8 +69,8 @@ const normaliseParsed = (parsed: Parsed | Rejection, reception: Reception): Norm
   parsed.kind === 'rejected' ? parsed : normalise(parsed.value, reception)
 
 function messageIdOf(parsed: Parsed | Rejection, text: string): string | undefined {
-  // `text` can be as long as the whole request body. So search for the message id only in the part
-  // that a valid message can have.
+  // A valid message has at most `maxTextLength` characters, but `text` can be as long as the whole
+  // request body. So the search for the message id ends after these characters.
   if (parsed === textTooLong) return idIn(text.slice(0, maxTextLength), 'messageId')
   return parsed.kind === 'parsed' && isObject(parsed.value) ? idOf(parsed.value['messageId']) : undefined
 }

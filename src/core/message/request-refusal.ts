@@ -1,8 +1,8 @@
 import type { RejectionCode } from './message.ts'
 
 /**
- * A rejected message of a batch. In strict mode, the collector refuses a batch with a rejected
- * message as a whole. Otherwise it accepts the other messages.
+ * A rejected message of a batch. In strict mode, one rejected message makes the collector refuse
+ * the whole batch. Otherwise the collector accepts the other messages.
  */
 export interface RejectedMessage {
   /** Index of the message in the batch, from 0. */
@@ -16,8 +16,8 @@ export interface RejectedMessage {
 
 /**
  * Upper bound of the memory, in bytes, for one rejected message: its object, and its JSON in the
- * response. In the JSON, a character of the message id can become an escape sequence of 6
- * characters.
+ * response. A character of the message id takes at most 2 bytes in the object. In the JSON, it can
+ * become an escape sequence of 6 bytes.
  */
 export const heldByRejected = ({ messageId = '', code, message }: RejectedMessage): number =>
   192 + 2 * (code.length + message.length) + 8 * messageId.length

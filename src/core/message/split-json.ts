@@ -2,14 +2,14 @@
  * The result of `splitJson`. The parts of the text are not parsed, so a part can be invalid JSON.
  */
 export type SplitResult =
-  /** A list, or an object in which the member `SplitOptions.list` is a list. */
+  /** A list, or an object in which the member that `SplitOptions.list` names is a list. */
   | {
       readonly kind: 'list'
       /** Start (inclusive) and end (exclusive) of each element, in one flat list. */
       readonly elements: readonly number[]
       readonly members: Members
     }
-  /** An object in which the member `SplitOptions.list` is missing or is not a list. */
+  /** An object in which the member that `SplitOptions.list` names is missing or is not a list. */
   | { readonly kind: 'object'; readonly members: Members }
   /** Another JSON value, or an empty text. */
   | { readonly kind: 'scalar' }
@@ -192,9 +192,9 @@ class Cutter {
         else brackets += 1
       } else if (code === brace.close || code === bracket.close) {
         const openOfKind = code === brace.close ? braces : brackets
-        // No bracket of this kind is open in the element. If the closing bracket is that of the
-        // list or object around the element, it ends the element too. Otherwise it is superfluous,
-        // and is ignored.
+        // If the element has no open bracket of this kind, there are two cases. A closing bracket
+        // of the list or object around the element ends the element too. Any other closing bracket
+        // is superfluous, and is ignored.
         if (openOfKind === 0 && code === closing) return at
         for (let closed = 0; openOfKind > 0 && closed !== code; ) {
           depth -= 1

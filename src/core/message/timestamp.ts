@@ -4,15 +4,15 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 /**
- * One cycle of the Gregorian calendar, 400 years. Dates are computed one cycle later, because
- * `Date.UTC` maps the years 0 to 99 to 1900 to 1999.
+ * One cycle of the Gregorian calendar, 400 years. `Date.UTC` reads the years 0 to 99 as 1900 to
+ * 1999. So a date is computed 400 years later, and the cycle is then subtracted.
  */
 const cycle = { years: 400, ms: 146_097 * dayMs }
 const earliest = Date.UTC(1 + cycle.years, 0, 1) - cycle.ms
 const latest = Date.UTC(10_000, 0, 1) - 1
 /**
- * The smallest number that is read as milliseconds: a time in 1973. As seconds, it would be in
- * 5138.
+ * The smallest number that is read as milliseconds: a time in 1973. Smaller numbers are read as
+ * seconds; as seconds, this number would be a time in the year 5138.
  */
 const minMilliseconds = 1e11
 
@@ -111,8 +111,8 @@ function timeOfDay(hour: number, minute: number, second: number, millisecond: nu
 }
 
 /**
- * Maximum clock skew, in ms, that is not corrected. The measured skew includes the travel time of
- * the request.
+ * Maximum clock skew, in ms, that is not corrected. A small skew may be only the travel time of the
+ * request, which the measured skew includes.
  */
 const toleratedSkewMs = minuteMs
 /**
@@ -150,8 +150,8 @@ export function toIsoTimestamp(ms: EpochMs): string {
 }
 
 /**
- * The text of the last formatted minute. Consecutive timestamps mostly share it, and formatting the
- * date takes most of the time.
+ * The start and the text of the last formatted minute. Most consecutive timestamps are in the same
+ * minute, and formatting the date takes most of the time, so the text is used again.
  */
 let lastMinute = { from: Number.NaN, text: '' }
 

@@ -10,8 +10,9 @@
 export type Use = 'alert' | 'dashboard' | 'debug'
 
 /**
- * A label whose values come from the configuration or the environment. `values` describes them,
- * which also shows how many there can be. A label never contains a URL, a user or message content.
+ * A label whose values come from the configuration or the environment. `values` is a description of
+ * the values, which shows how many there can be. A label never contains a URL, a user or message
+ * content.
  */
 export interface OpenLabel {
   readonly values: string
@@ -22,7 +23,10 @@ export interface OpenLabel {
   readonly folds: boolean
 }
 
-/** Labels by name, in the order of the exposition. A list contains all possible values. */
+/**
+ * Labels by name, in the order of the exposition. If a label has a list, these are all its possible
+ * values.
+ */
 export type LabelSet = Readonly<Record<string, readonly string[] | OpenLabel>>
 
 interface Facts<Labels extends LabelSet> {

@@ -29,7 +29,7 @@ const endpointErrors: ReadonlySet<string> = new Set([
 
 /**
  * Judges a proxy's response to a CONNECT request (RFC 9110 9.3.6). `proxyStatus` is the
- * `Proxy-Status` header (RFC 9209). If it names an error, that error decides. Without it, the
+ * `Proxy-Status` header (RFC 9209). If the header names an error, that error decides. If not, the
  * statuses 502, 503 and 504 count as failures of the endpoint. Failures of the proxy do not open
  * the circuit breaker of a destination. So if these statuses counted as failures of the proxy, the
  * requests to an endpoint that is down would never stop.

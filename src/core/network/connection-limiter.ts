@@ -14,8 +14,8 @@ export type Admission<Connection> =
  * a request is incomplete.
  *
  * When the server is at its maximum, a new connection replaces an idle connection:
- * - The address with the most connections loses one; the new connection is counted too. So a client
- *   with many connections replaces its own, and cannot keep out others.
+ * - The address with the most connections loses one. The new connection counts as one of its
+ *   address. So a client with many connections replaces its own, and cannot keep out others.
  * - If this address has no idle connection, the address with the next lower number loses one. If
  *   several addresses have the same number, it is the one that reached the number first.
  * - Addresses with at most `few` connections count as equal. Otherwise thousands of addresses with

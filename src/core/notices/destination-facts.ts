@@ -32,8 +32,8 @@ const maxLabels = 5
 const maxIdLength = 63
 
 /**
- * Decodes the properties of an event. `undefined` when they are not destination facts, because any
- * program with access to the events topic can write there. Unknown fields are left out.
+ * Decodes destination facts from the properties of an event. Returns `undefined` for other content,
+ * which any program with access to the events topic can write. Unknown fields are left out.
  */
 export function decodeFacts(text: string | undefined): DestinationFacts | undefined {
   const given = parse(text)

@@ -10,9 +10,9 @@ const minIntervalMs = 60_000
 /** Milliseconds after which a webhook that still responds with 410 Gone is reported again. */
 const goneAgainAfterMs = 3_600_000
 /**
- * Milliseconds after which a failing destination may be reported again, if its recovery was never
- * reported. The process whose circuit breaker was open may have ended without reporting the
- * recovery.
+ * Minimum milliseconds between two reports of `failing` for the second one to cause a new notice,
+ * although no recovery was reported between them. The process whose circuit breaker was open may
+ * have ended without reporting the recovery.
  */
 const failingAgainAfterMs = 3_600_000
 
@@ -75,7 +75,10 @@ export class DestinationNotices {
     return [this.#dueHealth(now), this.#dueGone(now), this.#dueDeadLetters(now)].filter(notice => notice !== undefined)
   }
 
-  /** Whether a notice waits until the last notice of its kind is a minute old. */
+  /**
+   * Whether there are facts that no notice has reported yet. They wait until the last notice of
+   * their kind is a minute old.
+   */
   get isWaiting(): boolean {
     return this.#health !== this.#reportedHealth || this.#gone.size > 0 || this.#deadLettersSince !== undefined
   }
@@ -140,8 +143,9 @@ export class DestinationNotices {
 }
 
 /**
- * Whether `span` milliseconds have passed since `since`. It is also true after the clock was set
- * back by at least this time.
+ * Whether at least `span` milliseconds have passed since `since`, or `since` is `undefined`. Also
+ * true when the clock was set back by at least `span`. Otherwise a notice would wait until the
+ * clock has reached the time again.
  */
 const isOver = (since: EpochMs | undefined, span: number, now: EpochMs): boolean =>
   since === undefined || Math.abs(now - since) >= span

@@ -42,9 +42,8 @@ export class DeadLetterIndex {
   }
 
   /**
-   * Whether the index has the maximum number of keys and adds no further ones. The index then does
-   * not cover older records. So an older dead letter can seem live, although its replay wrote a
-   * tombstone.
+   * Whether the index has the maximum number of keys. It then adds no further keys, so it can lack
+   * the tombstone of a replay. A replayed dead letter can then seem live.
    */
   get isFull(): boolean {
     return this.#keys >= this.#maxKeys
@@ -57,8 +56,8 @@ export class DeadLetterIndex {
    */
   start(partition: number, end: number): { readonly from: number; readonly to: number } {
     const known = this.#known.get(partition)
-    // In two cases the index of the partition is discarded. The end offset has decreased, so the
-    // topic was deleted and created again. Or too many records are unread.
+    // The index of the partition is discarded in two cases: the end offset has decreased, because
+    // the topic was deleted and created again, or too many records are unread.
     if (known !== undefined && (known.to > end || end - known.to > maxCatchUp)) this.#forget(partition)
     return this.#of(partition, end)
   }
@@ -76,8 +75,10 @@ export class DeadLetterIndex {
     const known = this.#of(partition, to)
     if (to < known.from || from > known.to) return
     for (const { key, offset } of records) this.#set(known, hashOf(key), offset)
-    // A full index has not added all of these keys. If its range began earlier, a key without an
-    // entry would seem to have no later record.
+    // A full index lacks some of these keys. Then its range does not begin earlier, because callers
+    // conclude that a key without an entry has no record in the range. The range ends later even
+    // then: otherwise each read would read the same new records again. `isFull` shows that keys are
+    // missing.
     if (!this.isFull) known.from = Math.min(known.from, from)
     known.to = Math.max(known.to, to)
   }

@@ -136,7 +136,7 @@ const isFinal = ({ decision }: RecordedAttempt): boolean => decision !== 'retrie
 
 /**
  * Whether the delivery of a retry record has already ended, according to an attempt record. The
- * retry record then still counts as waiting, because the process has not yet committed its offset.
+ * search still finds the retry record until the process has committed the record's offset.
  */
 const isPast = ({ state }: FoundCopy, attempts: readonly RecordedAttempt[]): boolean =>
   attempts.some(

@@ -42,7 +42,7 @@ export interface FoundCopy extends LogPlace {
   readonly dueAt: EpochMs
 }
 
-/** A live dead letter of the message: one that was neither replayed nor removed. */
+/** A dead letter of the message that was neither replayed nor removed. */
 export interface FoundDeadLetter extends LogPlace {
   readonly key: string
   readonly at: EpochMs

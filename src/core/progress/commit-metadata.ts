@@ -66,8 +66,8 @@ const separator = ';'
 /**
  * Number of offsets after `received` for which the bitmap of done records has reserved space. The
  * caller first reads which partly done records do not fit into the metadata (`uncovered`), and
- * commits later. Records that are read before the commit make the bitmap longer. Without the
- * reserve, it could take the space of partly done records that did fit.
+ * commits later. Records that this process reads between these two steps make the bitmap longer.
+ * Without the reserve, the longer bitmap could take the space of partly done records that did fit.
  */
 const spareOffsets = 1_000
 

@@ -3,7 +3,10 @@ import type { LedgerTail } from '../ledger/partition-ledger.ts'
 import { type ByteReader, readVarint, writeVarint } from '../varint.ts'
 import type { PartlyDone } from './partly-done.ts'
 
-/** The version of the format of a ledger tail. Bytes of another version are ignored. */
+/**
+ * The version of the format of a ledger tail: the part of the commit metadata with the ledger of
+ * the partition. Bytes of another version are ignored.
+ */
 const version = 1
 
 /**

@@ -15,8 +15,8 @@ import type { PartlyDone } from './partly-done.ts'
 import { spanLimit } from './span-limit.ts'
 
 /**
- * Minimum size of a ledger record in bytes, estimated from its counts. While there are fewer
- * counts, they stay in the commit metadata if it has room for them.
+ * Minimum size of a ledger record in bytes, estimated from its counts. Counts that would make a
+ * smaller record stay in the commit metadata while it has room for them.
  */
 const minRecordBytes = 600
 
@@ -80,11 +80,11 @@ export class OffsetTracker {
    */
   readonly #farAhead = new Map<number, RecordEntries>()
   /**
-   * A snapshot of the partition, taken at the start of a ledger record with all its counts
-   * (`startLedgerRecord`). If the metadata of the present state is too long, `position` returns
-   * this snapshot once, so that a commit is still possible. `text` is the commit metadata of the
-   * snapshot without the counts in the ledger record. It is `undefined` until Kafka has stored the
-   * ledger record.
+   * A snapshot of the partition, taken when a ledger record with all counts of the partition was
+   * started (`startLedgerRecord`). If the metadata of the present state is too long, `position`
+   * returns this snapshot once, so that a commit is still possible. `text` is the commit metadata
+   * of the snapshot without the counts in the ledger record. It is `undefined` until Kafka has
+   * stored the ledger record.
    */
   #sealed: (EncodedState & { text: string | undefined }) | undefined
   #position: CommitPosition

@@ -137,8 +137,8 @@ const nouns: Readonly<Record<string, string>> = {
 }
 
 /**
- * The words with which a message names the expected type. Where the schema permits a fraction, it
- * has a message of its own, so a number is a whole number here.
+ * The words with which a message names the expected type. `number` is a whole number here, because
+ * values that may have a fraction have a message of their own in the schema.
  */
 const wanted: Readonly<Record<string, string>> = { ...nouns, number: 'a whole number', int: 'a whole number' }
 

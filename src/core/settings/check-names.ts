@@ -97,9 +97,9 @@ export const knownNames: Rule = config => {
 interface KnownIds {
   readonly noun: 'source' | 'destination'
   /**
-   * The known ids. `undefined` when they are incomplete, so that unknown ids are not reported. They
-   * are incomplete if an id is invalid, which is a problem of its own, or if a config topic has
-   * further ids.
+   * The known ids. `undefined` when further ids may exist: an id in the configuration is invalid
+   * (which is a problem of its own), or a config topic can have ids. Unknown ids are then not
+   * reported.
    */
   readonly ids: ReadonlySet<string> | undefined
   /**

@@ -233,7 +233,7 @@ export class Inputs {
   /**
    * Logs the end of a sync that has no effect, because the sync was already closed or a newer full
    * sync has begun. The client that sent the sync got a success response, so only this log line
-   * shows it.
+   * shows that the sync had no effect.
    */
   #logStaleSync({ input, record }: OpenInput, result: string): void {
     if (input.kind !== 'sync_ended' || !staleReasons.some(reason => reason === result)) return

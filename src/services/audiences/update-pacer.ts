@@ -5,9 +5,9 @@ import { durationMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 /**
- * Maximum delay, in milliseconds, that is made up for. If messages are written late, the next ones
- * follow without a wait until the mean rate is reached again. Of a longer delay, only this part is
- * made up for, so that no large burst follows.
+ * Maximum burst, in milliseconds of the configured rate. After a delay, for example of a timer,
+ * messages are sent without a wait until the mean rate is reached again. But one burst has at most
+ * the messages that the rate allows in this time.
  */
 const burstMs = 100
 

@@ -54,9 +54,10 @@ export type MakeRecords = (batch: MessageBatch, origin: BatchOrigin, records: He
 
 export function createMakeRecords({ codec, suppressions, clock, nextTurn }: Deps): MakeRecords {
   /**
-   * Whether a message belongs to a suppressed user. If so, it is not stored, but its sender gets a
-   * success response: after an error, an SDK would send it again and again. If this process
-   * received the message before the deletion, it stores the message, and the dispatcher drops it.
+   * Whether a message must not be stored, because this process received it after its user was
+   * suppressed. Its sender gets a success response nevertheless: after an error, an SDK would send
+   * it again and again. A message that was received before the deletion is stored, and the
+   * dispatcher drops it.
    */
   function isSuppressed({ userId, type }: Message, { sourceId, receivedAt }: BatchOrigin): boolean {
     return (

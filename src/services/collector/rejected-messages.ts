@@ -65,9 +65,10 @@ export function createKeepRejected(deps: Deps): KeepRejected {
   }
 
   /**
-   * Whether a text may contain data of a suppressed user. The user ids are searched in the text,
-   * because the text may not be valid JSON. A text without a user id counts as private if it is not
-   * a JSON object. While the suppression list is empty, no text is private.
+   * Whether a text may contain data of a suppressed user. The function searches the text for user
+   * ids without parsing it, because it may not be valid JSON. If a text without a user id is not a
+   * JSON object, it counts as private, because nobody can know whose data it contains. While the
+   * suppression list is empty, no text is private.
    */
   function isPrivate({ code }: RejectedMessage, text: string, { sourceId, receivedAt }: Rejected): boolean {
     if (suppressions.size === 0) return false

@@ -9,9 +9,10 @@ export interface TimeSlices {
   /** Resolves when it is the caller's turn. Each tick of the event loop has only one turn. */
   readonly next: NextTimeSlice
   /**
-   * Asks to do short work: at most the work of one turn, in characters of text. Returns `undefined`
-   * when the caller may begin immediately; otherwise the promise resolves in a later tick. All
-   * short work of one tick together is also at most the work of one turn.
+   * Asks for short work. `work` is in characters of text, and at most the work of one turn
+   * (`maxWorkPerCall`). Returns `undefined` when the caller may begin immediately. Otherwise
+   * returns a promise that resolves in a later tick. All short work of one tick together is at most
+   * the work of one turn.
    */
   short(work: number): Promise<void> | undefined
 }

@@ -43,7 +43,10 @@ export interface StoreListener {
  * value of each version once, when it is first needed.
  */
 export interface ObjectStore {
-  /** Resolves when the topic has been read to its end. Rejects while it cannot be read. */
+  /**
+   * Resolves when the topic has been read to its end. Rejects when a read has failed and no retry
+   * is left.
+   */
   start(): Promise<void>
   stop(): Promise<void>
   listen(listener: StoreListener): void

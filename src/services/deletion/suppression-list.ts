@@ -30,7 +30,10 @@ interface Deps {
  * of them, in one list for all its services.
  */
 export interface SuppressionList {
-  /** Resolves when the topic has been read to its end. Rejects while it cannot be read. */
+  /**
+   * Resolves when the topic has been read to its end. Rejects when a read has failed and no retry
+   * is left.
+   */
   start(): Promise<void>
   stop(): Promise<void>
   /** Number of users in the list. When it is 0, callers need no look-up. */

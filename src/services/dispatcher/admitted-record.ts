@@ -78,7 +78,10 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
     if (taken.isReplayed) this.count(taken.destination, 'replayed')
   }
 
-  /** Counts that the delivery of the event to a destination begins. */
+  /**
+   * Counts a delivery as begun: as `admitted`, or, if a replay wrote the event, as `taken` and
+   * `replayed`.
+   */
   countAdmitted(destination: string): void {
     if (!this.#isReplayedEvent) return this.count(destination, 'admitted')
     this.count(destination, 'taken')

@@ -123,8 +123,8 @@ class AuthorizedCall {
   }
 
   /**
-   * The rest of the time limit, rounded up to 100 ms. The transport has one timer for each
-   * different time limit, so the rounding keeps the number of timers small.
+   * The rest of the time limit, rounded up to a multiple of 100 ms. The transport has one timer for
+   * each different time limit, so the rounding keeps the number of timers small.
    */
   #remaining(): DurationMs {
     const leftMs = this.#startedAt + this.#timeout - this.#deps.clock.monotonic()

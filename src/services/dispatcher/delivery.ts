@@ -53,7 +53,7 @@ export interface DestinationState extends DestinationCalls {
   lastTurn: number
   /**
    * Whether the list of blocked queues has this queue, so that it is not added twice. A queue that
-   * may start again stays in the list until its turn in the list comes.
+   * is unblocked before its turn in the list stays in the list until this turn.
    */
   isAmongBlocked: boolean
 }

@@ -108,8 +108,9 @@ export class DestinationLimits {
   }
 
   /**
-   * The attempts per second that the destination's limits permit to this process. If the
-   * destination has no limit, returns the number of deliveries per second that currently succeed.
+   * The attempts per second that `ratePerSecond` and the pace of the destination permit to this
+   * process. If it has neither of them, but for example `maxConcurrency`, returns the number of
+   * deliveries per second that currently succeed.
    */
   #perSecond({ plan, slowDown }: DestinationState, now: number): number {
     const rate = plan?.kind === 'deliver' ? plan.limits?.ratePerSecond : undefined
@@ -153,8 +154,8 @@ export class DestinationLimits {
     if (share.isNone) return deferToOthers
     if (maxConcurrency !== undefined) {
       // After this process got a partition, requests of the previous owner may be in progress until
-      // their timeout. The part of `maxConcurrency` that belongs to the partition may therefore be
-      // used only after this time.
+      // they time out. So the part of `maxConcurrency` that belongs to the partition may be used
+      // only after `settleMs`.
       const settleMs = delivery.timeout + handoverMs
       const { permits, isPending } = share.permitsAt(now, maxConcurrency, rotateBy, settleMs)
       if (permits === 0) return isPending ? waitFor(handoverMs) : deferToOthers

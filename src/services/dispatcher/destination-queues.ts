@@ -34,8 +34,8 @@ export class DestinationQueues {
   readonly #turns = new Fifo<DestinationState>()
   /**
    * Blocked queues, in the order in which they are tried again. Each is in the list at most once. A
-   * queue that was unblocked for another reason stays in the list. When its turn comes, it is
-   * skipped, unless it is blocked again.
+   * queue that is unblocked before its turn in this list stays in the list. At its turn, it is
+   * skipped unless it is blocked again.
    */
   readonly #blocked = new Fifo<DestinationState>()
   /**
@@ -130,8 +130,8 @@ export class DestinationQueues {
 
   /**
    * Called when a taken delivery gets no attempt, because it is left to the next owner of its
-   * partition. Normally other queues get a turn at the end of an attempt. Here this method gives
-   * them the turn.
+   * partition. Normally the end of an attempt gives other queues a turn. Here there is no attempt,
+   * so this method gives them the turn.
    */
   dropped(delivery: Delivery): void {
     this.ended(delivery)

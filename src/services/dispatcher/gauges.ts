@@ -56,8 +56,9 @@ export function createGauges(deps: Deps): () => void {
     for (const [topic, timestamp] of oldest) {
       metrics.oldestRecord.set({ topic }, timestamp / 1000)
       const tier = topics.tierOf(topic)
-      // Limit the due time to now. A retry record in progress was due when it was admitted. Without
-      // a record in progress, `timestamp` is `now`, and `timestamp + tier` would be in the future.
+      // Without a record in progress, `timestamp` is `now`, so `timestamp + tier` would be in the
+      // future. Then the due time is now. A record in progress was already due when it was
+      // admitted.
       if (tier !== undefined)
         metrics.oldestDueRetry.set({ tier: formatDuration(tier) }, Math.min(now, timestamp + tier) / 1000)
     }
@@ -98,8 +99,8 @@ function lagOf({ highWatermark, tracker }: PartitionProcessor): number {
 }
 
 /**
- * Creates a function for the time at which a partition last advanced or had nothing to do. The
- * function compares the committable offset with the offset at its previous call (the previous
+ * Creates a function that returns the time at which a partition last advanced or had nothing to do.
+ * The function compares the committable offset with the offset at its previous call (the previous
  * scrape).
  */
 function createProgress(): (processor: PartitionProcessor, now: EpochMs) => EpochMs {

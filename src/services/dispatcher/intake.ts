@@ -292,9 +292,10 @@ export class Intake {
   }
 
   /**
-   * Defers an event for about 100 s when its source or destination is unknown, and dead-letters the
-   * event after that. The reason for the wait: processes apply a changed configuration up to a
-   * minute apart, so this process may not know a new source or destination yet.
+   * Defers an event for about 100 s when its source or destination is unknown. Dead-letters the
+   * event if the source or destination is still unknown then. The reason for the wait: processes
+   * apply a changed configuration up to a minute apart, so this process may not know a new source
+   * or destination yet.
    */
   #holdUnrouted(open: AdmittedRecord, event: Event, carried: DeliveryState, reason: UnroutedReason): void {
     const { clock, policy, settle } = this.#deps

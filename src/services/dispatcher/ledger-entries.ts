@@ -25,7 +25,7 @@ export function identify(
   admitted.identify({ appended: (carried?.origin ?? origin).timestamp, taken, isReplayedEvent })
 }
 
-/** Counts the deliveries of an event that an earlier owner of the partition has finished. */
+/** Counts those deliveries of an event that an earlier owner of the partition has finished. */
 export function countEarlierResults(admitted: AdmittedRecord): void {
   for (const [destination, result] of admitted.processor.tracker.resultsOf(admitted.record.offset)) {
     admitted.countAdmitted(destination)

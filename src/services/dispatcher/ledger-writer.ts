@@ -17,9 +17,9 @@ import type { LedgerWriter } from '../partitions/partitions.ts'
  */
 const maxHold = durationMs(15_000)
 /**
- * Maximum time as `maxHold`, but while a partition is being revoked or the process stops. It is
- * shorter: the next owner begins at the committed offset, so a late commit would certainly repeat
- * deliveries.
+ * The limit that replaces `maxHold` while a partition is being revoked or the process stops. It is
+ * shorter, because the next owner begins at the committed offset: a late commit would certainly
+ * repeat deliveries.
  */
 const maxHoldOfHandover = durationMs(5_000)
 /**

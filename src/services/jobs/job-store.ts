@@ -37,7 +37,10 @@ interface Deps {
 
 /** The jobs of the installation. Each operator process reads all of them from the jobs topic. */
 export interface JobStore {
-  /** Resolves when the topic has been read to its end. Rejects while it cannot be read. */
+  /**
+   * Resolves when the topic has been read to its end. Rejects when a read has failed and no retry
+   * is left.
+   */
   start(): Promise<void>
   stop(): Promise<void>
   /** `changed` is called with a job when a new record of it is in force. */
