@@ -24,8 +24,8 @@ export interface OpenLabel {
 }
 
 /**
- * Labels by name, in the order of the exposition. If a label has a list, these are all its possible
- * values.
+ * Labels by name, in the order of the exposition. A label with a list has only the values of the
+ * list.
  */
 export type LabelSet = Readonly<Record<string, readonly string[] | OpenLabel>>
 

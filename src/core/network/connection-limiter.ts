@@ -55,7 +55,10 @@ export class ConnectionLimiter<Connection> {
     this.#maxPerAddress = maxPerAddress < max ? maxPerAddress : Number.POSITIVE_INFINITY
   }
 
-  /** Adds a new connection, which is idle until its first request is complete, or refuses it. */
+  /**
+   * Adds a new connection, or refuses it. An added connection is idle until its first request has
+   * arrived completely.
+   */
   open(connection: Connection, address: string): Admission<Connection> {
     const client = this.#clients.get(address) ?? new Client<Connection>(address)
     if (client.connections >= this.#maxPerAddress) return { kind: 'refused', maximumOf: 'address' }

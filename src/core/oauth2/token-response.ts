@@ -91,7 +91,10 @@ function errorCodeIn(fields: Readonly<Record<string, unknown>> | undefined): str
   return typeof code === 'string' && standardErrors.has(code) ? ` ${code}` : ''
 }
 
-/** The error codes of RFC 6749 5.2, and two that authorization servers use for a busy server. */
+/**
+ * The error codes of RFC 6749 5.2, and two with which authorization servers report a failure or an
+ * overload of their own.
+ */
 const standardErrors: ReadonlySet<string> = new Set([
   'invalid_request',
   'invalid_client',

@@ -62,7 +62,10 @@ export class DeadLetterIndex {
     return this.#of(partition, end)
   }
 
-  /** The lowest offset of a partition whose key is in the index. */
+  /**
+   * The lowest offset of a partition whose key is in the index; `Infinity` before the first read of
+   * the partition.
+   */
   knownFrom(partition: number): number {
     return this.#known.get(partition)?.from ?? Number.POSITIVE_INFINITY
   }

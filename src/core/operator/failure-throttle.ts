@@ -36,7 +36,10 @@ function limiterFor({ burst, perSecond }: typeof ofAddress, now: number): RateLi
  */
 export class FailureThrottle {
   readonly #clients = new Map<string, Client>()
-  /** Tokens of sessions that were valid. */
+  /**
+   * The tokens of sessions that this process has found valid before. They are checked without a
+   * wait.
+   */
   readonly #sessions = new Set<string>()
   readonly #all: RateLimiter
 

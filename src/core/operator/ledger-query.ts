@@ -55,8 +55,8 @@ export interface LedgerView {
    */
   readonly partial?: true | undefined
   /**
-   * The beginning of the first complete hour. Present when earlier hours from `since` on are
-   * incomplete.
+   * Present when the first hours of the view are incomplete: the beginning of the first complete
+   * hour.
    */
   readonly exactSince?: string | undefined
   readonly totals: LedgerTotals

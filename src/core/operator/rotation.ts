@@ -8,7 +8,10 @@ export type SecretRotation =
    * `until`: when the new secret replaces the old one; `undefined` when this happens immediately.
    */
   | { readonly kind: 'rotated'; readonly document: ObjectDocument; readonly until: EpochMs | undefined }
-  /** The destination already has two secrets in use. */
+  /**
+   * The destination already has two secrets in use. `until`: when the second one replaces the
+   * first; `undefined` when both stay in use.
+   */
   | { readonly kind: 'in_progress'; readonly until: EpochMs | undefined }
 
 /**

@@ -53,7 +53,7 @@ export interface InstallationStatus {
 }
 
 export interface ShownRates {
-  /** Deliveries of new events per second, without retries. */
+  /** Admitted deliveries of new events per second. Retries do not count. */
   readonly admittedPerSecond: number
   readonly deliveredPerSecond: number
   /** Failed attempts per second. */

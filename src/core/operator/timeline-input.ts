@@ -62,7 +62,10 @@ export interface TimelineInput {
   readonly isComplete: { readonly attempts: boolean; readonly copies: boolean; readonly deadLetters: boolean }
   /** Which attempts the dispatchers currently record in the attempts topic. */
   readonly recorded: RecordedAttempts
-  /** All records after this time were searched. */
+  /**
+   * The search has read all events and attempt records after this time. It is later than the
+   * requested time if the search ended early (`isPartial`).
+   */
   readonly searchedSince: EpochMs
   /** Whether the search ended before it had read all records in the requested time. */
   readonly isPartial: boolean

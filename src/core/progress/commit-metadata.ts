@@ -127,9 +127,9 @@ export function encodeState(committed: number, { done, partlyDone, received, res
 /**
  * Returns the commit metadata for a state. With `tail`, the metadata includes the ledger. Returns
  * `undefined` if the counts of the ledger do not fit; the caller must then first move counts to a
- * ledger record. The ledger follows the partly done records without a separator, so that earlier
- * versions of Hookline ignore it: they accept only two parts of the text, and ignore bytes after
- * the partly done records.
+ * ledger record. The bytes of the ledger follow the bytes of the partly done records without a
+ * separator. Earlier versions of Hookline ignore further bytes, but would refuse the whole metadata
+ * if it had a third part.
  */
 export function metadataOf(
   { done, partlyDone, results, covered }: EncodedState,

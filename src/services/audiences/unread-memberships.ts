@@ -46,9 +46,9 @@ export class LogTail {
   }
 
   /**
-   * Returns the offset of the first unread record; `undefined` when no record is unread. The caller
-   * must read the partition from this offset, or call `notRead` when the read fails. Until then,
-   * further calls return `undefined`, unless another gap in the offsets is found.
+   * Returns the offset of the first unread record, and forgets it; `undefined` when no record is
+   * unread. The caller must read the partition from this offset, or pass it to `notRead` when the
+   * read fails.
    */
   takeUnread(): number | undefined {
     const from = this.#unread

@@ -7,7 +7,7 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 /**
  * Maximum burst, in milliseconds of the configured rate. After a delay, for example of a timer,
  * messages are sent without a wait until the mean rate is reached again. But one burst has at most
- * the messages that the rate allows in this time.
+ * the messages that the rate allows in `burstMs`.
  */
 const burstMs = 100
 

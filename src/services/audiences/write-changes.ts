@@ -39,10 +39,10 @@ type MembershipChange = Extract<InputEffect, { kind: 'membership' }>
 
 /**
  * Writes the changes of one input, in two kinds of steps:
- * - A change of a membership: first the identify message, if the change has one. When Kafka has
- *   acknowledged the message, the new membership.
- * - A watermark, with which the service ignores late inputs of old syncs: written when all changes
- *   before it are acknowledged, and before any change after it.
+ * - A change of a membership: writes the identify message first, if the change has one. Writes the
+ *   new membership when Kafka has acknowledged this message.
+ * - A watermark, with which the service ignores late inputs of old syncs: writes it when all
+ *   changes before it are acknowledged, and before any change after it.
  *
  * Resolves with true when Kafka has acknowledged all records. Resolves with false when the
  * partition is revoked; no further records are written then.

@@ -28,7 +28,7 @@ export interface BatchOrigin {
   canEverReserve(bytes: number): boolean
 }
 
-/** The messages of a batch that did not become records. */
+/** The rejected messages of a batch, and two counts. */
 interface Others {
   readonly rejected: RejectedMessage[]
   /** Number of messages of suppressed users, which are not stored. */

@@ -30,9 +30,9 @@ interface Deps {
 }
 
 /**
- * Encrypts the secrets of configuration objects again after a rotation of
- * `operator.encryptionKeyFile`: with the first key of the file. Every process runs this task. If
- * several processes renew the same object, only the first one changes the object.
+ * Encrypts the secrets of configuration objects again, with the first key of
+ * `operator.encryptionKeyFile`, after the keys in this file were rotated. Every process runs this
+ * task. If several processes renew the same object, only the first one changes the object.
  */
 export function createSealRenewal({ store, objects, clock, logger }: Deps): PeriodicTask {
   async function turn(): Promise<DurationMs> {
