@@ -12,7 +12,7 @@ const earliest = Date.UTC(1 + cycle.years, 0, 1) - cycle.ms
 const latest = Date.UTC(10_000, 0, 1) - 1
 /**
  * The smallest number that is read as milliseconds: a time in 1973. Smaller numbers are read as
- * seconds; as seconds, this number would be a time in the year 5138.
+ * seconds: times until the year 5138.
  */
 const minMilliseconds = 1e11
 

@@ -10,9 +10,9 @@
 export type Use = 'alert' | 'dashboard' | 'debug'
 
 /**
- * A label whose values come from the configuration or the environment. `values` is a description of
- * the values, which shows how many there can be. A label never contains a URL, a user or message
- * content.
+ * A label whose values come from the configuration or the environment. `values` describes the
+ * possible values in words, so that a reader sees how many there can be. A label never contains a
+ * URL, a user or message content.
  */
 export interface OpenLabel {
   readonly values: string

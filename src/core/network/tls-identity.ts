@@ -4,8 +4,8 @@ import type { Secret } from '../secret.ts'
 /** How Hookline authenticates to the endpoints of a destination, and which endpoints it trusts. */
 export interface TlsIdentity {
   /**
-   * A digest of the contents. Requests share connections only if they have the same id. The digest
-   * includes the private key, so do not log it.
+   * A digest of the other fields. Requests share connections only if they have the same id. Do not
+   * log the id, because it is also computed from the private key.
    */
   readonly id: string
   /**

@@ -10,9 +10,9 @@ const minIntervalMs = 60_000
 /** Milliseconds after which a webhook that still responds with 410 Gone is reported again. */
 const goneAgainAfterMs = 3_600_000
 /**
- * Minimum milliseconds between two reports of `failing` for the second one to cause a new notice,
- * although no recovery was reported between them. The process whose circuit breaker was open may
- * have ended without reporting the recovery.
+ * If two reports of `failing` are at least this many milliseconds apart, the second one causes a
+ * new notice, although no recovery was reported between them. The process whose circuit breaker was
+ * open may have ended without reporting the recovery.
  */
 const failingAgainAfterMs = 3_600_000
 
@@ -145,7 +145,7 @@ export class DestinationNotices {
 /**
  * Whether at least `span` milliseconds have passed since `since`, or `since` is `undefined`. Also
  * true when the clock was set back by at least `span`. Otherwise a notice would wait until the
- * clock has reached the time again.
+ * clock has passed `since` again.
  */
 const isOver = (since: EpochMs | undefined, span: number, now: EpochMs): boolean =>
   since === undefined || Math.abs(now - since) >= span

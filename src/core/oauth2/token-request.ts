@@ -20,7 +20,8 @@ export function tokenRequest(settings: OAuth2Settings, userAgent: string): Webho
     'Accept-Encoding': 'identity',
   }
   if (clientAuthentication === 'basic') {
-    // RFC 6749 2.3.1 encodes both parts before Base64, so that a colon in the id is not ambiguous.
+    // RFC 6749 2.3.1 encodes the id and the secret before Base64, so that a colon in the id is not
+    // ambiguous.
     const credentials = `${formEncoded(clientId)}:${formEncoded(secret)}`
     headers['Authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`
   } else {

@@ -63,8 +63,8 @@ export interface TimelineInput {
   /** Which attempts the dispatchers currently record in the attempts topic. */
   readonly recorded: RecordedAttempts
   /**
-   * The search has read all events and attempt records after this time. It is later than the
-   * requested time if the search ended early (`isPartial`).
+   * The search has read all events and attempt records after this time. The time is later than the
+   * requested one if the search ended early (`isPartial`).
    */
   readonly searchedSince: EpochMs
   /** Whether the search ended before it had read all records in the requested time. */

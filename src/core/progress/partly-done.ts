@@ -114,8 +114,8 @@ export function parsePartlyDone(committed: number, text: string): Map<number, st
 }
 
 /**
- * Decodes partly done records, and stops after the last destination; `undefined` when the bytes are
- * malformed.
+ * Decodes partly done records; `undefined` when the bytes are malformed. Afterwards, the reader is
+ * at the first byte after the last destination, where the ledger tail may begin.
  */
 export function readPartlyDone(committed: number, reader: ByteReader): Map<number, string[]> | undefined {
   const parsed = new Map<number, string[]>()

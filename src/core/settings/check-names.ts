@@ -98,8 +98,8 @@ interface KnownIds {
   readonly noun: 'source' | 'destination'
   /**
    * The known ids. `undefined` when further ids may exist: an id in the configuration is invalid
-   * (which is a problem of its own), or a config topic can have ids. Unknown ids are then not
-   * reported.
+   * (which is a problem of its own), or there is a config topic, which can have further ids.
+   * Unknown ids are then not reported.
    */
   readonly ids: ReadonlySet<string> | undefined
   /**

@@ -8,8 +8,8 @@ import type { DeliverySettings } from './settings.ts'
 import { parseHostPort } from './value-types.ts'
 
 /**
- * The maximum values of `delivery.timeout` and `delivery.window`. They also replace a wrong value,
- * so that the schedule can still be checked.
+ * The maximum values of `delivery.timeout` and `delivery.window`. If one of these keys has a wrong
+ * value, the schedule is checked with the maximum instead.
  */
 const longest = { timeout: durationMs(5_000), window: durationMs(4 * 3_600_000) }
 

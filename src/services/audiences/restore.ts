@@ -14,7 +14,7 @@ import type { MembershipsReader } from './memberships-reader.ts'
 const retryAfter = durationMs(1_000)
 /**
  * Maximum number of partitions whose memberships are read concurrently. More would not be faster,
- * because one core decodes all records, and the fetched records of each partition take memory.
+ * because one core decodes all records. The fetched records of each partition take memory.
  */
 const maxReading = 2
 

@@ -32,8 +32,8 @@ export interface StoreListener {
    */
   onRecord?(record: ObjectRecord, result: FoldResult): void
   /**
-   * Called when an object is changed, or when Hookline has disabled or enabled a destination. It is
-   * called for each of these records, so it must be cheap.
+   * Called for each record that changes an object, or with which Hookline disables or enables a
+   * destination. There can be many of these records, so the function must be cheap.
    */
   onChange?(): void
 }

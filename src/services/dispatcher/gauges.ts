@@ -64,7 +64,10 @@ export function createGauges(deps: Deps): () => void {
     }
   }
 
-  /** Sets the pace and the pause of each destination that has one. Others have no series. */
+  /**
+   * Sets two gauges: the pace of each destination with a pace, and the pause of each destination
+   * with a pause.
+   */
   function showSlowDowns(): void {
     metrics.destinationPace.reset()
     metrics.destinationPaused.reset()
