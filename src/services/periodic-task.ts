@@ -1,7 +1,7 @@
 import type { Clock } from '../core/ports.ts'
 import type { DurationMs } from '../core/time.ts'
 
-/** A small job that a service repeats, for example a check or a compaction. */
+/** Work that a service repeats, for example a check or a compaction. */
 export interface PeriodicTask {
   start(): void
   stop(): void

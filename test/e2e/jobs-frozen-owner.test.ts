@@ -4,7 +4,7 @@ import { ask, createJob, hasEnded, startJobsInstallation, untilJob } from '../su
 import { trackEvents } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
-/* Tests a resend whose process is stopped for longer than its lease and then continues. */
+/* Tests a resend whose process is suspended for longer than its lease and then continues. */
 
 const closing = closingAfterEach()
 const count = 320
@@ -38,7 +38,7 @@ it('SIGSTOP of the process that runs a resend: another one finishes it, and the 
   await shop.until(() => [...shop.successes.values()].every(times => times >= 2))
   process.kill(first.pid, 'SIGCONT')
   expect(await untilJob(first, resend, hasEnded)).toMatchObject({ state: 'done', progress: { sent: count } })
-  // The process that was stopped lost only this job. It still accepts new ones.
+  // The process that was suspended lost only this job. It still accepts new ones.
   const next = await createJob(first, '/v1/resends', { ...body, userIds: ['user-7'] })
   expect(await untilJob(second, next, hasEnded)).toMatchObject({
     state: 'done',

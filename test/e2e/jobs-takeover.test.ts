@@ -28,7 +28,7 @@ it('SIGKILL of the process that runs a replay and a resend: another one continue
     installation.operator(),
     installation.dispatcher(),
   ])
-  // Stops the second process, so that the first one runs both jobs.
+  // Suspends the second process, so that the first one runs both jobs.
   process.kill(second.pid, 'SIGSTOP')
   await installation.send(trackEvents(count))
   await shop.untilDelivered(count)

@@ -30,7 +30,7 @@ async function started(answers: readonly SinkAnswer[]) {
   return { crm, shop, installation, service: await installation.run() }
 }
 
-/** The live dead letters: those that were not replayed yet. */
+/** The dead letters: the records of the dead-letter topic that were not replayed yet. */
 async function standing({ read, topics }: TestInstallation): Promise<readonly LogRecord[]> {
   const records = await read(topics.deadLetter)
   const last = new LiveDeadLetters()
@@ -39,8 +39,8 @@ async function standing({ read, topics }: TestInstallation): Promise<readonly Lo
 }
 
 /**
- * Resolves when there are `count` live dead letters and all of them have been replayed `round`
- * times.
+ * Resolves when there are `count` dead letters, and each is from a delivery that was replayed
+ * `round` times.
  */
 const untilGivenUp = (installation: TestInstallation, count: number, round = 0): Promise<true> =>
   until(async () => {

@@ -76,8 +76,8 @@ export function createManageJobs({ store, offsets, topics, routing, clock }: Dep
     }
     const result = await store.create(job)
     if (result.kind === 'applied') return result.job
-    // Two requests with the same Idempotency-Key create the same job. Another process may have
-    // created it for the other request.
+    // Two requests with the same Idempotency-Key create the same job, so another process may have
+    // created it already.
     const other = store.get(jobKeyOf({ kind, id }))
     if (other !== undefined) return sameRequest(other, asked)
     return unconfirmed(result.kind === 'failed' ? result.detail : 'another process changed the job first')
@@ -91,8 +91,8 @@ export function createManageJobs({ store, offsets, topics, routing, clock }: Dep
       const result = await store.write(job, step)
       if (result.kind === 'applied') return result.job
       if (result.kind === 'failed') return unconfirmed(result.detail)
-      // The cancellation failed, because the owner of the job wrote a newer record first. Write it
-      // again.
+      // The owner of the job wrote a newer record first, so the cancellation has no effect. Write
+      // the cancellation again.
     }
     return notFound
   }

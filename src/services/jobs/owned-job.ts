@@ -27,16 +27,18 @@ interface Deps {
 
 /**
  * A job (a replay or a resend) that this process runs. The process writes a progress record at
- * least every second. While these records are accepted, it holds the lease of the job. The producer
- * writes replayed or resent events only while the process holds the lease. So a process that was
- * suspended writes none after another process may have taken over the job.
+ * least every second. A record has no effect if another process has written one first. The process
+ * holds the lease of the job for 5 s from the sending of each record that takes effect. The
+ * producer writes replayed or resent events only while the process holds the lease. So a process
+ * that was suspended for longer than the lease writes no further events: another process may have
+ * taken over the job.
  */
 export class OwnedJob {
   readonly key: string
   readonly #deps: Deps
   readonly #stop = new AbortController()
   #changed: JobWork = {}
-  /** When the last accepted record was sent, in milliseconds of `Clock.boottime`. */
+  /** When the last record that took effect was sent, in milliseconds of `Clock.boottime`. */
   #confirmedAt: number
   #writing: Promise<void> | undefined
   #cancelTimer: Cancel = () => undefined
@@ -75,8 +77,8 @@ export class OwnedJob {
   }
 
   /**
-   * Writes a record with the progress that `advance` has noted. Resolves when the record is in
-   * force, or when the job must stop.
+   * Writes a record with the progress that `advance` has noted. Resolves when the record has taken
+   * effect, or when the job must stop.
    */
   async checkpoint(): Promise<void> {
     // A write that is already in progress may lack the latest progress, so another one follows it.

@@ -43,8 +43,9 @@ export async function runReplay(deps: RunReplayDeps, job: ReplayJob, owned: Owne
           seen = before + progress.seen
           owned.advance({
             progress: { seen, total: Math.max(total, seen), replayed, refused: progress.refused },
-            // Remove the last error from the job's record only when the job has seen more dead
-            // letters than the failed try.
+            // A repeated try reads the topic from its beginning again. The error of the failed try
+            // stays in the job's record until this try has seen more dead letters than the failed
+            // one.
             ...(seen > failedAt && { error: undefined }),
           })
         },

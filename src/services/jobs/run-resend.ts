@@ -73,9 +73,10 @@ class ResendRun {
   #position: number[]
   #counts: { read: number; sent: number; skipped: number }
   /**
-   * By partition: the offset from which the job has read every record up to its position. Retention
-   * may remove records during the job; the offset is then the first one after this gap. With it,
-   * the job recognises a copy of an event that it has already read (`isCopyOfRead`).
+   * By partition: the offset from which the job has read every record up to its position. If
+   * retention removes records before the job has read them, this is the first offset after the
+   * removed records. With this offset, the job recognises a copy of an event that it has already
+   * read (`isCopyOfRead`).
    */
   readonly #readFrom: number[]
   #batchEndsAt = 0
@@ -101,8 +102,9 @@ class ResendRun {
 
   /**
    * Calls `readAll`, and calls it again while the destination is unknown or disabled. Resolves with
-   * the reason when no further record was read for `limit` milliseconds; with `undefined` when
-   * `readAll` has read everything or the job stopped.
+   * `undefined` when everything was read. Resolves with the reason of the last `readAll` when no
+   * further record was read for `limit` milliseconds. Also ends when the job must stop; the caller
+   * then ignores the result.
    */
   async readAllAfter(limit: number): Promise<string | undefined> {
     const { clock } = this.#deps
@@ -193,8 +195,8 @@ class ResendRun {
   }
 
   /**
-   * Returns the context with the current configuration; `undefined` when the destination gets no
-   * events.
+   * Returns the context with the current configuration; `undefined` when the destination is unknown
+   * or disabled.
    */
   #context(): Omit<ResendContext, 'now'> | undefined {
     const routing = this.#deps.routing()

@@ -43,8 +43,8 @@ const stopLimit = durationMs(1_000)
 export interface StatusWriter {
   start(): void
   /**
-   * Adds the activity, results and rates of this process's dispatcher. Call it before the
-   * dispatcher reads records.
+   * Adds the activity, results and rates of this process's dispatcher to the status. Call it before
+   * the dispatcher reads records.
    */
   include(dispatcher: DispatcherActivity): void
   /**
@@ -105,7 +105,8 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
     },
     async stop() {
       task.stop()
-      // Wait for the writes in progress, because a key can have only one write in progress.
+      // A key can have only one write in progress, so the last writes begin after the earlier
+      // writes have ended.
       await inTime(producer.flush())
       for (const [shard, written] of shards.entries()) {
         if (dispatcher !== undefined)

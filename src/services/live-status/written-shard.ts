@@ -22,8 +22,8 @@ const renewAfterMs = 3_600_000
 export class WrittenShard {
   /**
    * The JSON of the activity and results that Kafka has stored for this shard. A value is
-   * `undefined` while it is being written, and after a failed write, because Kafka may have stored
-   * the record nevertheless. It is then written again.
+   * `undefined` while it is being written. After a failed write, it stays `undefined`, because
+   * Kafka may have stored the record nevertheless, and a later turn writes it again.
    */
   #activity: string | undefined = '{}'
   #results: string | undefined = '{}'

@@ -4,8 +4,8 @@ import { addCounts, type DestinationFacts, type DestinationHealth } from '../../
 /** Receives facts about destinations. The calls are cheap and never throw. */
 export interface DestinationObserver {
   /**
-   * Called when the circuit breaker of a destination opened, with the outcomes of the attempt that
-   * opened it. `breakerClosed` is the same for the attempt that closed it.
+   * Called when the circuit breaker of a destination opened. `outcomes` are those of the attempt
+   * that opened it. For `breakerClosed`, they are those of the attempt that closed it.
    */
   breakerOpened(destination: string, outcomes: readonly Outcome[]): void
   breakerClosed(destination: string, outcomes: readonly Outcome[]): void

@@ -155,7 +155,10 @@ export function createNotices(deps: Deps): Notices {
   }
 }
 
-/** Returns a function that adds notices to the outbox, except those about their own destination. */
+/**
+ * Returns a function that adds notices to the outbox, except notices about the destination that
+ * receives the notices.
+ */
 const createAdd =
   (outbox: Outbox, clock: Clock) =>
   (due: Iterable<Notice>, { destination: to }: NoticesSettings): void => {

@@ -29,10 +29,10 @@ export interface DeadLetterKeys {
    */
   follow(session: LogSession, budget: ReadBudget): Promise<Followed>
   /**
-   * Adds older keys to the index, until it has all keys from the offset `to` of each of the `parts`
-   * on, or is full. Reads each partition backwards from the oldest key in the index. Returns false
-   * when the budget was spent first. A later call then continues, because the index keeps the keys
-   * that were read.
+   * Adds older keys to the index. Reads each partition backwards, from the oldest key in the index
+   * to the offset `to` of the partition's part, or until the index is full. Returns false when the
+   * budget was spent first. A later call then continues, because the index keeps the keys that were
+   * read.
    */
   reach(session: LogSession, parts: readonly Part[], budget: ReadBudget): Promise<boolean>
   /**

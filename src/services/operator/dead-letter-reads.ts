@@ -12,7 +12,7 @@ import { durationMs, type EpochMs, epochMs } from '../../core/time.ts'
 import { createDeadLetterKeys, type DeadLetterKeys } from './dead-letter-keys.ts'
 import { type NewestFirst, type Part, readNewestFirst } from './read-newest-first.ts'
 
-/** A dead letter that a search has found. It is live: its record is the last one of its key. */
+/** A dead letter that a search has found: the last record of its key, so it was not replayed. */
 export interface LiveDeadLetter {
   readonly deadLetter: DeadLetter
   readonly event: ShownEvent
@@ -22,10 +22,10 @@ export interface LiveDeadLetter {
 
 export interface DeadLetterReads {
   page(session: LogSession, query: DeadLetterQuery, budget: ReadBudget): Promise<DeadLetterPage>
-  /** The live dead letters that match a filter, newest first, at most `limit`. */
+  /** Finds the dead letters that match a filter, newest first, at most `limit`. */
   search(session: LogSession, filter: DeadLetterFilter, limit: number, budget: ReadBudget): Promise<Search>
   /**
-   * Finds the live dead letter of a key: the last record of the key, if it is not a tombstone.
+   * Finds the dead letter of a key: the last record of the key, if it is not a tombstone.
    * `isComplete` is false when the budget was spent before the record was found.
    */
   find(session: LogSession, key: string, budget: ReadBudget): Promise<FoundKey>
@@ -59,8 +59,8 @@ interface Read {
 
 /**
  * Creates functions that read the dead-letter topic backwards, from its end. `index` has the offset
- * of the last record of each key. Only this record can be a live dead letter: a later record of the
- * key replaces an earlier one. Without the index, each page of results would have to read all newer
+ * of the last record of each key. Only this record can be a dead letter: a later record of the key
+ * replaces an earlier one. Without the index, each page of results would have to read all newer
  * records of the topic again.
  */
 export function createDeadLetterReads({ topic, codec, index = new DeadLetterIndex() }: Deps): DeadLetterReads {
@@ -162,8 +162,9 @@ async function findKey(
     return offset === undefined ? [] : [{ ...part, from: offset, to: offset + 1 }]
   })
   const computed = partitionFor(key, ranges.length)
-  // From the offset `knownFrom`, the index has all keys, and the wanted key is not among them. So
-  // only older records are searched. A full index may lack keys, so all records are searched then.
+  // From the offset `knownFrom` on, the index has all keys, and the wanted key is not among them.
+  // So only older records are searched. If the index is full, it may lack keys, so all records are
+  // searched.
   const unknown = parts.map(part => ({
     ...part,
     to: index.isFull ? part.to : Math.min(part.to, index.knownFrom(part.partition)),

@@ -45,8 +45,8 @@ interface Wanted {
 const maxCandidates = 20
 
 /**
- * Finds the events with a message id. If other records name the offsets of the events, only these
- * offsets are read. Otherwise it searches all partitions of the events topic from the end
+ * Finds the events with a message id. If the offsets of the events are known (`places`), it reads
+ * only these offsets. Otherwise it searches all partitions of the events topic from the end
  * backwards, for the newest event with the id. The key of an event is its user, so the id does not
  * determine the partition.
  */

@@ -34,8 +34,8 @@ const pausePerReadTime = 4
 
 interface Deps {
   /**
-   * The source of the memberships; `undefined` when the memberships topic does not exist, because
-   * no audience was ever synced.
+   * Where the memberships are read from; `undefined` when the memberships topic does not exist,
+   * because no audience was ever synced.
    */
   readonly source: MembershipSource | undefined
   readonly directory: () => AudienceDirectory

@@ -35,7 +35,7 @@ interface Limits {
  * the retry topics. So each delivery that a commit counts as moved to a retry topic is found: its
  * record is still in the retry topic, or a later commit counts the record as taken from there.
  * While the dispatcher works, the count `repeated` (copies that a killed process wrote) also
- * contains records whose commit follows within 250 ms.
+ * contains new records until they are committed, at most 250 ms later.
  */
 export async function readLedgerParts(
   source: LedgerSource,

@@ -40,7 +40,10 @@ interface Wanted<T> {
    * but the records of a chunk come in offset order.
    */
   readonly select: (record: LogRecord) => T | undefined
-  /** Called after a chunk was read. The chunks of a partition adjoin each other. */
+  /**
+   * Called after a chunk was read, with the number of its records. Each chunk of a partition ends
+   * where the chunk that was read before it begins.
+   */
   readonly onChunk?: (chunk: Part, records: number) => void
   /** Called before a record is returned; `false` leaves it out. */
   readonly isWanted?: (found: Found<T>) => boolean
@@ -53,8 +56,8 @@ interface Wanted<T> {
  */
 const chunkOffsets = { first: 250, growth: 4, max: 2_000 }
 /**
- * Maximum number of partitions that are read concurrently after the first chunk. If it were one,
- * the read would wait for the broker most of the time.
+ * Maximum number of partitions that are read concurrently after the first chunk of each partition
+ * was read. If it were one, the read would wait for the broker most of the time.
  */
 const maxConcurrentChunks = 4
 /**

@@ -41,7 +41,7 @@ export const statusLimits: ReadLimits = { records: 50_000, time: 600 }
  * Kafka.
  */
 export const maxStatusTime = durationMs(1_800)
-/** Maximum time of a read, in ms: the time in `statusLimits`, and the time of its last chunk. */
+/** Maximum time of a read, in ms: the time in `statusLimits` plus the time of its last chunk. */
 const readMs = 1_000
 /** Maximum number of objects with problems in one response with a status. */
 const maxObjects = 100
@@ -144,7 +144,7 @@ interface Lag {
 
 /**
  * Reads the lag of each topic, and writes it to `lags` at the index of the topic. If a request
- * fails, it waits for the other requests and then rejects.
+ * fails, the function waits for the other requests and then rejects.
  */
 async function readLags(session: LogSession, asked: readonly Omit<Lag, 'lag'>[], lags: Lag[]): Promise<void> {
   const reads = asked.map(async ({ group, topic }, index) => {

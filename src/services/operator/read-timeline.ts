@@ -157,10 +157,7 @@ async function readAttempts(
   return { found: found.map(({ item }) => item), isComplete, searchedSince, keptSince }
 }
 
-/**
- * Reads the retry records of a message whose offsets are not committed, so their deliveries still
- * wait.
- */
+/** Reads those retry records of a message that are not committed: their deliveries still wait. */
 async function readCopies(
   session: LogSession,
   { topics, tiers }: TimelineDeps,

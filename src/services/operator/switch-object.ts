@@ -24,8 +24,8 @@ export function createSwitchObject({ objects, change }: Deps): ObjectsApi['switc
 
   /**
    * Ends the automatic disabling of a destination, after the call that sets `enabled` in its
-   * document. `before` is the answer to that call. For a destination of the configuration file it
-   * is a refusal.
+   * document. `before` is the answer to that call: a refusal for a destination of the configuration
+   * file, because the API cannot change its document.
    */
   async function enableAgain({ id, by, precondition }: ObjectTarget, before: Answer): Promise<Answer> {
     const outcome = await objects.enableAgain(id, by)
@@ -51,8 +51,8 @@ const settings = {
 } as const satisfies Record<Switch, object>
 
 /**
- * The document with the new value. If the value is already set, or is the default, the same
- * document is returned, so that no version is written.
+ * The document with the new value. If the document already has the value, or the value is the
+ * default of an absent key, the same document is returned, so that no version is written.
  */
 function switched(document: ObjectDocument, to: Switch): ObjectDocument {
   const { key, value, standard } = settings[to]

@@ -19,7 +19,8 @@ export interface DeletionDeps {
 }
 
 /**
- * Carries out a deletion in four steps. Each step is acknowledged before the next one begins:
+ * Carries out a deletion in four steps. Kafka has stored the records of each step before the next
+ * one begins:
  * - Add the users to the suppression list.
  * - Write an input for each user, so that the audiences service forgets the user.
  * - Store the record from which the status of the deletion is read.

@@ -32,7 +32,7 @@ export interface SyncOptions {
 
 export interface SyncReport {
   readonly syncId: SyncId
-  /** Number of lines with a member. All of them are acknowledged when the sync has ended. */
+  /** Number of lines with a member. Kafka has stored all of them when the sync has ended. */
   readonly received: number
   readonly end: SyncEnd
 }

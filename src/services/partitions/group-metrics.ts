@@ -9,7 +9,10 @@ export interface GroupMember {
   readonly consumer: Pick<LogConsumer, 'timeSinceContact'>
 }
 
-/** Increases the counters by a member's record counts since the last call, and sets its gauges. */
+/**
+ * Updates the metrics of a consumer group: adds the counts since the last call to the counters, and
+ * sets the gauges.
+ */
 export function showGroup(metrics: Metrics, group: ConsumerGroupLabel, { partitions, consumer }: GroupMember): void {
   const { consumed, done, handedBack, joins } = partitions.takeCounts()
   metrics.recordsConsumed.inc({ group }, consumed)

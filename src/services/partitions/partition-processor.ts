@@ -154,7 +154,7 @@ export class PartitionProcessor implements TopicPartition {
 
   /**
    * Whether the partition has a record for another destination than `destination`, at or after the
-   * first record that is not done. This other record may already be done.
+   * first record that is not done. The record for the other destination may already be done.
    */
   hasRecordForOthers(destination: string): boolean {
     return this.#lastRouted.hasRecordForOthers(destination, this.tracker.committable)

@@ -21,7 +21,10 @@ export interface WhyDeadLettered {
   readonly carried?: Partial<DeliveryState> | undefined
 }
 
-/** Appends a record to the dead-letter topic. It calls `end` as `Appends.append` does. */
+/**
+ * Appends a record to the dead-letter topic. `end` gets true when the topic has stored the record,
+ * and false after the partition was revoked.
+ */
 export type WriteDeadLetter = (
   record: LogRecord,
   why: WhyDeadLettered,

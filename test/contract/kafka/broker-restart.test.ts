@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterAll(() => broker?.stop())
 
 async function restart(how: 'stop' | 'kill'): Promise<void> {
-  // The regular stop sends SIGTERM itself, because `broker.stop()` would also delete the data.
+  // For a regular stop, the test sends SIGTERM, because `broker.stop()` would also delete the data.
   if (how === 'kill') await broker.kill()
   else {
     process.kill(broker.pid, 'SIGTERM')

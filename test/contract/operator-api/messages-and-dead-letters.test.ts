@@ -44,8 +44,8 @@ const get = (path: string, more: Parameters<typeof askObjects>[3] = {}) =>
   askObjects(server, `GET ${path}`, undefined, more)
 const placeOf = (offset: number) => ({ topic: topics.events, partition: 0, offset })
 /**
- * Appends an event. Its offset is committed, so that dispatchers have processed it, unless `isDone`
- * is false.
+ * Appends an event. Commits its offset, as dispatchers do after they have processed the event,
+ * unless `isDone` is false.
  */
 function written(messageId: string, { isDone = true } = {}): number {
   const key = Buffer.from('secret-user')

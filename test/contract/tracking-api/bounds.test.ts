@@ -81,7 +81,8 @@ describe('the limit on pipelined requests', () => {
       expectAnswer(await wire.answer(), taken)
     }
     expect(counts).toHaveLength(20)
-    // The limit is 3, and the server may have begun one further request.
+    // At most three requests may be unanswered (`pipelined`), but the server may have begun one
+    // more.
     expect(Math.max(...counts)).toBeLessThanOrEqual(4)
     await collector.stop()
   })

@@ -127,8 +127,8 @@ export async function soon(closed: Promise<void>): Promise<void> {
 export const answered = (status: number, retryAfter?: string): CallResult => ({ kind: 'answered', status, retryAfter })
 
 /**
- * Sends the requests (`URL milliseconds`) in a separate process, each one twice. Resolves when the
- * process has exited by itself.
+ * Sends requests in a separate process, each one twice. A request is a URL and its timeout in
+ * milliseconds, separated by a space. Resolves when the process has exited by itself.
  */
 export async function callInProcess(name: string, calls: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const program = join(import.meta.dirname, 'calling-process.ts')

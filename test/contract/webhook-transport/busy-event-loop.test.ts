@@ -45,8 +45,8 @@ describe.each(adapters)('%s: while the event loop is busy', (_, create) => {
     const target = await answeringProcess()
     const { post } = caller(create, { network })
     for (let call = 0; call < 100; call++) {
-      // Node confirms the write of the request in the next iteration of the event loop. By then,
-      // the response has arrived.
+      // Node confirms the write of the request one iteration of the event loop later. The event
+      // loop is blocked before that iteration, so that the response arrives first.
       await turn()
       const result = post(target.url)
       await turn()

@@ -1,8 +1,8 @@
 /**
  * Sends requests in a separate process, because a test runner changes the environment and keeps its
- * process alive. The arguments are the adapter, and then pairs of a URL and a deadline in ms. For
- * each pair, the process creates a transport, sends two requests one after the other, and closes
- * the transport. It does this concurrently for all pairs, and prints the results.
+ * process alive. The first argument is the adapter. Each further argument is a URL and a timeout in
+ * ms, separated by a space. For each of them, the process creates a transport, sends two requests
+ * one after the other, and closes the transport. It does this concurrently, and prints the results.
  */
 import type { CallResult } from '../../../src/core/webhook-ports.ts'
 import { transportByName } from './transport-by-name.ts'

@@ -39,8 +39,8 @@ describe.each(adapters)('%s: TLS', (name, create) => {
         expect(classify(result)).toBe('tls_untrusted')
         expect(JSON.stringify(result)).not.toMatch(/hush|\\n/)
         expect(ends).toEqual([[result]])
-        // Later requests must fail too, because a resumed TLS session would skip the check of the
-        // certificate.
+        // Later requests must fail too: they must not resume a TLS session, because that would skip
+        // the check of the certificate.
         const later = await Promise.all([post(target.url()), post(target.url())])
         expect(later).toMatchObject([
           { phase: 'tls', code },

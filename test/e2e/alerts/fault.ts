@@ -54,8 +54,8 @@ export class Outcomes {
   }
 
   /**
-   * Resolves the promise `what` of an alert when `deed` resolves. If `deed` rejects, it rejects
-   * both promises, because an alert that has not fired cannot clear.
+   * Resolves the promise `what` of an alert when `deed` resolves. If `deed` rejects, both promises
+   * of the alert are rejected, because an alert that has not fired cannot clear.
    */
   async settle(alert: string, what: keyof Outcome, deed: Promise<void>): Promise<void> {
     await deed.then(this.of(alert)[what].resolve, error => this.fail([alert], error))

@@ -115,7 +115,7 @@ class Outage {
 
   /**
    * Writes five events to Kafka and sends three requests to the collector. During a fault, these
-   * can fail or hang. So errors are ignored and nothing is awaited.
+   * writes and requests can fail or hang. So errors are ignored and nothing is awaited.
    */
   async #round(): Promise<void> {
     void this.installation.send(trackEvents(5, `m-${performance.now()}`)).catch(() => undefined)

@@ -14,8 +14,8 @@ export interface Told {
 }
 
 /**
- * Runs a story of one membership, which is a list of events with commas between them. Calls `step`
- * for each event and returns its results. The words:
+ * Runs a story of one membership. A story is a list of words with commas between them. Calls `step`
+ * for each input and returns its results. The words:
  * - `10 true`: sync 10 contains the value true. `end 20`: full sync 20 ends.
  * - `ok 11 true`, `lost 11 true`: the change with the version 11 and the value true was delivered,
  *   or was not delivered.

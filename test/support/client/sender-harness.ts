@@ -55,7 +55,9 @@ export interface Try {
   readonly retry: number
 }
 
-/** A sender with a manual clock. It records the attempts and the events. */
+/**
+ * A sender with a manual clock. It records the attempts and the calls of the sender's callbacks.
+ */
 export function senderHarness(respond: Respond, settings: Partial<SenderDeps['settings']> = {}) {
   const clock = new ManualClientClock()
   const tries: Try[] = []

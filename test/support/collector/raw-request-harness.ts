@@ -76,8 +76,8 @@ interface Options {
   readonly operator?: DeletionAndAudienceApi
   readonly maxBodyBytes?: number
   /**
-   * By default, a server that stops waits for only 1 ms (`lastCall`) for further requests on open
-   * connections.
+   * By default, when the server stops, it waits for only 1 ms (`lastCall`) for further requests on
+   * open connections.
    */
   readonly limits?: Partial<HttpLimits>
   readonly logger?: Logger

@@ -64,7 +64,8 @@ function set(holder: Holder, key: string, value: unknown): void {
 
 function take({ holder, key }: Place): unknown {
   const value = holder[key]
-  // An earlier change can have set `constructor`. `splice` would call it to create its result.
+  // `splice` is not used here: it calls `constructor` to create its result, and an earlier change
+  // can have set `constructor`.
   if (Array.isArray(holder) && /^\d+$/.test(key)) {
     holder.copyWithin(Number(key), Number(key) + 1)
     holder.length -= 1

@@ -93,7 +93,9 @@ export class DispatcherHarness {
   destinations: readonly Destination[]
   /** The sources. They can change during the test. */
   sources: readonly Source[] = [{ id: 'web', writeKeys: [new Secret('key')] }]
-  /** Number of partitions that the process reads. By default, it is that of the log. */
+  /**
+   * Number of partitions that the process reads. By default, it reads all partitions of the log.
+   */
   partitions: number | undefined
   /**
    * Settings of the canary messages, which Hookline writes to check the whole path. They can change

@@ -46,7 +46,7 @@ export class ModelGroup {
     this.#drainMs = drainMs
   }
 
-  /** Runs all events of the group up to a time. */
+  /** Runs everything that is planned up to a time. */
   advanceTo(time: number): void {
     for (;;) {
       const [next] = this.#planned.filter(({ at }) => at <= time).sort((a, b) => a.at - b.at)

@@ -23,7 +23,7 @@ export interface AdminClient {
   close(): Promise<void>
 }
 
-/** The source of settings that are set on the topic itself, not on the broker. */
+/** Kafka's *config source* of a setting that is set on the topic itself, not on the broker. */
 const ofTopic = kafkajs.ConfigSource.TOPIC_CONFIG
 
 export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?? ''): Promise<AdminClient> {

@@ -39,8 +39,8 @@ function faultsOf(problem: Problem, contents: Readonly<Record<string, Content>>)
   const found = (textOf(content) ?? '').split('\n')[line - 1]
   const place = column >= 1 && found !== undefined && column <= found.length + 1 ? [] : [`no place: ${line}:${column}`]
   const missing = Object.entries({ path, message, hint }).flatMap(([name, told]) => (told ? [] : [`no ${name}`]))
-  // A path repeats keys of the file, and keys are not secrets. But after a syntax error, the parser
-  // may read a part of a secret as a key, so the path is checked.
+  // A path repeats keys of the file, and keys are not secrets. So the path is checked only after a
+  // syntax error: the parser may then have read a part of a secret as a key.
   const own = `${ownWords(`${message} ${hint}`)} ${message.startsWith('is not valid YAML') ? path : ''}`
   const told = secrets.filter(secret => own.includes(secret)).map(secret => `tells ${secret}: ${own}`)
   return [...place, ...missing, ...told]

@@ -26,7 +26,10 @@ it('FairSemaphore uses all permits and never more, and a request waits for at mo
     fc.property(steps, all => {
       const semaphore = new FairSemaphore(permits)
       const running: PermitRequest[] = []
-      /** The waiting requests, in order, and the requests that began while they waited. */
+      /**
+       * The waiting requests, in order. The value of each is the list of requests that began while
+       * it waited.
+       */
       const waiting = new Map<PermitRequest, PermitRequest[]>()
       function onBegin(request: PermitRequest): void {
         const { group: name } = request

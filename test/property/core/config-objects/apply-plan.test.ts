@@ -94,7 +94,10 @@ it('applying the same files again changes nothing', () => {
   )
 })
 
-/** The document with its default values. A list with one secret becomes the secret itself. */
+/**
+ * The document with its default values, and with a list in place of a single secret. So documents
+ * with the same effect are equal.
+ */
 const effective = ({
   enabled = true,
   paused = false,

@@ -49,7 +49,7 @@ function withCopies(records: readonly ObjectRecord[]): ObjectRecord[] {
   return [...records, ...known.allToCopy().map(name => copyOf(known.get(name)!))]
 }
 
-/** Compacts the first `count` records, so that only the last one of them remains. */
+/** Compacts the first `count` records. All have the same key, so only the last of them remains. */
 const compacted = (records: readonly ObjectRecord[], count: number): readonly ObjectRecord[] =>
   records.slice(Math.max(0, count - 1))
 

@@ -83,8 +83,8 @@ interface Attempted {
 
 interface Life {
   /**
-   * All attempts that made a request. `attempts` has only those that count. Before the end of the
-   * window, an attempt without a success does not count in two cases:
+   * All attempts with an outcome of at least one webhook. `attempts` has only those that count.
+   * Before the end of the window, an attempt without a success does not count in two cases:
    * - A webhook got no request, because other destinations held its permits.
    * - All webhooks with a retryable outcome got no request, because there was no access token.
    */
@@ -106,7 +106,8 @@ function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[]
   let carried = initialState(recordOf(), destination.id, 'message-1', now, policy.window)
   for (let turn = 0; turn < 5_000; turn++) {
     // A delivery that only lacks permits gets one more attempt after the end of the window. So
-    // after this end, the script makes permits free.
+    // after the end of the window, the step `heldUp` is replaced by `failing`, in which all permits
+    // are free.
     const step = script[turn] ?? (rest === heldUp && now > carried.deadline ? failing : rest)
     const { obstacle, lagMs } = step
     const decision = comeUp(step)
@@ -165,8 +166,8 @@ const failing: Step = {
 const leftOut = failing.calls.map((call, index) => ({ ...call, isLeftOut: index > 0 }))
 const heldUp: Step = { ...failing, calls: leftOut, lagMs: 600_000 }
 /**
- * The step that repeats after the script if there is no access token. Like each of `rests`, it must
- * end every delivery.
+ * A step without an access token, so no webhook gets a request. It is one of the steps in `rests`.
+ * The test repeats one of them after the generated steps, and the delivery must then end.
  */
 const withoutToken: Step = { ...failing, calls: failing.calls.map(call => ({ ...call, outcome: 'auth' as const })) }
 const rests = [
@@ -198,7 +199,7 @@ function leastWait({ calls }: Attempted, scheduled: DurationMs): number {
 
 /**
  * Checks a delivery that was deferred because no permit (a slot for a concurrent request) was free
- * for some of its requests. This increases neither the number of attempts nor the number of
+ * for some of its requests. The deferral increases neither the number of attempts nor the number of
  * deferrals, and the delivery waits in a short retry topic.
  */
 function checkHeldUp(decision: Decision, { attempt, deferrals }: DeliveryState, { tiers }: RetryPolicy): void {

@@ -29,9 +29,9 @@ interface Life {
   readonly end: Decision
   readonly endedAt: number
   /**
-   * Total time in ms for which the delivery waited because of the pause. Each wait begins with a
-   * deferral for the pause, or when the delivery is due if that is later. It ends when the record
-   * is read again.
+   * Total time in ms for which the delivery waited because of the pause. Each wait begins with the
+   * deferral for the pause, or at the time when the delivery was due, if that time is later. It
+   * ends when the record is read again.
    */
   readonly held: number
   readonly latest: number

@@ -6,8 +6,8 @@ const counting = fc.constantFrom('bucket' as const, 'window' as const)
 const latencyMs = fc.integer({ min: 1, max: 500 })
 const processes = fc.integer({ min: 1, max: 5 })
 /**
- * Endpoints and the processes that send to them. The limit permits at least four attempts per
- * second of each process.
+ * Endpoints and the processes that send to them. The limit of an endpoint permits each process at
+ * least four attempts per second.
  */
 const worlds = fc
   .record({
@@ -19,8 +19,8 @@ const worlds = fc
   .filter(({ limit, processes }) => limit >= 4 * processes)
 
 /**
- * Maximum number of requests per second, which follows from the limit of requests in progress of
- * each process.
+ * Maximum number of requests per second of all processes, if each process has 64 requests in
+ * progress.
  */
 const capacityOf = ({ processes, latencyMs }: LimitedWorld): number => (processes * 64 * 1_000) / latencyMs
 const reachable = (world: LimitedWorld, limit = world.limit): number => Math.min(limit, capacityOf(world))

@@ -94,7 +94,8 @@ describe('splitJson', () => {
         const text = around(`[${texts}]`)
         const parsed = texts.map((_, index) => text.slice(cut.elements[2 * index], cut.elements[2 * index + 1]))
         expect(parsed.map(part => JSON.parse(part))).toEqual(texts.map(part => JSON.parse(part)))
-        // `list` can be any JSON value, not only a list.
+        // The generated value `list` is any JSON value. If it is an array, `splitJson` must find
+        // all its elements; otherwise, it must find no list.
         const other = splitJson(list, { list: 'batch', members: [], maxElements: 1_000 })
         const value: unknown = JSON.parse(list)
         expect(other.kind === 'list' && other.elements.length / 2).toBe(Array.isArray(value) && value.length)

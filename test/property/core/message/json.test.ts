@@ -9,7 +9,7 @@ const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\u
 
 /**
  * The expected value, computed in a simple way. It does not use a reviver of JSON.parse: if two
- * members have the same name, V8 passes the first one to the reviver.
+ * members have the same name, the last one counts, but V8 passes the first one to the reviver.
  */
 function cleaned(value: unknown): unknown {
   if (typeof value === 'string') return wellFormed(value)
@@ -104,7 +104,7 @@ type SourceReviver = (this: unknown, key: string, value: unknown, context: { rea
 
 /**
  * Parses with a reviver, and keeps the original text of numbers that are ids of the outermost
- * object. This is too slow for input from outside.
+ * object. Hookline itself does not use a reviver, which is too slow for input from outside.
  */
 function withIdsAsWritten(text: string): unknown {
   const sources: { readonly holder: unknown; readonly key: string; readonly source: string }[] = []

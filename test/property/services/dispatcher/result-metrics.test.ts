@@ -20,8 +20,9 @@ const destinations = [
 ]
 
 /**
- * Kinds of records, with their number of results. A record has one result for each destination of
- * the source `web`. It has only one result if it has one destination or none.
+ * Kinds of records, with their number of results. A record has three results if its event is for
+ * the three destinations of the source `web`. It has one result if it is for one destination or for
+ * none.
  */
 const sorts = {
   valid: 3,

@@ -30,7 +30,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('rewrite' as const), which: fc.nat() }) },
 )
 
-/** A dead-letter topic, and a model of its live dead letters by key. */
+/** A dead-letter topic, and a model of the dead letters in it by key, without the replayed ones. */
 class Topic {
   readonly session = new MemorySession(partitions)
   readonly live = new Map<string, { at: number; destination: string }>()
@@ -107,8 +107,8 @@ describe('pages of dead letters', () => {
         const times = shown.map(({ at }) => Date.parse(at))
         expect(times).toEqual(times.toSorted((a, b) => b - a))
         const isWanted = ({ destination }: { destination: string }): boolean => !isRare || destination === 'rare'
-        // The pages have every dead letter that stayed live, and no record that was never a live
-        // dead letter.
+        // The pages have every dead letter that existed before the first page and was not replayed
+        // or written again, and no key that never had a dead letter.
         for (const [key, known] of before)
           if (isWanted(known) && log.live.get(key)?.at === known.at) expect(keys).toContain(key)
         for (const key of keys) expect(before.has(key) || log.live.has(key)).toBe(true)
@@ -129,8 +129,8 @@ describe('pages of dead letters', () => {
           for (const destination of ['crm', 'rare']) {
             const key = String(writtenDeadLetter(number, { destination }).key)
             const { record, isComplete } = await reads.find(log.session, key, budget())
-            // The search finds a live dead letter even if partitions were added after it was
-            // written, so that its key now belongs to another partition.
+            // The search finds a dead letter even if partitions were added after it was written, so
+            // that its key now belongs to another partition.
             expect([key, record !== undefined]).toEqual([key, log.live.has(key)])
             expect(isComplete).toBe(true)
           }

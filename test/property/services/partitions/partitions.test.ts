@@ -63,7 +63,8 @@ const run = fc.record({
   /**
    * Number of other partitions of the process, which share its memory. With 40, this partition is
    * limited to less than one mebibyte and to 25 records (50 while the process is stalled). With
-   * 900, it keeps eleven records that are due soon.
+   * 900, at most eleven records stay in memory while the partition waits for a record that is due
+   * within a second.
    */
   others: fc.constantFrom(0, 40, 900),
   commands: fc.array(command, { maxLength: 80, size: 'max' }),
@@ -173,7 +174,8 @@ class Both {
   }
 
   /**
-   * Marks a record as done: one in progress, or in one of five cases one of an earlier assignment.
+   * Marks a record in progress as done. In one of five cases, marks a record of an earlier
+   * assignment instead.
    */
   #endOne(which: number): void {
     if (which % 5 === 0) {

@@ -37,7 +37,7 @@ const bases = new Map<string, (root: string) => Base>([
 /**
  * Executes deploy/image/Dockerfile step by step in directories, with the files that `.dockerignore`
  * permits.
- * @throws with the output of a command that fails
+ * @throws an error with the output of the command, when a command of the Dockerfile fails
  */
 export async function buildImage(buildArguments: Readonly<Record<string, string>> = {}): Promise<Image> {
   const given = new Map(
