@@ -150,8 +150,8 @@ class ResendRun {
     const resend = await this.#decide(record, context)
     if (resend.kind === 'copy' && this.#job.isDryRun !== true) {
       await this.#paced()
-      // The job stops before this record counts as read, so the process that continues the job
-      // reads the record again.
+      // If the job must stop, this record does not count as read. So the process that continues the
+      // job reads the record again.
       if (this.#owned.signal.aborted) return undefined
       this.#batch.add(resend.topic, resend.copy)
     }

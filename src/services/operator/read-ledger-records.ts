@@ -14,7 +14,10 @@ interface Reading {
   readonly sessions: WithLogSession
   /** The ledger topic. */
   readonly topic: string
-  /** Ledger records whose hours are all before this hour are not read. In hours since 1970. */
+  /**
+   * The first hour to read, in hours since 1970. Ledger records with only earlier hours are not
+   * read.
+   */
   readonly since: number
   readonly isWanted: (destination: string, hour: number) => boolean
   readonly isEnough: () => boolean

@@ -160,8 +160,8 @@ async function statusOf(deps: ReadStatusDeps, object: ConfigObject, until: numbe
   const { live, clock, log } = deps
   const { id } = object
   const budget = new ReadBudget(statusLimits, () => clock.monotonic())
-  // Both reads are concurrent: while Kafka does not respond, each of them takes its whole time
-  // limit.
+  // The two reads are concurrent, so that each has its whole time: while Kafka does not respond, a
+  // read lasts until its time limit.
   const [read, failures] = await Promise.all([
     readInSession(deps, until, session => readWaitingDeliveries(session, deps, id, budget)),
     readInTime(clock, until, () => log.lastFailures(id)),

@@ -9,8 +9,8 @@ import { createReplayTargets, type ReplayPlan, type ReplayTargetDeps } from './r
 
 /**
  * Maximum number of dead letters that one replay has in progress: enough for full batches. After a
- * crash, at most this number of dead letters were replayed without a tombstone, so the next replay
- * repeats them.
+ * crash, the next replay repeats at most this number of dead letters: those that were replayed but
+ * have no tombstone yet.
  */
 const maxInFlight = 256
 

@@ -144,7 +144,8 @@ describe('concurrent changes of two objects that together would break a referenc
     for (const round of rounds) {
       const source = `source-${round}`
       await operators[0]!.change(putSource(source, `write-key-${round}`))
-      // The second process has read the source when this change, which changes nothing, has ended.
+      // This change of the second process changes nothing. When it has ended, the second process
+      // has read the source.
       await operators[1]!.change(putSource(source, `write-key-${round}`))
       const deletion = { ...given, kind: 'source', id: source, next: () => undefined } as const
       const creation = {

@@ -209,7 +209,7 @@ describe('one client address', () => {
   })
 
   /**
-   * Repeats the request, because the server may not have noticed the end of the other connection
+   * Repeats the request, because the server may not have noticed the end of an earlier connection
    * yet.
    */
   async function answered(url: string) {

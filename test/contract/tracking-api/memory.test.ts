@@ -175,7 +175,7 @@ describe('a long response', () => {
   afterAll(() => collector.stop())
   afterEach(() => expectHealthy(collector.url, api))
 
-  /** Longer than what the kernel stores for a client that does not read. */
+  /** A text that is longer than the data that the kernel stores for a client that does not read. */
   const message = 'x'.repeat(16 * limit)
   const rejected = [{ index: 0, messageId: undefined, code: 'missing_id', message }] as const
   const length = JSON.stringify({ success: true, rejected }).length

@@ -46,7 +46,10 @@ const policy = fc
 const waits = ['paused', 'breaker_open', 'lane_full'] as const
 type Obstacle = (typeof waits)[number] | 'none'
 
-/** The circumstances when a delivery is admitted. */
+/**
+ * What a delivery meets when it is admitted: an obstacle to an attempt, or the outcomes of an
+ * attempt.
+ */
 const step = fc.record({
   obstacle: fc.constantFrom<Obstacle>('none', 'none', 'none', ...waits),
   /**

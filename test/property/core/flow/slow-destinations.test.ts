@@ -15,8 +15,8 @@ interface Call {
 /**
  * Simulates destinations of one host that always have events to send. `callMs` is the duration of
  * the requests of each destination. When a request ends, the waiting destinations get permits
- * (slots for concurrent requests) in turn, and its own destination is the last. Returns how many
- * permits each destination had on average in the second half of the time.
+ * (slots for concurrent requests) in turn, and the destination of the ended request comes last.
+ * Returns how many permits each destination had on average in the second half of the time.
  */
 function held(perHost: number, callMs: readonly number[], forMs: number): readonly number[] {
   const limiter = new ConcurrencyLimiter({ maxInFlight: 100_000, perWebhook: 100_000, perHost })
