@@ -22,6 +22,10 @@ export class LinkedList<Item extends LinkedListItem<Item>> {
     return this.#size
   }
 
+  get first(): Item | undefined {
+    return this.#first
+  }
+
   /** Adds an item at the end. The item must not be in a list already. */
   add(item: Item): void {
     item.before = this.#last

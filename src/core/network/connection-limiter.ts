@@ -112,13 +112,8 @@ export class ConnectionLimiter<Connection> {
     let highest = this.#highest
     while (highest > 0 && (lists[highest]?.size ?? 0) === 0) highest -= 1
     this.#highest = highest
-    if (highest <= this.#few) {
-      const [longest] = this.#idle
-      return longest?.tracked
-    }
-    const [client] = lists[highest] ?? []
-    const [longest] = client?.idle ?? []
-    return longest
+    if (highest <= this.#few) return this.#idle.first?.tracked
+    return lists[highest]?.first?.idle.first
   }
 
   #count(client: Client<Connection>, change: 1 | -1): void {

@@ -1,0 +1,94 @@
+import { LinkedList, type LinkedListItem } from './linked-list.ts'
+import { PriorityQueue } from './priority-queue.ts'
+
+/** An item that waits in a fair queue. It can be in only one queue at a time. */
+export interface FairQueueItem<Item> extends LinkedListItem<Item> {
+  /** The queue is fair between groups. For example, all requests of one source are a group. */
+  readonly group: string
+  /**
+   * The work that the item causes, more than 0. For example, the bytes to process. All items of a
+   * queue have the same unit.
+   */
+  readonly cost: number
+}
+
+/** The items of one group that wait. */
+interface Group<Item extends FairQueueItem<Item>> {
+  readonly name: string
+  readonly items: LinkedList<Item>
+  /** The virtual time at which the group began to wait, or at which its last item was taken. */
+  start: number
+  /** `start` plus the cost of the first item. */
+  finish: number
+  /** Orders groups with the same `finish`: the group that got this `finish` first has priority. */
+  order: number
+  position: number
+}
+
+/**
+ * A queue that orders the items of different groups so that groups that always wait receive equal
+ * costs. In a group, items keep the order in which they were added. So a group with many or
+ * expensive items does not delay other groups.
+ *
+ * The method is self-clocked fair queueing. The next item is that of the group with the lowest
+ * `finish`, which then becomes the virtual time. A group that begins to wait starts at the virtual
+ * time: it has no credit from before, and no debt, because its last `finish` is not later. For the
+ * same reason, a continuous flow of new groups cannot keep a group waiting.
+ */
+export class FairQueue<Item extends FairQueueItem<Item>> {
+  #virtualTime = 0
+  #placed = 0
+  readonly #groups = new Map<string, Group<Item>>()
+  readonly #byFinish = new PriorityQueue<Group<Item>>(
+    (one, other) => one.finish < other.finish || (one.finish === other.finish && one.order < other.order),
+  )
+
+  /** The item that `shift` returns next. */
+  get first(): Item | undefined {
+    return this.#byFinish.first?.items.first
+  }
+
+  add(item: Item): void {
+    const group = this.#groups.get(item.group)
+    if (group === undefined) this.#addGroup(item)
+    else group.items.add(item)
+  }
+
+  /** Removes and returns the next item. Returns `undefined` if the queue is empty. */
+  shift(): Item | undefined {
+    const group = this.#byFinish.first
+    const item = group?.items.first
+    if (group === undefined || item === undefined) return undefined
+    this.#virtualTime = group.finish
+    group.start = group.finish
+    this.remove(item)
+    return item
+  }
+
+  /** Removes an item that waits in this queue. Its cost then counts for no group. */
+  remove(item: Item): void {
+    const group = this.#groups.get(item.group)
+    if (group === undefined) return
+    const before = group.items.first
+    group.items.remove(item)
+    if (item !== before) return
+    this.#byFinish.remove(group)
+    const next = group.items.first
+    if (next === undefined) this.#groups.delete(group.name)
+    else this.#place(group, next)
+  }
+
+  #addGroup(item: Item): void {
+    const items = new LinkedList<Item>()
+    items.add(item)
+    const group = { name: item.group, items, start: this.#virtualTime, finish: 0, order: 0, position: 0 }
+    this.#groups.set(group.name, group)
+    this.#place(group, item)
+  }
+
+  #place(group: Group<Item>, first: Item): void {
+    group.finish = group.start + first.cost
+    group.order = this.#placed++
+    this.#byFinish.add(group)
+  }
+}
