@@ -18,7 +18,7 @@ interface Group<Item extends FairQueueItem<Item>> {
   readonly items: LinkedList<Item>
   /** The virtual time at which the group began to wait, or at which its last item was taken. */
   start: number
-  /** `start` plus the cost of the first item. */
+  /** `start` plus the cost of the first item, and never before the virtual time. */
   finish: number
   /** Orders groups with the same `finish`: the group that got this `finish` first has priority. */
   order: number
@@ -31,9 +31,10 @@ interface Group<Item extends FairQueueItem<Item>> {
  * expensive items does not delay other groups.
  *
  * The method is self-clocked fair queueing. The next item is that of the group with the lowest
- * `finish`, which then becomes the virtual time. A group that begins to wait starts at the virtual
- * time: it has no credit from before, and no debt, because its last `finish` is not later. For the
- * same reason, a continuous flow of new groups cannot keep a group waiting.
+ * `finish`, which then becomes the virtual time, a sum of costs that never decreases. A group that
+ * begins to wait starts at the virtual time: it has no credit from before, and no debt, because its
+ * last `finish` is not later. For the same reason, a continuous flow of new groups cannot keep a
+ * group waiting.
  */
 export class FairQueue<Item extends FairQueueItem<Item>> {
   #virtualTime = 0
@@ -87,7 +88,8 @@ export class FairQueue<Item extends FairQueueItem<Item>> {
   }
 
   #place(group: Group<Item>, first: Item): void {
-    group.finish = group.start + first.cost
+    // After a removal, `start` can be long before the virtual time, which must never go back.
+    group.finish = Math.max(group.start + first.cost, this.#virtualTime)
     group.order = this.#placed++
     this.#byFinish.add(group)
   }
