@@ -111,12 +111,14 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
     const receivedAt = clock.now()
     const connection = connections.of(raw)
     const { progress } = limits
+    let { sourceId } = owner
     const onKey = (key: string): HttpResponse | undefined => {
       const found = api.admit(key)
       if (found.kind === 'refused') return refused(found)
-      return memory.assign(found.sourceId) ? undefined : refused(noMemory)
+      sourceId = found.sourceId
+      return memory.assign(sourceId) ? undefined : refused(noMemory)
     }
-    const probe = owner.sourceId === undefined ? createWriteKeySearch({ maxBytes: maxBodyBytes, onKey }) : undefined
+    const probe = sourceId === undefined ? createWriteKeySearch({ maxBytes: maxBodyBytes, onKey }) : undefined
     const bodyDeps = { maxBytes: maxBodyBytes, memory, probe, permit, progress, clock, connection }
     const body = await readBody(raw, reply.raw, bodyDeps)
     if (body.kind === 'gone') return undefined
@@ -131,7 +133,7 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
     const assign = (sourceId: string): boolean => memory.assign(sourceId)
     const reserve = (bytes: number): boolean => memory.take(bytes)
     const canEverReserve = (bytes: number): boolean => memory.canEverHold(bytes)
-    const use = { assign, reserve, canEverReserve }
+    const use = { sourceId, assign, reserve, canEverReserve }
     const answer = await api.accept({ headerKey, queryKey, type, body: body.text, ...use, strict, receivedAt, trace })
     return answer.kind === 'accepted' ? accepted(answer.rejected) : refused(answer)
   }

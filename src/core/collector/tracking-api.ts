@@ -18,6 +18,12 @@ export interface TrackingRequest {
   readonly headerKey: string | undefined
   /** The write key from the query. It counts when neither a header nor the body has one. */
   readonly queryKey: string | undefined
+  /**
+   * The source whose write key was found before the body was complete: in a header, in the query, or
+   * in the first part of a large body. The request gets its CPU time from the share of this source
+   * until the key in the complete body is found. `undefined` when no key was found.
+   */
+  readonly sourceId: string | undefined
   /** The decoded text, without a byte order mark. */
   readonly body: string
   /**

@@ -11,17 +11,17 @@ import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { AdmissionControl } from './admission-control.ts'
+import type { FairTurns } from './fair-turns.ts'
 import { HeldRecords } from './held-records.ts'
 import { createMakeRecords } from './make-records.ts'
 import type { KeepRejected } from './rejected-messages.ts'
 import { createTracedStore, type StoreRecords } from './store-records.ts'
-import type { TimeSlices } from './time-slices.ts'
 
 interface Deps {
   readonly codec: EventCodec
   /** The memory for records that Kafka has not acknowledged. */
   readonly held: SharedMemory
-  readonly slices: TimeSlices
+  readonly turns: FairTurns
   readonly store: StoreRecords
   readonly keepRejected: KeepRejected
   readonly outage: KafkaOutage
@@ -50,9 +50,9 @@ const manyMessages = 250
  * Messages count as accepted only when Kafka has acknowledged all of them.
  */
 export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<TrackingAnswer> {
-  const { keepRejected, outage, clock, metrics, admission, held, slices } = deps
+  const { keepRejected, outage, clock, metrics, admission, held, turns } = deps
   const storeTraced = createTracedStore(deps)
-  const makeRecords = createMakeRecords({ ...deps, nextTurn: slices.next })
+  const makeRecords = createMakeRecords({ ...deps, nextTurn: turns.next })
 
   async function acceptFrom(sourceId: string, batch: MessageBatch, request: TrackingRequest): Promise<TrackingAnswer> {
     const { receivedAt, strict, trace, reserve, canEverReserve } = request
@@ -91,15 +91,14 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     const known = headerKey ? admission.admit(headerKey) : undefined
     if (known?.kind === 'refused') return known
     const isLong = body.length > maxWorkPerCall
-    const turn = isLong ? slices.next() : slices.short(body.length)
-    if (turn !== undefined) await turn
+    const waiting = isLong ? turns.next(request.sourceId, body.length) : turns.short(request.sourceId, body.length)
+    if (waiting !== undefined) await waiting
     // Nothing is parsed before the source is known: the key is found in a scan of the body.
     const sender =
       known ?? admission.admit(effectiveWriteKey({ header: headerKey, body: writeKeyIn(body), query: queryKey }))
     if (sender.kind === 'refused') return sender
-    // The scan for the key and the scan for the messages of a long body take about 100 ms each, so
-    // each scan gets its own turn.
-    if (isLong && known === undefined) await slices.next()
+    // The scan for the key and the scan for the messages of a long body take about 100 ms each.
+    if (isLong && known === undefined) await turns.next(sender.sourceId, body.length)
     if (!request.assign(sender.sourceId)) return noMemory
     const batch = readBatch(body, type)
     if (batch.kind === 'refused') return batch
@@ -111,9 +110,9 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     if (!outage.admits(now)) return kafkaUnavailable
     if (size > 0) outage.tried(now)
     admission.spend(sender.sourceId, size)
-    // If the body has only one message, `readBatch` has already parsed it. Its record is made in
-    // the same turn, so that no parsed message waits in memory.
-    if (size > (isLong ? 1 : manyMessages)) await slices.next()
+    // `readBatch` has already parsed a single message. Its records are made in the same turn, so
+    // that no parsed message waits in memory.
+    if (size > (isLong ? 1 : manyMessages)) await turns.next(sender.sourceId)
     return acceptFrom(sender.sourceId, batch, request)
   }
 }

@@ -12,9 +12,9 @@ import type { Tracer } from '../../core/trace/tracer.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import { createAccept } from './accept.ts'
 import { createAdmissionControl } from './admission-control.ts'
+import { createFairTurns } from './fair-turns.ts'
 import { createKeepRejected } from './rejected-messages.ts'
 import { createStore } from './store-records.ts'
-import { createTimeSlices } from './time-slices.ts'
 
 /** Maximum bytes of memory for each purpose. */
 export interface CollectorMemory {
@@ -78,10 +78,10 @@ export function createCollectorService(deps: CollectorDeps): CollectorService {
   const records = new SharedMemory(memory.records)
   const rejected = new SharedMemory(memory.rejected)
   const store = createStore({ ...deps, topic: topics.events, outage })
-  const slices = createTimeSlices(clock)
-  const keepRejected = createKeepRejected({ ...deps, topic: topics.rejected, held: rejected, nextTurn: slices.next })
+  const turns = createFairTurns(clock)
+  const keepRejected = createKeepRejected({ ...deps, topic: topics.rejected, held: rejected, nextTurn: turns.next })
   const admission = createAdmissionControl({ ...deps, outage })
-  const accept = createAccept({ ...deps, admission, store, held: records, keepRejected, outage, slices })
+  const accept = createAccept({ ...deps, admission, store, held: records, keepRejected, outage, turns })
   const stopped = Promise.withResolvers<void>()
   let phase: CollectorVitals['phase'] = 'starting'
   let inProgress = 0

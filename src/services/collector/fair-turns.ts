@@ -1,36 +1,53 @@
-import { Fifo } from '../../core/collections/fifo.ts'
+import { FairQueue, type FairQueueItem } from '../../core/collections/fair-queue.ts'
 import { maxWorkPerCall } from '../../core/message/normalise-batch.ts'
 import type { Clock } from '../../core/ports.ts'
 
-/** Resolves when it is the caller's turn to work for some milliseconds. */
-export type NextTimeSlice = () => Promise<void>
+/**
+ * Waits for the next turn of a source. `sourceId` is `undefined` while the source of the request is
+ * not known. `work` is the work that the caller then does, in characters of text. By default, it is
+ * the work of a usual turn, which takes some milliseconds.
+ */
+export type NextTurn = (sourceId: string | undefined, work?: number) => Promise<void>
 
-export interface TimeSlices {
-  /** Resolves when it is the caller's turn. Each tick of the event loop has only one turn. */
-  readonly next: NextTimeSlice
+export interface FairTurns {
+  readonly next: NextTurn
   /**
-   * Asks for short work. `work` is in characters of text, and at most the work of one turn
-   * (`maxWorkPerCall`). Returns `undefined` when the caller may begin immediately. Otherwise
-   * returns a promise that resolves in a later tick. All short work of one tick together is at most
-   * the work of one turn.
+   * Waits for short work, which is at most the work of a usual turn. Returns `undefined` when the
+   * caller may do it now.
    */
-  short(work: number): Promise<void> | undefined
+  short(sourceId: string | undefined, work: number): Promise<void> | undefined
 }
 
-interface ShortWork {
+interface WaitingCaller extends FairQueueItem<WaitingCaller> {
+  /** Counts towards the maximum short work of a tick. `cost` counts towards the source's share. */
   readonly work: number
   resolve(): void
 }
 
+/** The minimum cost of a request, in characters. It represents the fixed work of a small body. */
+const minCost = 1_024
+
 /**
- * Divides work among ticks of the event loop, so that no tick takes long
- * (docs/decisions/0043-hot-path-rules.md). Each part of a long request needs a turn, and turns are
- * given in the order of the calls. Short requests do not wait for turns. If there are many, they
- * are handled in several ticks.
+ * The group of all requests whose source is not known. They share the time of one source, so that
+ * many client addresses get no more time than one. No source has an empty id.
  */
-export function createTimeSlices(clock: Pick<Clock, 'soon'>): TimeSlices {
-  const turns = new Fifo<() => void>()
-  const waiting = new Fifo<ShortWork>()
+const unknownSource = ''
+
+/**
+ * Divides the collector's CPU time among the sources
+ * (docs/decisions/0030-scan-request-bodies-before-parsing.md).
+ *
+ * A *turn* is a part of the work for one request. Each tick of the event loop has one turn, and in
+ * addition short work, in all at most the work of a usual turn. So no tick takes long. Short work
+ * does not wait for turns.
+ *
+ * The sources whose requests wait get equal shares of the turns, and equal shares of the short work,
+ * both in characters of text. So a request of an idle source does not wait for all requests of a
+ * busy source. Of one source, turns have the order of the calls, and so has short work.
+ */
+export function createFairTurns(clock: Pick<Clock, 'soon'>): FairTurns {
+  const turns = new FairQueue<WaitingCaller>()
+  const shortWork = new FairQueue<WaitingCaller>()
   let isScheduled = false
   /** The short work of the current tick, in characters of text. */
   let used = 0
@@ -43,26 +60,28 @@ export function createTimeSlices(clock: Pick<Clock, 'soon'>): TimeSlices {
     clock.soon(() => {
       isScheduled = false
       used = 0
-      turns.shift()?.()
-      for (let first = waiting.peek(); first !== undefined && fits(first.work); first = waiting.peek()) {
-        waiting.shift()
+      turns.shift()?.resolve()
+      for (let first = shortWork.first; first !== undefined && fits(first.work); first = shortWork.first) {
+        shortWork.shift()
         used += first.work
         first.resolve()
       }
-      if (turns.length > 0 || used > 0) schedule()
+      if (turns.first !== undefined || used > 0) schedule()
     })
   }
 
-  return {
-    next: () =>
-      new Promise(resolve => {
-        turns.push(resolve)
-        schedule()
-      }),
-    short(work) {
+  const waitIn = (queue: FairQueue<WaitingCaller>, group: string, work: number): Promise<void> =>
+    new Promise(resolve => {
+      queue.add({ group, work, cost: Math.max(work, minCost), resolve, before: undefined, after: undefined })
       schedule()
-      if (waiting.length > 0 || !fits(work)) return new Promise(resolve => waiting.push({ work, resolve }))
+    })
+
+  return {
+    next: (sourceId = unknownSource, work = maxWorkPerCall) => waitIn(turns, sourceId, work),
+    short(sourceId = unknownSource, work) {
+      if (shortWork.first !== undefined || !fits(work)) return waitIn(shortWork, sourceId, work)
       used += work
+      schedule()
       return undefined
     },
   }

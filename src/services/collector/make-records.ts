@@ -6,14 +6,14 @@ import { heldByRejected, type RejectedMessage } from '../../core/message/request
 import type { Clock, EventCodec } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
+import type { NextTurn } from './fair-turns.ts'
 import type { HeldRecords, RecordWithoutHeaders } from './held-records.ts'
-import type { NextTimeSlice } from './time-slices.ts'
 
 interface Deps {
   readonly codec: EventCodec
   readonly suppressions: Pick<SuppressionList, 'size' | 'stops'>
   readonly clock: Clock
-  readonly nextTurn: NextTimeSlice
+  readonly nextTurn: NextTurn
 }
 
 /** The request that a batch came in. */
@@ -100,7 +100,7 @@ export function createMakeRecords({ codec, suppressions, clock, nextTurn }: Deps
   return async (batch, origin, records) => {
     const others: Others = { rejected: [], suppressed: 0, droppedKeys: 0 }
     for (let next = 0; next < batch.elements.size; ) {
-      if (next > 0) await nextTurn()
+      if (next > 0) await nextTurn(origin.sourceId)
       const after = makePart(batch, next, { origin, records, others })
       if (typeof after === 'string') return { kind: after }
       next = after

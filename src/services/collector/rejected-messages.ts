@@ -7,8 +7,8 @@ import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
+import type { NextTurn } from './fair-turns.ts'
 import { heldBytes } from './held-records.ts'
-import type { NextTimeSlice } from './time-slices.ts'
 
 interface Deps {
   readonly producer: LogProducer
@@ -17,7 +17,7 @@ interface Deps {
   readonly held: SharedMemory
   readonly suppressions: Pick<SuppressionList, 'size' | 'stops'>
   readonly clock: Clock
-  readonly nextTurn: NextTimeSlice
+  readonly nextTurn: NextTurn
   readonly metrics: Metrics
   readonly logger: Logger
 }
@@ -89,7 +89,7 @@ export function createKeepRejected(deps: Deps): KeepRejected {
     for (const each of kept) {
       const text = request.text(each.index)
       if (work + text.length > maxWorkPerCall) {
-        await nextTurn()
+        await nextTurn(source)
         work = 0
       }
       const shown = isPrivate(each, text, request) ? undefined : text

@@ -47,6 +47,23 @@ describe('the place of the write key', () => {
   ])
 })
 
+describe('the source that is known before the body is complete', () => {
+  const long = 'x'.repeat(70_000)
+  const source = (name: string, headers: Fields, path: string, body: string, sourceId: string | undefined): RawCase =>
+    raw(name, post(path, headers, body), taken, { reached: [{ sourceId }] })
+  rawCases(
+    [
+      source('key in a header', { 'X-Write-Key': 'KEY' }, '/v1/batch', '{}', 'web'),
+      source('key in the query', {}, '/v1/batch?writeKey=KEY', '{}', 'web'),
+      source('unknown key in the query', {}, '/v1/batch?writeKey=no', '{}', undefined),
+      source('key in the first 64 KiB of the body', {}, '/v1/batch', `{"writeKey":"KEY","batch":["${long}"]}`, 'web'),
+      source('key after the first 64 KiB', {}, '/v1/batch', `{"batch":["${long}"],"writeKey":"KEY"}`, undefined),
+      source('key in a body of less than 64 KiB', {}, '/v1/batch', '{"writeKey":"KEY"}', undefined),
+    ],
+    { maxBodyBytes: 1_048_576 },
+  )
+})
+
 describe('strict mode', () => {
   const strict = (name: string, headers: Fields, is: boolean): RawCase =>
     raw(name, post('/v1/batch', headers), taken, { reached: [{ strict: is }] })

@@ -74,10 +74,12 @@ export class CollectorHarness {
   request(body: unknown, given: Partial<TrackingRequest> = {}): { answer: TrackingAnswer | undefined } {
     const box: { answer: TrackingAnswer | undefined } = { answer: undefined }
     const text = typeof body === 'string' ? body : JSON.stringify(body)
+    const { headerKey } = { headerKey: 'web-key', ...given }
     const request: TrackingRequest = {
       type: undefined,
-      headerKey: 'web-key',
+      headerKey,
       queryKey: undefined,
+      sourceId: headerKey === undefined ? undefined : this.sources.sourceOf(headerKey),
       body: text,
       assign: () => true,
       reserve: () => true,

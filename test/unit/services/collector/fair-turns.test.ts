@@ -1,20 +1,20 @@
 import { describe, expect, it, jest } from '@jest/globals'
-import { createTimeSlices } from '../../../../src/services/collector/time-slices.ts'
+import { createFairTurns } from '../../../../src/services/collector/fair-turns.ts'
 import { CollectorHarness } from '../../../support/collector/harness.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
 const page = (messageId: string, fields: object = {}): object => ({ type: 'page', userId: 'u', messageId, ...fields })
 const accepted = { kind: 'accepted', rejected: [] }
+const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 describe('turns', () => {
-  it('are given one per tick of the event loop, in the order of the calls', async () => {
-    const { next: nextTurn } = createTimeSlices(new ManualClock())
+  it('are given one per tick of the event loop; those of one source in the order of the calls', async () => {
+    const { next } = createFairTurns(new ManualClock())
     const given: string[] = []
-    const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
     const twice = async (name: string): Promise<void> => {
-      await nextTurn()
+      await next('web')
       given.push(`${name}1`)
-      await nextTurn()
+      await next('web')
       given.push(`${name}2`)
     }
     const all = Promise.all([twice('a'), twice('b')])
@@ -27,22 +27,20 @@ describe('turns', () => {
 })
 
 describe('short work', () => {
-  const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
-
   it('is done immediately until the short work of a tick is that of a turn, and again in the next tick', async () => {
-    const { short } = createTimeSlices(new ManualClock())
-    expect([short(60_000), short(5_536)]).toEqual([undefined, undefined])
+    const { short } = createFairTurns(new ManualClock())
+    expect([short('web', 60_000), short('app', 5_536)]).toEqual([undefined, undefined])
     await settle()
-    expect(short(65_536)).toBe(undefined)
+    expect(short('web', 65_536)).toBe(undefined)
   })
 
-  it('waits for several ticks in the order of the calls, but not for turns', async () => {
-    const { short, next } = createTimeSlices(new ManualClock())
+  it('of one source waits for several ticks in the order of the calls, but not for turns', async () => {
+    const { short, next } = createFairTurns(new ManualClock())
     const done: string[] = []
-    for (const name of ['turn 1', 'turn 2', 'turn 3']) void next().then(() => done.push(name))
-    expect(short(65_536)).toBe(undefined)
+    for (const name of ['turn 1', 'turn 2', 'turn 3']) void next('web').then(() => done.push(name))
+    expect(short('web', 65_536)).toBe(undefined)
     for (const [name, work] of Object.entries({ a: 30_000, b: 30_000, c: 30_000, d: 60_000 }))
-      void short(work)?.then(() => done.push(name))
+      void short('web', work)?.then(() => done.push(name))
     for (const expected of [
       ['turn 1', 'a', 'b'],
       ['turn 2', 'c'],
@@ -54,8 +52,72 @@ describe('short work', () => {
   })
 })
 
+describe('sources whose requests wait at the same time', () => {
+  /** Returns the names of the turns and the short work that are given in this number of ticks. */
+  function recorded() {
+    const { next, short } = createFairTurns(new ManualClock())
+    const given: string[] = []
+    return {
+      turns(count: number, sourceId: string | undefined, work?: number): void {
+        for (let index = 1; index <= count; index += 1)
+          void next(sourceId, work).then(() => given.push(`${sourceId} ${index}`))
+      },
+      shortWork(count: number, sourceId: string | undefined, work: number): void {
+        for (let index = 1; index <= count; index += 1)
+          void short(sourceId, work)?.then(() => given.push(`${sourceId} ${index}`))
+      },
+      async in(ticks: number): Promise<readonly string[]> {
+        for (let tick = 0; tick < ticks; tick += 1) await settle()
+        return given.splice(0)
+      },
+    }
+  }
+
+  it('get turns alternately, even if one of them has many', async () => {
+    const given = recorded()
+    given.turns(4, 'busy')
+    given.turns(2, 'calm')
+    expect(await given.in(6)).toEqual(['busy 1', 'calm 1', 'busy 2', 'calm 2', 'busy 3', 'busy 4'])
+  })
+
+  it('get the same work, so a source with longer turns gets fewer', async () => {
+    const given = recorded()
+    given.turns(2, 'long', 3 * 65_536)
+    given.turns(6, 'usual')
+    expect(await given.in(4)).toEqual(['usual 1', 'usual 2', 'long 1', 'usual 3'])
+  })
+
+  it('get the same short work, even if one of them has long or many requests', async () => {
+    const given = recorded()
+    given.shortWork(1, 'first', 65_536)
+    given.shortWork(3, 'busy', 60_000)
+    given.shortWork(3, 'calm', 100)
+    expect(await given.in(1)).toEqual(['calm 1', 'calm 2', 'calm 3', 'busy 1'])
+  })
+
+  it('get short work in turn if their requests are tiny, because each counts at least 1,024 characters', async () => {
+    const given = recorded()
+    given.shortWork(1, 'first', 65_536)
+    given.shortWork(40, 'tiny', 1)
+    given.shortWork(2, 'small', 1_024)
+    expect((await given.in(1)).slice(0, 4)).toEqual(['tiny 1', 'small 1', 'tiny 2', 'small 2'])
+  })
+
+  it('get as much as all requests of unknown sources together', async () => {
+    const given = recorded()
+    given.turns(50, undefined)
+    given.turns(2, 'web')
+    expect(await given.in(4)).toEqual(['undefined 1', 'web 1', 'undefined 2', 'web 2'])
+    await given.in(48)
+    given.shortWork(1, 'first', 65_536)
+    given.shortWork(50, undefined, 30_000)
+    given.shortWork(2, 'web', 30_000)
+    expect(await given.in(2)).toEqual(['undefined 1', 'web 1', 'undefined 2', 'web 2'])
+  })
+})
+
 describe('many short requests', () => {
-  it('are parsed in several turns when they arrive in one tick', async () => {
+  it('are parsed in several ticks when they arrive in one', async () => {
     const collector = new CollectorHarness()
     const text = `{"type":"page","userId":"u"${' '.repeat(30_000)}}`
     for (let index = 0; index < 6; index += 1) collector.request(text)
@@ -88,6 +150,17 @@ describe('a long request', () => {
     expect(first.answer).toEqual(accepted)
   })
 
+  it('waits for few turns of another source with many long requests', async () => {
+    const collector = new CollectorHarness({ memory: { records: 10_000_000 } })
+    for (let index = 0; index < 10; index += 1) collector.request(long)
+    await collector.settle()
+    collector.request(long, { headerKey: 'app-key' })
+    // The request needs ten turns. The ten others together need a hundred.
+    const stored = (): number => collector.events().filter(({ sourceId }) => sourceId === 'app').length
+    for (let tick = 0; tick < 15; tick += 1) await collector.settle()
+    expect(stored()).toBe(500)
+  })
+
   it('that is one message becomes a record in the turn that parses it, so that no parsed message waits', async () => {
     const collector = new CollectorHarness()
     const text = `{"type":"page","userId":"u"${' '.repeat(100_000)}}`
@@ -112,21 +185,33 @@ describe('a long request', () => {
     expect(collector.rejects()).toHaveLength(1_000)
   })
 
-  it('is searched for its write key in a turn of its own', async () => {
+  it('without a known key is scanned for its key in one turn, and for its messages in another', async () => {
     const collector = new CollectorHarness()
-    const assigned: string[] = []
+    const scans: string[] = []
+    const { sourceOf } = collector.sources
+    collector.sources = {
+      sourceOf(key) {
+        scans.push(`key ${key}`)
+        return sourceOf(key)
+      },
+    }
     const given = {
       headerKey: undefined,
       assign: (sourceId: string): boolean => {
-        assigned.push(sourceId)
+        scans.push(`messages ${sourceId}`)
         return true
       },
     }
     for (const writeKey of ['web-key', 'app-key', 'web-key']) collector.request({ ...long, writeKey }, given)
-    for (const expected of [['web'], ['web', 'app'], ['web', 'app', 'web']]) {
+    const ticks: string[] = []
+    for (let tick = 0; tick < 20; tick += 1) {
       await collector.settle()
-      expect(assigned).toEqual(expected)
+      ticks.push(scans.splice(0).join(' and '))
     }
+    const keys = ['key web-key', 'key app-key', 'key web-key']
+    const messages = ['messages web', 'messages app', 'messages web']
+    expect(ticks.filter(each => each.startsWith('key'))).toEqual(keys)
+    expect(ticks.filter(each => each.startsWith('messages'))).toEqual(messages)
   })
 
   it('takes memory record by record, and gives it back when the limit is reached', async () => {
