@@ -13,6 +13,17 @@ const steps = fc.array(
   { maxLength: 200 },
 )
 
+/** An expensive request leaves after many cheap ones of another group. */
+const leavesAfterCheapOnes = [
+  ...Array.from({ length: permits }, () => ({ acquire: 'c', cost: 1 })),
+  { acquire: 'a', cost: 9 },
+  { acquire: 'a', cost: 1 },
+  ...Array.from({ length: 8 }, () => ({ acquire: 'b', cost: 1 })),
+  ...Array.from({ length: 8 }, () => ({ release: 0 })),
+  { leave: 0 },
+  { release: 0 },
+]
+
 const sum = (costs: readonly number[]): number => costs.reduce((all, cost) => all + cost, 0)
 
 /** A request of the group `name` for `cost` permits. */
@@ -59,11 +70,14 @@ it('FairSemaphore uses all permits and never more, and a request waits for at mo
           if (left === undefined) continue
           waiting.delete(left)
           semaphore.leave(left)
+          // The later requests of its group waited for its cost until now.
+          for (const [other, begun] of waiting) if (other.group === left.group) begun.length = 0
         }
         expect(running.length).toBeLessThanOrEqual(permits)
         if (waiting.size > 0) expect(running.length).toBe(permits)
       }
     }),
+    { examples: [[leavesAfterCheapOnes]] },
   )
 })
 
