@@ -37,9 +37,9 @@ const unknownSource = ''
  * Divides the collector's CPU time among the sources
  * (docs/decisions/0030-scan-request-bodies-before-parsing.md).
  *
- * A *turn* is a part of the work for one request. Each tick of the event loop has one turn, and in
- * addition short work, in all at most the work of a usual turn. So no tick takes long. Short work
- * does not wait for turns.
+ * A *turn* is a part of the work for one request. Each tick of the event loop has at most one turn,
+ * and in addition short work, in all at most the work of a usual turn. So no tick takes long. Short
+ * work does not wait for turns.
  *
  * The sources whose requests wait get equal shares of the turns, and equal shares of the short work,
  * both in characters of text. So a request of an idle source does not wait for all requests of a

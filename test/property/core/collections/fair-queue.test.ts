@@ -4,7 +4,7 @@ import { FairQueue, type FairQueueItem } from '../../../../src/core/collections/
 
 interface Item extends FairQueueItem<Item> {}
 
-/** Each step adds an item, and then takes some. More items are added than taken, or fewer. */
+/** Each step adds an item of one of up to 20 groups, and then takes up to five items. */
 const steps = (maxCost: number) =>
   fc.integer({ min: 1, max: 20 }).chain(groups =>
     fc.array(
