@@ -21,7 +21,7 @@ export interface TopicNames {
   readonly audienceInput: string
   /** The membership of each user in each audience at each destination; compacted. */
   readonly memberships: string
-  /** Deleted and suppressed users; compacted. */
+  /** The suppressions of each user; compacted. */
   readonly suppressions: string
   /** The deletion requests and their results; compacted. */
   readonly deletions: string
@@ -127,8 +127,9 @@ const configCompactionLag = durationMs(7 * day)
 
 /**
  * Retention of tombstones in the config topic, 10 years. A tombstone has the version of the
- * deletion. A process that does not know this version would create the object again with version 1,
- * and the processes that know the version of the deletion would ignore that record.
+ * deletion. If Kafka removed the tombstone, processes that start later would not know this version.
+ * They would create the object again with version 1, and the processes that know the version of the
+ * deletion would ignore that record.
  */
 const configTombstoneRetention = durationMs(3_650 * day)
 
@@ -271,10 +272,11 @@ export function topicToCreate(spec: TopicSpec, existing: readonly TopicDescripti
 const usualSegmentMs = 7 * day
 
 /**
- * The maximum time between the receipt of a message and its delivery. An operator can replay a dead
- * letter just before Kafka deletes it. The replayed event then waits in the events topic or in a
- * retry topic. A pause that keeps the retry window can add two days. The result uses the retention
- * of the existing topics, or that of their specs when it is longer.
+ * The maximum time between the receipt of a message and its delivery. Suppressions must be kept for
+ * this time. An operator can replay a dead letter just before Kafka deletes it. The replayed event
+ * then waits in the events topic or in a retry topic. A pause that keeps the retry window can add
+ * two days. The result uses the retention of the existing topics, or that of their specs when it is
+ * longer.
  */
 export function maxDeliveryAge(
   names: TopicNames,

@@ -39,7 +39,8 @@ export interface ResponseBody {
  * - `address`: the address is not allowed, so nothing was sent.
  * - `dns`, `connect`, `tls`: the connection to the endpoint could not be opened.
  * - `proxy`: the proxy failed or refused, so nothing was sent to the endpoint.
- * - `exchange`: sending the request or receiving the response on an open connection.
+ * - `exchange`: the connection was open, but the request could not be sent or the response could
+ *   not be received.
  * - `deadline`: the time limit was exceeded.
  */
 export type CallPhase = 'auth' | 'address' | 'dns' | 'proxy' | 'connect' | 'tls' | 'exchange' | 'deadline'

@@ -15,8 +15,9 @@ import { peakMb } from '../tools/bench/process-usage.ts'
 const closing = closingAfterEach()
 
 /**
- * Number of single requests. For each 1,000 of them, every crowd (a group of concurrent requests)
- * comes once: with 10,000 (test/README.md), ten times. Another SEED gives other requests.
+ * Number of single requests. For each 1,000 single requests, the test sends every crowd (a group of
+ * concurrent requests) once. A long run has 10,000 single requests (test/README.md). Another SEED
+ * gives other requests.
  */
 const count = Number(process.env['HOSTILE_REQUESTS'] ?? 120)
 const rounds = Math.ceil(count / 1_000)

@@ -35,7 +35,7 @@ function closingProducer(producer: LogProducer): LogProducer {
 
 /**
  * Creates the topics of an installation. `run` starts an audiences service. There is no dispatcher:
- * `deliver` delivers all new events instead.
+ * the test calls `deliver`, which reports all new events as delivered.
  */
 async function installation() {
   const prefix = uniqueName()

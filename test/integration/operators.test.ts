@@ -193,8 +193,8 @@ describe('deletions over HTTP', () => {
     })
     const { destinations } = await json('audience', 'show', '--name', 'Deleted', '--user', 'd-1')
     expect(destinations).toEqual([])
-    // The user was removed from the stored memberships without a last message, so the receiver
-    // keeps the value.
+    // The deletion has sent a delete message, but no identify message with another value. The
+    // receiver of this test changes its values only after an identify message.
     expect(receiver.values.get('d-1')).toBe(true)
     expect((await json('unsuppress-user', '--user', 'd-1', 'd-2')).lifted).toEqual(['d-1'])
     expect(await api('/v1/regulations/d-0')).toMatchObject({ code: 'not_found' })

@@ -7,8 +7,8 @@ import { Secret } from '../secret.ts'
 import { parseDuration } from '../time.ts'
 
 /**
- * Sets the error message for a value of a wrong type. For a missing value,
- * `check-against-schema.ts` sets the same message for all keys.
+ * Sets `message` as the error message for a value of a wrong type. A missing value does not get
+ * this message: `check-against-schema.ts` has one message for the missing values of all keys.
  */
 export const withMessage = (message: string) => ({
   error: ({ code, input }: z.core.$ZodRawIssue): string | undefined =>
@@ -118,8 +118,9 @@ function refuseCidr(value: string): string | undefined {
   const verdict = classifyAddress(address, [cidr])
   const isSingle = cidr.length === cidr.bytes.length * 8
   if (!isSingle || verdict.kind === 'allowed') return undefined
-  // If the address is `allowable`, the entry is an IPv6 address that contains an IPv4 address.
-  // Hookline judges only the IPv4 address, which this entry does not permit.
+  // `allowable` means that an entry in `network.allow` can permit the address. This entry does not
+  // permit it, so the entry is an IPv6 address that contains an IPv4 address: Hookline judges only
+  // the IPv4 address.
   return verdict.allowable
     ? `has no effect: use ${verdict.address}, the IPv4 address in this IPv6 address`
     : `can never be allowed: ${verdict.range}`

@@ -27,8 +27,8 @@ export function warningsOf(settings: Settings): readonly string[] {
           `network.allow: ${block} allows every private ${block.includes(':') ? 'IPv6' : 'IPv4'} address; list only the blocks that webhooks need`,
       ),
     ...sources
-      // With a config topic, destinations that are not in the file may receive the messages of the
-      // source.
+      // With a config topic, there is no warning: destinations that are not in the file may receive
+      // the messages of the source.
       .filter(source => !connected.has(source.id) && settings.configTopic !== true)
       .map(
         source =>

@@ -121,7 +121,8 @@ export interface AudiencesDeps {
   readonly emitPerSecond: () => number
   /**
    * Returns why a deletion forbids processing a record about a user; `undefined` when no deletion
-   * forbids it. The service starts only after the suppression list has been read to its end.
+   * forbids it. The suppression list has been read to its end before the service starts, so no
+   * earlier deletion is missing in it.
    */
   readonly stops: (about: SuppressibleRecord, now: EpochMs) => 'user_deleted' | 'suppressed' | undefined
   readonly tracer?: Tracer | undefined

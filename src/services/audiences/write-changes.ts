@@ -69,9 +69,9 @@ export function createWriteChanges({
     ...(typeof value === 'number'
       ? { value: null, headers: { [positionHeader]: String(value) } }
       : { value: memberships.encode(value), headers: {} }),
-    // Uses the partition number of the user's inputs, because the owner of this partition of the
-    // audience-input topic reads only the partition with the same number. The hash of the key would
-    // select another partition.
+    // Uses the partition number of the user's inputs. The process that owns this partition of the
+    // audience-input topic reads only the partition of the memberships topic with the same number.
+    // The hash of the key would select another partition.
     partition: processor.partition,
   })
 

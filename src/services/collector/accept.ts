@@ -39,9 +39,9 @@ interface Deps {
 const placeBytes = 24
 
 /**
- * Maximum number of messages of a short body whose records are made in the tick in which the body
- * was scanned. For more messages, the records are made in later turns, because each message has a
- * fixed cost.
+ * Maximum number of messages of a short body (at most `maxWorkPerCall` characters) whose records
+ * are made in the tick in which the body was scanned. For more messages, the records are made in
+ * later turns, because each message has a fixed cost.
  */
 const manyMessages = 250
 
@@ -105,14 +105,16 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     const { size } = batch.elements
     if (!request.reserve(size * placeBytes)) return noMemory
     const now = clock.monotonic()
-    // This check is repeated. Since the headers were read, an outage of Kafka may have begun, or
-    // another request may already test whether Kafka stores messages again.
+    // `admission` has already checked whether Kafka stores messages. The check is repeated, because
+    // an outage may have begun since then, or another request may already test whether Kafka stores
+    // messages again.
     if (!outage.admits(now)) return kafkaUnavailable
     if (size > 0) outage.tried(now)
     admission.spend(sender.sourceId, size)
-    // `readBatch` has already parsed a single message. Its records are made in the same turn, so
-    // that no parsed message waits in memory.
-    if (size > (isLong ? 1 : manyMessages)) await turns.next(sender.sourceId)
+    // The records of a long body, or of more than `manyMessages` messages, are made in a later
+    // turn. A body with only one message is an exception: `readBatch` may have parsed this message
+    // already. Its record is made now, so that no parsed message stays in memory during a wait.
+    if (size > (isLong ? 1 : manyMessages)) await slices.next()
     return acceptFrom(sender.sourceId, batch, request)
   }
 }

@@ -4,15 +4,16 @@ import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 import type { SuppressionList } from './suppression-list.ts'
 
 /**
- * Time between compactions. Deletions are kept for weeks, so they may be removed some minutes late.
+ * Time between compactions. Suppressions are kept for weeks, so they may be removed some minutes
+ * late.
  */
 const compactEvery = durationMs(10 * 60_000)
 
 /** Maximum number of users that one compaction handles, so that it is short. */
 const maxUsersPerRun = 500
 /**
- * Time until the next compaction when the last one left expired deletions, or when the suppression
- * list is not up to date.
+ * Time until the next compaction when the last one left expired suppressions, or when the
+ * suppression list is not up to date.
  */
 const continueAfter = durationMs(1_000)
 
@@ -24,7 +25,7 @@ interface Deps {
   readonly logger: Logger
 }
 
-/** Removes expired deletions from the suppressions topic, for at most 500 users per run. */
+/** Removes expired suppressions from the suppressions topic, for at most 500 users per run. */
 export function createSuppressionCompaction({ suppressions, isOurs, clock, logger }: Deps): PeriodicTask {
   const turn = async (): Promise<DurationMs> => (isOurs() && !(await isCompacted()) ? continueAfter : compactEvery)
 

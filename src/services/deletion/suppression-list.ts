@@ -19,15 +19,15 @@ interface Deps {
   readonly follower: TopicFollower
   readonly producer: LogProducer
   readonly topic: string
-  /** How long the list keeps a deletion that does not suppress the user's later events. */
+  /** How long the list keeps a suppression that does not stop the user's later events. */
   readonly lasts: DurationMs
   readonly clock: Clock
   readonly logger: Logger
 }
 
 /**
- * The deletions and suppressions of users, read from the suppressions topic. Each process has all
- * of them, in one list for all its services.
+ * The suppressions of all users, read from the suppressions topic. Each process has one list for
+ * all its services.
  */
 export interface SuppressionList {
   /**
@@ -65,8 +65,9 @@ export interface SuppressionList {
    */
   update(userId: string, change: (marks: UserSuppressions | undefined) => UserSuppressions | undefined): Promise<void>
   /**
-   * Removes expired deletions from the topic and merges concurrent records, for at most `maxUsers`
-   * users. Resolves with the number of users that it handled.
+   * Writes the records of at most `maxUsers` users again: without expired suppressions, and with
+   * the suppressions of both records when two processes wrote a record of the user concurrently.
+   * Resolves with the number of users whose records it wrote.
    */
   compact(maxUsers: number): Promise<number>
 }

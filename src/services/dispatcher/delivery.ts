@@ -52,8 +52,8 @@ export interface DestinationState extends DestinationCalls {
    */
   lastTurn: number
   /**
-   * Whether the list of blocked queues has this queue, so that it is not added twice. A queue that
-   * is unblocked before its turn in the list stays in the list until this turn.
+   * Whether the list of queues that wait for a permit has this queue, so that it is not added
+   * twice. A queue that is unblocked before its turn in the list stays in the list until this turn.
    */
   isAmongBlocked: boolean
 }

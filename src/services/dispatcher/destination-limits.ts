@@ -22,7 +22,7 @@ export type Permission =
   | { readonly kind: 'wait'; readonly forMs: number }
   /**
    * The destination's limits permit no attempt until one of its requests has ended, or until the
-   * limits have changed. The time of this is not known, so no timer is set.
+   * limits have changed. It is not known when this will happen, so no timer is set.
    */
   | { readonly kind: 'wait_for_end' }
   | LimitReason

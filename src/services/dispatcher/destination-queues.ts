@@ -10,10 +10,9 @@ import type { Delivery, DestinationState } from './delivery.ts'
 import type { Permission } from './destination-limits.ts'
 
 /**
- * Number of blocked queues that get a turn when requests end, in addition to one queue for each
- * ended request or delivery. A queue is *blocked* when it has a ready delivery but no free permit.
- * With 1,000 destinations most queues are blocked, so a turn for all of them would cost more CPU
- * time than the requests.
+ * When requests or deliveries end, queues that wait for a permit get a turn: one queue for each
+ * ended request or delivery, and this number of further queues. With 1,000 destinations, most
+ * queues wait for a permit, so a turn for all of them would cost more CPU time than the requests.
  */
 const { minAsked } = flowLimits.dispatch
 
@@ -33,9 +32,9 @@ export class DestinationQueues {
   readonly #queues = new Map<string, DestinationState>()
   readonly #turns = new Fifo<DestinationState>()
   /**
-   * Blocked queues, in the order in which they are tried again. Each is in the list at most once. A
-   * queue that is unblocked before its turn in this list stays in the list. At its turn, it is
-   * skipped unless it is blocked again.
+   * The queues that wait for a permit, in the order in which they are tried again. Each is in the
+   * list at most once. A queue that is unblocked before its turn in this list stays in the list. At
+   * its turn, it is skipped unless it is blocked again.
    */
   readonly #blocked = new Fifo<DestinationState>()
   /**
@@ -122,8 +121,8 @@ export class DestinationQueues {
     // A queue without waiting deliveries is not slow, because its next delivery waits behind no
     // other. This is also true when spillover has moved the waiting deliveries to a retry topic.
     if (target.queue.queued === 0) this.#slow.delete(target)
-    // Blocked queues get their turn before the next delivery of this queue. Otherwise this queue
-    // would keep the permit forever.
+    // Queues that wait for a permit get their turn before the next delivery of this queue.
+    // Otherwise this queue would get the free permit every time.
     if (this.#blocked.length > 0 && !target.isInTurn) target.isBlocked = true
     else this.#offerTurn(target)
   }

@@ -56,9 +56,9 @@ export function createGauges(deps: Deps): () => void {
     for (const [topic, timestamp] of oldest) {
       metrics.oldestRecord.set({ topic }, timestamp / 1000)
       const tier = topics.tierOf(topic)
-      // Without a record in progress, `timestamp` is `now`, so `timestamp + tier` would be in the
-      // future. Then the due time is now. A record in progress was already due when it was
-      // admitted.
+      // Without a record in progress, `timestamp` is the current time, and `timestamp + tier` would
+      // be in the future. The gauge then shows the current time. A record in progress was already
+      // due when it was admitted.
       if (tier !== undefined)
         metrics.oldestDueRetry.set({ tier: formatDuration(tier) }, Math.min(now, timestamp + tier) / 1000)
     }

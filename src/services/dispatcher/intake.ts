@@ -47,9 +47,9 @@ interface Deps {
 }
 
 /**
- * Maximum bytes of an event in its record. Other producers may write it with an extended Avro
- * schema; their additional fields count too. A larger event is not decoded, and its record is
- * dead-lettered.
+ * Maximum bytes of the value of a record with an event. If another producer writes events with an
+ * extended Avro schema, the additional fields count too. A larger value is not decoded, and its
+ * record is dead-lettered.
  */
 const maxEventBytes = 16 * 1024 * 1024
 

@@ -36,8 +36,8 @@ interface Deps extends Omit<AppendDeps, 'permit'> {
  */
 export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledged'> {
   /**
-   * Settles a delivery. Calls `ended` when this process has nothing left to do for the delivery,
-   * also when it leaves the delivery to the next owner of a revoked partition.
+   * Settles a delivery. Calls `ended` when this process has nothing left to do for the delivery:
+   * the delivery is settled, or it is left to the next owner of a revoked partition.
    */
   delivery(delivery: Delivery, decision: Decision, ended: () => void): void
   /** Settles an event that the routing drops for a destination. */

@@ -10,7 +10,7 @@ const readBackLimit = durationMs(10_000)
  * Time after which this process corrects the topic when it has read an ignored record: one whose
  * version another record of the job already had. The process then writes a copy of the record in
  * force. The copy must follow the ignored record, because Kafka's compaction keeps only the last
- * record of a key.
+ * record of a key. With this wait, several ignored records of one job need only one copy.
  */
 const copyAfter = durationMs(5_000)
 /** Maximum wait for a job that another process has just created. */

@@ -4,7 +4,7 @@ import { durationMs } from '../../core/time.ts'
 import type { OwnedJob } from './owned-job.ts'
 
 /**
- * Maximum number of events that a resend sends again before it writes its position to the jobs
+ * Maximum number of events that a resend copies between two writes of its position to the jobs
  * topic.
  */
 export const maxBatch = 256

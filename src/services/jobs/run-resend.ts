@@ -39,10 +39,10 @@ export interface RunResendDeps {
 }
 
 /**
- * Sends the events that a job selects once more to the destination of the job. For each selected
- * event of the events topic, it appends a copy that only this destination gets. The record of the
- * job has the next offset of each partition. At most 256 copies are sent before that record is
- * updated. So another process that continues the job sends at most these copies twice.
+ * Resends the events of the events topic that a job selects. For each of these events, it appends a
+ * copy that only the destination of the job gets. The job's record in the jobs topic has the next
+ * offset of each partition. At most 256 copies are sent before that record is updated. So another
+ * process that continues the job sends at most these copies twice.
  */
 export async function runResend(deps: RunResendDeps, given: ResendJob, owned: OwnedJob): Promise<JobOutcome> {
   const resend = new ResendRun(deps, given, owned)

@@ -57,8 +57,9 @@ export async function tryUntilDone({ run, done }: Work, owned: OwnedJob, clock: 
 }
 
 /**
- * Whether Kafka or the schema registry caused an error. The errors of their adapters have a `code`,
- * and those of the Kafka client say whether they are `retriable`.
+ * Whether Kafka or the schema registry caused an error. The errors of the schema registry's adapter
+ * and of the Kafka adapter have a `code`. The errors of the Kafka client have the field
+ * `retriable`.
  */
 const isOutside = (error: unknown): error is Error =>
   error instanceof Error && ('code' in error || 'retriable' in error)

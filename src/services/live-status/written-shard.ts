@@ -11,7 +11,7 @@ import type { StatusAppender } from './status-appender.ts'
 
 /**
  * Maximum age of an unchanged value, in ms; after it, the value is written again. Readers of the
- * topic begin one day before their start, so they would not find an older value.
+ * topic begin one day before their start. They would not find a value that was written before that.
  */
 const renewAfterMs = 3_600_000
 

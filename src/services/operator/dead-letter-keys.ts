@@ -29,10 +29,10 @@ export interface DeadLetterKeys {
    */
   follow(session: LogSession, budget: ReadBudget): Promise<Followed>
   /**
-   * Adds older keys to the index. Reads each partition backwards, from the oldest key in the index
-   * to the offset `to` of the partition's part, or until the index is full. Returns false when the
-   * budget was spent first. A later call then continues, because the index keeps the keys that were
-   * read.
+   * Adds older keys to the index, so that it has all keys after the given parts. Reads each
+   * partition backwards, from the oldest key in the index to the end of the partition's part
+   * (`to`), or until the index is full. Returns false when the budget was spent first. A later call
+   * then continues, because the index keeps the keys that were read.
    */
   reach(session: LogSession, parts: readonly Part[], budget: ReadBudget): Promise<boolean>
   /**

@@ -121,9 +121,9 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
 }
 
 /**
- * Calls `work`, and returns a refusal when it fails. Every error except `UploadCutShort` is treated
- * as a failure of Kafka, which may be temporary, so the client may repeat the request.
- * `UploadCutShort` is thrown again.
+ * Calls `work`, and returns a refusal when it fails. `UploadCutShort` is thrown again, because the
+ * upload failed and not Kafka. Every other error is treated as a failure of Kafka, which may be
+ * temporary, so the client may repeat the request.
  */
 async function orUnavailable<T>(
   logger: Logger,

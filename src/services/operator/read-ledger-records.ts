@@ -25,7 +25,7 @@ interface Reading {
 
 interface CountsRead {
   readonly counts: LedgerCounts
-  /** Whether every record was read. */
+  /** Whether every ledger record was read. */
   readonly isComplete: boolean
 }
 

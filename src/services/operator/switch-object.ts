@@ -23,9 +23,9 @@ export function createSwitchObject({ objects, change }: Deps): ObjectsApi['switc
   }
 
   /**
-   * Ends the automatic disabling of a destination, after the call that sets `enabled` in its
-   * document. `before` is the answer to that call: a refusal for a destination of the configuration
-   * file, because the API cannot change its document.
+   * Ends the automatic disabling of a destination. It is called after the call that sets `enabled`
+   * in the document of the destination. `before` is the answer to that call. For a destination of
+   * the configuration file, `before` is a refusal, because the API cannot change the document.
    */
   async function enableAgain({ id, by, precondition }: ObjectTarget, before: Answer): Promise<Answer> {
     const outcome = await objects.enableAgain(id, by)

@@ -84,8 +84,9 @@ export function createAppends({ producer, clock, metrics, logger, permit }: Appe
       producer.append(topic, record, error => {
         if (error === undefined) return finish(() => end(true))
         if (tooLarge !== undefined && isTooLarge(error)) return finish(() => tooLarge(error))
-        // The producer did not send the record, because the permit was lost before the send. Kafka
-        // did not fail, so wait for the permit and try again, without an error in log and metrics.
+        // The producer did not send the record, because `permit` no longer allowed the write. Kafka
+        // did not fail, so wait until `permit` allows the write and try again, without an error in
+        // log and metrics.
         if (permit?.mayWrite(of) === false) return attempt(pauseMs)
         metrics.produceFailures.inc({ topic })
         logger.error(

@@ -32,7 +32,8 @@ const newTopicHere = (config: Record<string, string> = {}): Promise<string> =>
 
 /**
  * Denies this access and permits all other access. As soon as a topic or group has an ACL, the
- * broker permits only what its ACLs permit, so this needs two ACLs.
+ * broker permits only what its ACLs permit. So one ACL permits everything, and a second one denies
+ * this access.
  */
 async function forbid(access: Access): Promise<void> {
   const admin = await plainAdmin([broker.address])

@@ -23,8 +23,9 @@ async function connected() {
   return { link, topic, to }
 }
 
-// kafkajs repeats a request that got no response. The process may have lost its partition since the
-// first try, and the next owner may have written newer records.
+// kafkajs repeats a request that got no response. Since the first try, the process may have lost
+// its partition, and the next owner may have written newer records. A repeated record would follow
+// these newer records, and would replace them for readers that keep the last record of a key.
 it('kafkajs does not repeat a record whose maySend has become false since the broker stored it', async () => {
   const { link, topic, to } = await connected()
   link.set({ kind: 'answers-lost' })

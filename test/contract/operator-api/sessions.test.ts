@@ -59,7 +59,9 @@ describe('a sign-in', () => {
     const { cookie } = await signedIn()
     for (let guess = 0; guess < 10; guess++) expect((await signInWith(`guess-${guess}`)).status).toBe(401)
     expect((await ask('GET /v1/status', { headers: { cookie } })).status).toBe(200)
-    // A token that was made from a guessed key must not show whether the guess is right.
+    // An attacker can make a token from a guessed operator key without a sign-in. This token is
+    // from the right key. While the address is throttled, it must get the same response as a token
+    // from a wrong key. Otherwise the response would show that the guess is right.
     const made = operatorSessions.begin(operatorKey, 'made', epochMs(current().state.now))
     expect(made).toBeDefined()
     const guessed = { cookie: `${cookie.split('=')[0]}=${made?.token}` }

@@ -97,8 +97,8 @@ describe('the time of an upload', () => {
   })
 
   /**
-   * Resolves after the request timeout. To measure the timeout, it sends an incomplete request and
-   * waits for the 408.
+   * Resolves after the timeout of requests that are not uploads. To measure this timeout, the
+   * function sends an incomplete request and waits for the 408.
    */
   async function anyOtherIsOver(): Promise<void> {
     const other = await connect(server.url)
@@ -167,7 +167,10 @@ describe('the time of an upload', () => {
   })
 })
 
-/** Waits until a number has not changed for about 200 ms, in which sockets can also drain. */
+/**
+ * Waits until a number has not changed for about 200 ms. While data still flows through the
+ * sockets, the number changes in less time.
+ */
 async function untilStill(value: () => number): Promise<void> {
   for (let before = -1, still = 0; still < 20; ) {
     await new Promise(resolve => setTimeout(resolve, 10))

@@ -171,7 +171,8 @@ describe('many gzip bodies that are complete at the same time', () => {
     await finish()
     api.evictAll()
     const answers = await Promise.all(wires.map(wire => wire.answer()))
-    // The connection stays open only if the body was complete.
+    // Counts only requests whose whole body had arrived: after an incomplete body, the collector
+    // closes the connection.
     const evicted = answers.filter(({ status, headers }) => status === 503 && headers['connection'] === 'keep-alive')
     for (const answer of evicted) expectAnswer(answer, problem(503, 'unavailable'))
     expect(evicted.length).toBeGreaterThan(many / 2)

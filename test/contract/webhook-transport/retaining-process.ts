@@ -1,7 +1,8 @@
 /**
- * A separate process that counts how many requests its kept connections still hold in memory. The
- * process needs `--expose-gc`. Its arguments are the adapter and a URL. It prints the number of
- * request bodies that remain of 50 concurrent requests after they have ended.
+ * A separate process that counts how many ended requests are still in memory because a kept
+ * connection refers to them. The process needs `--expose-gc`. Its arguments are the adapter and a
+ * URL. It sends 50 concurrent requests, and prints how many of their bodies are in memory after
+ * they have ended.
  */
 import { setImmediate } from 'node:timers/promises'
 import { transportByName } from './transport-by-name.ts'

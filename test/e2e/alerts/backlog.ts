@@ -16,7 +16,10 @@ import { ChangingEndpoint } from '../../support/webhook/changing-endpoint.ts'
 import type { Fault, Installation } from './fault.ts'
 
 const job = 'backlog'
-/** Age of the old records, in ms: more than half of the seven-day retention of the events topic. */
+/**
+ * Age of the old records, in ms. The alert `HooklineRetentionRisk` fires when a record is older
+ * than half of the retention, which is seven days for the events topic.
+ */
 const agoMs = 4 * 86_400_000
 
 interface Parts {

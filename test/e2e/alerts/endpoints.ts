@@ -56,7 +56,8 @@ class Endpoints {
     })
     await prometheus.scrape({ instance: job, job, address: opsOf(service) })
     const started = new Endpoints(all, installation)
-    // Waits for the first canary message too, which the process sends some seconds after its start.
+    // `heart` gets only canary messages. The process sends the first one some seconds after its
+    // start.
     await Promise.all([all.gone.delivers(3), all.heart.delivers(1)])
     return started
   }

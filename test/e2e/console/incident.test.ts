@@ -26,7 +26,7 @@ let refusing: RecordingReceiver
 let browser: TestBrowser
 let opened: OpenedPage
 beforeAll(async () => {
-  // The endpoint rejects the first request for each message with a 404, so it is not retried.
+  // The endpoint rejects the first request for each message with a 404, so no delivery is retried.
   refusing = await RecordingReceiver.started({ answers: [404, 200] })
   const crm = { id: 'crm', sources: ['web'], sharedSecret: 'secret-of-crm', webhooks: [{ url: refusing.url }] }
   ;[console, browser] = await Promise.all([startConsoleInstallation({ destinations: [crm] }), startBrowser()])

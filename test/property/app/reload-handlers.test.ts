@@ -64,8 +64,8 @@ function revealed(value: unknown): unknown {
 }
 
 /**
- * Writes a content to the file and reloads it. The watch applies a content when two consecutive
- * checks have read it.
+ * Writes a content to the configuration file and reloads the file. The watch applies a content when
+ * two consecutive checks have read it.
  */
 async function reload({ watch, state, logger, count }: Running, content: Content): Promise<'taken' | 'refused'> {
   const before = { ...state, refused: count('configReloads{refused}'), applied: count('configReloads{applied}') }

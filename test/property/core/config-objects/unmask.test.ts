@@ -5,7 +5,10 @@ import type { ObjectDocument } from '../../../../src/core/config-objects/config-
 import { maskDocument } from '../../../../src/core/config-objects/mask.ts'
 import { unmask } from '../../../../src/core/config-objects/unmask.ts'
 
-/* Removes entries of the lists of a masked document, as a client does that has read it. */
+/*
+ * Tests that remove entries from the lists of a masked document, as a client can do that has read
+ * the document.
+ */
 
 interface Lists {
   readonly sharedSecret: readonly unknown[]
@@ -27,7 +30,7 @@ const destinationOf = (secret: fc.Arbitrary<string>) =>
         },
         { requiredKeys: ['url'] },
       ),
-      // Neither two ids nor two URLs are equal.
+      // The webhooks of a destination have different URLs. Their ids also differ, if they have ids.
       { minLength: 1, maxLength: 4, comparator: (a, b) => a.url === b.url || (a.id !== undefined && a.id === b.id) },
     ),
   })

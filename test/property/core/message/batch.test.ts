@@ -55,7 +55,7 @@ const broken = fc
   .map(([wrap, inner]) => wrap(inner))
 const elements = fc
   .array(fc.oneof({ weight: 3, arbitrary: valid }, { weight: 1, arbitrary: broken }), { minLength: 1, maxLength: 8 })
-  // The text of an empty list has no element, not one empty element.
+  // Leaves out lists with one blank text: their JSON is an empty list, which has no element.
   .filter(texts => texts.length > 1 || texts[0]?.trim() !== '')
 /** Adds the rest of a body around a list of messages. */
 const frame = fc.tuple(fc.boolean(), jsonText.value, jsonText.value, fc.constantFrom('batch', 'b\\u0061tch')).map(

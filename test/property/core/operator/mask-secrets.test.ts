@@ -2,7 +2,9 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { maskSecrets } from '../../../../src/core/operator/mask-secrets.ts'
 
-/* Texts that contain secrets, as the response of an endpoint that repeats its request. */
+/*
+ * Tests with texts that contain secrets, like the response of an endpoint that repeats its request.
+ */
 
 const secret = fc.string({ minLength: 8, maxLength: 40 }).filter(text => !text.includes('*'))
 const around = fc.constantFrom('', ' ', '"', '\n', 'Bearer ')
