@@ -24,7 +24,8 @@ interface Deps {
   /**
    * Creates the state of one partition.
    * @param inputEnd the end offset of this partition in the audience-input topic. A membership with
-   * a higher input offset is from an earlier topic that was deleted and created again.
+   * an input offset at or beyond this end is from an earlier topic that was deleted and created
+   * again.
    */
   readonly newPartition: (inputEnd: number) => AudiencePartition
   readonly clock: Clock

@@ -189,7 +189,7 @@ class Writing {
    * Waits until fewer than `maxInFlight` dead letters are being replayed, then begins to replay
    * this one. It appends the event (`copy`) to `topic`, and then the tombstone to the dead-letter
    * topic.
-   * @throws the reason of `stop` when that is aborted
+   * @throws the reason of `stop`, when `stop` is aborted
    */
   async start(
     record: LogRecord,

@@ -108,9 +108,9 @@ function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[]
   let now = start
   let carried = initialState(recordOf(), destination.id, 'message-1', now, policy.window)
   for (let turn = 0; turn < 5_000; turn++) {
-    // A delivery that only lacks permits gets one more attempt after the end of the window. So
-    // after the end of the window, the step `heldUp` is replaced by `failing`, in which all permits
-    // are free.
+    // A delivery that only lacks permits gets one more attempt after the end of the window. With
+    // `heldUp`, it would never get the permits for this attempt, and would never end. So the step
+    // `failing`, in which all permits are free, replaces `heldUp` after the end of the window.
     const step = script[turn] ?? (rest === heldUp && now > carried.deadline ? failing : rest)
     const { obstacle, lagMs } = step
     const decision = comeUp(step)
