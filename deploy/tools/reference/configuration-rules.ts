@@ -19,6 +19,8 @@ export const configurationRules = {
   uniqueUrls: 'URLs are unique within a destination.',
   allowedTargets:
     'An IP address in a URL is public or in `network.allow`, and the port of every URL is in `network.ports`.',
+  httpsUrls:
+    'With `network.httpsOnly: true`, the URL of every webhook and every `auth.oauth2.tokenUrl` begins with `https://`.',
   allowedHeaders:
     'The static headers of a webhook are valid HTTP headers with at most 4,096 bytes each and 8,192 bytes together. Headers that Hookline or its HTTP client sets are not allowed: `Host`, `Content-*` headers of the body, `User-Agent`, `X-Signature`, `X-Message-Id`, `webhook-*`, `proxy-*` and connection headers such as `Connection`. With `traceHeaders`, `traceparent` and `tracestate` are not allowed either.',
   comparableValues:

@@ -1,5 +1,7 @@
 import { countWithNoun } from '../../core/count-with-noun.ts'
+import { placeholderOf } from '../../core/delivery/route.ts'
 import { maskUnknownKeys } from '../../core/settings/advice.ts'
+import { hasPlainUrl } from '../../core/settings/check-targets.ts'
 import { type FileReader, isNeeded, type NamedFileState, notNeeded } from '../../core/settings/named-files.ts'
 import { formatPath, maxProblems, type Path, valueAt, wholeFile } from '../../core/settings/problem.ts'
 import { everyService } from '../../core/settings/service-names.ts'
@@ -116,7 +118,7 @@ export async function loadConfigFile(
   const rest = settingsFrom(draftFrom(reduced.input, substituted), contents)
   if (rest.kind === 'refused')
     return refused([...problems, ...rest.problems.map(configFiles.locate)], configFiles.files, snapshot)
-  const destinations = rest.settings.destinations.map(each => reduced.standIns.get(each.id) ?? each)
+  const destinations = withStandIns(rest.settings, reduced.standIns)
   const given = rest.settings.given?.without(new Set(reduced.standIns.keys()))
   const settings = { ...rest.settings, destinations, excluded: reduced.excluded, ...(given && { given }) }
   const isKept = (file: string): boolean => unusable.has(file) || unlistedOf(file, configFiles) !== undefined
@@ -125,6 +127,20 @@ export async function loadConfigFile(
     ...[...byFileOf(configFiles, settings)].filter(([file]) => !unusable.has(file)),
   ])
   return { kind: 'loaded', settings, snapshot, problems: shownOf(problems, configFiles.files), byFile }
+}
+
+/**
+ * The destinations with their stand-ins. The last valid version of a file may have an http:// URL
+ * from before `network.httpsOnly` was set. Its destination is held, so that no request goes there.
+ */
+function withStandIns(
+  { destinations, network }: Settings,
+  standIns: ReadonlyMap<string, Destination>,
+): readonly Destination[] {
+  return destinations.map(each => {
+    const standIn = standIns.get(each.id) ?? each
+    return network.httpsOnly === true && hasPlainUrl(standIn) ? placeholderOf(standIn) : standIn
+  })
 }
 
 /** The destinations of the `destinationsFrom` files, by file. */

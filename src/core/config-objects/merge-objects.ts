@@ -1,5 +1,5 @@
 import type { FailureState } from '../auto-disable/judge-failures.ts'
-import { placeholderDestination } from '../delivery/route.ts'
+import { placeholderOf } from '../delivery/route.ts'
 import { maxProblems, type SettingsProblem } from '../settings/problem.ts'
 import type { Destination, Settings, Source } from '../settings/settings.ts'
 import { disablingOf } from './failure-record.ts'
@@ -99,17 +99,6 @@ function withDisablings(
     return isInForce ? { ...destination, enabled: false, disabledAutomatically } : destination
   })
 }
-
-/**
- * Returns the placeholder of an excluded destination: a paused destination without webhooks, whose
- * messages wait. If the destination is disabled, the placeholder is disabled too, so that no
- * messages wait.
- */
-const placeholderOf = ({ id, sources, enabled, disabledAutomatically }: Destination): Destination => ({
-  ...placeholderDestination(id, sources),
-  enabled,
-  ...(disabledAutomatically !== undefined && { disabledAutomatically }),
-})
 
 /**
  * A source of the config topic. For each of its write keys, `keyOffsets` has the offset of the

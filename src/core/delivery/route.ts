@@ -82,6 +82,16 @@ export const placeholderDestination = (id: string, sources: readonly string[] = 
 })
 
 /**
+ * Returns the placeholder of an excluded destination. The placeholder of a disabled destination is
+ * disabled too, so that no messages wait for it.
+ */
+export const placeholderOf = ({ id, sources, enabled, disabledAutomatically }: Destination): Destination => ({
+  ...placeholderDestination(id, sources),
+  enabled,
+  ...(disabledAutomatically !== undefined && { disabledAutomatically }),
+})
+
+/**
  * Finds a destination by its id. Returns a placeholder instead of `undefined` when the destination
  * may be in a file that cannot be read.
  */

@@ -1,10 +1,12 @@
 import { classifyAddress, literalAddress, objectionTo, parseCidr, portAllowed } from '../network/address.ts'
-import { parseUrl, portOf, refuseUrl, urlIdentity } from '../network/url.ts'
+import { isPlainHttp, parseUrl, portOf, refuseUrl, urlIdentity } from '../network/url.ts'
 import type { Objection } from '../objection.ts'
+import { revealed } from '../secret.ts'
 import { refuseHeader, refuseHeaders } from './check-headers.ts'
 import { type FileContents, secretFrom } from './named-files.ts'
 import type { Path, SettingsProblem } from './problem.ts'
 import { type Rule, repeated, type WellFormed } from './rule.ts'
+import type { Destination } from './settings.ts'
 
 interface Target {
   readonly path: Path
@@ -42,27 +44,47 @@ export const uniqueUrls: Rule = (config, files) =>
     ),
   )
 
+/** The valid URLs to which Hookline sends requests: of webhooks and of token endpoints. */
+const everyTarget = (config: WellFormed, files: FileContents): readonly Target[] => [
+  ...targetsOf(config, files).flat(),
+  ...tokenTargetsOf(config),
+]
+
 /** Checks IP addresses and ports of URLs. Host names are checked when a request is sent. */
 export const allowedTargets: Rule = (config, files) => {
   const { allow = [], ports } = config.network ?? {}
   const blocks = allow.flatMap(text => (text === undefined ? [] : (parseCidr(text) ?? [])))
   const open = ports?.filter(port => port !== undefined)
-  return [...targetsOf(config, files).flat(), ...tokenTargetsOf(config)].flatMap(
-    ({ path, url }): readonly SettingsProblem[] => {
-      const address = literalAddress(url)
-      const verdict = address === undefined ? undefined : classifyAddress(address, blocks)
-      const forbidden = address !== undefined && verdict?.kind === 'forbidden' ? [objectionTo(address, verdict)] : []
-      const port = portOf(url)
-      const message = `port ${port} is not allowed`
-      const hint =
-        open === undefined
-          ? `allowed: 80, 443 and any port from 1024; to permit ${port}, set network.ports to all ports that webhooks need`
-          : `allowed: ${open.join(', ')}; to permit ${port}, add it to network.ports`
-      const closed = portAllowed(port, open) ? [] : [{ message, hint }]
-      return [...forbidden, ...closed].map(refusal => ({ path, ...refusal }))
-    },
-  )
+  return everyTarget(config, files).flatMap(({ path, url }): readonly SettingsProblem[] => {
+    const address = literalAddress(url)
+    const verdict = address === undefined ? undefined : classifyAddress(address, blocks)
+    const forbidden = address !== undefined && verdict?.kind === 'forbidden' ? [objectionTo(address, verdict)] : []
+    const port = portOf(url)
+    const message = `port ${port} is not allowed`
+    const hint =
+      open === undefined
+        ? `allowed: 80, 443 and any port from 1024; to permit ${port}, set network.ports to all ports that webhooks need`
+        : `allowed: ${open.join(', ')}; to permit ${port}, add it to network.ports`
+    const closed = portAllowed(port, open) ? [] : [{ message, hint }]
+    return [...forbidden, ...closed].map(refusal => ({ path, ...refusal }))
+  })
 }
+
+/** Checks with `network.httpsOnly` that no URL begins with http://. */
+export const httpsUrls: Rule = (config, files) =>
+  config.network?.httpsOnly === true
+    ? everyTarget(config, files)
+        .filter(({ url }) => isPlainHttp(url.href))
+        .map(({ path }) => ({
+          path,
+          message: 'begins with http://, which "network.httpsOnly: true" does not allow',
+          hint: 'use an https:// URL, or set network.httpsOnly to false',
+        }))
+    : []
+
+/** Whether a destination has a URL that `httpsUrls` refuses. */
+export const hasPlainUrl = ({ webhooks, auth }: Destination): boolean =>
+  [...webhooks.map(({ url }) => revealed(url)), auth?.oauth2?.tokenUrl ?? ''].some(isPlainHttp)
 
 export const allowedHeaders: Rule = (config, files) =>
   (config.destinations ?? []).flatMap((destination, index) =>

@@ -71,6 +71,7 @@ export function resolve(configuration: Configuration, files: FileContents): Sett
     network: {
       allow: network.allow,
       ports: network.ports,
+      httpsOnly: network.httpsOnly,
       ca: contents.text(network.caFile),
       proxy: network.proxy && proxyOf(network.proxy, contents),
     },

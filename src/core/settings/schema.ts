@@ -1,18 +1,16 @@
 import { z } from 'zod'
 import { collector, operator, ops } from './listeners.ts'
+import { network } from './network-and-tls.ts'
 import { attemptsTopic } from './recorded-attempts.ts'
 import { destination, destinationsDirectory, source } from './source-and-destination.ts'
-import { proxy } from './tls-and-proxy.ts'
 import {
   broker,
-  cidr,
   count,
   duration,
   fileName,
   httpUrl,
   id,
   oneOf,
-  port,
   secretText,
   text,
   topicPrefix,
@@ -146,27 +144,6 @@ const log = z
   })
   .prefault({})
   .describe('Logging.')
-
-const network = z
-  .strictObject({
-    allow: z
-      .array(cidr)
-      .default([])
-      .describe(
-        'Private addresses and blocks of private addresses to which webhook URLs may lead. Addresses of cloud metadata services are never allowed.',
-      ),
-    ports: z
-      .array(port)
-      .min(1)
-      .optional()
-      .describe('Ports that webhook URLs may have. Absent: 80, 443 and all ports from 1024.'),
-    caFile: fileName
-      .optional()
-      .describe('File with CA certificates (PEM) to trust for webhooks in addition to the public CAs.'),
-    proxy,
-  })
-  .prefault({})
-  .describe('Rules for connections to webhooks: addresses, ports, certificate authorities (CAs) and the proxy.')
 
 export const delivery = z
   .strictObject({

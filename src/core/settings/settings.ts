@@ -138,6 +138,11 @@ export interface NetworkSettings {
   readonly allow: readonly string[]
   /** The allowed ports; `undefined` allows 80, 443 and all ports from 1024. */
   readonly ports: readonly number[] | undefined
+  /**
+   * Whether every webhook URL and token URL must begin with https://. The configuration is checked
+   * for this (`httpsUrls`), so that transports need not check it.
+   */
+  readonly httpsOnly?: boolean
   /** CA certificates in PEM that are trusted in addition to the public CAs. */
   readonly ca: string | undefined
   /** The proxy for requests; `undefined` when Hookline connects directly. */

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { filter } from './destination-filter.ts'
 import { lifecycle } from './destination-lifecycle.ts'
 import { policy } from './destination-policy.ts'
+import { endpointTls } from './network-and-tls.ts'
 import { auth } from './oauth2.ts'
-import { endpointTls } from './tls-and-proxy.ts'
 import { fileName, httpUrl, id, oneOrTwo, oneToThree, secretText, textOrFile, time } from './value-types.ts'
 
 export const source = z.strictObject({

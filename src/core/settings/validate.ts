@@ -8,7 +8,7 @@ import { distinctProperties, knownNames, uniqueNames, uniqueWebhookLabels } from
 import { policiesWithinLimits } from './check-policies.ts'
 import { distinctListeners, scheduleFitsWindow } from './check-schedule-and-listeners.ts'
 import { proxyCredentials, rotatesTwoSecrets, secretsGivenOnce } from './check-secrets.ts'
-import { allowedHeaders, allowedTargets, uniqueUrls } from './check-targets.ts'
+import { allowedHeaders, allowedTargets, httpsUrls, uniqueUrls } from './check-targets.ts'
 import { uniqueOperatorKeys, uniqueWriteKeys } from './check-unique-keys.ts'
 import { GivenEntries } from './given-entries.ts'
 import { type FileContents, type NamedFile, namedFiles } from './named-files.ts'
@@ -45,6 +45,7 @@ const rules: readonly Rule[] = [
   uniqueOperatorKeys,
   uniqueUrls,
   allowedTargets,
+  httpsUrls,
   allowedHeaders,
   comparableValues,
   authorizationGivenOnce,

@@ -1,3 +1,4 @@
+import { isPlainHttp } from '../network/url.ts'
 import { revealed, type Secret } from '../secret.ts'
 import { unreadSecret } from './resolve-settings.ts'
 import { isSendable, sendableHint } from './sendable-write-key.ts'
@@ -17,7 +18,7 @@ export function warningsOf(settings: Settings): readonly string[] {
     ...(kafka.sasl !== undefined && kafka.tls === undefined
       ? ['kafka: the login to the brokers is not encrypted, which can reveal the password; set kafka.tls']
       : []),
-    ...(registry.auth !== undefined && isPlain(registry.url)
+    ...(registry.auth !== undefined && isPlainHttp(registry.url)
       ? ['registry: the password is sent over http://; use https://']
       : []),
     ...network.allow
@@ -44,7 +45,7 @@ function destinationWarnings(
   { traces, topics }: Pick<Settings, 'traces' | 'topics'>,
 ): readonly string[] {
   const { id, enabled, paused, secrets, webhooks, isHeld, lifecycle, policy } = destination
-  const plain = webhooks.filter(({ url }) => isPlain(revealed(url)))
+  const plain = webhooks.filter(({ url }) => isPlainHttp(revealed(url)))
   const oauth2 = destination.auth?.oauth2
   const authorized = plain.filter(
     ({ headers }) => oauth2 !== undefined || Object.keys(headers).some(name => /^authorization$/i.test(name)),
@@ -79,7 +80,7 @@ function destinationWarnings(
           `destination ${id}: "tls" has no effect on http:// (webhook ${labelsOf(unusedTls)}), which sends no client certificate; use https://`,
         ]
       : []),
-    ...(oauth2 !== undefined && isPlain(oauth2.tokenUrl)
+    ...(oauth2 !== undefined && isPlainHttp(oauth2.tokenUrl)
       ? [`destination ${id}: the client secret is sent over http:// to auth.oauth2.tokenUrl; use https://`]
       : []),
     ...(traced.length > 0 && traces === undefined
@@ -99,8 +100,6 @@ const untilWhen = (lifecycle: Destination['lifecycle']): string =>
   lifecycle?.pauseKeepsWindow === true
     ? 'when their retry window ends (up to 48h of the pause do not count towards it); set "paused: false" to deliver them'
     : 'when their retry window ends; set "paused: false" to deliver them'
-
-const isPlain = (url: string): boolean => /^http:/i.test(url)
 
 /** Leaves out the placeholders of secrets whose files this process has not read. */
 const known = (secrets: readonly Secret[]): readonly Secret[] => secrets.filter(secret => secret !== unreadSecret)

@@ -67,7 +67,7 @@ describe('a valid configuration', () => {
       },
       ...{ operator: { keys: [] }, operatorListen: undefined, ops: { listen: { host: '0.0.0.0', port: 9464 } } },
       log: { level: 'info' },
-      network: { allow: [], ports: undefined, ca: undefined },
+      network: { allow: [], ports: undefined, httpsOnly: false, ca: undefined },
       delivery: {
         timeout: 5_000,
         schedule: [10, 30, 60, 300, 900, 1_800, 3_600, 3_600, 3_600].map(seconds => seconds * 1_000),
@@ -126,6 +126,7 @@ describe('a valid configuration', () => {
     expect(settings.network).toEqual({
       allow: ['10.0.0.0/8', 'fd00::/8'],
       ports: [443, 8443],
+      httpsOnly: true,
       ca,
       proxy: {
         url: 'https://proxy.example.com:3129',

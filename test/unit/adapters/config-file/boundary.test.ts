@@ -267,6 +267,28 @@ describe('an unusable file', () => {
     await expect(load()).rejects.toThrow('audiences.list[0].destinations[2]: is listed twice')
   })
 
+  it.each([
+    ['webhook', destination('a').replace('https:', 'http:')],
+    ['token', destination('a', 'auth: { oauth2: { tokenUrl: "http://a.example", clientId: a, clientSecret: b } }')],
+  ])(
+    'with a plain %s URL is held while network.httpsOnly is true, also where it was valid before',
+    async (_, plain) => {
+      const { load, write } = await place({ 'more/a.yaml': plain, 'more/b.yaml': destination('b') })
+      const first = await load()
+      const shownFirst = destinationsOf(first)
+      expect(first.problems).toEqual([])
+      await write('hookline.yaml', `${main('more')}network: { httpsOnly: true }`)
+      const second = await load(first)
+      for (const loaded of [second, await load()]) {
+        expect(destinationsOf(loaded).sort()).toEqual(['a held for web', 'b https://b.example'])
+        expect(loaded.settings.excluded).toEqual({ files: 1, unnamed: 0 })
+        expect(problemsOf(loaded)).toEqual([expect.stringContaining('does not allow')])
+      }
+      await write('hookline.yaml', main('more'))
+      expect(destinationsOf(await load(second))).toEqual(shownFirst)
+    },
+  )
+
   it('keeps nothing of a file that was removed', async () => {
     const { load, folder } = await place({ 'more/a.yaml': destination('a'), 'more/b.yaml': destination('b') })
     const first = await load()

@@ -19,6 +19,7 @@ beforeAll(async () => {
     newline: '\n',
     lines: 'one\ntwo\n',
     'private-url': 'http://10.0.0.1/s3cret',
+    'plain-url': 'http://a.example/s3cret',
     latin1: Uint8Array.of(0xe9, 0xe8),
     'ca.pem': authority.cert,
     'half.pem': `${authority.cert}${broken}`,

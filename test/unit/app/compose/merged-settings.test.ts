@@ -126,6 +126,23 @@ describe('the merged settings', () => {
     expect(applied.at(-1)?.counts).toEqual({ used: 1, excluded: 0, conflict: 0 })
   })
 
+  it('exclude an object with an http:// URL while the file has network.httpsOnly', async () => {
+    const { merged, store, applied, write } = await setUp()
+    const webhooks = [{ url: 'http://hooks.example.com/' }]
+    write('crm', { value: sealedValue(named('destination', 'crm'), destinationDocument({ webhooks })) })
+    merged.follow(store)
+    const crm = () => applied.at(-1)?.settings.destinations.find(({ id }) => id === 'crm')
+    expect(crm()).toMatchObject({ paused: false, webhooks: [{ label: '0' }] })
+    const withNetwork = (network: object) => {
+      const file = fileSettings()
+      return { ...file, given: { ...file.given, context: { network } } as never }
+    }
+    merged.applyFile(withNetwork({ httpsOnly: true }))
+    expect(crm()).toMatchObject({ isHeld: true, paused: true, sources: ['web'], webhooks: [] })
+    merged.applyFile(withNetwork({ httpsOnly: false }))
+    expect(crm()).toMatchObject({ paused: false, webhooks: [{ label: '0' }] })
+  })
+
   it('keep the key that the file no longer has, because this needs a restart', async () => {
     const { merged, store, applied, write } = await setUp()
     write('crm')

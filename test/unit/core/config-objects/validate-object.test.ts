@@ -114,6 +114,18 @@ describe('validateObject', () => {
     expect(problemsOf('destination', destinationDocument(unknown))).toHaveLength(100)
   })
 
+  it('refuses http:// when the file has network.httpsOnly', () => {
+    const auth = { oauth2: { tokenUrl: 'http://login.example.com/', clientId: 'crm', clientSecret: 'client-secret' } }
+    const document = destinationDocument({ auth, webhooks: [{ url: 'http://hooks.example.com/' }] })
+    const refusal =
+      'begins with http://, which "network.httpsOnly: true" does not allow (use an https:// URL, or set network.httpsOnly to false)'
+    expect(problemsOf('destination', document)).toEqual([])
+    expect(problemsOf('destination', document, { network: { httpsOnly: true } })).toEqual([
+      `webhooks[0].url: ${refusal}`,
+      `auth.oauth2.tokenUrl: ${refusal}`,
+    ])
+  })
+
   it('checks against the network settings of the file', () => {
     const document = destinationDocument({ webhooks: [{ url: 'http://10.1.2.3/' }] })
     expect(problemsOf('destination', document, { network: { allow: ['10.0.0.0/8'], caFile: 'ca.pem' } })).toEqual([])

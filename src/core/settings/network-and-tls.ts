@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { refuseNoProxyEntry } from '../network/no-proxy.ts'
 import { parseUrl, refuseUrl } from '../network/url.ts'
-import { fileName, oneOf, secretText, text, unlessRefused, withMessage } from './value-types.ts'
+import { cidr, fileName, oneOf, port, secretText, text, unlessRefused, withMessage } from './value-types.ts'
 
 /*
- * Keys that decide how Hookline connects to endpoints: `tls` of a destination, and `network.proxy`.
+ * Keys that decide how Hookline connects to endpoints: `network`, and `tls` of a destination.
  */
 
 export const endpointTls = z
@@ -49,7 +49,7 @@ function refuseProxyUrl(value: string): string | undefined {
 
 const proxyUserText = 'must not contain colons or control characters'
 
-export const proxy = z
+const proxy = z
   .strictObject(
     {
       url: z
@@ -79,3 +79,30 @@ export const proxy = z
   )
   .optional()
   .describe('HTTP proxy (method CONNECT) for all requests to webhooks and token endpoints. Absent: direct connections.')
+
+export const network = z
+  .strictObject({
+    allow: z
+      .array(cidr)
+      .default([])
+      .describe(
+        'Private addresses and blocks of private addresses to which webhook URLs may lead. Addresses of cloud metadata services are never allowed.',
+      ),
+    ports: z
+      .array(port)
+      .min(1)
+      .optional()
+      .describe('Ports that webhook URLs may have. Absent: 80, 443 and all ports from 1024.'),
+    httpsOnly: z
+      .boolean()
+      .default(false)
+      .describe(
+        '`true`: the URLs of webhooks and the OAuth 2.0 token URLs must begin with https://. The key does not apply to other URLs, such as `registry.url`.',
+      ),
+    caFile: fileName
+      .optional()
+      .describe('File with CA certificates (PEM) to trust for webhooks in addition to the public CAs.'),
+    proxy,
+  })
+  .prefault({})
+  .describe('Rules for connections to webhooks: addresses, ports, https, certificate authorities (CAs) and the proxy.')
