@@ -66,7 +66,7 @@ export function createTrackingServer(deps: Deps): TrackingServer {
 
   for (const { path, type } of ingestPaths) {
     app.post(path, (request, reply) => {
-      takeTraced(path, { request, reply }, trace => take({ request, reply, type, trace })).then(
+      takeTraced(path, { request, reply }, (trace, keepSpan) => take({ request, reply, type, trace, keepSpan })).then(
         answer => answer && send(request, reply, answer),
         error => fail(request, reply, error),
       )

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { BodyOwner } from '../../core/collector/memory-budget.ts'
-import type { Admission, BodyMemory, TrackingApi } from '../../core/collector/tracking-api.ts'
+import type { Admission, BodyMemory, TrackingAnswer, TrackingApi } from '../../core/collector/tracking-api.ts'
 import type { CallType } from '../../core/message/message.ts'
 import { noMemory } from '../../core/message/request-refusal.ts'
 import type { Clock } from '../../core/ports.ts'
@@ -36,6 +36,8 @@ interface Taken {
   readonly reply: FastifyReply
   readonly type: CallType | undefined
   readonly trace: TraceContext | undefined
+  /** Call it when the source of the request is known. */
+  readonly keepSpan: () => void
 }
 
 interface Sender {
@@ -68,6 +70,7 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
     const headerKey = headerKeyOf(raw)
     const queryKey = queryKeyOf(query)
     const sender = admitEarly(headerKey, queryKey)
+    if (sender !== undefined && hasKnownKey(sender)) taken.keepSpan()
     if (sender?.kind === 'refused') return refused(sender)
     const address = clientAddressOf(raw, clientAddressHeader)
     if (!inProgress.enter(address)) {
@@ -105,21 +108,21 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
     return queryKey !== undefined && api.isWriteKey(queryKey) ? api.admit(queryKey) : undefined
   }
 
-  async function takeBody({ request, reply, type, trace }: Taken, sender: Sender): Promise<HttpResponse | undefined> {
+  async function takeBody(taken: Taken, sender: Sender): Promise<HttpResponse | undefined> {
+    const { request, reply, type, trace, keepSpan } = taken
     const { raw } = request
     const { headerKey, queryKey, memory, owner, permit } = sender
     const receivedAt = clock.now()
     const connection = connections.of(raw)
-    const { progress } = limits
-    let { sourceId } = owner
     const onKey = (key: string): HttpResponse | undefined => {
       const found = api.admit(key)
+      if (hasKnownKey(found)) keepSpan()
       if (found.kind === 'refused') return refused(found)
       sourceId = found.sourceId
       return memory.assign(sourceId) ? undefined : refused(noMemory)
     }
-    const probe = sourceId === undefined ? createWriteKeySearch({ maxBytes: maxBodyBytes, onKey }) : undefined
-    const bodyDeps = { maxBytes: maxBodyBytes, memory, probe, permit, progress, clock, connection }
+    const probe = owner.sourceId === undefined ? createWriteKeySearch({ maxBytes: maxBodyBytes, onKey }) : undefined
+    const bodyDeps = { maxBytes: maxBodyBytes, memory, probe, permit, progress: limits.progress, clock, connection }
     const body = await readBody(raw, reply.raw, bodyDeps)
     if (body.kind === 'gone') return undefined
     if (body.kind === 'refused') {
@@ -135,11 +138,16 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
     const canEverReserve = (bytes: number): boolean => memory.canEverHold(bytes)
     const use = { sourceId, assign, reserve, canEverReserve }
     const answer = await api.accept({ headerKey, queryKey, type, body: body.text, ...use, strict, receivedAt, trace })
+    if (hasKnownKey(answer)) keepSpan()
     return answer.kind === 'accepted' ? accepted(answer.rejected) : refused(answer)
   }
 
   return take
 }
+
+/** Whether the write key of a request belongs to a source, even if the request is refused. */
+const hasKnownKey = (result: Admission | TrackingAnswer): boolean =>
+  result.kind !== 'refused' || result.code !== 'invalid_write_key'
 
 /**
  * The write key in the headers: the user name of `Authorization: Basic`, otherwise `X-Write-Key`.

@@ -68,12 +68,14 @@ export type Guard = (
 export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDeps): Guard {
   async function admitted(
     asked: Omit<Asked, 'key'>,
+    keepSpan: () => void,
     handle: Handler,
     { action, isForEveryRole, inForm = answer => answer }: Options,
   ): Promise<HttpResponse | undefined> {
     if ('status' in operator) return operator
     const key = operator.gate(asked.request.raw, isForEveryRole)
     if ('status' in key) return inForm(key)
+    keepSpan()
     const requestId = clock.id()
     const audit = (change: object, result: string): void => {
       if (action !== undefined) operator.audit({ ...auditedOf(key), requestId, action, ...change, result })
@@ -91,8 +93,9 @@ export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDe
 
   return (route, handle, options = {}) =>
     (request, reply) => {
-      const answered = (trace: TraceContext | undefined) => admitted({ request, reply, trace }, handle, options)
-      takeTraced(route, { request, reply }, answered).then(
+      takeTraced(route, { request, reply }, (trace, keepSpan) =>
+        admitted({ request, reply, trace }, keepSpan, handle, options),
+      ).then(
         answer => answer && send(request, reply, answer),
         error => fail(request, reply, error),
       )

@@ -42,7 +42,11 @@ export function addSessionRoutes({
   const { clock } = deps
   const readBody = createReadObjectBody({ ...deps, maxBodyBytes: maxSignInBytes })
 
-  async function signIn(request: FastifyRequest, reply: FastifyReply): Promise<HttpResponse | undefined> {
+  async function signIn(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    keepSpan: () => void,
+  ): Promise<HttpResponse | undefined> {
     const { headers } = request.raw
     const address = clientAddressOf(request.raw, clientAddressHeader)
     const retryAfter = throttle.secondsToWait(address, clock.monotonic())
@@ -58,6 +62,7 @@ export function addSessionRoutes({
       throttle.failed(address, clock.monotonic())
       return inObjectForm(wrongKey)
     }
+    keepSpan()
     throttle.succeeded(address, clock.monotonic(), begun.token)
     audit({ ...auditedOf(begun.operator), requestId: id, action: 'sign_in', result: 'ok' })
     const answer = ok(JSON.stringify(shown(begun.operator)))
@@ -69,7 +74,7 @@ export function addSessionRoutes({
   const signOut: Handler = async () => ({ answer: { code: 'ok', status: 204, headers: deleteCookie, body: '' } })
 
   app.post(sessionPath, (request, reply) => {
-    takeTraced(sessionPath, { request, reply }, () => signIn(request, reply)).then(
+    takeTraced(sessionPath, { request, reply }, (_, keepSpan) => signIn(request, reply, keepSpan)).then(
       answer => answer && send(request, reply, answer),
       error => fail(request, reply, error),
     )

@@ -17,7 +17,13 @@ const allZeros = /^0+$/
  * 512 characters (section 3.3.1.5).
  */
 const maxStateLength = 512
-const printable = /^[\x20-\x7e]+$/
+/** Maximum number of members of `tracestate` (section 3.3.1.1). */
+const maxStateMembers = 32
+/**
+ * A member of `tracestate` (section 3.3.1.3): the name of a tracing system, and its value in
+ * printable ASCII without `,` and `=`. A member may be empty.
+ */
+const stateMember = /^ *(?:[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{1,256})?$/
 
 /** The content of a `traceparent` header. */
 export interface TraceParent {
@@ -81,8 +87,11 @@ const text = (value: string | readonly string[] | undefined): string | undefined
   typeof value === 'string' ? value : undefined
 
 /**
- * Returns `tracestate` when it is valid. Otherwise the trace continues without it (section 3.3).
+ * Returns `tracestate` when it is valid. Otherwise the trace continues without it (section 3.3),
+ * because senders choose this text, and webhooks with `traceHeaders` get it.
  */
 function stateIn(given: string | undefined): string | undefined {
-  return given !== undefined && given.length <= maxStateLength && printable.test(given) ? given : undefined
+  if (given === undefined || given.length > maxStateLength || !given.includes('=')) return undefined
+  const members = given.split(',')
+  return members.length <= maxStateMembers && members.every(member => stateMember.test(member)) ? given : undefined
 }

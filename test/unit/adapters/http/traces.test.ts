@@ -2,8 +2,9 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import type { TrackingAnswer } from '../../../../src/core/collector/tracking-api.ts'
 import { refusal } from '../../../../src/core/message/request-refusal.ts'
 import { startCollector } from '../../../support/collector/raw-request-harness.ts'
-import { ScriptedTrackingApi } from '../../../support/collector/scripted-tracking-api.ts'
+import { rateLimited, ScriptedTrackingApi } from '../../../support/collector/scripted-tracking-api.ts'
 import { operatorKey, ScriptedOperatorApi } from '../../../support/operator/scripted-operator-api.ts'
+import { startOperator } from '../../../support/operator/server.ts'
 import { RecordedSpans } from '../../../support/telemetry/recorded-spans.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 import { traceparent } from '../../../support/telemetry/traceparent.ts'
@@ -21,7 +22,8 @@ async function exchange(headers: Record<string, string>, answer?: () => Tracking
   if (answer !== undefined) api.answer(answer)
   const server = await startCollector(api, { logger, tracer: isTraced ? spans.tracer : undefined })
   open.push(server.stop)
-  await (await fetch(`${server.url}/v1/track`, { method: 'POST', headers, body: '{}' })).text()
+  const keyed = { 'x-write-key': 'KEY', ...headers }
+  await (await fetch(`${server.url}/v1/track`, { method: 'POST', headers: keyed, body: '{}' })).text()
   return { spans: spans.all, trace: api.requests[0]?.trace, logger }
 }
 
@@ -59,6 +61,56 @@ it.each([
   expect(spans[0]?.facts['error.type']).toBe(hasFailed ? code : undefined)
 })
 
+describe('a request without a valid write key', () => {
+  /** Sends a request with a sampled traceparent. */
+  async function spansOf(api: ScriptedTrackingApi, path: string, init: RequestInit = {}) {
+    const spans = new RecordedSpans()
+    const server = await startCollector(api, { tracer: spans.tracer, maxBodyBytes: 1_000 })
+    open.push(server.stop)
+    const headers = { traceparent: traceparent('a'), ...init.headers }
+    const response = await fetch(`${server.url}${path}`, { method: 'POST', body: '{}', ...init, headers })
+    return { status: response.status, spans: spans.all.length }
+  }
+  const unknown = refusal('invalid_write_key', 'Unknown.')
+
+  it('has no span, whatever the response', async () => {
+    const api = new ScriptedTrackingApi()
+    api.admission = () => unknown
+    api.answer(() => unknown)
+    const inBody = JSON.stringify({ writeKey: 'WRONG' })
+    const anonymous = '/v1/track'
+    for (const [path, init, status] of [
+      [anonymous, {}, 401],
+      [anonymous, { headers: { 'x-write-key': 'WRONG' } }, 401],
+      [`${anonymous}?writeKey=WRONG`, {}, 401],
+      [anonymous, { body: inBody }, 401],
+      [anonymous, { body: 'x'.repeat(2_000) }, 413],
+    ] as const)
+      expect(await spansOf(api, path, init)).toEqual({ status, spans: 0 })
+  })
+
+  it('has no span when there is no memory for its body', async () => {
+    const api = new ScriptedTrackingApi()
+    api.budget = 0
+    expect(await spansOf(api, '/v1/track')).toEqual({ status: 503, spans: 0 })
+  })
+})
+
+it.each([
+  ['in a header', '/v1/track', { headers: { 'x-write-key': 'KEY' } }],
+  ['in the query', '/v1/track?writeKey=KEY', {}],
+  ['in the body', '/v1/track', { body: '{"writeKey":"KEY"}' }],
+])('a refused request has a span when its write key %s is valid', async (_, path, init) => {
+  const spans = new RecordedSpans()
+  const api = new ScriptedTrackingApi()
+  api.admission = () => rateLimited
+  api.answer(() => rateLimited)
+  const server = await startCollector(api, { tracer: spans.tracer })
+  open.push(server.stop)
+  const response = await fetch(`${server.url}${path}`, { method: 'POST', body: '{}', ...init })
+  expect([response.status, spans.all.map(({ facts }) => facts['http.response.status_code'])]).toEqual([429, [429]])
+})
+
 it('logs the trace id of an internal error', async () => {
   const { spans, logger } = await exchange({ traceparent: traceparent('a') }, () => {
     throw new Error('a bug')
@@ -94,7 +146,6 @@ describe('a request to the operator API', () => {
     ['a status query', 'GET', '/v1/regulations/d-1', {}, 200, false],
     ['a sync', 'POST', '/v1/audiences/Shoppers/syncs', { body: 'ada' }, 202, true],
     ['a refused sync', 'POST', '/v1/audiences/nobody/syncs', { body: 'ada' }, 404, false],
-    ['a request without the key', 'GET', '/v1/regulations/d-1', { headers: { authorization: 'Bearer x' } }, 401, false],
   ])('%s has a span; its follow-up work is linked to it', async (_, method, path, init, status, leadsOn) => {
     const operator = new ScriptedOperatorApi()
     const { spans } = await ask(path, { method, ...init }, operator)
@@ -111,9 +162,23 @@ describe('a request to the operator API', () => {
     expect(operator.traces).toEqual(leadsOn ? [told] : [])
   })
 
-  it('has a span while that API is off', async () => {
-    const { spans } = await ask('/v1/regulations/d-1')
-    expect(spans.map(({ facts }) => facts['http.response.status_code'])).toEqual([404])
+  it('has a span when it signs in with a valid key', async () => {
+    const spans = new RecordedSpans()
+    const server = await startOperator(new ScriptedOperatorApi(), { tracer: spans.tracer })
+    open.push(server.stop)
+    const statuses: unknown[] = []
+    for (const key of ['wrong', operatorKey]) {
+      const body = JSON.stringify({ key })
+      statuses.push((await fetch(`${server.url}/v1/session`, { method: 'POST', body })).status)
+    }
+    expect(statuses).toEqual([401, 200])
+    expect(spans.all.map(({ facts }) => facts['http.response.status_code'])).toEqual([200])
+  })
+
+  it('has no span without the key, or while that API is off', async () => {
+    const wrongKey = { headers: { authorization: 'Bearer x' } }
+    expect((await ask('/v1/regulations/d-1', wrongKey, new ScriptedOperatorApi())).spans).toEqual([])
+    expect((await ask('/v1/regulations/d-1')).spans).toEqual([])
   })
 
   it('logs the trace id of an internal error', async () => {

@@ -59,9 +59,26 @@ describe('the trace context of headers', () => {
     ],
     [
       'a tracestate of the maximum length',
-      { traceparent: good, tracestate: 'v'.repeat(512) },
-      { traceparent: good, tracestate: 'v'.repeat(512) },
+      { traceparent: good, tracestate: `v=${'1'.repeat(253)}, w@x=${'1'.repeat(251)}` },
+      { traceparent: good, tracestate: `v=${'1'.repeat(253)}, w@x=${'1'.repeat(251)}` },
     ],
+    [
+      'a tracestate with too many members',
+      { traceparent: good, tracestate: `v=1${',v=1'.repeat(32)}` },
+      { traceparent: good },
+    ],
+    [
+      'a tracestate that is no list of members',
+      { traceparent: good, tracestate: 'v=1, any text' },
+      { traceparent: good },
+    ],
+    [
+      'a tracestate with an empty member',
+      { traceparent: good, tracestate: 'v=1,, w=2' },
+      { traceparent: good, tracestate: 'v=1,, w=2' },
+    ],
+    ['a tracestate with empty members only', { traceparent: good, tracestate: ' ,' }, { traceparent: good }],
+    ['a tracestate with two values of a member', { traceparent: good, tracestate: 'v=1=2' }, { traceparent: good }],
     ['a tracestate with a line break', { traceparent: good, tracestate: 'v=1\r\nX-Evil: 1' }, { traceparent: good }],
     ['a tracestate beyond ASCII', { traceparent: good, tracestate: 'v=ü' }, { traceparent: good }],
     ['an empty tracestate', { traceparent: good, tracestate: '' }, { traceparent: good }],
