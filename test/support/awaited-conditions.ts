@@ -1,8 +1,8 @@
-/** Conditions for which tests wait. After each change, all of them are checked. */
+/** Conditions for which tests wait, for example that a receiver has got ten requests. */
 export class Conditions {
   readonly #waiting = new Set<() => void>()
 
-  /** Checks all conditions again. */
+  /** Checks all conditions. Call it after each change that can make a condition true. */
   changed(): void {
     for (const check of this.#waiting) check()
   }

@@ -8,10 +8,10 @@ const weekOfIds = 7 * 24 * 3_600_000 * 1024
 const dayOfIds = 24 * 3_600_000 * 1024
 
 /**
- * Computes the expected value of each user from a log of inputs: the value in the user's newest
- * sync. The keys of the result are `<audience>/<user>`. The result leaves out users whose expected
- * value is that of a user outside the audience. `deletedAt` has the time of each user's last
- * deletion.
+ * Computes the expected value of each user in each audience from a log of inputs: the value in the
+ * newest sync that has the user. The keys of the result are `<audience>/<user>`. The result leaves
+ * out users outside the audience: those who were deleted, and those whose newest sync is older than
+ * a full sync that has ended. `deletedAt` has the time of each user's last deletion.
  */
 export function truthOf(log: InputLog, deletedAt: ReadonlyMap<string, EpochMs>): ReadonlyMap<string, string> {
   const said = new Map<string, { readonly value: string; readonly sync: number }>()

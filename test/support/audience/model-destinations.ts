@@ -89,8 +89,8 @@ export class ModelDestinations {
     if (before !== undefined && before !== change) throw new Error(`one id for two changes: ${before} and ${change}`)
     this.#known.set(messageId, change)
     this.#copies.push(event)
-    // A suppression of the user (after a deletion) drops the copies of this message. So the
-    // message needs no cause.
+    // If the user was deleted, the suppression of the user drops all copies of this message. Then
+    // the message needs no cause.
     const isStopped = this.#marks.stops({ ...event, ...event.message }, this.#now()) !== undefined
     if (before === undefined && !isStopped) this.#checkCause(event, key)
   }
@@ -113,8 +113,8 @@ export class ModelDestinations {
         this.#tell(copy, 'delivered')
         return this.#end(copy, 'delivered')
       case 'arrives_unreported':
-        // The process dies before it commits the delivery, so the next process reads the copy
-        // again.
+        // The process reports the delivery, and dies before it commits. So the next process reads
+        // the copy again.
         this.#arrive(copy)
         return this.#tell(copy, 'delivered')
       case 'times_out':

@@ -81,9 +81,8 @@ export class PartitionHarness {
 
   /**
    * Processes an input, by default one minute after the previous one, and returns its changes as
-   * text. The text of a watermark is `mark <closed> <floor>`, both relative to `sync(0)`, the id of
-   * a sync that began at the start of the test. `closed` is converted to minutes; `floor` is a
-   * plain difference of sync ids.
+   * text. The text of a watermark is, for example, `mark 20 7`: syncs that began up to minute 20 of
+   * the test are closed, and removed memberships had at most the version `sync(0)` + 7.
    */
   take(input: AudienceInput, minutes = 1): readonly string[] {
     this.now = epochMs(this.now + minutes * 60_000)

@@ -23,7 +23,7 @@ export function hostileCrowds(writeKey: string): readonly HostileCrowd[] {
   const numbers = `[${Array(10_000).fill(1).join()}]`
   const beside = `"context":[${units(262_000)}],"sentAt":[${units(262_000)}]`
   const spaces = `[${' '.repeat(250_000)}]`
-  // 400 of these bodies together need more than twice the maximum memory for all bodies.
+  // The 400 bodies of a crowd together need more than twice the maximum memory for all bodies.
   const slow = `[${' '.repeat(200_000)}]`
   const wrongKey = `{"writeKey":"wrong",${tree.slice(1)}`.slice(0, -40)
   const read = { pipelined: 1, areRead: true }

@@ -76,8 +76,8 @@ interface Options {
   readonly operator?: DeletionAndAudienceApi
   readonly maxBodyBytes?: number
   /**
-   * By default, when the server stops, it waits for only 1 ms (`lastCall`) for further requests on
-   * open connections.
+   * Limits that replace the defaults. For these tests, the default of `lastCall` is 1 ms: a server
+   * that stops waits only this long for further requests on open connections.
    */
   readonly limits?: Partial<HttpLimits>
   readonly logger?: Logger

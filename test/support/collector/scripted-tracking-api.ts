@@ -15,7 +15,7 @@ export class ScriptedTrackingApi implements TrackingApi {
   #reserved = 0
   #most = 0
   #answer: (request: TrackingRequest) => TrackingAnswer | Promise<TrackingAnswer> = () => everythingTaken
-  /** Maximum number of reserved bytes. `reserve` returns false above it. */
+  /** Number of bytes that may be reserved at the same time. `reserve` returns false above it. */
   budget = Number.POSITIVE_INFINITY
   readonly #writeKeys: readonly string[]
   readonly #open = new Set<() => void>()
@@ -31,7 +31,7 @@ export class ScriptedTrackingApi implements TrackingApi {
     return this.#reserved
   }
 
-  /** Maximum number of reserved bytes since `forget`. */
+  /** Highest number of bytes that were reserved at the same time since the last `forget`. */
   get mostReserved(): number {
     return this.#most
   }

@@ -23,7 +23,7 @@ export class SimulatedSenders {
   #now = 0
   #senders = 0
   readonly #random = pseudoRandom()
-  /** What happens in each millisecond. */
+  /** Functions to call, by the simulated time in ms. */
   readonly #agenda = new Map<number, (() => void)[]>()
   readonly #budget: BodyBudget
 
@@ -88,7 +88,10 @@ export class SimulatedSenders {
   }
 }
 
-/** Memory for a body of which these bytes have arrived. It grows like that of `BodyBuffer`. */
+/**
+ * Bytes of memory for a body of which `needed` bytes have arrived. Before, it had `capacity` bytes
+ * of memory. The memory of a `BodyBuffer` grows in the same way.
+ */
 const grown = (capacity: number, needed: number, contentLength: number): number =>
   needed <= capacity ? capacity : Math.min(Math.max(needed, Math.ceil(1.25 * capacity), 16_384), contentLength)
 

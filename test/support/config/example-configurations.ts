@@ -60,9 +60,9 @@ export function textOf(content: Content): string | undefined {
 }
 
 export interface InstalledConfiguration {
-  /** Path of the configuration file. The secrets are in a sibling folder. */
+  /** Path of the configuration file. */
   readonly path: string
-  /** The other files, by their name relative to the folder. */
+  /** The files that configurations name, by their path relative to the configuration file. */
   readonly files: Readonly<Record<string, Content>>
   at(name: string): string
   write(text: Content): Promise<void>
@@ -70,7 +70,7 @@ export interface InstalledConfiguration {
   restore(name: string): Promise<void>
 }
 
-/** Creates a folder with every file that the configurations name. */
+/** Creates a folder with this configuration and with every file that configurations name. */
 export async function installed(text: Content): Promise<InstalledConfiguration> {
   const authority = createAuthority()
   const client = authority.issue()

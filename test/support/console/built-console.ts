@@ -12,7 +12,7 @@ export const builtConsole = join(root, 'dist/console')
 
 /**
  * Builds the console into `dist/console` if it is absent or older than its sources. `make setup`
- * builds it too. The lock prevents two concurrent test files from building it.
+ * builds it too. The lock lets only one of several concurrent test files build it.
  */
 export async function buildConsole(): Promise<void> {
   await withLock(join(root, 'node_modules/.console.lock'), async () => {

@@ -89,7 +89,7 @@ export function simulateTraffic(world: LimitedWorld, seconds: number): Traffic {
   return { sent, delivered }
 }
 
-/** The mean of `perSecond` from the second `from` to before the second `to`. */
+/** The mean of the elements `from` to `to - 1` of `perSecond`. */
 export const meanOf = (perSecond: readonly number[], from: number, to: number): number =>
   perSecond.slice(from, to).reduce((sum, count) => sum + count, 0) / (to - from)
 

@@ -4,7 +4,7 @@ import ajvModule from 'ajv'
 import { parse } from 'yaml'
 import { checkout } from './pages.ts'
 
-/** A part of the AsyncAPI document. A caller that expects another type casts it. */
+/** An object of the AsyncAPI document. Where a member is a text or a list, the caller casts it. */
 export interface Json {
   readonly [name: string]: Json
 }

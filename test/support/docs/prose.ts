@@ -3,8 +3,8 @@ import { createScanner } from 'typescript/unstable/ast/scanner'
 
 /*
  * The prose of a file: its text with all code blanked out, so that line numbers stay the same. The
- * scanner is an unstable API of TypeScript, so package.json pins an exact version. swc, which
- * transpiles the tests, does not return comments.
+ * scanner of TypeScript finds the comments. It is an unstable API, so package.json pins an exact
+ * version. swc, which transpiles the tests, could not replace it: swc does not return comments.
  */
 
 /** The character that replaces each character of code. */
@@ -19,8 +19,8 @@ const withoutCodeSpans = (text: string): string =>
 
 /**
  * Returns a Markdown page without its examples, code spans, link targets and generated blocks
- * (`<!-- name -->`). Texts of generated blocks are checked as strings in the code of their tool. A
- * table of an old run keeps the wording of the time of that run.
+ * (`<!-- name -->`). The texts of generated blocks are checked in the code of the tool that writes
+ * the blocks. A block of an old run may still have texts that the tool has since changed.
  */
 export const proseOfPage = (text: string): string =>
   withoutCodeSpans(

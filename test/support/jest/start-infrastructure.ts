@@ -10,9 +10,9 @@ export const held = globalThis as typeof globalThis & {
 const forTests = {
   // Permits session timeouts below Kafka's minimum of 6 s, for tests with a dead member.
   'group.min.session.timeout.ms': '500',
-  // The default of `server-properties.ts` is 3 s, so that a broker can restart soon after a crash.
-  // This broker does not restart. With 60 s, it keeps its session on a machine that pauses for
-  // seconds, so its partitions keep their leader.
+  // Time without a heartbeat after which a broker loses its session, and its partitions lose their
+  // leader. The 3 s of `server-properties.ts` let a broker restart soon after a crash. This broker
+  // does not restart. With 60 s, it keeps its session even if the machine pauses for seconds.
   'broker.session.timeout.ms': '60000',
 }
 

@@ -25,7 +25,7 @@ export interface ConnectProxyOptions {
 
 export interface ConnectProxy {
   readonly port: number
-  /** `http(s)://127.0.0.1:port` */
+  /** URL of the proxy: `http://127.0.0.1:port`, or `https://…` with TLS. */
   readonly url: string
   readonly requests: readonly ConnectRequest[]
   /** Number of open connections of clients. */
@@ -50,8 +50,8 @@ export const refusing =
   }
 
 /**
- * Starts an HTTP proxy for CONNECT on 127.0.0.1. The proxy connects to 127.0.0.1, whatever the host
- * name is. It responds with 502 if it cannot connect.
+ * Starts an HTTP proxy for CONNECT on 127.0.0.1. The proxy connects to 127.0.0.1, whatever host the
+ * request names. It responds with 502 if it cannot connect.
  */
 export async function startConnectProxy({
   tls,

@@ -100,7 +100,8 @@ function createWire(socket: Socket): Wire {
       return Promise.race([written, gone])
     },
     end: () => void socket.end(),
-    // Node cannot reset a connection while it sends FIN: its handle would stay open for ever.
+    // While Node sends FIN, a reset would leave the handle of the connection open for ever. So the
+    // connection is destroyed without a reset in this case.
     reset: () => void (socket.writableEnded && !socket.writableFinished ? socket.destroy() : socket.resetAndDestroy()),
     async answer(method = 'POST') {
       let found: WireAnswer | Error | undefined

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
  * How the proxy treats its connections.
  * - `open`: forwards everything.
  * - `cut`: closes open connections, and new ones immediately.
- * - `reset`: resets open connections, and each new one with its first bytes.
+ * - `reset`: resets open connections, and each new one when its first bytes arrive.
  * - `half-open`: keeps all connections open and forwards nothing, like a firewall that has dropped
  *   its state of the connection.
  * - `delayed`: forwards every chunk `ms` later, in both directions.

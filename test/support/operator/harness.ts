@@ -42,7 +42,7 @@ export class OperatorHarness {
   brokersAhead = 0
   /** The topics that were read, in order. */
   readonly read: string[] = []
-  /** Number of connections to Kafka that were not closed. */
+  /** Number of connections to Kafka that were opened and not yet closed. */
   open = 0
 
   access(): CommandClients {

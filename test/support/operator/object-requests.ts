@@ -18,7 +18,7 @@ export interface ObjectAnswer {
 
 /**
  * Sends one request of an operator. A body that is not text is sent as JSON.
- * @throws when the response contains a secret other than the new one of a rotation
+ * @throws when the response contains a secret. Only a rotation may return a secret: the new one
  */
 export async function askObjects(
   { url }: Pick<Awaited<ReturnType<typeof startOperator>>, 'url'>,

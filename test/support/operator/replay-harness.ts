@@ -103,7 +103,7 @@ export class ReplayHarness {
     for (const each of deadLetters) this.giveUp(each)
   }
 
-  /** How often the replay opened the schema registry. */
+  /** Number of times that replays opened the schema registry. */
   opened = 0
 
   readonly events = async (): Promise<EventCodec> => {

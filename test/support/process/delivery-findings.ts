@@ -47,7 +47,7 @@ export function progressFaults(
   })
 }
 
-/** The offsets, not below `from`, that at least one of the commits marks as done. */
+/** The offsets that at least one of the commits marks as done, without those below `from`. */
 function doneFrom(from: number, commits: readonly CommittedPosition[]): number[] {
   const done = new Set<number>()
   for (const { offset: committed, metadata } of commits) {

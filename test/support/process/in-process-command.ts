@@ -33,7 +33,7 @@ export function createTestIo(
 
 /**
  * Runs `hookline …argv` in this process.
- * @throws when the output contains a secret other than the new one of a rotation
+ * @throws when the output contains a secret. Only a rotation may print a secret: the new one
  */
 export async function runCommand(
   argv: readonly string[],

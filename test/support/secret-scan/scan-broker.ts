@@ -57,8 +57,8 @@ const bytesOf = ({ key, value, headers }: LogRecord): Buffer =>
   Buffer.concat([key ?? Buffer.of(), Buffer.of(0), value ?? Buffer.of(), Buffer.from(JSON.stringify(headers))])
 
 /**
- * The topic in the name of a partition's directory; `undefined` when the topic is deleted, so that
- * its records cannot be read.
+ * The topic in the name of a partition's directory. Undefined for a directory that Kafka has marked
+ * for deletion: its topic no longer exists, so its records cannot be read.
  */
 const topicOf = (partition: string): string | undefined =>
   partition.endsWith('-delete') ? undefined : partition.replace(/-\d+$/, '')

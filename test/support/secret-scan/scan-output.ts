@@ -9,7 +9,7 @@ const metricsLimitMs = 2_000
 
 /**
  * Checks a response of the operator API. `line` is the method and the path of the request.
- * @throws when the response contains a secret other than the new one of a rotation
+ * @throws when the response contains a secret. Only a rotation may return a secret: the new one
  */
 export function assertNoSecretsInAnswer(
   line: string,
@@ -21,7 +21,7 @@ export function assertNoSecretsInAnswer(
 
 /**
  * Checks the output of `hookline …argv`.
- * @throws when the output contains a secret other than the new one of a rotation
+ * @throws when the output contains a secret. Only a rotation may print a secret: the new one
  */
 export function assertNoSecretsPrinted(
   argv: readonly string[],

@@ -33,7 +33,10 @@ interface Stall {
 }
 
 const tickMs = 10
-/** Minimum length of a stall. At 50 requests per second, two or three requests wait in 50 ms. */
+/**
+ * Minimum length of a stall, in ms. A shorter one hardly affects the counts: at 50 requests per
+ * second, two or three requests wait in 50 ms.
+ */
 const minStallMs = 50
 
 /**

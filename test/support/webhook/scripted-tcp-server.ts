@@ -35,7 +35,7 @@ export type Script = (peer: Peer) => unknown
 
 export interface ScriptedTcpServer {
   readonly port: number
-  /** `http(s)://127.0.0.1:port/hook`, or with another host or path. */
+  /** URL of the server. By default, the path is `/hook` and the host is 127.0.0.1. */
   url(path?: string, host?: string): string
   readonly requests: readonly ReceivedRequest[]
   /**

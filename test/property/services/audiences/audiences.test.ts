@@ -79,8 +79,8 @@ it('the receiver has the last full sync after kills between any two writes, reba
         }
         harness.consumer.isCommitting = true
         await harness.advance(2_000)
-        // A change without a result counts as undelivered after the retry window and one hour. So
-        // six hours later, the next sync sends it again.
+        // A change without a result counts as undelivered after five hours (the retry window and
+        // one hour). So after six hours, the next sync sends it again.
         given.splice(0, given.length, 'delivered')
         await harness.advance(6 * 3_600_000)
         sync(last, true)

@@ -118,7 +118,7 @@ class World {
     }
   }
 
-  /** Writes a membership update for one destination, or a delete for all of them. */
+  /** Writes a membership update for the destination `to`. Without `to`, writes a delete message. */
   #write(user: number, to?: string): void {
     const at = this.harness.clock.now()
     const userId = `user-${user}`
@@ -176,7 +176,8 @@ class World {
       this.events
         .slice(0, log.committed('live', topics.events))
         .flatMap(expectedOf)
-        // While a record waits for a changed configuration, its destination is `-`.
+        // An event whose source or destination is unknown waits as one record with the destination
+        // `-`. Its reports are not lost.
         .filter(key => !counts.has(key) && !waiting.has(key) && !waiting.has(`${key.split(' ')[0]} -`))
     )
   }

@@ -35,7 +35,7 @@ class Topic {
   readonly session = new MemorySession(partitions)
   readonly live = new Map<string, { at: number; destination: string }>()
   readonly #written: { partition: number; record: ReturnType<typeof writtenDeadLetter>; destination: string }[] = []
-  /** The time of the last step. It is later than the events of the dead letters. */
+  /** The time of the last step, in ms since 1970. */
   #now = 1_700_000_000_000
 
   apply(step: Step): void {
@@ -70,8 +70,7 @@ describe('pages of dead letters', () => {
       between: steps,
       limit: fc.integer({ min: 1, max: 7 }),
       isRare: fc.boolean(),
-      // Maximum number of records that one request may read. With few of them, a request reads only
-      // one chunk.
+      // Maximum number of records that one request may read.
       records: fc.constantFrom(1, 10, 1_000),
       isFresh: fc.boolean(),
     })

@@ -95,8 +95,8 @@ describe('a replay that is killed and run again', () => {
 
         expect(copyCounts(harness)).toEqual(expected)
         expect(keysOf(harness.standing)).toEqual(keysOf(others))
-        // A copy has the key and the value of the original event. The copy of a delivery also has
-        // its message id.
+        // A copy has the key and the value of the original event, and the message id that the dead
+        // letter has.
         const given = new Map(before.map(record => [String(record.key), record]))
         for (const copy of copiesIn(harness)) {
           const record = given.get(keyOf(copy)) as LogRecord

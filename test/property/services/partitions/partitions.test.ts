@@ -14,8 +14,9 @@ const small = Buffer.alloc(10)
 const large = Buffer.alloc(1024 * 1024)
 
 /**
- * Gaps between ascending offsets. There is rarely a small one (transaction markers), and even more
- * rarely a large one: four large ones reach the span limit of the commit metadata.
+ * Number of offsets without a record before a record, usually 0. Small gaps, as transaction markers
+ * cause them, are rare. Large gaps are rarer: four of them reach the span limit of the commit
+ * metadata.
  */
 const gap = fc.oneof(
   { weight: 12, arbitrary: fc.constant(0) },

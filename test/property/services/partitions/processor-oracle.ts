@@ -101,7 +101,7 @@ export class ProcessorOracle {
 
   /**
    * Applies the normal or the higher prefetch limits. If the partition was paused because it had
-   * reached its limit, and it is now below the limit, it admits further records.
+   * reached its limit, and is now below the limit, the partition admits further records.
    */
   recheckLimits(prefetchesDeeper: boolean): void {
     this.#prefetchesDeeper = prefetchesDeeper
@@ -152,8 +152,8 @@ export class ProcessorOracle {
       const dueAt = delayMs === undefined ? this.#now : timestamp + delayMs
       if (dueAt > this.#now) {
         this.#dueAt = dueAt
-        // Number of records that stay in memory although they are not due, because they are due
-        // soon. The records after them will be fetched again.
+        // Number of records that stay in memory until they are due, because they are due soon. The
+        // records after them will be fetched again.
         const kept = dueAt - this.#now <= flowLimits.notDue.dueSoonMs ? this.#limits.dueSoon : 0
         this.#fetched = handedOver[index + kept]?.offset ?? this.#fetched
         return
@@ -169,7 +169,7 @@ export class ProcessorOracle {
     this.#received = this.#fetched
   }
 
-  /** Marks a record as done from within `#proceed`, so it does not call `#proceed` again. */
+  /** Marks a record as done. Does not call `#proceed`, because `#proceed` calls this method. */
   #endImmediately(offset: number): void {
     this.#done.add(offset)
     if (!this.#reaches(0.5)) this.#isAtLimit = false

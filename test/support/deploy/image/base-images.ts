@@ -66,7 +66,8 @@ export function runtimeBase(root: string): Base {
   for (const [from, to] of copies) cpSync(realpathSync(from), join(root, to))
   for (const each of ['proc', 'dev', 'tmp', 'etc']) mkdirSync(join(root, each), { recursive: true })
   writeFileSync(join(root, 'etc/passwd'), 'nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n')
-  // Container engines add these files to every container.
+  // Node needs these files to resolve host names. No container engine runs, so nothing else would
+  // add them.
   for (const file of ['/etc/hosts', '/etc/resolv.conf', '/etc/nsswitch.conf'].filter(existsSync))
     cpSync(realpathSync(file), join(root, file))
   return { root, binds: [['/dev', '/dev']], environment: { PATH: '/usr/local/bin:/usr/bin:/bin' } }

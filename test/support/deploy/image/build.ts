@@ -80,8 +80,8 @@ function newStage(root: string, baseImage: string): Stage {
 }
 
 /**
- * Replaces `${NAME}` and `$NAME`. Image builders do this in all instructions but RUN, CMD and
- * ENTRYPOINT.
+ * Replaces `${NAME}` and `$NAME` by the values of build arguments and environment variables. Image
+ * builders do this in all instructions but RUN, CMD and ENTRYPOINT.
  */
 const substituted = (template: string, variables: ReadonlyMap<string, string>): string =>
   template.replace(/\$(?:\{(\w+)\}|(\w+))/g, (_, braced?: string, bare?: string) => {

@@ -2,8 +2,8 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
 /*
- * Runs a process like a container. A directory is its root file system, and it has its own mount
- * and PID namespaces. It shares the network of the machine. This needs Linux and root, but no
+ * Runs a process like a container. The process has a directory as its root file system, and its own
+ * mount and PID namespaces. It shares the network of the machine. This needs Linux and root, but no
  * container engine and no image.
  */
 

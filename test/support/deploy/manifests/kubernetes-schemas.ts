@@ -60,8 +60,8 @@ interface Looked {
   readonly object: object
   readonly asked: Set<string>
   /**
-   * Whether the schema function listed all members of the object. It does so for a map, whose keys
-   * may be any names. So a map has no unknown fields.
+   * Whether the schema checks all fields of the object in one loop, whatever their names are. The
+   * object is then a map, for example of labels, and has no unknown fields.
    */
   whole: boolean
 }
