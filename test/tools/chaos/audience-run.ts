@@ -39,8 +39,8 @@ interface Run {
  */
 const lookEveryMs = { progress: 50, end: 500 }
 /**
- * Range in percent. A fault is injected when a random percentage of the messages of a list has
- * arrived. The percentage is in this range.
+ * Range of the percentage of a list's messages that have arrived when a fault is injected. The
+ * percentage is random.
  */
 const faultsAt = { from: 3, to: 90 }
 

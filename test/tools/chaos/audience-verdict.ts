@@ -152,8 +152,7 @@ function orderOf({ places }: AudienceEvidence, firsts: readonly Delivery[]) {
     if (before !== undefined && before > place.offset) reversed.push(`${destination} ${id} of ${place.key}`)
     last.set(user, Math.max(before ?? 0, place.offset))
   }
-  // All pairs are judged, so this check fails only if there is no pair. Another check reports
-  // missing messages.
+  // All pairs are judged, so `failuresOfPairs` returns a failure only if there is no pair.
   const failures = [...failuresOfPairs({ pairs, possible: pairs })]
   if (reversed.length > 0) failures.push(`out of order for their user: ${some(reversed)}`)
   return { pairs, reversed: reversed.length, failures }

@@ -15,7 +15,7 @@ const catchUpMs = 60_000
 const moveMs = 60_000
 /**
  * Time limit in ms for the partitions of the other brokers to deliver while one broker is
- * unreachable. A request to the unreachable broker times out after ten seconds.
+ * unreachable. It is longer than the ten seconds after which a request to this broker times out.
  */
 const othersMs = 20_000
 
@@ -23,7 +23,7 @@ const now = (): number => performance.now()
 
 /**
  * Chooses a random broker that leads partitions of the events topic. Resolves with the broker and
- * these partitions.
+ * the partitions that it leads (`hit`).
  */
 async function anyLeader({ view, installation, chance, cluster }: World) {
   const leaders = [...(await view.leaders(installation.topics.events))]

@@ -52,8 +52,8 @@ const againAfterMs = 100
 /**
  * Changes destinations as careful clients do. Each client reads the destination, and sends a PATCH
  * with the version that it has read. After a 412, the client reads the destination again and
- * repeats its change. After a 503 or no response, the client also reads it again: if the document
- * has the mark of one of its own tries, the change is made.
+ * repeats its change. After a 503 or no response, the client also reads the destination again: if
+ * the document has the mark of one of the client's tries, the change is made.
  */
 export function createChangeLoad(options: ChangeLoadOptions): ChangeLoad {
   const { operators, receiver, destinations, chance, patienceMs } = options

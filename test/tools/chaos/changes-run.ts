@@ -33,10 +33,10 @@ interface Parts {
 /** Number of the first event for the changed destinations. All other events have lower numbers. */
 const firstChangedEvent = 10_000_000
 const lookEveryMs = 500
-/** Time limit until the operator processes show the same destinations, in ms. */
+/** Time limit for all operator processes to show the same destinations, in ms. */
 const equalMs = 30_000
 /**
- * Time limit until each change is in force in every process, in ms. This usually takes less than a
+ * Time limit for a change to be in force in every process, in ms. This usually takes less than a
  * second.
  */
 const inForceMs = 2_000

@@ -34,7 +34,8 @@ export const collectorScenarios: readonly Scenario[] = [
     intake: { collectors: 1, limits: { ...kafkaOutageLimits, peakMb: 400 } },
     // When all brokers end, the last commit is up to a second old, and the dispatcher may have
     // fetched the records of another second. It delivers the records of these two seconds (500 a
-    // second) to both destinations without a commit. So it delivers them again after the outage.
+    // second) to both destinations without a commit. So it delivers them again after the outage: up
+    // to 2,000 duplicates.
     limits: {
       ...{ duplicates: 2_000, bySender: 200, recoveryMs: 30_000, latestMs: 120_000 },
       ...{ unreadyMs: 90_000, orderedShare: 0.3 },

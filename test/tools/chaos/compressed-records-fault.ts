@@ -9,9 +9,8 @@ const mebibyte = 1_048_576
 /** Hookline stops decompressing a batch at this number of bytes. */
 const maxDecompressedBytes = 64 * mebibyte
 /**
- * Maximum resident memory, in MB, of a process that reads a compressed batch of 200 MB. Hookline
- * stops decompressing a batch at 64 MiB. The limit covers the normal memory of the process, and the
- * first 64 MiB of one batch.
+ * Maximum resident memory, in MB, of a process that reads a batch of 200 MB (decompressed). It
+ * covers the normal memory of the process, and the first 64 MiB of one batch.
  */
 const packedPeakMb = 700
 

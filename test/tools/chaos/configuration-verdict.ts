@@ -5,7 +5,10 @@ import type { Call } from './ledger.ts'
 export interface Mark {
   /** Number of the secret with which the signature is valid. `nobody` if no secret fits. */
   readonly secret: string
-  /** Number of the configuration's edition with which the request was made, from its header. */
+  /**
+   * Number of the edition of the configuration with which the request was made. Each edition has
+   * its number in a header of the requests.
+   */
   readonly edition: string
 }
 

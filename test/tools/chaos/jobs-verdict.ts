@@ -130,8 +130,8 @@ function repetitions({ destinations, calls, injected, records, moved, patience, 
     const copies = new Map(deliveries.map(({ id }) => [id, written(targetOf({ id, destination }))]))
     return attributed({ deliveries, injected, copies, retried: moved, patience }).ours
   })
-  // The counts of `attributed` are not used, because it may explain the request for a copy of a job
-  // by a kill.
+  // Number of repeated requests that kills explain. The count `inProgress` of `attributed` could be
+  // higher: it may include requests for copies that jobs wrote.
   const inProgress = beyond - ours.length
   const short = [...records].filter(([target, { events, due }]) => (requests.get(target) ?? 0) < events + due)
   const excess = sum(records, ({ copies, due }) => Math.max(0, copies - due))
@@ -193,8 +193,9 @@ function latestOf({ calls, limits, patience }: JobsEvidence) {
 /**
  * Judges the ledger. Its field `difference` must be 0 whenever the ledger is complete. At the end,
  * the ledger must be complete, and its counts must equal those of the records in Kafka and of the
- * endpoints. Only killed dispatchers explain other counts: the next owner of a partition wrote
- * copies again, or no commit has counted a request.
+ * endpoints. Only killed dispatchers explain other counts: the next owner of a partition may have
+ * written retry records again, and the ledger does not count requests that were made between the
+ * last commit of a dispatcher and its kill.
  */
 function failuresOfLedger(evidence: JobsEvidence): readonly string[] {
   const { ledgers, finalLedger, admitted, records, calls, kills, patience } = evidence

@@ -13,7 +13,7 @@ import type { Fault, Hit } from './scenario.ts'
  */
 const apartMs = 2_000
 
-/** For 8 s, an endpoint follows `script`. Then it follows `usual` again. */
+/** A fault: for 8 s, the endpoint follows `script`. Then it follows `usual` again. */
 const failingEndpoint = (destination: string, kind: string, script: Script, usual: Script): Fault => ({
   name: `endpoint ${kind} 8 s`,
   async inject({ receiver }) {

@@ -10,11 +10,12 @@ export const mixedScenarios: readonly Scenario[] = [
       'two of these fail at the same time: a process, a broker, the links to the brokers, an endpoint; six times; deliveries wait in retry topics',
     behindProxy: true,
     faults: times(6, pairOfFaults(withRetries)),
-    // If the endpoint fails in several pairs of faults, many attempts of a message can fail. The
-    // last attempts begin after all pairs of faults.
+    // The schedule is long, because the endpoint can fail in several pairs of faults, and many
+    // attempts of a message then fail. The last attempts begin after all faults.
     delivery: { schedule: ['2s', '5s', '10s', '30s', '30s', '1m', '1m'], ...oneHost },
-    // An open circuit breaker allows one probe request every 30 s. The other records of its
-    // destination are deferred, and may wait up to 30 s more.
+    // The time limits are long, because circuit breakers open. An open circuit breaker allows one
+    // probe every 30 s. The other records of its destination are deferred, and may wait up to 30 s
+    // more.
     limits: { duplicates: 750, bySender: 100, recoveryMs: 60_000, latestMs: 150_000, unreadyMs: 60_000 },
   },
 ]

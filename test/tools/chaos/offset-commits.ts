@@ -41,9 +41,10 @@ export function isWhole(commits: readonly Commit[], committed: ReadonlyMap<numbe
 
 /**
  * Describes each commit whose offset is lower than that of the previous commit of the same
- * partition. A member that has lost its session could commit it. `commits` must be read
- * from `__consumer_offsets`, in log order. Do not use offsets that the group coordinator reports:
- * after a change of the coordinator, the new one can report older offsets for a while.
+ * partition. It is an error, for example of a member that commits after it has lost its session.
+ * `commits` must be read from `__consumer_offsets`, in log order. Do not use offsets that the group
+ * coordinator reports: after a change of the coordinator, the new one can report older offsets for
+ * a while.
  */
 export function stepsBack(commits: readonly Commit[]): readonly string[] {
   if (commits.length === 0) return ['nothing was ever committed']

@@ -107,8 +107,8 @@ export function judgeOrder({ places, destinations, calls, retried, patience }: O
 }
 
 /**
- * Judges whether enough pairs were judged. A Hookline that defers every message before its first
- * attempt has no order to judge, so a high share of judged pairs is required.
+ * Judges whether enough pairs were judged. If Hookline deferred every message before its first
+ * attempt, no order could be judged. So the share of judged pairs has a minimum (`share`).
  */
 export function failuresOfPairs(
   { pairs, possible }: Pick<OrderFindings, 'pairs' | 'possible'>,

@@ -31,13 +31,15 @@ export const processScenarios: readonly Scenario[] = [
     shows:
       'one, then two, then all three processes are killed with SIGKILL at the same time; this is repeated until 50 were killed',
     faults: [...Array.from({ length: 8 }, () => [1, 2, 3].map(killProcesses)).flat(), killProcesses(2)],
-    // At times, a single process must deliver the whole load to both destinations. If one of them
-    // were slower, Hookline would defer the growing backlog for minutes.
+    // At times, one process must deliver the whole load to both destinations. `lessSlow` is fast
+    // enough for this. With `slow`, a backlog would grow, and Hookline would defer it for minutes.
     destinations: [crm, lessSlow],
     calmMs: { from: 0, to: 1_000 },
+    // Why these limits are long:
     // - `recoveryMs`: a process that joins the group waits until the sessions of the killed members
     //   end. The next kills make this wait longer.
-    // - `pauseMs`: up to three processes start at the same time on the cores of the remaining one.
+    // - `pauseMs`: up to three processes start at the same time, and take CPU time from those that
+    //   deliver.
     limits: {
       ...{ duplicates: 0, ...takeoverLimits, recoveryMs: 25_000, pauseMs: 2_000, latestMs: 90_000 },
       ...{ unreadyMs: 30_000, orderedShare: 0.5 },

@@ -23,7 +23,7 @@ export interface PromptnessEvidence {
 export interface PromptnessLimits {
   /** Maximum time from sending to delivery. */
   readonly withinMs: number
-  /** Share of deliveries that must be within that time, from 0 to 1. */
+  /** Minimum share of the deliveries that arrive within `withinMs`, from 0 to 1. */
   readonly share: number
   /** Maximum pause between two deliveries on a partition. Absent: not judged. */
   readonly pauseMs?: number

@@ -4,7 +4,7 @@ import type { CheckResult } from './check-result.ts'
 /** Resources of a process at one moment. */
 export interface Sample {
   readonly process: string
-  /** Time of the sample, in milliseconds. */
+  /** Time of the sample, in milliseconds on the scale of `performance.now()`. */
   readonly at: number
   /** Resident memory and V8's heap in MB, open descriptors, active timers. */
   readonly holds: Readonly<Record<Holding, number>>
@@ -13,8 +13,8 @@ export interface Sample {
 export type Holding = 'resident' | 'heap' | 'descriptors' | 'timers'
 
 /**
- * Permitted growth of each resource. `perHour` is the growth per hour. `once` is added to it,
- * because the garbage collector makes the figures vary.
+ * Permitted growth of each resource during a run: `perHour` for each hour, plus `once`, because the
+ * garbage collector makes the figures vary.
  */
 const mayGrow: Readonly<Record<Holding, { readonly perHour: number; readonly once: number; readonly unit: string }>> = {
   resident: { perHour: 6, once: 12, unit: ' MB' },

@@ -41,7 +41,7 @@ export interface Row extends Findings {
   readonly measured?: readonly string[]
 }
 
-/** Range of the wait before a fault, in ms. The seed decides its length. */
+/** Range of the wait before a fault, in ms. The seed decides the length of each wait. */
 const usualCalmMs = { from: 1_000, to: 3_000 }
 const warmUpMs = 60_000
 /**

@@ -19,7 +19,8 @@ const withRules = {
     'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
     'allow.everyone.if.no.acl.found': 'true',
   },
-  // If the topic rejects a record, Hookline writes it again after at most ten seconds.
+  // If the topic rejects a record, Hookline writes the record again after at most ten seconds. The
+  // limits of 30 s include this wait.
   limits: { duplicates: 0, recoveryMs: 30_000, latestMs: 30_000, unreadyMs: 60_000 },
 } as const
 const inTurn = (refuge: OverflowTopic) => [missing, forbidden].map(obstacle => unwritable(obstacle, refuge, 5))

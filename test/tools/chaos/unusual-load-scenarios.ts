@@ -106,8 +106,8 @@ export const unusualLoadScenarios: readonly Scenario[] = [
     writeLoad: hotKey,
     load: { perSecond: hotPerSecond, seconds: 10 },
     faults: [noFault(watchedSeconds, allBut(hotPartition))],
-    // For the slow destination, the waiting events of the user `user-hot` are deferred several
-    // times, each time for longer.
+    // `latestMs` is long, because waiting events of the user `user-hot` are deferred several times
+    // for the slow destination, each time for longer.
     limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 180_000, orderedShare: 0.4 },
     examine: async (world, injected) =>
       combineResults([

@@ -29,9 +29,9 @@ export async function createRestrictedNamespace(api: ApiClient): Promise<void> {
 }
 
 /**
- * Submits the manifests of a chart to the API server without storing them, and also the pods of the
- * workloads. Returns the errors and warnings of the server, each with the name of its object.
- * Service accounts are stored, because the server admits no pod without them.
+ * Submits the manifests of a chart and the pods of its workloads to the API server. Returns the
+ * errors and warnings of the server, each with the name of its object. The server stores only the
+ * service accounts, because it admits no pod without them.
  */
 export async function problemsOnServer(api: ApiClient, manifests: readonly Manifest[]): Promise<readonly string[]> {
   const problems: string[] = []

@@ -19,7 +19,7 @@ export interface Cluster {
   readonly pause: string
 }
 
-/** Functions that undo the start, in the order of the start. */
+/** Functions that stop or remove the parts of a cluster, in the order of the parts' start. */
 export type Cleanup = (() => Promise<void>)[]
 const stops = new WeakMap<Cleanup, Promise<void>>()
 

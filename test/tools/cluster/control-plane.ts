@@ -39,7 +39,7 @@ export interface ControlPlaneOptions {
   readonly directory: string
   /** The IP address on which the API server listens, on a free port. Default: 127.0.0.1. */
   readonly address?: string
-  /** Also starts the scheduler and the controllers, which a cluster with nodes needs. */
+  /** Whether the scheduler and the controllers start too. A cluster with nodes needs them. */
   readonly controllers?: boolean
 }
 

@@ -3,7 +3,7 @@ export interface Query {
   readonly name: string
   /** Whether the query is for IPv4 addresses (type A). */
   readonly isForAddress: boolean
-  /** The end of the question in the message. */
+  /** Position of the first byte of the message after the question. */
   readonly end: number
 }
 

@@ -15,7 +15,7 @@ export interface JavaPods {
   readonly jars: KafkaJars
   /** The directory and the jar of the registry. */
   readonly registry: { readonly home: string; readonly jar: string }
-  /** The directory of this machine for the data of Kafka, which outlives its pod. */
+  /** The directory of this machine for the data of Kafka. The data stays when its pod ends. */
   readonly data: string
 }
 
