@@ -249,7 +249,8 @@ export class AudienceModel {
   }
 
   /**
-   * Creates the next sync. `aheadMs` is how far the clock of the machine that starts it is ahead.
+   * Creates the next sync. The clock of the machine that starts the sync is `aheadMs` ahead of the
+   * brokers' clock.
    */
   #newSync(mode: SyncPart['mode'], aheadMs = 0): SyncPart {
     this.pass(1)

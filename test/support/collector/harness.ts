@@ -97,7 +97,7 @@ export class CollectorHarness {
   /** Like `request`, but Kafka acknowledges all records immediately. */
   async answered(body: unknown, given: Partial<TrackingRequest> = {}): Promise<TrackingAnswer | undefined> {
     const box = this.request(body, given)
-    // The collector parses a large body in many iterations of the event loop.
+    // The collector parses a large body in many iterations of the event loop, so wait for many.
     for (let turns = 0; turns < 1_000 && box.answer === undefined; turns += 1) {
       await this.settle()
       this.producer.answer()

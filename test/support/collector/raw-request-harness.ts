@@ -58,7 +58,7 @@ export interface RawCase {
   readonly reached?: readonly Partial<TrackingRequest>[]
   /** Whether the client closes its side after the last write. */
   readonly end?: boolean
-  /** Whether the server closes the connection without `connection: close`. */
+  /** Whether the server closes the connection although no response has `connection: close`. */
   readonly closed?: boolean
   /** Interim statuses before the final response. */
   readonly interim?: readonly number[]

@@ -28,7 +28,7 @@ export async function objectsCommand(
     /** The lines of the audit log. */
     audited: server.audited,
     objects: memory.objects,
-    /** All records of the config topic, as text. */
+    /** The in-memory log with the config topic. */
     log: memory.log,
     /** Runs `hookline …argv`. */
     run: (argv: readonly string[], given: Parameters<typeof runCommand>[1] = {}) =>

@@ -10,7 +10,7 @@ import type {
 import { durationMs, epochMs } from '../../../src/core/time.ts'
 
 /*
- * Builders of the records that a timeline shows. All are about one event of the destination `crm`.
+ * Builders of the records that a timeline shows. All are about one event for the destination `crm`.
  */
 
 export const start = epochMs(Date.UTC(2026, 2, 1))

@@ -33,7 +33,7 @@ export async function scanBroker(logDir: string, brokers: readonly string[]): Pr
   return [...found, ...(await scanTopics(compressed, brokers))]
 }
 
-/** Scans all records of topics. */
+/** Scans all records of these topics. Resolves with lines as `scanBroker` does. */
 async function scanTopics(topics: Iterable<string>, brokers: readonly string[]): Promise<readonly string[]> {
   const kafka = createKafka({ brokers, clientId: 'secret-scan', tls: undefined, sasl: undefined }, silent)
   const reader = createReader({ kafka, clock, logger: silent })

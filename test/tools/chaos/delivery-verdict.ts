@@ -29,7 +29,7 @@ export interface Limits {
   /** Maximum time for which a process is not ready after it was ready. Default: 15 s. */
   readonly unreadyMs?: number
   /**
-   * Minimum share (0 to 1) of the pairs of messages of one user whose order was judged
+   * Minimum share (0 to 1) of judged pairs among all pairs of consecutive messages of one user
    * (`failuresOfPairs`). Default: 0.8. Scenarios that defer many messages before any attempt have a
    * lower share, because the order of deferred messages is not judged.
    */

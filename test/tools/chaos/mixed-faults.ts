@@ -8,8 +8,8 @@ import { allPartitions } from './recovery.ts'
 import type { Fault, Hit } from './scenario.ts'
 
 /**
- * Maximum time between the beginnings of the two faults of a pair, in ms. The second fault begins
- * while the first one is active.
+ * Maximum time between the beginnings of the two faults of a pair, in ms. It is so short that the
+ * second fault begins while the first one is active.
  */
 const apartMs = 2_000
 

@@ -7,14 +7,17 @@ export interface Query {
   readonly end: number
 }
 
-/** An address, `no data` for a name without an address of the queried type, or `no name`. */
+/**
+ * The result of a query. `no data`: the name has no address of the queried type. `no name`: the
+ * name does not exist.
+ */
 export type Result = { readonly address: string } | 'no data' | 'no name'
 
 const headerBytes = 12
 const typeA = 1
 const classIn = 1
 const ttlSeconds = 5
-/** Flags of a response: it is a response, and the server is authoritative. */
+/** Header flags: the message is a response, and the server is authoritative. */
 const responseFlags = 0x8400
 const recursionDesired = 0x0100
 const nameError = 3
