@@ -45,7 +45,8 @@ export function countsOf({ rows }: ReplayReport): { readonly selected: number; r
 
 /**
  * The JSON document of a replay. `byReason` and `byDestination` count the selected dead letters.
- * `byTopic` counts them by target topic; `refused` counts those that cannot be replayed, by reason.
+ * `byTopic` counts those that can be replayed, by target topic. `refused` counts those that cannot
+ * be replayed, by the reason.
  */
 export function documentOf(report: Report, dryRun: boolean): object {
   const { total, rows, replayed, end } = report

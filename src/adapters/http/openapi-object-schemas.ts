@@ -7,8 +7,10 @@ import { closed, count, flag, list, reference, type Schema, text, time } from '.
 import { liveDestination, liveInstallation } from './openapi-live-status.ts'
 
 /**
- * The schema of a document: the schema of the entry in the configuration file, without the keys
- * that name files, and without a required `id`.
+ * The schema of the JSON document of a destination or source: the schema of its entry in the
+ * configuration file, with two differences. A document contains values and no names of files, so it
+ * does not have the keys that name files. `id` is optional, because the path of the request has the
+ * id.
  */
 function documentSchema(entry: z.ZodType): Schema {
   const { $schema: _, properties, required, ...rest } = z.toJSONSchema(entry, { io: 'input', target: 'draft-2020-12' })
@@ -68,8 +70,8 @@ const page = (name: string): Schema =>
 
 const figures = { members: count, acknowledged: count, inFlight: count, unknown: count, different: count }
 /**
- * The schema of an audience or a computed trait. `configured` is false if only the memberships
- * topic has it.
+ * The schema of an audience or a computed trait. `configured` is false if the configuration does
+ * not have the audience, so that only the memberships topic names it.
  */
 const audience = closed(
   {

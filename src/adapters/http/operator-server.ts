@@ -32,7 +32,8 @@ import { defaultLimits, type HttpLimits } from './server-limits.ts'
 import { addSessionRoutes } from './session-routes.ts'
 
 /**
- * Limits of the operator API. Operators are few, and their requests are small, except for syncs.
+ * Limits of the operator API. They are lower than the defaults, because operators are few, and
+ * their requests are small, except for syncs.
  */
 const operatorLimits: HttpLimits = {
   ...defaultLimits,
@@ -49,8 +50,8 @@ const operatorLimits: HttpLimits = {
 /** Maximum bytes of a request body. A deletion of 5,000 users, the maximum, has about 200 KB. */
 const maxBodyBytes = 1_048_576
 /**
- * Memory for request bodies and syncs, in bytes. Three syncs of 8 MiB each (`syncBytes`) leave 8
- * MiB for bodies.
+ * Memory for request bodies and syncs, in bytes. Three syncs of 8 MiB each (`syncBytes`) leave
+ * 8 MiB for bodies.
  */
 const memoryBytes = 32 * 1_048_576
 
@@ -68,8 +69,8 @@ interface Deps {
   readonly findKey: () => FindOperatorKey
   readonly sessions: () => OperatorSessions
   /**
-   * The header in which a proxy sends the address of the client. Without it, the address of the
-   * connection is used.
+   * The header in which a proxy sends the address of the client. Wrong keys are counted by this
+   * address or, without the header, by the address of the connection.
    */
   readonly clientAddressHeader?: string | undefined
   readonly publishedKeys: PublishedKeys

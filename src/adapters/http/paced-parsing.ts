@@ -20,9 +20,9 @@ const maxUnansweredInTotal = 5_000
 /** Maximum number of lines of a body in one piece. Each chunk of a chunked body has two lines. */
 const linesPerPiece = 64
 /**
- * A connection does not count towards `maxWaiting` if it waits for the next iteration with at most
- * this number of bytes, and none of these bytes was parsed. So a short wait of a small request
- * closes no connection.
+ * Maximum bytes of a small request that waits only briefly. At the limit `maxWaiting`, connections
+ * are closed. A connection does not count towards that limit if it waits for the next iteration
+ * with at most this number of bytes, and none of these bytes was parsed.
  */
 const smallData = 16_384
 /**

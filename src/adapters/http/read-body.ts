@@ -26,8 +26,8 @@ const maxRatio = { factor: 100, above: 524_288 } as const
 
 interface Limits {
   /**
-   * Maximum unpacked bytes that are allowed now. The maximum rises when `onBytes` finds the write
-   * key.
+   * Maximum unpacked bytes that are allowed now. A body whose source is not known has a lower
+   * maximum. The maximum rises when `onBytes` finds the write key, which names the source.
    */
   readonly limit: number
   /**
@@ -97,8 +97,9 @@ interface Deps {
 export async function readBody(request: IncomingMessage, response: ServerResponse, deps: Deps): Promise<BodyRead> {
   const { maxBytes, memory, probe, permit, connection } = deps
   if (Number(request.headers['content-length']) > maxBytes) return refuse(tooLarge(maxBytes))
-  // The value of Expect is `100-continue` here, because json-api-server.ts refuses other values.
-  // HTTP/1.0 does not define Expect.
+  // A client with the header Expect waits for `100 Continue` before it sends the body.
+  // (json-api-server.ts has refused values other than `100-continue`.) HTTP/1.0 does not define
+  // Expect, so the header is ignored there.
   if (request.headers.expect !== undefined && request.httpVersionMinor === 1) response.writeContinue()
   const wire = await receive(request, deps)
   if (wire.kind !== 'received') return wire
@@ -213,9 +214,10 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
     resolve(result)
   }
 
-  // The function is a variable for the sake of V8: if it were created within the assignment below,
-  // V8 would allocate it in the old generation. The body, which it references, would then also be
-  // in the old generation (docs/decisions/0043, rule 10).
+  // The function is a variable for the sake of V8. If the function were created within the
+  // assignment below, V8 would allocate it in the old generation, which is rarely
+  // garbage-collected. The body, which the function references, would then stay in memory for
+  // longer (docs/decisions/0043, rule 10).
   const onBodyAborted = (answer: HttpResponse): void => settle(refuse(answer))
   connection.onBodyAborted = onBodyAborted
   // The listener of `error` does nothing, because `close` follows. Without a listener, an error

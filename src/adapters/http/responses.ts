@@ -11,7 +11,8 @@ export const sessionStatus = { invalid_session: 401, invalid_csrf_token: 403, cr
 
 /**
  * The HTTP status of each problem code. `refusalStatus` has the codes with which the APIs refuse a
- * request. The other codes are for requests that fail outside of an API, such as invalid HTTP.
+ * request, and `sessionStatus` those of the console's sessions. The other codes, which are listed
+ * here, are for requests that fail outside of the APIs, such as invalid HTTP.
  */
 export const problemStatus = {
   ...refusalStatus,

@@ -28,20 +28,22 @@ export interface HttpLimits {
     readonly large?: { readonly above: number; readonly bytes: number }
   }
   /**
-   * How long a connection stays open without a request. It is longer than the 60 s of load
-   * balancers, so that they close connections first.
+   * How long a connection stays open without a request. Load balancers commonly close idle
+   * connections after 60 s. This time is longer, so that the load balancer, and not this server,
+   * closes the connection. Otherwise the load balancer could send a request on a connection that
+   * the server is closing.
    */
   readonly keepAlive: DurationMs
   /** A connection on which no data is sent or received for this time is closed, in any state. */
   readonly silence: DurationMs
   /**
-   * Maximum number of open connections. The first data of a connection takes up to 64 KiB. If all
-   * 4,000 connections of the default send data while the process has no CPU, their data takes half
-   * of the memory limit of the Helm chart.
+   * Maximum number of open connections. The first data of a connection takes up to 64 KiB. With the
+   * default of 4,000 connections, if all of them send data while the process has no CPU, this data
+   * takes half of the memory limit of the Helm chart.
    * - Above half of the maximum, connections are closed after their response.
    * - At the maximum, a new connection replaces an idle one (`ConnectionLimiter`).
-   * - The ops server (`ops-server.ts`) uses only the maximum, and may also replace a connection
-   *   with a request in progress.
+   * - The ops server (`ops-server.ts`) keeps connections open up to the maximum. At the maximum, it
+   *   may also replace a connection with a request in progress.
    */
   readonly connections: number
   /**

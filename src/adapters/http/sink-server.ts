@@ -60,7 +60,7 @@ export interface SinkSummary {
   readonly badSignatures: number
 }
 
-/** A webhook endpoint for development and tests, as a customer may have one. */
+/** A webhook endpoint for development and tests, in place of the endpoint of a customer. */
 export interface Sink {
   /**
    * Starts to listen. Returns the URL with the actual port.
@@ -88,8 +88,8 @@ export const maxBodyBytes = 1_048_576
 const anyPort: ListenAddress = { host: '127.0.0.1', port: 0 }
 
 /**
- * Idle time after which the sink closes a connection, in ms. It is longer than clients keep idle
- * connections. Otherwise the sink could close a connection just when a client reuses it.
+ * Idle time after which the sink closes a connection, in ms. Clients close idle connections
+ * earlier. With a shorter time, the sink could close a connection just when a client reuses it.
  */
 const keepAliveMs = 120_000
 

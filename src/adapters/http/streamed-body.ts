@@ -60,8 +60,9 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
   }
 
   async function* read(): AsyncGenerator<Buffer> {
-    // The value of Expect is `100-continue` here, because json-api-server.ts refuses other values.
-    // HTTP/1.0 does not define Expect.
+    // A client with the header Expect waits for `100 Continue` before it sends the body.
+    // (json-api-server.ts has refused values other than `100-continue`.) HTTP/1.0 does not define
+    // Expect, so the header is ignored there.
     if (request.headers.expect !== undefined && request.httpVersionMinor === 1) response.writeContinue()
     connection.onBodyAborted = why => becomes('broken', why)
     // The listener of `error` does nothing, because `close` follows. Without a listener, an error

@@ -8,8 +8,8 @@ export const maxHeadBytes = 16 * 1_024
  */
 export const maxInterimResponses = 32
 /**
- * Maximum bytes that are read of a response body, so that the connection can be reused. If the body
- * is longer, the connection is closed.
+ * Maximum bytes that are read of a response body. Hookline reads a body to its end so that the
+ * connection can be reused. If the body is longer than this maximum, the connection is closed.
  */
 export const maxBodyBytes = 64 * 1_024
 

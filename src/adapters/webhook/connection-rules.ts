@@ -71,7 +71,7 @@ export interface ConnectionRules {
  * How long Node waits for one of several addresses to connect before it tries the next one. A
  * connection to a distant host takes 300 ms. Node runs timers before it reads sockets, so a shorter
  * limit would abandon an address that connected while the event loop was busy, for example with TLS
- * handshakes. The limit is less than half of the maximum `delivery.timeout`, so that a second
+ * handshakes. The limit is less than half of the maximum `delivery.timeout` (5 s), so that a second
  * address has time.
  */
 const attemptTimeoutMs = 2_000

@@ -14,8 +14,8 @@ import type { TransportDeps } from './transport.ts'
 
 /**
  * Sends token requests with Node's HTTP client. The rules for webhook requests apply: checked
- * addresses and ports, the egress proxy, the CAs of the network settings, no redirects, at most 16
- * KiB of headers and 64 KiB of body. Token requests are rare, so each opens its own connection.
+ * addresses and ports, the egress proxy, the CAs of the network settings, no redirects, at most
+ * 16 KiB of headers and 64 KiB of body. Token requests are rare, so each opens its own connection.
  * `timeout` limits the whole exchange, with the body of the response.
  */
 export function createTokenClient({ network, timeout, clock, resolver }: TransportDeps): TokenClient {

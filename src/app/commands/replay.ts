@@ -141,10 +141,12 @@ const contextOf = (settings: Settings) => ({
 })
 
 /**
- * Rejects a value of `--destination` that is not in the configuration. Accepts any value after an
- * incomplete run, because not all dead letters were read.
- * @throws UsageError when neither the configuration nor a dead letter has the destination,
- * CommandFailed when only a dead letter has it
+ * Rejects a value of `--destination` that is not in the configuration. After an incomplete run,
+ * nothing is rejected: a dead letter that was not read could have this destination, so it is not
+ * known which of the two errors is right.
+ * @throws CommandFailed when a dead letter has the destination, so it was removed from the
+ * configuration
+ * @throws UsageError when no dead letter has the destination, so the value is probably misspelt
  */
 function rejectUnknown(typed: string | undefined, { end, destinations }: ReplayReport, routing: Routing): void {
   if (typed === undefined || typed === noDestination || end.kind !== 'done') return
@@ -194,8 +196,8 @@ function printResult(report: ReplayReport, options: Options, io: CommandIo): voi
 }
 
 /**
- * Announces a replay without filters. On a terminal, asks for confirmation. Resolves with whether
- * the replay may start.
+ * Announces a replay without filters, and asks for confirmation if stdin and stderr are terminals.
+ * Resolves with whether the replay may start. Without terminals, it may start.
  */
 async function mayReplayAll(total: number, io: CommandIo, signal: AbortSignal): Promise<boolean> {
   const all = total === 1 ? 'the only dead letter' : `all ${total} dead letters`

@@ -22,8 +22,8 @@ const onLoss =
   'Kafka deleted records before Hookline read them, so Hookline cannot deliver them: the retention time of the topic is shorter than the consumer lag, or a broker truncated the log; see the runbook HooklineRecordsLost'
 
 /**
- * Starts the dispatcher, which sends events to webhooks. Resolves when its consumers have joined
- * both consumer groups.
+ * Starts the dispatcher, which sends events to webhooks. Resolves when its two consumers, of the
+ * events topic and of the retry topics, have joined their groups.
  */
 export async function startDispatcher(shared: SharedDependencies): Promise<DispatcherService> {
   const { settings, live, lifecycle, metrics, clock, logger, topics, producer, codec, suppressions, tracer, kafka } =

@@ -38,9 +38,9 @@ interface Deps {
   /**
    * End offset of this partition of the audience input topic, read before the restore of the
    * memberships begins. A restored record of the memberships topic has the offset of the input that
-   * caused the record. If this offset is at or beyond the end offset, the input was in an earlier
-   * input topic that was deleted. `PartitionRecords` then treats the record as older than all
-   * others of its key.
+   * caused the record. If the offset of this input is at or beyond `inputEnd`, the input was in an
+   * earlier input topic that was deleted. `PartitionRecords` then treats the record as older than
+   * all others of its key.
    */
   readonly inputEnd: number
 }

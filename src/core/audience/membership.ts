@@ -153,9 +153,9 @@ function onFirstInput(input: MembershipInput, { absent, mark, at }: StepContext)
   }
   // A result arrived for a user without a stored membership. A process sent the change, and crashed
   // before it wrote the membership. The next owner of the partition did not repeat the change,
-  // because its configuration no longer listed the destination. The next sync sends the correct
-  // value. The change does not belong to a removed membership, because the versions of removed
-  // memberships are at most `mark.floor`.
+  // because its configuration no longer listed the destination. So the membership is created now,
+  // with this change, and the next sync sends the correct value. The change does not belong to a
+  // removed membership, because the versions of removed memberships are at most `mark.floor`.
   if (input.kind === 'outcome' && input.version > mark.floor)
     return adoptUnknownChange(initialState(absent, mark.floor), input, at)
   return undefined
@@ -260,15 +260,15 @@ function onOutcome(state: Membership, outcome: Outcome, on: StepContext): Transi
 
 /**
  * Handles the late result of an unconfirmed change: an older change that may or may not have
- * arrived. The result says that an identify message of this change was delivered or, after a
- * timeout, may have been delivered. A process that crashed may have written a second message of
- * this change. If the second message arrived after the messages of later changes, the destination
- * now has the old value.
+ * arrived. After a crash of a process, the identify message of a change can be sent a second time.
+ * The late result can be that of the second message. The destination may have received this message
+ * after the messages of later changes, and then has the old value again. This is possible even with
+ * the result `undelivered`, for example after a timeout.
  */
 function onLateOutcome(before: Membership, { value, result }: Outcome, age: number): Transition {
   // A destination ignores further messages of a delivered change, because they have the same
-  // message id. So a delivered change is no longer unconfirmed. A change that failed stays
-  // unconfirmed, because another message of the change can still be delivered.
+  // message id. So a delivered change is no longer unconfirmed. A change with the result
+  // `undelivered` stays unconfirmed, because another message of the change can still be delivered.
   const state = result === 'delivered' ? { ...before, unconfirmed: confirm(before.unconfirmed, age) } : before
   const { acknowledged, inFlight } = state
   if (inFlight !== undefined) return { state: value === inFlight.value ? state : withUnknownValue(state), send: false }

@@ -40,7 +40,7 @@ export const syncBegan = (id: SyncId): EpochMs => epochMs(Math.floor(id / idsPer
 
 /**
  * Maximum difference between the clocks of the brokers in ms, including the error of reading them.
- * A sync id that is further in the future comes from a wrong clock.
+ * A sync id that lies more than this time in the future comes from a wrong clock.
  */
 const aheadMs = 60_000
 

@@ -27,6 +27,8 @@ export function syncStatusOf(
 
 /**
  * Time after which a change without a result has the status `unknown`: the retry window plus one
- * hour for the last retry, which must begin within the window.
+ * hour. The window begins when the dispatcher reads the message of the change, and limits when
+ * retries begin. The hour leaves time for the message to reach the dispatcher, and for the last
+ * attempt and its result.
  */
 export const changeExpiry = (window: DurationMs): DurationMs => durationMs(window + 3_600_000)

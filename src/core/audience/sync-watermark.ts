@@ -21,8 +21,9 @@ export interface AudienceWatermark {
    */
   readonly begun: SyncId
   /**
-   * Inputs of syncs with this id or a smaller one are ignored. It is the id of the newest full sync
-   * that has ended, or an id for the time 7 days before the end of a partial sync (`afterSyncEnd`).
+   * Inputs of syncs with this id or a smaller one are ignored. The end of a full sync sets `closed`
+   * to the id of this sync. The end of a partial sync sets it, at most once a day, to the lowest id
+   * that a sync could get 7 days earlier (`afterSyncEnd`).
    */
   readonly closed: SyncId
   /**

@@ -20,7 +20,10 @@ export interface MaskedDocument {
   readonly fingerprints: Readonly<Record<string, string>>
 }
 
-/** Masks all secrets of a document. A value that is not text is masked too. */
+/**
+ * Masks all secrets of a document. A value that is not text is masked too, unless it names a file
+ * that contains the secret.
+ */
 export function maskDocument(kind: ObjectKind, document: ObjectDocument): MaskedDocument {
   const fingerprints: Record<string, string> = {}
   const masked = withSecrets(kind, document, secret => {

@@ -87,7 +87,8 @@ interface RetryDeps {
 
 /**
  * Calls `assignmentChange` with up to four retries.
- * @throws an error that makes kafkajs join again, after the last retry or when the member has ended
+ * @throws an error that makes kafkajs join again: after the last retry, or when `isEnded` returns
+ * true, because the member is in the state ENDED (`group-membership.ts`)
  */
 export async function assignmentChangeWithRetries(
   group: ConsumerGroup,
@@ -131,7 +132,8 @@ async function withPosition(
   { topic, partition, ...fetched }: FetchedOffset,
 ): Promise<OwnedPartition> {
   const offset = Number(fetched.offset)
-  // Kafka returns -1 when no offset is committed. An unpatched kafkajs may have committed -2.
+  // Kafka returns -1 when no offset is committed. -2 means the same: an unpatched kafkajs may have
+  // committed it.
   if (offset >= 0) {
     const committed = { offset, metadata: fetched.metadata ?? '' }
     return { topic, partition, next: offset, paused: false, isRevoking: false, committed }

@@ -68,7 +68,10 @@ export class BrokerFailover {
     return isBrokerUnavailable(error) && this.#deps.lease.ageMs < failoverLimitMs
   }
 
-  /** Looks up the coordinator. The next heartbeat shows whether it is the right broker. */
+  /**
+   * Looks up the coordinator of the group. The result may be out of date. The next heartbeat then
+   * fails, which starts another look-up.
+   */
   async #findCoordinator(group: ConsumerGroup, reason: unknown): Promise<void> {
     if (this.#searching === group) return
     this.#searching = group

@@ -41,9 +41,9 @@ export interface ConsumerDeps {
    */
   readonly maxWait: DurationMs
   /**
-   * Replaces `maxWait` while a partition is paused or being revoked, and during a rebalance. A
-   * partition that resumes is not part of the fetch in progress, so it waits for the end of that
-   * fetch. The default is `maxWait`.
+   * Replaces `maxWait` while a partition is paused or being revoked, and during a rebalance. It can
+   * be shorter than `maxWait`: a partition that resumes is not in the fetch in progress, so it has
+   * to wait for the end of this fetch. The default is `maxWait`.
    */
   readonly maxWaitWhilePaused?: DurationMs
   /** The size limits of one fetch. The default is `defaultFetchSize`. */

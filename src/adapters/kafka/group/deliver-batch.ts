@@ -35,8 +35,8 @@ export const defaultFetchSize: FetchSize = flowLimits.fetch.usual
 export const smallFetchSize: FetchSize = flowLimits.fetch.retries
 
 /**
- * The maximum number of records that one iteration of the event loop delivers. A compressed fetch
- * may contain 50,000.
+ * The maximum number of records that one iteration of the event loop delivers. The limit keeps a
+ * compressed fetch, which may contain 50,000 records, from blocking the event loop.
  */
 const maxRecordsPerTurn = 1_000
 /**

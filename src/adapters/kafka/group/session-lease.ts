@@ -75,8 +75,8 @@ export class SessionLease {
       await coordinator.heartbeat({ groupId, memberId, groupGenerationId: generationId })
       this.#confirm(sentAt)
     } catch (error) {
-      // The coordinator checks the member id and the generation before it returns this error. So
-      // the error confirms that both are valid.
+      // The coordinator checks the member id and the generation before it responds with
+      // REBALANCE_IN_PROGRESS. So this error confirms that both are valid.
       if (errorCodeOf(error) === 'REBALANCE_IN_PROGRESS') this.#confirm(sentAt)
       else this.#sentAt = Number.NEGATIVE_INFINITY
       throw error

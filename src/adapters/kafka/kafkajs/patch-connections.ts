@@ -194,8 +194,8 @@ function patchReconnect(): void {
   const { prototype } = internal<{ prototype: Connection }>('network/connection')
   const connect = prototype.connect
   /**
-   * The sockets whose connection attempt has ended. Nothing waits for their errors, so
-   * `detachSocket` makes Node ignore these errors.
+   * The sockets whose connection attempt has succeeded or failed. `detachSocket` ignores only the
+   * errors of these sockets: while an attempt runs, its promise needs the error to reject.
    */
   const settled = new WeakSet<Socket>()
 

@@ -205,8 +205,9 @@ const batchOverhead = 49
 
 /**
  * Defects (protocol/requests/fetch/v4/decodeMessages.js:28):
- * - kafkajs passes all records of a batch as arguments of one call of `push`. With about 125,000
- *   records that call throws a `RangeError`, which crashes the consumer again after each restart.
+ * - kafkajs passes all records of a batch as arguments of one call of `push`. With about
+ *   125,000 records that call throws a `RangeError`, which crashes the consumer again after each
+ *   restart.
  * - kafkajs decodes all batches of a response. A response may contain hundreds of batches that each
  *   decompress to the maximum, and together they could fill the memory.
  * Patch: adds the records one by one. When the decoded batches of a response have

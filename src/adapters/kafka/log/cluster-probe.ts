@@ -34,7 +34,8 @@ export interface ClusterProbe {
   deniedAccess(address: string, needed: readonly Access[]): Promise<ReadonlySet<Access>>
   /**
    * Reads a broker's clock: it writes tombstones to `topic`, which must be compacted, and returns
-   * the broker's append time. The key of the tombstones has no other use.
+   * the broker's append time. No other record has the key of the tombstones, so they delete
+   * nothing.
    */
   readClock(topic: string): Promise<ClockReading>
 }

@@ -35,7 +35,8 @@ export type AudienceWork<Options> = (task: AudienceTask, options: Options) => Pr
 
 /**
  * Opens the clients of a command, calls `work` and closes the clients.
- * @throws the error of `work`. `withRemedy` adds the command that solves the problem.
+ * @throws the error of `work`. If a topic is missing, the error names the command that creates it
+ * (`withRemedy`).
  */
 export async function audienceTask<Options extends AudienceOptions>(
   options: Options,

@@ -39,8 +39,9 @@ export interface ExaminationInput {
 }
 
 /**
- * Maximum number of endpoints that are dialled concurrently. With 400, the check of 1000
- * unreachable endpoints takes three connection timeouts.
+ * Maximum number of endpoints that are dialled concurrently. An unreachable endpoint takes one
+ * connection timeout (5 s by default). So up to 800 unreachable endpoints can be checked in the
+ * 10 s that the command has for them (`limit` in `doctor.ts`).
  */
 const maxConcurrentDials = 400
 
