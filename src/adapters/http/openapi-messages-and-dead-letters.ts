@@ -7,10 +7,7 @@ import { inPath, templateOf } from './openapi-components.ts'
 import { inQuery, operation } from './openapi-operation.ts'
 import { deadLetterPath, deadLettersPath, messagePath } from './paths.ts'
 
-/*
- * This file describes the paths for messages and dead letters, and their JSON bodies, as OpenAPI
- * 3.1.
- */
+/* This file describes the paths and JSON bodies for messages and dead letters as OpenAPI 3.1. */
 
 const partial = {
   const: true,

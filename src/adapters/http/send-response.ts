@@ -100,8 +100,8 @@ const smallBody = 65_536
 function restOf(request: IncomingMessage): 'none' | 'not_sent' | 'to_read' {
   const { headers } = request
   if (request.complete) return 'none'
-  // The client waits for `100 Continue` before it sends the body. If it gets a final response
-  // instead, it does not send the body.
+  // The handler has not read the body, so the server has not sent the `100 Continue` for which the
+  // client waits. A client that gets a final response instead does not send the body.
   if (headers.expect !== undefined && !request.readableDidRead) return 'not_sent'
   if (request.readableDidRead || headers['transfer-encoding'] !== undefined) return 'to_read'
   return Number(headers['content-length'] ?? 0) > smallBody ? 'to_read' : 'none'

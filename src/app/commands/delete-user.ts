@@ -154,8 +154,8 @@ async function findWithinLimit(find: FindDeletion, id: string) {
 }
 
 /**
- * Whether a request matches the recorded deletion. The record contains only the number of users, so
- * their ids cannot be compared.
+ * Whether a repeated request has the same users and options as the recorded deletion with its id.
+ * The record contains only the number of the users, so their ids cannot be compared.
  */
 const isOf = ({ users, isSuppressed, sources }: DeletionRecord, request: DeletionRequest): boolean =>
   users === request.userIds.length &&

@@ -186,8 +186,8 @@ function previewsOf(destination: Destination, event: Event, settings: Settings, 
     // that the endpoint receives. For a delivery, the HTTP client adds these three.
     headers: {
       ...headers,
-      // The access token is shown as a mask, because Hookline requests a token only before an
-      // attempt.
+      // Hookline requests an access token only before an attempt. The preview makes no attempt, so
+      // it shows a mask in place of the token.
       ...(destination.auth?.oauth2 && { Authorization: `Bearer ${mask}` }),
       Host: new URL(url).host,
       'Content-Length': String(Buffer.byteLength(body)),

@@ -45,8 +45,8 @@ export interface InputContext {
   readonly position: number
   readonly at: EpochMs
   /**
-   * Returns the wall-clock time. The caller calls it for each membership, because the end of a sync
-   * can change all memberships, which may take an hour.
+   * Returns the wall-clock time. The caller calls it for each membership: the end of a sync can
+   * change all memberships, which may take an hour, and each change gets its own time.
    */
   readonly now: () => EpochMs
 }

@@ -76,9 +76,10 @@ export const afterSyncStart = (mark: AudienceWatermark, sync: SyncPart, position
 })
 
 /**
- * Whether an input that is ignored must cancel its sync. The input is ignored because its audience
- * is not in the configuration. The input may have listed a user. A full sync removes all users that
- * it does not list, so without the cancellation the end of the sync would remove this user.
+ * Whether an input that is ignored, because its audience is not in the configuration, must cancel
+ * its sync. This is necessary for a full sync that is not closed or cancelled yet. The input may
+ * have listed a user. The end of a full sync removes all users that the sync did not list, so
+ * without the cancellation it would remove this user.
  */
 export const isLostInputFatal = (mark: AudienceWatermark, sync: SyncPart): boolean =>
   sync.mode === 'full' && staleReason(mark, sync) === undefined

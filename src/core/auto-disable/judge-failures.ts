@@ -110,8 +110,8 @@ export function judgeFailures(
 
 /**
  * Whether Hookline has disabled the destination wrongly: a delivery succeeded, or the destination
- * was paused, between the first failure and the disabling. A process may report this only after the
- * disabling.
+ * was paused, between the first failure and the disabling. A process can report this late, when
+ * Hookline has already disabled the destination.
  */
 const isRefuted = ({ failingSince, disabled }: FailureState, { endedAt }: SeenFailures): boolean =>
   failingSince !== undefined && disabled !== undefined && endedAt >= failingSince && endedAt < disabled.at

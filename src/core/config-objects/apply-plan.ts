@@ -85,7 +85,8 @@ function stepFor(kind: ObjectKind, { id, document }: WantedObject, found: Existi
 
 /**
  * Fields that keep their stored value when a file does not have them. The commands `pause`,
- * `disable` and `rotate-secret` change these fields. Applying a file must not undo these commands.
+ * `resume`, `enable`, `disable`, `rotate-secret` and `rotate-key` change these fields. Applying a
+ * file must not undo these commands.
  */
 const keptFields = {
   destination: ['enabled', 'paused', 'sharedSecret'],

@@ -11,7 +11,7 @@ import { decodeValue, encodeValue, type ObjectRecord } from './object-record.ts'
  * may write it, by the rule for versions of objects (`object-log.ts`). If two processes write
  * concurrently, one of the two records is ignored. The writer of the ignored record then decides
  * again, with the failure state in the other record. The record is never deleted. It has no secret:
- * its URLs are hashes.
+ * it has only hashes of the webhook URLs.
  */
 
 /**

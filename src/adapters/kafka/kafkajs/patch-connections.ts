@@ -152,7 +152,8 @@ function patchRequestTimeout(): void {
 
   prototype.fulfillRequest = function (this: RequestQueue, answer): void {
     const [first] = this.inflight.keys()
-    // A response to a later request does not restart the timeout of the oldest request.
+    // The response to the oldest request shows that the broker begins to handle the next one. A
+    // response to a later request does not show this, so it does not restart the timeout.
     if (first !== undefined && answer.correlationId <= first) startedAt.set(this, Date.now())
     fulfill.call(this, answer)
   }

@@ -42,8 +42,8 @@ const objectClientOf = (client: ObjectApiClient): ObjectClient => ({
 })
 
 /**
- * Creates the error for refused changes, of which none was applied. It has a line for each problem,
- * with the file, line and column.
+ * Creates the error for changes that the API refused. If the API refuses one change, no change is
+ * applied. The error has a line for each problem, with the file, line and column.
  */
 function refusalOf(
   { kind }: ObjectTask,
