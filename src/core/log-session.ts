@@ -30,9 +30,9 @@ export interface LogSession {
    */
   offsetsSince(topic: string, at: EpochMs): Promise<readonly number[]>
   /**
-   * Reads the records from the offset `from` to the one before `to`, which must not be beyond the
-   * end offset. `onRecord` must copy a key or value that it keeps, because both are views of the
-   * fetch response.
+   * Reads the records from the offset `from` to the one before `to`. `to` must not be beyond the
+   * end offset. The key and value of a record are views of the whole fetch response. `onRecord`
+   * must copy a key or value that it keeps, because otherwise the whole response stays in memory.
    */
   read(of: TopicPartition, from: number, to: number, onRecord: (record: LogRecord) => void): Promise<void>
   commits(groupId: string, topic: string): Promise<readonly Commit[]>

@@ -1,4 +1,7 @@
 import type { TopicPartition } from './ports.ts'
 
-/** Identifies a partition: `<topic>/<partition>`. It is also the key of its ledger records. */
+/**
+ * Identifies a partition: `<topic>/<partition>`. The ledger records of the partition have this text
+ * as their key.
+ */
 export const partitionKey = ({ topic, partition }: TopicPartition): string => `${topic}/${partition}`

@@ -177,8 +177,9 @@ export interface LogProducer {
 /** Reads single partitions outside any consumer group. */
 export interface PartitionReader {
   /**
-   * Reads to the current end offset and resolves with the number of records. `onRecord` must copy a
-   * key or value that it keeps, because both are views of the whole fetch response.
+   * Reads to the current end offset and resolves with the number of records. The key and value of a
+   * record are views of the whole fetch response. `onRecord` must copy a key or value that it
+   * keeps, because otherwise the whole response stays in memory.
    */
   readPartition(
     partition: TopicPartition,
@@ -213,7 +214,7 @@ export interface TopicFollowerHandlers {
 
 /**
  * Follows one topic outside any consumer group, so that each process gets all records. When the log
- * was truncated, it reads the partition again from the beginning.
+ * of a partition was truncated, it reads this partition again from the beginning.
  */
 export interface TopicFollower {
   /**

@@ -17,8 +17,9 @@ export interface AllObjects {
 
 /**
  * Returns the problems of a valid object that other objects cause: an unknown source, or a write
- * key that another source has. A source or a write key that the object already has in its current
- * document `earlier` causes no problem, so that an excluded object can be changed.
+ * key that another source has. Sources and write keys that are already in the current document
+ * `earlier` cause no problem. Otherwise an object that is excluded for this reason could not be
+ * changed.
  */
 export function brokenReferences(
   object: ParsedObject,
@@ -52,9 +53,9 @@ function unknownSources(
 }
 
 /**
- * Returns a problem for each named source that is excluded because another source has one of its
- * write keys. A destination must not begin to name this source: the process that wrote the source
- * may undo its change next (see `undo-change.ts`).
+ * Returns a problem for each source in `named` that is excluded because another source has one of
+ * its write keys. A destination must not begin to use this source, because the process that wrote
+ * the source may soon undo its change of the source (see `undo-change.ts`).
  */
 function excludedSources(
   named: readonly (readonly [number, string])[],
@@ -108,8 +109,9 @@ export interface References {
 }
 
 /**
- * Returns the references of the change from the document `before` to the document `after`. `before`
- * is `undefined` for a creation, and `after` for a deletion.
+ * Returns the parts of a change that can conflict with other changes. The change replaces the
+ * document `before` by the document `after`. `before` is `undefined` for a creation, and `after`
+ * for a deletion.
  */
 export function referencesOf(
   name: ObjectName,

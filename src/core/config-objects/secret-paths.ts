@@ -27,7 +27,10 @@ const secretPlaces: Readonly<Record<ObjectKind, readonly SecretPlace[]>> = {
   ],
 }
 
-/** A value at a secret place of a document. The value is not checked. */
+/**
+ * A value at a secret place of a document. It can have any type, because the document may be
+ * invalid.
+ */
 export interface SecretValue {
   readonly path: Path
   readonly holds: SecretPlace['holds']

@@ -144,8 +144,9 @@ function webhooksFor(position: number, next: ObjectDocument, current: ObjectDocu
 }
 
 /**
- * Whether the token URL of `next` has the scheme and host of the token URL of `current`, and each
- * webhook of `next` has the scheme and host of a webhook of `current`.
+ * Whether a masked client secret may be kept: the token URL of `next` has the scheme and host of
+ * the token URL of `current`, and each webhook of `next` has the scheme and host of a webhook of
+ * `current`.
  */
 function hasSameHosts(next: ObjectDocument, current: ObjectDocument): boolean {
   const tokenUrl: Path = ['auth', 'oauth2', 'tokenUrl']

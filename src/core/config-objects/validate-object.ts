@@ -40,10 +40,7 @@ export function validateObject(
   return validateInConfiguration(kind, id, given, context)
 }
 
-/**
- * Whether `valid` is a `Source` or a `Destination` follows from the key `webhooks`, which only a
- * `Destination` has.
- */
+/** Converts a valid entry to a `ParsedObject`. Only a `Destination` has the key `webhooks`. */
 const parsedObject = (valid: Source | Destination): ParsedObject =>
   'webhooks' in valid ? { kind: 'destination', destination: withSecretTexts(valid) } : { kind: 'source', source: valid }
 

@@ -130,7 +130,8 @@ export function deletionOf(
 
 /**
  * The suppressions that each user of the request gets: one for all sources, or one for each named
- * source. In the second case, one more suppression stops the membership updates of the user.
+ * source. Membership updates have a source of their own (`audiencesSource`), so in the second case
+ * one more suppression stops them.
  */
 export function suppressionsOf({ sources, suppress }: DeletionRequest, at: EpochMs): readonly Suppression[] {
   const scopes = sources === undefined ? [undefined] : [...sources, audiencesSource]
@@ -139,7 +140,8 @@ export function suppressionsOf({ sources, suppress }: DeletionRequest, at: Epoch
 
 /**
  * The delete messages of a deletion: one for each user and each source with destinations. Their ids
- * depend only on the deletion, the source and the user, so a repetition creates the same ids.
+ * depend only on the deletion, the source and the user. So messages that are written a second time
+ * have the same ids.
  */
 export function* deleteMessagesOf(
   { userIds }: DeletionRequest,

@@ -117,15 +117,15 @@ interface Held {
 }
 
 /**
- * The suppressions of all users, built from the suppressions topic. They take about 300 bytes for
- * each deleted user.
+ * The suppressions of all users, built from the suppressions topic. They take about 300 bytes of
+ * memory for each deleted user.
  */
 export class SuppressionIndex {
   readonly #byUser = new Map<string, Held>()
   /**
    * Users whose last record in the suppressions topic lacks a suppression that an earlier record
-   * has, because two processes wrote concurrently. A process must write one record with all
-   * suppressions of the user.
+   * has, because two processes wrote concurrently. The caller of `outdated` gets these users, and
+   * must write one record with all suppressions of the user.
    */
   readonly #incomplete = new Set<string>()
   readonly #lasts: DurationMs
@@ -184,8 +184,8 @@ export class SuppressionIndex {
   }
 
   /**
-   * Returns the users whose record must be written again. Either a suppression in the record has
-   * expired, or the record lacks a suppression that an earlier record has.
+   * Returns the users for whom the caller must write a new record: a suppression in the last record
+   * has expired, or the last record lacks a suppression that an earlier record has.
    */
   *outdated(now: EpochMs): Iterable<string> {
     yield* this.#incomplete

@@ -169,8 +169,9 @@ export function decideBeforeAttempt(
 
 /**
  * Defers a delivery without an attempt: it waits in a retry topic. After the end of the retry
- * window, the delivery is dead-lettered instead. But a delivery that was never attempted is
- * deferred even then, because each delivery gets one attempt unless its destination is paused.
+ * window, a delivery that was attempted before is dead-lettered instead, and so is a delivery to a
+ * paused destination. Any other delivery is deferred even after the window, so that it gets one
+ * attempt.
  *
  * Usually each deferral makes the next one use a longer tier (the wait of a retry topic). With
  * `climbs: false` the delivery gets the tier of a first deferral, and the deferral is not counted.
@@ -217,9 +218,9 @@ export function unconfigured(given: DeliveryState, policy: RetryPolicy, now: Epo
 }
 
 /**
- * Defers an event whose source or named destination is not in the configuration of this process. A
- * newer configuration may have it. Returns `undefined` after `maxUnrouted` deferrals: then the
- * event is dead-lettered.
+ * Defers an event whose source, or the destination that the event names, is not in the
+ * configuration of this process. A newer configuration may have it. Returns `undefined` after
+ * `maxUnrouted` deferrals: then the event is dead-lettered.
  */
 export function unrouted(carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Deferral | undefined {
   if (carried.deferrals >= maxUnrouted) return undefined
@@ -272,10 +273,11 @@ const maxRemembered = 10
 
 /**
  * Merges the outcomes of an attempt into the list of outcomes in the delivery's headers. A
- * rejection stays at its position, because its webhook is not called again. From left to right,
- * each outcome of the attempt replaces one of the other entries. Entries that remain after the last
- * outcome stay unchanged, even if they are older outcomes of the same webhooks. Outcomes that
- * remain after the last entry are appended.
+ * rejection in the list stays at its position, because its webhook is not called again. From left
+ * to right, each outcome of the attempt replaces one entry that is not a rejection. If the attempt
+ * has fewer outcomes than there are entries of this kind, the last of them stay unchanged, even if
+ * they are older outcomes of the same webhooks. If the attempt has more outcomes, the further ones
+ * are appended.
  */
 function remember(
   carried: DeliveryState,

@@ -123,7 +123,7 @@ const textsOf = (carried: Partial<DeliveryState>) => ({
 /** Headers that few deliveries have, so `textsOf` does not contain them. */
 const rareHeaders = { firstTrace: 'first-traceparent', pausedAt: 'paused-at', pausedFor: 'paused-for' } as const
 /**
- * Marks a dead letter whose event had a null value. The dead letter has an empty value instead,
+ * Header of a dead letter whose event had a null value. The dead letter has an empty value instead,
  * because Kafka treats a null value as a tombstone.
  */
 export const nullValueHeader = 'null-value'

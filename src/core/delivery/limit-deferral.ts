@@ -7,7 +7,8 @@ import type { RetryPolicy } from './retry-tier.ts'
 const { turnValidMs } = flowLimits.share
 
 /**
- * Why a delivery is deferred because of a limit of its destination, instead of waiting in memory.
+ * Why a limit of the destination defers a delivery. In all other cases, a delivery waits in memory
+ * until the limit lets it start.
  */
 export type LimitReason =
   /** The endpoint asked for a pause, which ends in `forMs` milliseconds. */
@@ -54,7 +55,8 @@ const dueAfter = (forMs: number, now: EpochMs): EpochMs => epochMs(Math.ceil(now
 /**
  * Milliseconds until the turn of a delivery, the time at which the limit is expected to let the
  * delivery start (see `deferUntilTurn`). If the turn passed less than a minute ago, the delivery
- * may start now, and the result is 0. `undefined` when the delivery has no turn, or an older one.
+ * may start now, and the result is 0. `undefined` when the delivery has no turn, or when its turn
+ * passed earlier: the caller then calculates a new turn.
  */
 export function msToTurn({ reason, notBefore }: DeliveryState, now: EpochMs): DurationMs | undefined {
   const isDeferredByLimit = reason === 'lane_full' || reason === 'not_before'

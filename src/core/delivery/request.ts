@@ -18,8 +18,8 @@ const outer = Buffer.alloc(blockBytes + digestBytes)
 
 /**
  * HMAC-SHA1 (RFC 2104) of many messages with one key. Node's own `createHmac` allocates a stream
- * for each message, which takes three times as long as the two hashes. A property test checks that
- * both give the same results.
+ * for each message, and takes three times as long as this class. A property test checks that both
+ * give the same results.
  */
 export class HmacSha1 {
   /**

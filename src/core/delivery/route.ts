@@ -11,7 +11,9 @@ export interface Drop {
   readonly reason: DropReason
   /** `undefined` when the event names no destination and its source is connected to none. */
   readonly destination: string | undefined
-  /** The rule of the destination's filter that excludes the event, for the reason `filtered`. */
+  /**
+   * The rule of the destination's filter that excludes the event. Set for the reason `filtered`.
+   */
   readonly rule?: FilterRule
 }
 
@@ -36,9 +38,9 @@ export type Route =
       readonly kind: 'deliver'
       readonly destinations: readonly Destination[]
       /**
-       * One drop for each destination of the event's source that does not get the event. If the
-       * event has no destination at all, the list has a single drop with the reason
-       * `no_destination`.
+       * One drop for each destination of the event's source that does not get the event, and for
+       * each disconnected destination whose result is awaited (`dropsOfDisconnected`). If the event
+       * has no destination at all, the list has a single drop with the reason `no_destination`.
        */
       readonly drops: readonly Drop[]
     }
@@ -139,8 +141,9 @@ export const isConnected = (sourceId: string, destinationId: string, routing: Ro
 const none: readonly never[] = []
 
 /**
- * The ids of the destinations whose results are reported to the creator of the event: an audience,
- * a deletion or the canary.
+ * The ids of the destinations whose results are reported to the creator of the event, for example
+ * an audience or a deletion. If the event names a destination, it is the only one. Otherwise they
+ * are the destinations that a deletion waits for.
  */
 export const reportedDestinations = ({ destinationId, origin }: Event): readonly string[] =>
   destinationId === undefined ? (origin?.destinations ?? none) : [destinationId]

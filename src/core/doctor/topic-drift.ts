@@ -161,8 +161,8 @@ function configDrift(spec: TopicSpec, { replicationFactor, config }: TopicDescri
 }
 
 /**
- * Bytes for the headers that Hookline adds when it writes an event to a retry topic or to the
- * dead-letter topic.
+ * Bytes that are reserved for the headers that Hookline adds when it writes an event to a retry
+ * topic or to the dead-letter topic.
  */
 const copyOverheadBytes = 64 * 1024
 

@@ -1,9 +1,9 @@
 /**
- * Tracks the records of one partition to answer, for any destination, whether a record at or after
- * an offset is for another destination. Spillover needs to know whether a slow destination delays
- * other destinations. Two offsets for the whole partition are enough for this answer. A map with
- * one offset for each destination would cost a cache miss per look-up, with 1,000 destinations and
- * many partitions.
+ * Answers whether a partition has a record for another destination than a given one, at or after a
+ * given offset. Spillover asks this to find out whether a slow destination delays other
+ * destinations. Two offsets for the whole partition are enough for the answer. A map with one
+ * offset for each destination would cost a cache miss per look-up, with 1,000 destinations and many
+ * partitions.
  */
 export class LastOffsetOfOthers {
   #destination: string | undefined

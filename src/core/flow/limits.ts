@@ -51,8 +51,8 @@ export const flowLimits = {
     maxWait: durationMs(500),
     /**
      * The value that replaces `maxWait` for the events topic while a partition is paused or
-     * revoked, or while the group rebalances. Doubling it lets a resumed partition wait up to 100
-     * ms longer for its next fetch.
+     * revoked, or while the group rebalances. It is short because a partition that resumes during a
+     * fetch must wait for the next fetch. Doubling it lets this partition wait up to 100 ms longer.
      */
     maxWaitWhilePaused: durationMs(100),
     /**
@@ -75,12 +75,12 @@ export const flowLimits = {
      */
     recordsPerCall: 2,
     /**
-     * Limits for all partitions of a process together, because they limit its memory: a record
-     * takes about 3 KB in addition to its bytes. The limit of records is `recordsPerCall` for each
-     * concurrent request, but at least `minRecordsNormal` or, while the process is stalled (see
-     * `stallThresholdMs`), `minRecordsStalled`. `dueSoon` limits the records that are not decoded
-     * yet. Doubling the limits takes twice the memory and causes less spillover (moving deliveries
-     * from memory to retry topics).
+     * Limits for all partitions of a process together. They bound the memory of the process: a
+     * record takes about 3 KB in addition to its bytes. The limit of records is `recordsPerCall`
+     * for each concurrent request, but at least `minRecordsNormal` or, while the process is stalled
+     * (see `stallThresholdMs`), `minRecordsStalled`. `dueSoon` limits the records that are not
+     * decoded yet. Doubling the limits takes twice the memory and causes less spillover (moving
+     * deliveries from memory to retry topics).
      */
     inProcess: { minRecordsNormal: 600, minRecordsStalled: 2_000, bytes: 32 * mebibyte, dueSoon: 10_000 },
     /**
@@ -152,7 +152,7 @@ export const flowLimits = {
   dispatch: {
     /**
      * Maximum number of deliveries that are deferred, dropped or requeued in one tick of the event
-     * loop. This many take a few ms. While a circuit breaker is open, doubling it lets HTTP
+     * loop. These deliveries take a few ms. While a circuit breaker is open, doubling it lets HTTP
      * responses wait twice as long for the event loop.
      */
     maxPerTick: 64,
@@ -235,17 +235,17 @@ export const flowLimits = {
   },
   share: {
     /**
-     * Milliseconds after the assignment of a partition in which it does not add to the rate of its
+     * Milliseconds from the assignment of a partition until the partition adds to the rate of its
      * new owner. The previous owner may get the result of the same rebalance a little later, and
      * uses the rate until then. Doubling it leaves the rate of moved partitions unused for another
      * 250 ms.
      */
     handoverMs: 250,
     /**
-     * Maximum size of a burst after a late timer or while the process is busy: the number of
-     * attempts that the rate allows in this time, in milliseconds. With 50 attempts per second, a
-     * burst has at most 5. Doubling it permits bursts that exceed the rate of one second by a
-     * fifth.
+     * Maximum size of a burst after a late timer or while the process is busy, as a time in
+     * milliseconds: a burst has at most the attempts that the rate allows in this time. At 50
+     * attempts per second, these are 5. Doubling it permits bursts that exceed the rate of one
+     * second by a fifth.
      */
     burstMs: 100,
     /**
@@ -275,9 +275,10 @@ export const flowLimits = {
      */
     maxTurnMs: 300_000,
     /**
-     * Milliseconds for which a delivery keeps its turn (see `maxTurnMs`) after the turn has passed.
-     * If the delivery has to leave memory again in this time, it waits only in the shortest tier.
-     * Doubling it writes more retry records after a limit was lowered.
+     * Milliseconds after the turn of a delivery (see `maxTurnMs`) in which the delivery gets no new
+     * turn. If it has to leave memory again in this time, for example because the limit was
+     * lowered, it waits only in the shortest tier. Doubling it writes more retry records after a
+     * limit was lowered.
      */
     turnValidMs: 60_000,
     /**
@@ -310,8 +311,8 @@ export const flowLimits = {
     lowerEveryMs: 1_000,
     /**
      * Milliseconds for which a destination gets no attempts after a 429. Each further 429 doubles
-     * them, up to `max`. A delivery resets them to `first`. Doubling `first` leaves more of the
-     * endpoint's limit unused.
+     * them, up to `max`. A delivered attempt resets them to `first`. Doubling `first` leaves more
+     * of the endpoint's limit unused.
      */
     backOffMs: { first: 100, max: 1_000 },
     /**
@@ -321,10 +322,11 @@ export const flowLimits = {
      */
     holdMs: 20_000,
     /**
-     * `growthPerSecond` is the growth of the pace per second after `holdMs`. The growth rises from
-     * 0 to this value within `growthRampMs`. Doubling `growthPerSecond` lets the pace exceed the
-     * limit by twice as much before the next 429. `growthPerAttempt` is the maximum growth at one
-     * delivered attempt, for a low pace.
+     * `growthPerSecond` is the growth of the pace per second after `holdMs`, as a part of the pace:
+     * 0.15 is 15 %. The growth rises from 0 to this value within `growthRampMs`. Doubling
+     * `growthPerSecond` lets the pace exceed the limit by twice as much before the next 429.
+     * `growthPerAttempt` is the maximum growth at one delivered attempt, also as a part of the
+     * pace. It matters only at a low pace.
      */
     growthPerSecond: 0.15,
     growthRampMs: 7_000,

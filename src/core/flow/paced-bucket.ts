@@ -5,8 +5,8 @@ const { burstMs, minBurst } = flowLimits.share
 /**
  * A token bucket that spreads attempts evenly over time. An attempt spends one token. The bucket
  * holds at most the tokens that the rate adds in 100 ms, or two tokens at a low rate. So a timer
- * that is a few milliseconds late loses no attempts, and a pause saves up only a few. The caller
- * says how many tokens are added, so the rate may change at any time.
+ * that is a few milliseconds late loses no attempts, and after a time without attempts only a few
+ * start together. The caller says how many tokens are added, so the rate may change at any time.
  */
 export class PacedBucket {
   #tokens = 0

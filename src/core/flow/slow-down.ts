@@ -32,8 +32,8 @@ const {
  *              it: without them, no attempt tests whether the endpoint accepts the pace.
  *            - After five minutes without a 429: `unlimited`.
  *
- * In both states a 429 pauses all attempts for 100 ms. Each further 429 without a delivery in
- * between doubles the pause, up to 1 s. A Retry-After pauses the attempts until its time, for at
+ * In both states a 429 pauses all attempts for 100 ms. Each further 429 without a delivered attempt
+ * in between doubles the pause, up to 1 s. A Retry-After pauses the attempts until its time, for at
  * most five minutes.
  */
 
@@ -124,7 +124,7 @@ export class SlowDown {
     if (this.#pace !== undefined) this.#bucket.spend()
   }
 
-  /** Notes that an attempt ended with a delivery. */
+  /** Notes that an attempt was delivered. */
   delivered(now: number): void {
     this.#backOffMs = backOffMs.first
     const mean = this.#mean.add(this.#active(now))

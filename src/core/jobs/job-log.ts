@@ -1,7 +1,7 @@
 import { conflicts, hasEnded, type Job, jobKeyOf } from './job.ts'
 
 /*
- * The rule by which every process computes the jobs from the jobs topic.
+ * The rules by which every process computes the jobs from the jobs topic.
  *
  * Kafka has no conditional write, so two processes may write the same version of a job. All
  * processes read the records in the same order, and each process applies the first record of a

@@ -16,10 +16,9 @@ import { conflicts, hasEnded, type Job, type JobWork, jobKeyOf } from './job.ts'
  */
 export const checkpointEvery = durationMs(1_000)
 /**
- * Duration of the lease of a job's owner (the process that runs the job). The lease begins when the
- * owner sends a record of the job. It is valid only if the owner later reads this record from the
- * topic, and the record was not ignored. Without a valid lease, the owner copies no events or dead
- * letters.
+ * Duration of the lease of a job's owner (the process that runs the job), from the sending of a
+ * record of the job. The lease takes effect when the owner has read this record from the topic,
+ * unless the record is ignored. Without a valid lease, the owner copies no events or dead letters.
  */
 export const ownerLease = durationMs(5_000)
 /**

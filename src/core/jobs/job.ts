@@ -115,8 +115,8 @@ const replayJob = shared.extend({
      */
     seen: count,
     /**
-     * The value that `seen` has at the end of the job: the number of dead letters that existed when
-     * the job was created, counted when the job began.
+     * Number of dead letters that existed when the job was created. `seen` has this value at the
+     * end of the job. A process counts them when it begins or continues the job.
      */
     total: count.optional(),
     /**

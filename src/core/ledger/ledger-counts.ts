@@ -62,8 +62,8 @@ export class LedgerCounts {
   #roughBytes = 0
 
   /**
-   * Estimated number of bytes that `write` appends. Large counts can take up to three times as
-   * many.
+   * Estimated number of bytes that `write` appends. With large counts, the real number is up to
+   * three times higher.
    */
   get roughBytes(): number {
     return this.#roughBytes

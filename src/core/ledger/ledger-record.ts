@@ -68,9 +68,9 @@ export async function readChain(
     if (record === 'expired') return true
     if (record === undefined) return false
     onCounts(record.counts)
-    // The previous record must have a lower offset than this one. Otherwise this record is from a
-    // deleted topic with the same name, so the records before it cannot be read: counts are
-    // missing.
+    // Within one topic, the previous record has a lower offset than this one. If its offset is not
+    // lower, the previous record was in a deleted topic with the same name. It cannot be read, so
+    // counts are missing.
     if (record.hourBefore >= since && (record.previousOffset ?? -1) >= at) return false
     at = record.previousOffset
     newestHour = record.hourBefore

@@ -108,8 +108,8 @@ export function loggable(facts: Readonly<Record<string, unknown>>): Readonly<Rec
 }
 
 /**
- * Whether a value can be logged unchanged: it contains no URL, or it has its own `toJSON` that
- * hides it, as secrets have.
+ * Whether a value can be logged unchanged: it contains no URL, or its `toJSON` method hides its
+ * content, as that of a secret does.
  */
 function isLoggable(value: unknown): boolean {
   if (typeof value === 'string') return !hasUrl(value)

@@ -131,8 +131,8 @@ const single = (elements: Elements): MessageBatch => ({
 })
 
 /**
- * Returns why a body that `splitJson` could not split is not JSON. `undefined` when it is a JSON
- * string, number, boolean or null.
+ * Returns the refusal of a body that is not JSON. In this body, `splitJson` has found no complete
+ * list or object. `undefined` when the body is a JSON string, number, boolean or null.
  */
 function brokenBody(body: string): Refusal | undefined {
   if (body.length > maxTextLength && /^\s*[[{]/.test(body)) return refusal('invalid_json', unmatched)

@@ -76,8 +76,9 @@ export const maxNesting = 100
 /**
  * Serialises a parsed value to compact text that `JSON.stringify(JSON.parse(text))` reproduces
  * exactly, so that receivers can check the signature after they have parsed the body. `__proto__`
- * members are removed at every depth, and lone surrogates become U+FFFD. Rejection codes, with
- * `field` in the text: `non_finite_number`, and `too_deep` for more than 100 levels.
+ * members are removed at every depth, and lone surrogates become U+FFFD. Rejection codes:
+ * `non_finite_number`, and `too_deep` for more than 100 levels. The message of a rejection names
+ * `field`.
  */
 export function canonicalJson(value: unknown, field = 'The value'): Canonical | Rejection {
   switch (inspect(value, 0)) {
@@ -146,8 +147,9 @@ function inspectMembers(object: JsonObject, levels: number): Finding {
 }
 
 /**
- * Copies a value into a form that can be written. Values without a JSON form (undefined, functions,
- * …) are handled as in `JSON.stringify`, and a bigint is handled as undefined.
+ * Copies a value into a form that canonical JSON can have, without `__proto__` members and lone
+ * surrogates. Values without a JSON form (undefined, functions, …) are handled as in
+ * `JSON.stringify`, and a bigint is handled as undefined.
  */
 function rewrite(value: unknown, tally: { droppedKeys: number }): unknown {
   if (typeof value === 'string') return value.toWellFormed()

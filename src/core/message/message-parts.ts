@@ -27,8 +27,8 @@ export interface BatchDefaults {
   readonly batchContext?: unknown
   readonly batchIntegrations?: unknown
   /**
-   * Caches the canonical forms of `context` and `integrations` of the batch. All messages of the
-   * batch that have none of their own use them, so they are converted only once.
+   * Caches the canonical forms of the batch's `context` and `integrations`. They are converted only
+   * once for all messages without a `context` or `integrations` of their own.
    */
   readonly known?: Map<object, Canonical>
 }

@@ -9,7 +9,7 @@ import type { RejectedMessage } from './request-refusal.ts'
 
 /**
  * Maximum work of one call of `normaliseSome`, which then blocks the event loop for only some
- * milliseconds. The unit of work is the time for one character of JSON text.
+ * milliseconds. One unit of work is the time to parse one character of JSON text.
  */
 export const maxWorkPerCall = 2 * maxMessageBytes
 /**

@@ -51,13 +51,13 @@ export class DeadLetterIndex {
 
   /**
    * Returns the range of offsets whose keys are in the index. Call it at the start of a read, with
-   * the end offset of the partition. If the index has no key of the partition, the range is empty
-   * and begins at `end`.
+   * the end offset of the partition. The caller then adds the keys from `to` to `end`. If the index
+   * has no key of the partition, the range is empty and begins at `end`.
    */
   start(partition: number, end: number): { readonly from: number; readonly to: number } {
     const known = this.#known.get(partition)
-    // The index of the partition is discarded in two cases: the end offset has decreased, because
-    // the topic was deleted and created again, or too many records are unread.
+    // The index of the partition is discarded if too many records are unread. It is also discarded
+    // if the end offset has decreased: then the topic was deleted and created again.
     if (known !== undefined && (known.to > end || end - known.to > maxCatchUp)) this.#forget(partition)
     return this.#of(partition, end)
   }
@@ -78,10 +78,10 @@ export class DeadLetterIndex {
     const known = this.#of(partition, to)
     if (to < known.from || from > known.to) return
     for (const { key, offset } of records) this.#set(known, hashOf(key), offset)
-    // A full index lacks some of these keys. Then its range does not begin earlier, because callers
-    // conclude that a key without an entry has no record in the range. The range ends later even
-    // then: otherwise each read would read the same new records again. `isFull` shows that keys are
-    // missing.
+    // A full index may lack some of these keys. In this case `from` stays unchanged, because
+    // callers conclude that a key without an entry has no record from `from` on. `to` is raised
+    // even then: otherwise each read would read the same new records again. `isFull` shows callers
+    // that keys may be missing.
     if (!this.isFull) known.from = Math.min(known.from, from)
     known.to = Math.max(known.to, to)
   }

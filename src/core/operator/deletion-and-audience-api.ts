@@ -36,7 +36,7 @@ export type DeletionAnswer =
 
 export type DeletionFound = { readonly kind: 'found'; readonly status: DeletionStatus } | Refusal
 
-/** The operations behind the HTTP routes of the operator API. */
+/** The operations behind the routes for deletions and audiences. */
 export interface DeletionAndAudienceApi {
   /**
    * `input` is a deletion request as parsed from JSON. `trace` is the trace that its delete

@@ -48,7 +48,7 @@ export interface ObjectsApi {
   /** Returns the object, or a refusal when there is none with this id. */
   get(kind: ObjectKind, id: string): ConfigObject | ObjectRefusal
   replace(target: ObjectTarget, document: JsonObject): Promise<ObjectChanged | ObjectRefusal>
-  /** Changes the fields of the object that the JSON Merge Patch (RFC 7396) has. */
+  /** Applies a JSON Merge Patch (RFC 7396) to the object. */
   patch(target: ObjectTarget, patch: JsonObject): Promise<ObjectChanged | ObjectRefusal>
   delete(target: ObjectTarget): Promise<ObjectChanged | ObjectRefusal>
   switch(target: ObjectTarget, to: Switch): Promise<ObjectChanged | ObjectRefusal>

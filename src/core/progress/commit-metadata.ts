@@ -66,7 +66,7 @@ const separator = ';'
 /**
  * Number of offsets after `received` for which the bitmap of done records has reserved space. The
  * caller first reads which partly done records do not fit into the metadata (`uncovered`), and
- * commits later. Records that this process reads between these two steps make the bitmap longer.
+ * commits later. In between, this process may read further records, which make the bitmap longer.
  * Without the reserve, the longer bitmap could take the space of partly done records that did fit.
  */
 const spareOffsets = 1_000
@@ -127,9 +127,11 @@ export function encodeState(committed: number, { done, partlyDone, received, res
 /**
  * Returns the commit metadata for a state. With `tail`, the metadata includes the ledger. Returns
  * `undefined` if the counts of the ledger do not fit; the caller must then first move counts to a
- * ledger record. The bytes of the ledger follow the bytes of the partly done records without a
- * separator. Earlier versions of Hookline ignore further bytes, but would refuse the whole metadata
- * if it had a third part.
+ * ledger record.
+ *
+ * The metadata has two parts: the bitmap of done records, and the partly done records. The bytes of
+ * the ledger are at the end of the second part. Earlier versions of Hookline ignore further bytes
+ * there, but would refuse metadata with a third part.
  */
 export function metadataOf(
   { done, partlyDone, results, covered }: EncodedState,

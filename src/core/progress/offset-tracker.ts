@@ -15,8 +15,8 @@ import type { PartlyDone } from './partly-done.ts'
 import { spanLimit } from './span-limit.ts'
 
 /**
- * Minimum size of a ledger record in bytes, estimated from its counts. Counts that would make a
- * smaller record stay in the commit metadata while it has room for them.
+ * Minimum size of a ledger record in bytes, estimated from its counts. If a record would be
+ * smaller, its counts stay in the commit metadata while it has room for them.
  */
 const minRecordBytes = 600
 
@@ -80,11 +80,11 @@ export class OffsetTracker {
    */
   readonly #farAhead = new Map<number, RecordEntries>()
   /**
-   * A snapshot of the partition, taken when a ledger record with all counts of the partition was
-   * started (`startLedgerRecord`). If the metadata of the present state is too long, `position`
-   * returns this snapshot once, so that a commit is still possible. `text` is the commit metadata
-   * of the snapshot without the counts in the ledger record. It is `undefined` until Kafka has
-   * stored the ledger record.
+   * The state of the partition when a ledger record with all its counts was started
+   * (`startLedgerRecord`). If the present state does not fit into the commit metadata, `position`
+   * returns this earlier state once, so that a commit is still possible. `text` is the metadata of
+   * the earlier state, without the counts that the ledger record has. It is `undefined` until Kafka
+   * has stored the ledger record.
    */
   #sealed: (EncodedState & { text: string | undefined }) | undefined
   #position: CommitPosition
@@ -283,7 +283,10 @@ export class OffsetTracker {
     return true
   }
 
-  /** @throws RangeError when the record is not in progress: a record can be done only once. */
+  /**
+   * Notes that a record in progress is done for all its destinations.
+   * @throws RangeError when the record is not in progress: a record can be done only once.
+   */
   done(offset: number, counted?: RecordEntries): void {
     if (!this.#open.delete(offset)) throw new RangeError(`offset ${offset} is done, but was not in progress`)
     this.#partlyDone.delete(offset)

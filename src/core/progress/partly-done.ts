@@ -106,7 +106,7 @@ export const readerOf = (text: string): ByteReader | undefined =>
 
 /**
  * Parses the text of `partlyDoneText`. The result is empty when the text is malformed or in another
- * format; these records are then delivered to all destinations again.
+ * format. The partly done records are then delivered to all their destinations again.
  */
 export function parsePartlyDone(committed: number, text: string): Map<number, string[]> {
   const reader = readerOf(text)

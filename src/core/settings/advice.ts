@@ -7,8 +7,8 @@ import { maskedKey, type Path } from './problem.ts'
  * five letters, one letter may differ. A single letter may differ only in case.
  */
 export function nearestName(typed: string, names: readonly string[]): string | undefined {
-  // A longer text is not a misspelled name. The time to compute the distance is proportional to the
-  // product of both lengths.
+  // A text of more than 64 characters is not a misspelled name. Comparing it would take long: the
+  // time is proportional to the product of the lengths of both names.
   if (typed.length > 64) return undefined
   const limit = typed.length < 2 ? 0 : Math.max(1, Math.floor(typed.length / 3))
   const near = names

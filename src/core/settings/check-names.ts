@@ -104,7 +104,8 @@ interface KnownIds {
   readonly ids: ReadonlySet<string> | undefined
   /**
    * Whether some ids come from the directories in `destinationsFrom`. Other people own these
-   * directories and may remove or rename destinations.
+   * directories and may remove or rename destinations. Then an unknown id is reported, but the rest
+   * of the configuration is still used.
    */
   readonly areOthers: boolean
 }
