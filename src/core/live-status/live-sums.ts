@@ -93,9 +93,8 @@ export class LiveSums {
   /**
    * Removes outdated records. Call it only when the topic was read to its end: before that, the
    * newest record of a process may be unread, and the process would seem outdated. The facts and
-   * the activity of a stale process are kept for a day, because the process may write again. The
-   * process then writes only activity that has changed, so the unchanged activity must still be
-   * known.
+   * the activity of a stale process are kept for a day, because the process may write again. It
+   * repeats unchanged activity only once an hour.
    */
   prune(now: EpochMs): void {
     for (const { instance, seenAt } of this.#processes.values())
