@@ -130,13 +130,7 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
       return body.answer
     }
     const strict = raw.headers['x-strict-mode'] === '1'
-    // `accept` calls this function when it knows the source. From then on, the memory of the body
-    // counts for the source. `accept` may know the source late: it may have to find the write key
-    // in the complete body, and a large body waits for its turn.
-    const assign = (sourceId: string): boolean => memory.assign(sourceId)
-    const reserve = (bytes: number): boolean => memory.take(bytes)
-    const canEverReserve = (bytes: number): boolean => memory.canEverHold(bytes)
-    const use = { sourceId, assign, reserve, canEverReserve }
+    const use = { sourceId, ...useOf(memory) }
     const answer = await api.accept({ headerKey, queryKey, type, body: body.text, ...use, strict, receivedAt, trace })
     if (hasKnownKey(answer)) keepSpan()
     return answer.kind === 'accepted' ? accepted(answer.rejected) : refused(answer)
@@ -144,6 +138,17 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
 
   return take
 }
+
+/**
+ * The functions with which `accept` uses the memory of the body. It calls `assign` when it knows the
+ * source: from then on, the memory counts for the source. It may know the source late, because it
+ * may have to find the write key in the complete body, and a large body waits for its turn.
+ */
+const useOf = (memory: BodyMemory) => ({
+  assign: (sourceId: string): boolean => memory.assign(sourceId),
+  reserve: (bytes: number): boolean => memory.take(bytes),
+  canEverReserve: (bytes: number): boolean => memory.canEverHold(bytes),
+})
 
 /** Whether the write key of a request belongs to a source, even if the request is refused. */
 const hasKnownKey = (result: Admission | TrackingAnswer): boolean =>

@@ -116,7 +116,9 @@ describe('a full queue', () => {
     add(1)
     await settled()
     add(2, 25_000)
-    expect(() => add(1, 1)).toThrow('The queue is full (2 messages, 50000 bytes): the collector is slow or unavailable.')
+    expect(() => add(1, 1)).toThrow(
+      'The queue is full (2 messages, 50000 bytes): the collector is slow or unavailable.',
+    )
     expect(sender.queuedBytes).toBe(50_000)
   })
 
