@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Document, isCollection, isPair, visit } from 'yaml'
 
-/** Maximum length of a collection that is written on one line of a YAML file. */
+/** Maximum length, in characters, of a collection that is written on one line of a YAML file. */
 const maxFlowLength = 110
 
 const biome = join(dirname(createRequire(import.meta.url).resolve('@biomejs/biome/package.json')), 'bin/biome')

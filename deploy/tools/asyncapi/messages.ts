@@ -56,7 +56,7 @@ const avro = (schema: string, about: About): object =>
   message(about, {
     contentType: 'application/vnd.confluent.avro',
     payload: { schemaFormat: 'application/vnd.apache.avro;version=1.9.0', schema: { $ref: `./${schema}.avsc` } },
-    // The schema files are named after the registry subjects.
+    // The name of the schema file is also the schema's subject in the registry.
     binding: { schemaIdLocation: 'payload', schemaIdPayloadEncoding: 'confluent', 'x-registry-subject': schema },
   })
 

@@ -3,8 +3,8 @@ import { coefficientsFrom } from './coefficients.ts'
 import { casesTable, coefficientsTable, defaultAssumptionsTable, outagesTable } from './tables.ts'
 
 /**
- * The generated blocks of docs/explanation/capacity.md by name. If published figures are missing
- * for a block, its text lists these figures.
+ * The texts of the generated blocks of docs/explanation/capacity.md, by the name of the block. If a
+ * block needs figures that are not published, its text is a list of the missing figures.
  */
 export function capacityBlocks(entries: readonly Entry[]): ReadonlyMap<string, string> {
   const orMissing = (text: () => string): string => {

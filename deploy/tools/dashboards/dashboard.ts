@@ -17,7 +17,7 @@ export interface Variable {
 }
 
 export interface Dashboard {
-  /** The id in the dashboard's URL, which must never change. */
+  /** The id in the dashboard's URL. It must never change, because bookmarks contain this URL. */
   readonly uid: string
   readonly title: string
   readonly description: string

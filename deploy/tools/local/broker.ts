@@ -38,7 +38,7 @@ export interface Broker {
   readonly pid: number
   /** Resolves with the cause when the process ends. */
   readonly ended: Promise<string>
-  /** Sends SIGTERM, and SIGKILL after `patienceMs` (5 s). */
+  /** Sends SIGTERM, and SIGKILL if the broker still runs after `patienceMs` (default: 5 s). */
   stop(patienceMs?: number): Promise<void>
   /** Sends SIGKILL, to simulate a crash. The data stays. */
   kill(): Promise<void>

@@ -14,7 +14,10 @@ export interface GuardedProcess {
   readonly pid: number
   /** Resolves with `exit code 1` or `signal SIGKILL` when the process ends. */
   readonly ended: Promise<string>
-  /** Sends SIGTERM, and SIGKILL after `patienceMs` (5 s). Resolves when the process has ended. */
+  /**
+   * Sends SIGTERM, and SIGKILL if the process still runs after `patienceMs` (default: 5 s).
+   * Resolves when the process has ended.
+   */
   stop(patienceMs?: number): Promise<void>
   /** Sends SIGKILL, to simulate a crash. Resolves when the process has ended. */
   kill(): Promise<void>

@@ -25,7 +25,8 @@ export async function hasMaven(): Promise<boolean> {
  */
 export async function fetchWithMaven(what: string, goal: string, args: readonly string[]): Promise<void> {
   process.stderr.write(`downloading ${what} with Maven to ${cacheDirectory()}\n`)
-  // Goals without a project create directories in the working directory.
+  // Maven runs in a temporary directory, because a goal without a project creates directories in
+  // the working directory.
   const cwd = await mkdtemp(join(tmpdir(), 'hookline-maven-'))
   try {
     // Concurrent Maven processes can corrupt the shared local repository.

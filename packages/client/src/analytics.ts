@@ -91,10 +91,10 @@ export class Analytics {
   }
 
   /**
-   * Sends all queued messages. The promise resolves when two groups of messages are sent or
-   * reported as failed: the messages that are queued now, and the messages that the program queues
-   * before the first group is done. Later messages do not delay the promise, so it resolves even if
-   * the program queues messages all the time.
+   * Sends all queued messages, and resolves when they are sent or reported as failed. If the
+   * program queues messages until then, the promise waits for these messages too. It does not wait
+   * for messages that are queued even later: otherwise, it would never resolve in a program that
+   * queues messages all the time.
    */
   flush(): Promise<void> {
     return this.#sender.flush()

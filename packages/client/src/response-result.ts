@@ -42,7 +42,10 @@ function troubleOf(status: number, body: string): FailureCause {
   }
 }
 
-/** The messages that the collector rejected. Invalid entries of the list are ignored. */
+/**
+ * The messages that the response lists as rejected. Entries of this list that are not valid are
+ * ignored.
+ */
 function rejectedIn(body: string, messages: readonly Entry[]): readonly RejectedMessage[] {
   const listed = parsed(body)?.['rejected']
   if (!Array.isArray(listed)) return []

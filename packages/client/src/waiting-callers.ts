@@ -25,9 +25,9 @@ export class WaitingCallers {
   }
 
   /**
-   * Returns the promise of a flush. It resolves when two groups of messages are sent or failed:
-   * those up to the sequence number `upTo`, and those that are queued until the first group is
-   * done. Later messages do not delay the promise.
+   * Returns the promise of a flush. The promise waits until all messages up to the sequence number
+   * `upTo` are sent or failed, and then for the messages that were queued during this wait. Later
+   * messages do not delay the promise.
    */
   flush(upTo: number): Promise<void> {
     return this.#wait(resolve => this.#flushes.push({ upTo, mayExtend: true, resolve }))

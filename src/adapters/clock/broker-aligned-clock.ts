@@ -163,8 +163,8 @@ function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
  * suspended.
  *
  * It detects a suspension by a jump of the wall clock, whether the machine slept or a hypervisor
- * paused it. It cannot distinguish a suspension from a wall clock that is set forward, so it adds
- * that step too. This is safe for leases: they then end too early, never too late.
+ * paused it. A wall clock that is set forward looks the same, so this clock goes forward then too.
+ * This is safe for leases: they end too early, never too late.
  */
 export function createBootTime({ wall, monotonic }: Pick<TimeSources, 'wall' | 'monotonic'>): () => number {
   let ahead = wall() - monotonic()

@@ -24,10 +24,12 @@ export interface Reduced {
  * - Otherwise none.
  *
  * Files of directories that cannot be listed were not read, so their last valid destinations are
- * added too. Without a config topic, a held destination is also added for each id that an audience,
- * the canary or the notices name and that still has no destination. With a config topic, none is
- * added for these ids: the destination may be in that topic, and a held destination would replace
- * it.
+ * added too.
+ *
+ * An audience, the canary or the notices may name an id that still has no destination. Validation
+ * would refuse this id, so a held destination with the id is added. With a config topic, no held
+ * destination is added for the id: the destination may be in that topic, and a held destination
+ * would replace it.
  */
 export function withoutFiles(
   configFiles: ConfigFiles,

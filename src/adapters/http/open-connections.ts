@@ -94,8 +94,9 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && state.isLong && state.current?.complete === false) return
       state.isLast = true
       if (!socket.writable || isConnectionError(error)) socket.destroy()
-      // The head of the request may have arrived together with the invalid data. `setImmediate`
-      // lets the handler of that request start first, so that it sends the error response.
+      // The invalid data is in the body of a request. If the head of this request arrived together
+      // with the invalid data, its handler does not read the body yet. `setImmediate` lets the
+      // handler start to read. Otherwise `breakOff` would close the connection without a response.
       else if (state.current?.complete === false) setImmediate(() => breakOff(state, socket, answerTo(error, limits)))
       // While requests are in progress, no response is sent for the error. Their next response
       // closes the connection (`isLast`).

@@ -12,13 +12,16 @@ const scriptTimeoutMs = 300_000
 /** Runs a script of `sh -e`. Resolves with its stdout. @throws with the script and its output */
 export type Shell = (script: string) => Promise<string>
 
-/** Opens a shell in a directory with `deploy`, and with kubectl and helm on its PATH. */
+/**
+ * Opens a shell with kubectl and helm on its PATH. Its working directory is `directory`, in which
+ * `deploy` is a link to the folder of this name in the repository.
+ */
 export async function openShell(directory: string, { kubeconfig, kubernetes }: Cluster): Promise<Shell> {
   const programs = join(directory, 'bin')
   await mkdir(programs)
   await symlink(join(repository, 'deploy'), join(directory, 'deploy'))
   const helm = await findOrBuildHelm()
-  // A name without a folder is on the PATH already.
+  // If `helm` is a name and not a path, Helm is on the PATH already and needs no link.
   if (isAbsolute(helm)) await symlink(helm, join(programs, 'helm'))
   await writeFile(join(programs, 'kubectl'), `#!/bin/sh\nexec '${kubernetes}' kubectl "$@"\n`, { mode: 0o755 })
   const env = {

@@ -40,7 +40,7 @@ export interface Evidence {
 }
 
 export interface Figures {
-  /** Number of acknowledged messages times the destinations. */
+  /** Number of acknowledged messages, multiplied by the number of destinations. */
   readonly sent: number
   readonly delivered: number
   readonly lost: number

@@ -4,7 +4,10 @@
  * 8601 in UTC.
  */
 
-/** One problem of a request or of a document. `path` is empty if it concerns the whole document. */
+/**
+ * One problem of a request or of a document. `path` is empty if the problem concerns the whole
+ * document.
+ */
 export interface Problem {
   readonly path: string
   readonly message: string

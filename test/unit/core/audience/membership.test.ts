@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import { tell } from '../../../support/audience/membership-story.ts'
 
 /**
- * Tests stories. A story is a list of events of one membership, in the words of `tell`. `answers`
- * has the expected result of each event.
+ * Tests stories. A story is a text that lists what happens to one membership, in the format of
+ * `tell`. `answers` has the expected result of each input in the story.
  */
 const stories = (rows: readonly (readonly [reason: string, story: string, answers: string])[]): void => {
   it.each(rows)('%s: %s', (_reason, story, answers) => {

@@ -5,7 +5,8 @@ import { assertFree, freePorts, isFree } from '../../../../deploy/tools/local/po
 
 describe('a port of the loopback interface', () => {
   it('is free when no process listens on it', async () => {
-    // This port is outside the range that the system uses for outgoing connections.
+    // This port is outside of the range that the system uses for outgoing connections. So no other
+    // program gets the port while the test runs.
     const port = await freePorts(1)
     const server = createServer().listen(port, '127.0.0.1')
     await once(server, 'listening')
