@@ -96,8 +96,8 @@ export const retryHeaders: Readonly<Record<string, Header>> = {
 }
 
 /**
- * Headers of every dead letter. The dead letter of an event that cannot be decoded has them too,
- * although it has no destination.
+ * Headers that every dead letter has, even one without a destination. The dead letter of an event
+ * that cannot be decoded has no destination.
  */
 export const requiredDeadLetterHeaders = [
   'reason',

@@ -52,7 +52,7 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
   const [few, many] = [delivered(20, 'peak memory'), delivered(200, 'peak memory')]
   const eachCall = (many - few) / (callsAt200ms - callsAt20ms)
   // The cost of a retry record does not depend on the HTTP client. It is read from the measurements
-  // with the cheapest client, in which the requests are the smallest part of the CPU time.
+  // with the cheapest client, because the CPU time of the requests distorts these the least.
   const [cheapest, parked] = ['hookline undici, 20 ms', 'hookline undici, 1 of 3 parked']
   const ofBare = measured('retries', parked, 'park and release, of a bare delivery')
   const coefficients: Coefficients = {
@@ -61,7 +61,8 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
     // `ofBare` is a ratio: the CPU time of a retry record, divided by the CPU time of a delivery of
     // the reference loop (the minimal program that `make bench` measures beside Hookline). The
     // ratio is multiplied by the CPU time of the reference loop in the row `delivery`, because all
-    // costs must be of the machine that measured this row.
+    // costs must be of the machine that measured this row. The row has the CPU time as deliveries
+    // per CPU second.
     retryWriteMicros: (ofBare * 1e6) / beside('delivery', cheapest, 'deliveries'),
     eventBytes: beside('retries', parked, 'parked record'),
     retryRecordBytes: measured('retries', parked, 'parked record'),

@@ -39,8 +39,8 @@ export const messageColours = { accepted: 'green', suppressed: 'blue', rejected:
 export const changeColours = { applied: 'green', refused: 'red' } as const
 
 /**
- * Colours of the collector's response codes. Only codes for failures of Hookline are red. The
- * senders cause the codes that are not listed.
+ * Colours of the collector's response codes. Only codes for failures of Hookline are red. Codes for
+ * mistakes of senders are not listed, so Grafana chooses their colours.
  */
 export const responseColours = { ok: 'green', unavailable: 'red', internal_error: 'dark-red' } as const
 

@@ -34,7 +34,7 @@ export interface Panel {
   readonly queries: readonly Query[]
   /** Width in columns; the grid has 24. */
   readonly width: number
-  /** Threshold for red: values above it, or below it with `when: 'below'`. */
+  /** Which values are red: those above `from` or, with `when: 'below'`, those below `from`. */
   readonly bad?: { readonly from: number; readonly when?: 'above' | 'below' }
   /** Whether the lines are stacked, for series whose sum is meaningful. */
   readonly isStacked?: boolean

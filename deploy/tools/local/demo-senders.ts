@@ -59,8 +59,8 @@ function createClients({ collector: endpoint, brokers, registry, topicPrefix }: 
 }
 
 /**
- * Requests a deletion, which creates the delete messages. Delete messages from another producer
- * would be dead-lettered.
+ * Requests a deletion, with which Hookline creates the delete messages. The demo cannot send these
+ * messages itself: Hookline dead-letters delete messages that another producer writes.
  */
 async function requestDeletion({ config }: Entrances): Promise<number> {
   await hookline(config, ['delete-user', '--source', web.id, '--user', ...deletedUsers])

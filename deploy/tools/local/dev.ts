@@ -99,8 +99,8 @@ function up<T extends { stop(): Promise<void> }>(part: T): T {
 }
 
 /**
- * A signal that the first SIGINT, SIGTERM or SIGHUP aborts. A second one ends this process
- * immediately.
+ * Returns a signal that is aborted when this process first gets SIGINT, SIGTERM or SIGHUP. When the
+ * process gets one of them again, it ends immediately.
  */
 function interruption(): AbortSignal {
   const controller = new AbortController()

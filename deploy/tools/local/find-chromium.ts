@@ -71,7 +71,8 @@ async function install(env: NodeJS.ProcessEnv, log: (line: string) => void): Pro
   const options = { env: { ...env, DEBIAN_FRONTEND: 'noninteractive' }, timeout: installTimeoutMs }
   const packages = ['install', '--yes', '--quiet', '--no-install-recommends', 'chromium', 'fonts-liberation']
   await run('apt-get', packages, options).catch(async () => {
-    // The package lists of the machine may be missing or out of date.
+    // The package lists of the machine may be missing or out of date. So they are updated, and the
+    // installation is tried again.
     await run('apt-get', ['update', '--quiet'], options)
     await run('apt-get', packages, options)
   })

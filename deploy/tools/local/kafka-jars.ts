@@ -16,7 +16,7 @@ const pom = join(import.meta.dirname, 'pom.xml')
 export interface KafkaJars {
   readonly directory: string
   readonly classPath: string
-  /** The files of a newly formatted log directory, without a cluster id. */
+  /** The directory with the template: a newly formatted log directory without a cluster id. */
   readonly formatted: string
 }
 

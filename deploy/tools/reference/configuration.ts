@@ -104,7 +104,8 @@ function sectionOf(key: string, node: Node): string {
 }
 
 /**
- * Whether processes reload a key. They reload the files of `destinationsFrom` like `destinations`.
+ * Whether running processes apply a change of a key. `liveKeys` does not have `destinationsFrom`,
+ * but processes reload its files in the same way as `destinations`.
  */
 const isLive = (key: string): boolean => key === 'destinationsFrom' || liveKeys.some(live => live === key)
 

@@ -137,9 +137,9 @@ export function createKafkaTransport({ sourceId, open, close, now, hold }: Kafka
       }
     },
     async close() {
-      // Errors of closing are ignored, because every batch already has its result. If a write is
-      // still in progress after an abort, its caller has stopped waiting, so this method does not
-      // wait for the end of the write either.
+      // Errors of closing are ignored, because every batch already has its result. A write that was
+      // aborted may still be in progress, and the connections close only after it. The client does
+      // not wait for an aborted write, so this method does not wait for the closing in this case.
       closed ??= close().catch(() => {})
       if (inProgress === 0) await closed
     },

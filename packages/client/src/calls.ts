@@ -107,8 +107,8 @@ function identifiersOf(call: JsonObject): Identifiers {
 const objectFields = ['properties', 'traits', 'context', 'integrations'] as const
 
 /**
- * Validates the object fields and renames the alias `traits` of a page. A value that is not an
- * object is rejected here, because the collector would ignore it.
+ * Validates the fields that must be objects, and moves the `traits` of a page to `properties`. A
+ * value that is not an object is rejected here, because the collector would ignore it.
  */
 function objectsOf(type: CallType, call: JsonObject): JsonObject {
   for (const name of objectFields) {

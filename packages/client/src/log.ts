@@ -42,8 +42,8 @@ export function createLog({ write, clock, debugging }: LogDeps): ClientLog {
     failure({ reason, code, detail, messageIds }) {
       const kind = `${reason} ${code}`
       const known = kinds.get(kind) ?? { quietUntil: Number.NEGATIVE_INFINITY, suppressed: 0 }
-      // Responses contain the codes. Without the limit of 100, a server that always sends new codes
-      // could fill the memory of the process.
+      // The codes come from responses. Without the limit of 100, a server that always sends new
+      // codes could fill the memory of the process.
       if (kinds.size < 100 || kinds.has(kind)) kinds.set(kind, known)
       if (clock.monotonic() < known.quietUntil) {
         known.suppressed += messageIds.length

@@ -40,7 +40,7 @@ export interface Transport {
   readonly envelopeBytes: number
   /**
    * Makes one attempt. `retry` is 0 for the first attempt. When `signal` is aborted, the attempt
-   * ends early.
+   * ends early, and the client ignores its result.
    */
   send(batch: Batch, retry: number, signal: StopSignal): Promise<SendResult>
   /** Closes connections after the last attempt. It may be called more than once. */

@@ -35,9 +35,9 @@ export interface TrackingServer {
   /** Starts to listen. Returns `http://host:port` with the actual port. */
   start(): Promise<string>
   /**
-   * Stops gracefully: for `limits.lastCall`, connections are still accepted, and each may send one
-   * more request. Requests that have no response `limits.drain` after the call are aborted.
-   * Resolves when all connections are closed.
+   * Stops gracefully: for the time `limits.lastCall`, connections are still accepted, and each may
+   * send one more request. When the time `limits.drain` has passed since the call of `stop`,
+   * requests without a response are aborted. Resolves when all connections are closed.
    */
   stop(): Promise<void>
 }

@@ -31,7 +31,8 @@ export async function debianPackages(
     try {
       const options = { cwd, env, timeout: downloadTimeoutMs }
       await run('apt-get', ['download', '--quiet', ...names], options).catch(async () => {
-        // The package lists of the machine may be missing or out of date.
+        // The package lists of the machine may be missing or out of date. So they are updated, and
+        // the download is tried again.
         await run('apt-get', ['update', '--quiet'], options)
         await run('apt-get', ['download', '--quiet', ...names], options)
       })

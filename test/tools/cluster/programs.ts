@@ -48,7 +48,10 @@ async function digestOf(directory: string): Promise<string> {
   return hash.digest('hex').slice(0, 8)
 }
 
-/** Builds a copy of the directory, because Go completes `go.mod` and writes `go.sum`. */
+/**
+ * Builds the program from a copy of its directory, because Go changes `go.mod` and writes `go.sum`,
+ * and the repository must not change.
+ */
 async function build(directory: string, file: string, env: NodeJS.ProcessEnv): Promise<void> {
   const cwd = await mkdtemp(join(tmpdir(), 'hookline-go-'))
   try {
@@ -73,7 +76,7 @@ async function build(directory: string, file: string, env: NodeJS.ProcessEnv): P
 
 /**
  * Linker flags that set the version of Kubernetes which a `go.mod` requires. Without them, the API
- * server calls itself v0.0.0, and Helm refuses the chart. Empty if it requires no Kubernetes.
+ * server calls itself v0.0.0, and Helm refuses the chart. Empty if `goMod` requires no Kubernetes.
  */
 export function versionSettings(goMod: string): string {
   const [, version, major, minor] = /\bk8s\.io\/kubernetes (v(\d+)\.(\d+)\.\S+)/.exec(goMod) ?? []

@@ -69,7 +69,7 @@ export async function runScenario({ name, shows, limits, inject }: Scenario, on:
     await load.stop()
   }
   await ledger.settled(destinations, settleMs)
-  // A late duplicate would arrive now.
+  // The wait is needed to count duplicates that arrive late.
   await delay(steadyMs)
   const figures = judge({
     ...{ limits, destinations, at: done.at ?? at, victims: done.victims ?? [] },

@@ -3,8 +3,9 @@ import { attributed } from '../chaos/duplicate-causes.ts'
 import { type Delivery, type Posted, type Sent, targetOf } from '../chaos/ledger.ts'
 
 /**
- * Maximum number of repeated deliveries per pod that was killed or lost Kafka. Each dispatcher
- * makes 60 deliveries per second, and commits at least once per second.
+ * Maximum number of repeated deliveries for each pod that was killed or lost its connection to
+ * Kafka. A dispatcher makes 60 deliveries per second and commits at least once per second, so at
+ * most about 60 of its deliveries are repeated. The rest is tolerance.
  */
 const inProgressOfOne = 75
 

@@ -143,8 +143,8 @@ describe('flush and close', () => {
     harness.add(3)
     await harness.sender.flush()
     expect(harness.sent.length).toBeGreaterThanOrEqual(4)
-    // The scripted endpoint calls `add`, which throws after `close`. So no message is added, and
-    // the sender retries the batch.
+    // Ends the client, which would send forever. After `close`, the call of `add` in the scripted
+    // endpoint throws. So the sender retries the batch until the time limit of 1 s.
     const closed = harness.sender.close(1_000)
     await harness.advance(1_000)
     await closed

@@ -84,7 +84,7 @@ describe('npm run release', () => {
       await mkdir(dirname(join(folder, path)), { recursive: true })
       await cp(join(checkout, path), join(folder, path), { recursive: true })
     }
-    // The files must be independent of the real version of Hookline.
+    // The files have the version 9.8.7, because the test must not depend on the real version.
     await writeFile(join(folder, 'package.json'), JSON.stringify({ ...manifest, scripts, version: '9.8.7' }))
     await writeFile(join(folder, 'CHANGELOG.md'), '# Changelog\n\n## 9.8.7\n- Before.\n')
     await symlink(join(checkout, 'node_modules'), join(folder, 'node_modules'))

@@ -77,7 +77,8 @@ const safely = (words: readonly string[]): string | undefined => {
   try {
     return faultOf(words)
   } catch (error) {
-    // On a page, the last option can be without its value.
+    // A page may name an option without its value. So a missing value of the last option is not an
+    // error.
     if (words.at(-1)?.startsWith('--') && /argument missing/.test((error as Error).message)) return undefined
     return `hookline ${words.join(' ')}: ${(error as Error).message}`
   }

@@ -39,7 +39,7 @@ describe('createPacer', () => {
     const turn = createPacer(clock, 100, new AbortController().signal)
     for (let taken = 0; taken < 100; taken++) {
       const due = turn()
-      // The clock is advanced 3 ms too far in each call.
+      // Each call continues 3 ms after the time at which it was due.
       await clock.advance(taken === 0 ? 0 : 13 - (clock.monotonic() % 10), settle)
       await due
     }

@@ -115,8 +115,8 @@ it.each<[string, Record<string, string>, string[]]>([
 
 describe.each(['linux'])('on %s', platform => {
   const onIt = process.platform === platform ? it : it.skip
-  // `stat` shows both files as regular files of size 0. `/proc/self/status` can be read to its end,
-  // and `/proc/kmsg` cannot: reading it never ends.
+  // `stat` shows both files as regular files of size 0, although they have content. A read of
+  // `/proc/self/status` comes to an end, but a read of `/proc/kmsg` waits forever.
   onIt.each(['/proc/self/status', '/proc/kmsg'])('refuses %s as a file, without waiting', async name => {
     const files = { 'hookline.yaml': `${main}collector: { operatorKeyFile: ${name} }\n`, 'more/README': '' }
     expect(await refusalOf(files)).toEqual([

@@ -58,7 +58,10 @@ describe('a server', () => {
     return wire
   }
 
-  /** Counts events in each turn of the event loop. */
+  /**
+   * Counts calls of `count` in each turn of the event loop. `most` returns the largest number of
+   * calls in one turn.
+   */
   function countPerTurn() {
     let inTurn = 0
     let most = 0

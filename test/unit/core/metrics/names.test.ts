@@ -27,8 +27,8 @@ describe('names', () => {
     expect(buckets).toEqual([...buckets].sort((a, b) => a - b))
   })
 
-  // Each bucket of each series stores an exemplar. So only histograms without labels may have
-  // exemplars.
+  // Each bucket of each series stores an exemplar. To limit their number, only histograms without
+  // labels may have exemplars.
   it.each(own.filter(spec => 'exemplar' in spec).map(spec => [spec.name, spec] as const))(
     '%s, which leads to traces, is a histogram without labels',
     (_, { kind, labels }) => expect({ kind, labels }).toEqual({ kind: 'histogram', labels: {} }),

@@ -134,8 +134,8 @@ describe('a rejected message', () => {
     const collector = new CollectorHarness()
     const refused: number[] = []
     const canEverReserve = (bytes: number): boolean => refused.push(bytes) > 1
-    // The request first reserves memory for the places of its three messages in the body: 24 bytes
-    // for each message.
+    // `reserve` permits only the first reservation of the request, which is 24 bytes for the
+    // position of each of its three messages in the body. Later reservations fail.
     const reserve = (bytes: number): boolean => bytes === 24 * 3
     const answer = await collector.answered([page('a'), 1, 1], { reserve, canEverReserve })
     expect(answer).toMatchObject({ kind: 'refused', code: 'payload_too_large', retryAfter: undefined })

@@ -122,8 +122,8 @@ describe('many short requests', () => {
     const text = `{"type":"page","userId":"u"${' '.repeat(30_000)}}`
     for (let index = 0; index < 6; index += 1) collector.request(text)
     const stored = (): number => collector.producer.records(collector.topics.events).length
-    // All six requests arrive in one tick. Each tick parses two requests, and `settle` resolves in
-    // the next tick.
+    // All six requests arrive in one tick. Each tick parses two requests. The first `settle`
+    // resolves after the second tick.
     for (const expected of [4, 6]) {
       await collector.settle()
       expect(stored()).toBe(expected)

@@ -32,7 +32,8 @@ it('a consumer that is stopped while kafkajs rebuilds its fetchers ends', async 
     heartbeat: async () => undefined,
     getNodeIds() {
       if (++asked >= endless) throw new Error('it goes on for ever')
-      // The first fetcher has noticed the change of leaders and waits until the second one ends.
+      // The first fetcher reads the new list of nodes here. It then waits until the second fetcher
+      // ends, and the test stops the consumer during this wait.
       if (nodes.length === 3) changing()
       return nodes
     },
