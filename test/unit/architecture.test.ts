@@ -154,7 +154,7 @@ describe('the Kafka adapter has four folders', () => {
       .filter(target => target.startsWith('.'))
       .map(target => targetOf(file, target))
       .filter(target => target.startsWith('adapters/kafka/'))
-  /** The other folders that each folder may import. */
+  /** For each folder of `adapters/kafka`: the other folders that it may import. */
   const below: Record<string, readonly string[]> = {
     group: ['log', 'kafkajs'],
     producer: ['log', 'kafkajs'],

@@ -4,7 +4,7 @@ import { casesTable, coefficientsTable, defaultAssumptionsTable, outagesTable } 
 
 /**
  * The texts of the generated blocks of docs/explanation/capacity.md, by the name of the block. If a
- * block needs figures that are not published, its text is a list of the missing figures.
+ * block needs figures that are not published, its text says which figures are missing.
  */
 export function capacityBlocks(entries: readonly Entry[]): ReadonlyMap<string, string> {
   const orMissing = (text: () => string): string => {

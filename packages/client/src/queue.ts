@@ -1,4 +1,4 @@
-/** The maximum size of a request body in bytes, with the fields around the messages. */
+/** The maximum size of a request body in bytes, including the fields around the messages. */
 export const maxBatchBytes = 500_000
 /** The maximum number of messages in one batch. */
 export const maxBatchMessages = 2_500

@@ -95,10 +95,10 @@ export class Sender {
   }
 
   /**
-   * Sends all queued messages, and resolves when they are sent or reported as failed. If the
-   * program queues messages until then, the promise waits for these messages too. It does not wait
-   * for messages that are queued even later: otherwise, it would never resolve in a program that
-   * queues messages all the time.
+   * Sends all queued messages, and resolves when they are sent or reported as failed. The promise
+   * also waits for messages that the program queues during this time, but not for messages that it
+   * queues later. Otherwise, the promise would never resolve in a program that queues messages all
+   * the time.
    */
   flush(): Promise<void> {
     if (this.#isIdle) return resolved

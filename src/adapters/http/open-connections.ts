@@ -94,9 +94,9 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && state.isLong && state.current?.complete === false) return
       state.isLast = true
       if (!socket.writable || isConnectionError(error)) socket.destroy()
-      // The invalid data is in the body of a request. If the head of this request arrived together
-      // with the invalid data, its handler does not read the body yet. `setImmediate` lets the
-      // handler start to read. Otherwise `breakOff` would close the connection without a response.
+      // The body of the current request will not be complete. Its handler may not have started to
+      // read the body, if the head arrived together with invalid data. `setImmediate` lets the
+      // handler start first. Otherwise `breakOff` would close the connection without a response.
       else if (state.current?.complete === false) setImmediate(() => breakOff(state, socket, answerTo(error, limits)))
       // While requests are in progress, no response is sent for the error. Their next response
       // closes the connection (`isLast`).

@@ -101,7 +101,7 @@ const proxyConfiguration = (kubeconfig: string): object => ({
   bindAddress: nodeAddress,
   metricsBindAddress: '127.0.0.1:10249',
   healthzBindAddress: '127.0.0.1:10256',
-  // 0 leaves these limits unchanged. kube-proxy cannot set them in the network namespace of the
-  // node.
+  // With 0, kube-proxy does not set these limits. It could not set them in the network namespace of
+  // the node.
   conntrack: { maxPerCore: 0, tcpCloseWaitTimeout: '0s', tcpEstablishedTimeout: '0s' },
 })

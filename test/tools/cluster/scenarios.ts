@@ -8,7 +8,7 @@ import type { Done, Scenario } from './scenario.ts'
 
 const inHookline = 'kubectl --namespace hookline'
 const inKafka = 'kubectl --namespace kafka'
-/** The kubelet updates mounted ConfigMaps and Secrets within about a minute. */
+/** Time limit, in ms, for the update of a mounted ConfigMap or Secret. It takes about a minute. */
 const mountPatienceMs = 180_000
 const podPatienceMs = 120_000
 const outageMs = 120_000
@@ -150,7 +150,10 @@ async function changeLive(on: Installation): Promise<Done> {
   }
 }
 
-/** Tries a mistake in the values, and one in the ConfigMap, which Helm does not see. */
+/**
+ * Makes a mistake in the values of the chart, which Helm must refuse, and then one in the ConfigMap
+ * itself. Helm does not see the second mistake, so the processes must refuse the file.
+ */
 async function makeMistakes(on: Installation): Promise<Done> {
   const failures: string[] = []
   const refusal = await on.upgrade(configOf(config => ({ ...config, destinatons: [] }))).then(

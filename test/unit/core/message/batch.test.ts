@@ -131,8 +131,8 @@ describe('the fields of the batch', () => {
     const batch = (size: number): unknown => take({ batch: Array(size).fill(page()), context: filling(32_766) })
     expect(batch(256)).toMatchObject({ rejected: [], messages: { length: 256 } })
     expect(batch(257)).toMatchObject({ kind: 'refused', code: 'payload_too_large' })
-    // Only 2,500 messages of this batch of 10,000 are accepted and get a copy of the batch's
-    // `context`. The others are rejected, so the size limit does not count copies for them.
+    // Hookline accepts at most 2,500 messages of a batch, and a rejected message gets no copy of
+    // the batch's `context`. So the error for this batch of 10,000 messages counts 2,500 copies.
     expect(batch(maxElements)).toMatchObject({ message: expect.stringContaining(', and 2500 messages get a copy.') })
   })
 

@@ -158,7 +158,7 @@ describe('a revoked partition', () => {
     await giving
     const { events, memberships } = harness.topics
     const before = harness.sent().length
-    // The service writes one membership record for each event, and one watermark.
+    // The service writes one membership record for each membership update, and one watermark.
     expect(harness.written.filter(topic => topic === memberships)).toHaveLength(before + 1)
     await harness.advance(5_000)
     expect(harness.written.filter(topic => topic === events)).toHaveLength(before)

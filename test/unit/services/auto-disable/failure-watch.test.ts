@@ -13,7 +13,7 @@ const step = 10 * second
 const id = 'file-crm'
 const afterSteps: DestinationLifecycle = { disableAfter: durationMs(72 * step) }
 
-/** Settings in which the destination `file-crm` of the file has this lifecycle. */
+/** Settings in which the destination `file-crm` of the configuration file has this lifecycle. */
 const withLifecycle = (lifecycle: DestinationLifecycle, settings = fileSettings()): Settings => ({
   ...settings,
   destinations: settings.destinations.map(destination => ({ ...destination, lifecycle })),

@@ -15,7 +15,7 @@ let logger: RecordingLogger
 let follower: MemoryFollower
 let marks: SuppressionList
 
-/** Time for which deletions are kept. It is not the default of 53 days. */
+/** Time for which the list keeps suppressions in these tests. The default is 53 days. */
 const lasts = durationMs(30 * 24 * 3_600_000)
 
 /** Starts another process that follows the same topic of suppressions. */

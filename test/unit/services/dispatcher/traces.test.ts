@@ -20,7 +20,7 @@ const everything = {
   'uber-trace-id': 'a:b:0:1',
   'X-Amzn-Trace-Id': 'Root=1',
 }
-/** The headers that each request has, and one static header of the webhook. */
+/** The headers that each request of these tests has, besides trace headers. */
 const promised = ['User-Agent', 'Content-Type', 'Accept', 'Accept-Encoding', 'X-Message-Id'].sort()
 
 function crm(...traceHeaders: boolean[]): Destination {
@@ -186,7 +186,7 @@ describe('trace headers of a request', () => {
     const [asked, other, again] = harness.calls.map(({ call }) => call.headers)
     expect(Object.keys(asked!).sort()).toEqual([...promised, 'traceparent', 'tracestate'].sort())
     expect(Object.keys(other!).sort()).toEqual(promised)
-    // A new trace has no `tracestate`, because it has no state of a vendor.
+    // The retry (`again`) has a new trace, so it does not have the `tracestate` of the sender.
     expect(Object.keys(again!).sort()).toEqual([...promised, 'traceparent'].sort())
     const calls = spans.of('client').filter(({ facts }) => facts['hookline.webhook'] === '0')
     expect([asked, again].map(headers => headers?.['traceparent'])).toEqual(

@@ -12,7 +12,7 @@ import { carriedOf, eventOf, recordOf, start } from '../../../support/builders.t
 
 const topic = 'hookline.dead-letter'
 
-/** The nth dead letter, which was written at `minute` minutes. */
+/** The nth dead letter, which was written `minute` minutes after `start`. */
 function deadLetter(n: number, minute = n, reason: DeadLetterReason = 'http_4xx'): LogRecord {
   const event = recordOf({ offset: n })
   const origin = { ...carriedOf().origin, offset: n }

@@ -47,7 +47,7 @@ const statusWith = ({
     log: { lastFailures },
     ...{ live, clock, logger: silent },
   })
-/** The session of the test, with other methods. */
+/** The session of the test, in which `methods` replace some methods. */
 const sessionWith = (methods: Partial<LogSession>): LogSession => ({
   ranges: topic => log.ranges(topic),
   offsetsSince: (topic, at) => log.offsetsSince(topic, at),
