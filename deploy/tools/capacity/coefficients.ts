@@ -1,4 +1,7 @@
+import type { FigureName } from '../../../test/tools/bench/figure-names.ts'
+import type { RowName } from '../../../test/tools/bench/options.ts'
 import { type Entry, figureOf } from '../../../test/tools/bench/publication/entries.ts'
+import { variantOf } from '../../../test/tools/bench/variant-names.ts'
 
 /** Costs that `make bench` measured and published. */
 export interface Coefficients {
@@ -41,35 +44,35 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
     if (figure === undefined || figure === null) missing.push(`${place.row}: ${place.variant}: ${place.what}`)
     return figure ?? Number.NaN
   }
-  const measured = (row: string, variant: string, what: string): number =>
+  const measured = (row: RowName, variant: string, what: FigureName): number =>
     from({ row, variant, what }, value => value.measured)
-  const beside = (row: string, variant: string, what: string): number =>
+  const beside = (row: RowName, variant: string, what: FigureName): number =>
     from({ row, variant, what }, value => value.reference?.measured)
-  const delivered = (answerMs: number, what: string): number =>
-    measured('delivery', `hookline ${transport}, ${answerMs} ms`, what)
+  const delivered = (answerMs: number, what: FigureName): number =>
+    measured('delivery', variantOf.delivery(`hookline ${transport}`, answerMs), what)
 
   const delivery = [0, 20, 200].map(answerMs => ({ answerMs, micros: 1e6 / delivered(answerMs, 'deliveries') }))
   const [few, many] = [delivered(20, 'peak memory'), delivered(200, 'peak memory')]
   const eachCall = (many - few) / (callsAt200ms - callsAt20ms)
-  // The cost of a retry record does not depend on the HTTP client. It is read from the measurements
-  // with the cheapest client, because the CPU time of the requests distorts these the least.
-  const [cheapest, parked] = ['hookline undici, 20 ms', 'hookline undici, 1 of 3 parked']
-  const ofBare = measured('retries', parked, 'park and release, of a bare delivery')
+  // The cost of a retry record does not depend on the HTTP client. The figures with the cheapest
+  // client are used, because its requests have the smallest share in the measured CPU time.
+  const [cheapest, retried] = [variantOf.delivery('hookline undici', 20), variantOf.retries('hookline undici')]
+  const ofReference = measured('retries', retried, 'CPU of a retry, relative to a delivery of the reference loop')
+  const [collected, restored] = [variantOf.collector('hookline', 20), variantOf.audiences(1_000_000)]
   const coefficients: Coefficients = {
     delivery,
     memory: { base: few - eachCall * callsAt20ms, eachCall },
-    // `ofBare` is a ratio: the CPU time of a retry record, divided by the CPU time of a delivery of
-    // the reference loop (the minimal program that `make bench` measures beside Hookline). The
-    // ratio is multiplied by the CPU time of the reference loop in the row `delivery`, because all
-    // costs must be of the machine that measured this row. The row has the CPU time as deliveries
-    // per CPU second.
-    retryWriteMicros: (ofBare * 1e6) / beside('delivery', cheapest, 'deliveries'),
-    eventBytes: beside('retries', parked, 'parked record'),
-    retryRecordBytes: measured('retries', parked, 'parked record'),
-    collect: measured('collector', 'hookline, 20 in a request', 'CPU a message'),
-    collectorMb: measured('collector', 'hookline, 20 in a request', 'peak memory'),
-    memberBytes: measured('audiences', 'hookline, 1000000 members', 'memory of a member'),
-    restore: 1e6 / measured('audiences', 'hookline, 1000000 members', 'restored'),
+    // `ofReference` is a ratio: the CPU time of a retry record, divided by the CPU time of a
+    // delivery of the reference loop (the minimal program that `make bench` measures beside
+    // Hookline). The ratio is multiplied by the CPU time of the reference loop in the row
+    // `delivery`, because all costs must be of the machine that measured this row.
+    retryWriteMicros: (ofReference * 1e6) / beside('delivery', cheapest, 'deliveries'),
+    eventBytes: beside('retries', retried, 'size of the record in the retry topic'),
+    retryRecordBytes: measured('retries', retried, 'size of the record in the retry topic'),
+    collect: measured('collector', collected, 'CPU per message'),
+    collectorMb: measured('collector', collected, 'peak memory'),
+    memberBytes: measured('audiences', restored, 'memory per member'),
+    restore: 1e6 / measured('audiences', restored, 'members restored'),
   }
   if (missing.length > 0)
     throw new Error(`figures that are not published or not a number: ${[...new Set(missing)].join('; ')}`)

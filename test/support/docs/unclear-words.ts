@@ -21,14 +21,6 @@ const idiom = 'an idiom that readers of English as a second language do not know
 const vague = 'the actor or the thing is not named'
 const ownWord = 'a private word for a concept that has a term in the glossary'
 
-const inResults = 'has names of figures in docs/performance/results.json'
-const namesOfFigures = {
-  'deploy/tools/capacity/coefficients.ts': inResults,
-  'test/tools/bench/publication/summary-rows.ts': inResults,
-  'test/tools/bench/publication/labels.ts': inResults,
-  'test/tools/bench/rows/retries.ts': inResults,
-}
-
 export const unclearWords: readonly UnclearWord[] = [
   { pattern: /\b(whoever|whosoever)\b/, instead: 'the role or the component', why: vague },
   {
@@ -57,7 +49,6 @@ export const unclearWords: readonly UnclearWord[] = [
     pattern: /\bpark(s|ed|ing)?\b/,
     instead: '"deferred", or "waiting in a retry topic" after an attempt',
     why: ownWord,
-    except: namesOfFigures,
   },
   { pattern: /\bmove(s|d)? on\b/, instead: '"deferred", or "continues with"', why: ownWord },
   {

@@ -5,6 +5,7 @@ import { createInstallation, type Installation } from './installation.ts'
 import { type Profiled, profileOf } from './profile-summary.ts'
 import type { Bench, Figures, Outcome } from './rows/row.ts'
 import { median } from './statistics.ts'
+import { variantOf } from './variant-names.ts'
 
 /**
  * A comparison of forwarders, which are programs that read events from a topic and send them as
@@ -63,7 +64,7 @@ async function compare(
       await installation.forgetPositions()
       drains.set(forwarder.name, run)
       bench.say(lineOf(forwarder.name, at, round, run))
-      profiles.push(...(await profileOf(`${forwarder.name}, ${at.delayMs} ms`, run)))
+      profiles.push(...(await profileOf(variantOf.delivery(forwarder.name, at.delayMs), run)))
     }
     rounds.push(drains)
   }
@@ -93,12 +94,12 @@ function figuresOf(name: string, { delayMs, inFlight }: Case, rounds: Rounds): F
   const middle = (of: (drain: Drain) => number): number => median(drains.map(of))
   return {
     forwarder: name,
-    'answer after ms': delayMs,
-    'in flight': inFlight,
+    'response after ms': delayMs,
+    'requests in progress': inFlight,
     'deliveries / CPU s': rateOf(name, rounds),
     'deliveries / s': Math.round(middle(({ perSecond }) => perSecond)),
     'peak MB': peakOf(name, rounds),
-    'first after s': middle(({ firstAfter }) => firstAfter),
+    'first delivery after s': middle(({ firstAfter }) => firstAfter),
     lost: Math.max(...drains.map(({ lost }) => lost)),
     duplicates: Math.max(...drains.map(({ duplicates }) => duplicates)),
   }
@@ -112,5 +113,6 @@ export const ratio = (name: string, other: string, rounds: Rounds): number =>
   median(rounds.map(round => (round.get(name)?.perCpuSecond ?? 0) / (round.get(other)?.perCpuSecond ?? Number.NaN)))
 
 const lineOf = (name: string, { delayMs, inFlight }: Case, round: number, run: Drain): string =>
-  `${name}, ${delayMs} ms, ${inFlight} in flight, run ${round}: ${Math.round(run.perCpuSecond)} deliveries / CPU s, ` +
-  `${Math.round(run.perSecond)} / s, ${Math.round(run.peakMb)} MB, lost ${run.lost}, twice ${run.duplicates}`
+  `${variantOf.delivery(name, delayMs)}, ${inFlight} requests in progress, run ${round}: ` +
+  `${Math.round(run.perCpuSecond)} deliveries per CPU second, ${Math.round(run.perSecond)} per second, ` +
+  `peak memory ${Math.round(run.peakMb)} MB, ${run.lost} lost, ${run.duplicates} duplicated`

@@ -1,5 +1,6 @@
 import { bounds, type Finding } from './bounds.ts'
 import type { Drain } from './drain-topic.ts'
+import type { FigureName } from './figure-names.ts'
 import { type Profiled, profileOf } from './profile-summary.ts'
 import type { Bench, Figures, Outcome } from './rows/row.ts'
 import { median } from './statistics.ts'
@@ -54,10 +55,15 @@ export function printDrain({ say }: Pick<Bench, 'say'>, name: string, run: numbe
 const costOf = ({ perCpuSecond }: Pick<Drain, 'perCpuSecond'>): number => 1e6 / perCpuSecond
 
 /**
- * Computes the CPU time of a delivery at each step, relative to the first step. Each round gives
- * one ratio, and the result is the median of these ratios.
+ * Computes the CPU time of a delivery at each step. `ratio` is the name of the figure that compares
+ * this time with that of the first step. Absent: the outcome does not have this figure.
  */
-export function costByStep(forwarder: string, steps: readonly Named[], rounds: readonly Round[]): Outcome {
+export function costByStep(
+  forwarder: string,
+  steps: readonly Named[],
+  rounds: readonly Round[],
+  ratio?: FigureName,
+): Outcome {
   const [smallest] = steps
   const figures: Figures[] = []
   const findings: Finding[] = []
@@ -68,17 +74,14 @@ export function costByStep(forwarder: string, steps: readonly Named[], rounds: r
     const worst = (of: (drain: Drain) => number): number => Math.max(...drains.map(of))
     const peakMb = Math.round(median(drains.map(drain => drain.peakMb)))
     const [lost, duplicates] = [worst(drain => drain.lost), worst(drain => drain.duplicates)]
-    figures.push({ '': step.name, 'µs CPU a delivery': cost, 'peak MB': peakMb, lost, duplicates })
-    findings.push({ subject, what: 'CPU a delivery', unit: 'µs', measured: cost })
-    if (smallest !== undefined && step !== smallest)
-      findings.push({
-        ...{ subject, what: `of that with ${smallest.name}`, measured: costRatio(step, smallest, rounds) },
-        ...bounds.growth,
-      })
+    figures.push({ '': step.name, 'µs CPU per delivery': cost, 'peak MB': peakMb, lost, duplicates })
+    findings.push({ subject, what: 'CPU per delivery', unit: 'µs', measured: cost })
+    if (ratio !== undefined && smallest !== undefined && step !== smallest)
+      findings.push({ subject, what: ratio, measured: costRatio(step, smallest, rounds), ...bounds.growth })
     findings.push(
       { subject, what: 'peak memory', unit: 'MB', measured: peakMb },
       { subject, what: 'lost', measured: lost, ...bounds.lost },
-      { subject, what: 'delivered twice', measured: duplicates, ...bounds.duplicates },
+      { subject, what: 'duplicated', measured: duplicates, ...bounds.duplicates },
     )
   }
   return { figures, findings }
@@ -89,7 +92,11 @@ export const costByStepWithProfiles = async (
   forwarder: string,
   steps: readonly Named[],
   rounds: readonly Round[],
-): Promise<Outcome> => ({ ...costByStep(forwarder, steps, rounds), profiles: await profilesOf(forwarder, rounds) })
+  ratio: FigureName,
+): Promise<Outcome> => ({
+  ...costByStep(forwarder, steps, rounds, ratio),
+  profiles: await profilesOf(forwarder, rounds),
+})
 
 async function profilesOf(forwarder: string, rounds: readonly Round[]): Promise<readonly Profiled[]> {
   const profiles: Profiled[] = []

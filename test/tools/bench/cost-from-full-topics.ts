@@ -1,5 +1,6 @@
 import { cheapestOf, costByStepWithProfiles, printDrain, type Round } from './cost-by-case.ts'
 import { type Contender, drainInTurns } from './drain-in-turns.ts'
+import type { FigureName } from './figure-names.ts'
 import type { Target } from './forwarders/forwarder.ts'
 import { hooklineForwarder } from './forwarders/hookline.ts'
 import { createInstallation, type Installation, type InstallationOptions } from './installation.ts'
@@ -21,10 +22,11 @@ const delayMs = 20
 const inFlight = 512
 
 /**
- * Measures the CPU time of a delivery at each size, relative to the smallest size. Each topic is
- * filled before its forwarder starts.
+ * Measures the CPU time of a delivery at each size. `ratio` is the name of the figure that compares
+ * this time with that of the first size, the smallest one. Each topic is filled before its
+ * forwarder starts.
  */
-export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[]): Promise<Outcome> {
+export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[], ratio: FigureName): Promise<Outcome> {
   const { stage, profile } = bench
   // At the start V8 compiles the code, which takes a second of CPU time or more. With this number
   // of events, the compilation has finished before the measured part of the run begins.
@@ -53,5 +55,5 @@ export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[]): P
       rounds.push(round)
     }
   for (const { job } of Object.values(contenders)) await job.installation.close()
-  return costByStepWithProfiles(forwarder.name, sizes, rounds)
+  return costByStepWithProfiles(forwarder.name, sizes, rounds, ratio)
 }

@@ -87,17 +87,23 @@ function outcomeOf(
   const seconds = (share: number): number => percentile(inForceMs, share) / 1_000
   return {
     findings: [
-      { subject, what: 'change in force after, p50', unit: 's', measured: seconds(0.5) },
-      { subject, what: 'change in force after, p99', unit: 's', measured: seconds(0.99), ...bounds.changeInForce },
-      { subject, what: 'p99 with changes', unit: 'ms', measured: median(beside) },
+      { subject, what: 'time until a change is in force, p50', unit: 's', measured: seconds(0.5) },
       {
-        ...{ subject, what: 'p99 of that without changes', measured: ratio },
+        subject,
+        what: 'time until a change is in force, p99',
+        unit: 's',
+        measured: seconds(0.99),
+        ...bounds.changeInForce,
+      },
+      { subject, what: 'p99 latency with changes', unit: 'ms', measured: median(beside) },
+      {
+        ...{ subject, what: 'p99 latency with changes, relative to no changes', measured: ratio },
         reference: { name: 'no changes', measured: median(without), unit: 'ms' },
         ...bounds.besideChanges,
       },
       { subject, what: 'lost', measured: Math.max(...loads.map(({ lost }) => lost)), ...bounds.lost },
       {
-        ...{ subject, what: 'delivered twice', measured: Math.max(...loads.map(({ duplicates }) => duplicates)) },
+        ...{ subject, what: 'duplicated', measured: Math.max(...loads.map(({ duplicates }) => duplicates)) },
         ...bounds.duplicates,
       },
     ],

@@ -5,7 +5,6 @@ import { transports } from './forwarders/hookline.ts'
 import { peer } from './forwarders/peer.ts'
 import { type Options, parseOptions, type RowName } from './options.ts'
 import { type Circumstances, entriesOf } from './publication/entries.ts'
-import { labelOf, variantLabelOf } from './publication/labels.ts'
 import { commitOf, publish } from './publication/publish.ts'
 import { amountOf, bound, failuresOf, type NamedOutcome, reportOf } from './report.ts'
 import { audiencesRow } from './rows/audiences.ts'
@@ -163,9 +162,7 @@ async function keep(circumstances: Circumstances, outcomes: readonly NamedOutcom
 function conclude({ gates, profile }: Options, outcomes: readonly NamedOutcome[]): boolean {
   const failures = failuresOf(outcomes)
   for (const failure of failures)
-    say(
-      `FAILS: ${variantLabelOf(failure.subject)}: ${labelOf(failure.what)} is ${amountOf(failure)}, must be ${bound(failure.must)}`,
-    )
+    say(`FAILS: ${failure.subject}: ${failure.what} is ${amountOf(failure)}, must be ${bound(failure.must)}`)
   const broken = outcomes.filter(({ broke }) => broke !== undefined)
   for (const { row, broke } of broken) say(`row ${row} has no results, because an error ended it: ${broke}`)
   if (broken.length > 0) return false

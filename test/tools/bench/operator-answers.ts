@@ -1,5 +1,6 @@
 import { askObjects } from '../../support/operator/object-requests.ts'
 import { bounds, type Finding } from './bounds.ts'
+import type { FigureName } from './figure-names.ts'
 import type { Figures } from './rows/row.ts'
 import { percentile } from './statistics.ts'
 
@@ -38,19 +39,15 @@ export async function ask(url: string, { path }: Question, count: number): Promi
 export function answerFindings(subject: string, answers: readonly Answer[]): readonly Finding[] {
   const all = answers.map(({ ms }) => ms)
   const complete = answers.filter(({ isPartial }) => !isPartial).map(({ ms }) => ms)
+  const finding = (what: FigureName, ms: number): Finding => ({ subject, what, unit: 'ms', measured: ms })
   return [
-    { subject, what: 'p50', unit: 'ms', measured: percentile(all, 0.5) },
-    { subject, what: 'p95', unit: 'ms', measured: percentile(all, 0.95) },
-    { subject, what: 'slowest', unit: 'ms', measured: Math.max(...all) },
-    { subject, what: 'partial', measured: 1 - complete.length / all.length },
+    finding('p50', percentile(all, 0.5)),
+    finding('p95', percentile(all, 0.95)),
+    finding('slowest', Math.max(...all)),
+    { subject, what: 'share of partial responses (1: all)', measured: 1 - complete.length / all.length },
     ...(complete.length === 0
       ? []
-      : [
-          {
-            ...{ subject, what: 'p95 of those not partial', unit: 'ms', measured: percentile(complete, 0.95) },
-            ...bounds.operatorAnswer,
-          },
-        ]),
+      : [{ ...finding('p95 of complete responses', percentile(complete, 0.95)), ...bounds.operatorAnswer }]),
   ]
 }
 

@@ -22,14 +22,17 @@ const writtenOf =
     written[n % written.length] as Written
 
 /** What the requests and pages can show. `written` are some of the dead letters. */
-export interface Places {
+export interface Contents {
   readonly destinations: number
   readonly sources: number
   readonly written: readonly Written[]
 }
 
-/** The requests in the order of measurement. */
-export function questionsOf({ destinations, sources, written }: Places): readonly Question[] {
+/**
+ * The requests in the order of measurement. Names with 50,000 or 100 dead letters are about a busy
+ * destination or another one, with a million dead letters in total.
+ */
+export function questionsOf({ destinations, sources, written }: Contents): readonly Question[] {
   const [idAt, writtenAt] = [idOf(destinations), writtenOf(written)]
   const list = '/v1/destinations?limit=100'
   const letters = '/v1/dead-letters?limit=100'
@@ -48,10 +51,13 @@ export function questionsOf({ destinations, sources, written }: Places): readonl
     { name: 'dead letters, next page', path: (_, next) => letters + after(next) },
     { name: 'dead letters of the last hour', path: () => `${letters}&since=1h` },
     { name: 'dead letters by reason', path: () => `${letters}&reason=http_4xx` },
-    { name: 'dead letters of a busy destination', path: n => `${letters}&destination=${destinationId(n % busyUntil)}` },
-    { name: 'dead letters of another destination', path: () => `${letters}&destination=${few}` },
     {
-      name: 'dead letters of another destination, next page',
+      name: 'dead letters of a destination with 50,000',
+      path: n => `${letters}&destination=${destinationId(n % busyUntil)}`,
+    },
+    { name: 'dead letters of a destination with 100', path: () => `${letters}&destination=${few}` },
+    {
+      name: 'dead letters of a destination with 100, next page',
       path: (_, next) => `${letters}&destination=${few}${after(next)}`,
     },
     { name: 'a dead letter', path: n => `/v1/dead-letters/${encodeURIComponent(writtenAt(n).key)}` },
@@ -73,7 +79,7 @@ export const jobQuestions = (replay: string): readonly Question[] => [
 ]
 
 /** The pages of the console. */
-export function pagesOf({ destinations, written }: Places, replay: string): readonly ConsolePage[] {
+export function pagesOf({ destinations, written }: Contents, replay: string): readonly ConsolePage[] {
   const [idAt, writtenAt] = [idOf(destinations), writtenOf(written)]
   return [
     { name: 'Overview', path: () => '/' },
@@ -83,10 +89,10 @@ export function pagesOf({ destinations, written }: Places, replay: string): read
     { name: 'Add a destination', path: () => '/new-destination' },
     { name: 'Dead letters', path: () => '/dead-letters' },
     {
-      name: 'Dead letters of a busy destination',
+      name: 'Dead letters of a destination with 50,000',
       path: n => `/dead-letters?destination=${destinationId(n % busyUntil)}`,
     },
-    { name: 'Dead letters of another destination', path: () => `/dead-letters?destination=${few}` },
+    { name: 'Dead letters of a destination with 100', path: () => `/dead-letters?destination=${few}` },
     { name: 'Dead letters by reason', path: () => '/dead-letters?reason=http_4xx' },
     { name: 'a dead letter', path: n => `/dead-letters/${encodeURIComponent(writtenAt(n).key)}` },
     { name: 'a message', path: n => `/messages/${writtenAt(n).messageId}` },

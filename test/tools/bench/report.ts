@@ -1,5 +1,4 @@
 import { type Bound, type Finding, type Verdict, verdictOf } from './bounds.ts'
-import { columnTitleOf, labelOf, unitLabelOf, variantLabelOf } from './publication/labels.ts'
 import type { Figures, Outcome } from './rows/row.ts'
 
 /** Result of one row of the bench, with the name of the row, such as `delivery`. */
@@ -20,8 +19,8 @@ export function reportOf(outcomes: readonly NamedOutcome[]): string {
 function tables({ figures, findings }: Outcome): readonly string[] {
   const header = ['program and case', 'figure', 'measured', 'must', 'aim', 'verdict']
   const lines = findings.map(finding => [
-    variantLabelOf(finding.subject),
-    labelOf(finding.what),
+    finding.subject,
+    finding.what,
     amountOf(finding),
     bound(finding.must),
     bound(finding.aim),
@@ -35,14 +34,14 @@ function tables({ figures, findings }: Outcome): readonly string[] {
  * was infinite or not measured.
  */
 export const amountOf = ({ measured, unit }: { readonly measured: number | null; readonly unit?: string }): string =>
-  [shown(measured ?? Number.NaN), unitLabelOf(unit)].filter(Boolean).join(' ')
+  [shown(measured ?? Number.NaN), unit].filter(Boolean).join(' ')
 
 /** Combines figures with the same columns into one table. */
 function sheets(figures: readonly Figures[]): readonly string[] {
   const byColumns = Map.groupBy(figures, each => Object.keys(each).join('\n'))
   return [...byColumns.values()].map(lines =>
     table(
-      Object.keys(lines[0] ?? {}).map(columnTitleOf),
+      Object.keys(lines[0] ?? {}),
       lines.map(line => Object.values(line).map(each => (typeof each === 'number' ? shown(each) : each))),
     ),
   )

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { mallocSettings, nodeFlags } from '../../../../deploy/tools/local/node-flags.ts'
 import { freePorts } from '../../../../deploy/tools/local/ports.ts'
 import { type ForwarderProcess, type Job, startNode } from '../forwarders/forwarder.ts'
-import type { BareSettings } from './bare-process.ts'
+import type { ReferenceServerSettings } from './reference-server-process.ts'
 
 /** A server that accepts batches over HTTP. */
 export interface CollectorServer {
@@ -13,8 +13,13 @@ export interface CollectorServer {
   start(job: Job, port: number): Promise<ForwarderProcess>
 }
 
+/** A server with which the collector is compared. */
+export interface ReferenceServer extends CollectorServer {
+  readonly name: 'bare handler' | 'server that only parses'
+}
+
 const program = new URL('../../../../bin/hookline.js', import.meta.url).pathname
-const bareProgram = new URL('bare-process.ts', import.meta.url).pathname
+const referenceProgram = new URL('reference-server-process.ts', import.meta.url).pathname
 
 /**
  * The collector of Hookline with all features on: write keys, limits, normalisation, Avro, acks of
@@ -35,12 +40,12 @@ export const hooklineCollector: CollectorServer = {
  * A fastify handler that parses the same bodies as the collector. If `writes` is true, it also
  * writes each message unchanged to Kafka with kafkajs.
  */
-export const bareCollector = (writes: boolean): CollectorServer => ({
-  name: writes ? 'bare fastify, written' : 'bare fastify, parsed only',
+export const referenceServer = (writes: boolean): ReferenceServer => ({
+  name: writes ? 'bare handler' : 'server that only parses',
   start(job, port) {
     const topic = writes ? job.installation.topics.events : undefined
-    const settings: BareSettings = { port, brokers: job.stage.brokers, topic }
-    return startNode(job, bareProgram, [JSON.stringify(settings)])
+    const settings: ReferenceServerSettings = { port, brokers: job.stage.brokers, topic }
+    return startNode(job, referenceProgram, [JSON.stringify(settings)])
   },
 })
 

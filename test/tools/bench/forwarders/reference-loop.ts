@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { ReferenceLoopName } from '../figure-names.ts'
 import { type Forwarder, startNode, targetsOf } from './forwarder.ts'
 import type { LoopSettings } from './reference-loop-process.ts'
 
@@ -8,14 +9,14 @@ const program = new URL('reference-loop-process.ts', import.meta.url).pathname
  * The reference loop: a minimal program that forwards records with kafkajs and an HTTP client. Its
  * cost is the lower bound with which the cost of Hookline is compared.
  */
-export const referenceLoop = (client: LoopSettings['client']): Forwarder => ({
-  name: `bare ${client}`,
+export const referenceLoop = (client: LoopSettings['client']): Forwarder & { readonly name: ReferenceLoopName } => ({
+  name: `reference loop with ${client}`,
   start(job) {
     const settings: LoopSettings = {
       client,
       brokers: job.stage.brokers,
       topic: job.installation.topics.events,
-      group: `${job.installation.topics.events}.bare-${randomUUID()}`,
+      group: `${job.installation.topics.events}.reference-loop-${randomUUID()}`,
       url: targetsOf(job)[0].url,
       inFlight: job.inFlight,
       partitions: job.installation.partitions,

@@ -1,5 +1,6 @@
 import { type Bar, type Finding, limitsNamed, type Verdict, verdictOf } from '../bounds.ts'
-import { repeatedBacklog, rowsWithoutRepetition } from '../options.ts'
+import type { FigureName } from '../figure-names.ts'
+import { type RowName, repeatedBacklog, rowsWithoutRepetition } from '../options.ts'
 import type { NamedOutcome } from '../report.ts'
 
 export interface Circumstances {
@@ -29,7 +30,7 @@ export interface Value extends Omit<Finding, 'subject' | 'measured'> {
  */
 export interface Entry extends Circumstances {
   readonly row: string
-  /** The subject and the conditions of the measurement: `hookline got, 20 ms`. */
+  /** The subject and the conditions of the measurement: `hookline got, responses after 20 ms`. */
   readonly variant: string
   readonly values: readonly Value[]
 }
@@ -97,6 +98,6 @@ export const neverPublished = (entries: readonly Entry[], rows: readonly string[
 /** Finds one published figure. Undefined if there is none. */
 export const figureOf = (
   entries: readonly Entry[],
-  { row, variant, what }: { readonly row: string; readonly variant: string; readonly what: string },
+  { row, variant, what }: { readonly row: RowName; readonly variant: string; readonly what: FigureName },
 ): Value | undefined =>
   entries.find(entry => entry.row === row && entry.variant === variant)?.values.find(value => value.what === what)

@@ -1,11 +1,14 @@
+import type { FigureName } from '../figure-names.ts'
+import type { RowName } from '../options.ts'
 import { shown } from '../report.ts'
+import { variantOf } from '../variant-names.ts'
 import { type Entry, figureOf } from './entries.ts'
 
 /** A figure of README.md: the published value that it shows, and the sentence around it. */
 interface ReadmeFigure {
-  readonly row: string
+  readonly row: RowName
   readonly variant: string
-  readonly what: string
+  readonly what: FigureName
   /** The value as README.md prints it. */
   readonly value: (measured: number) => string
   readonly sentence: string
@@ -14,18 +17,22 @@ interface ReadmeFigure {
 /** README.md shows at most five figures: these three, and two of `make chaos`. */
 const figures: readonly ReadmeFigure[] = [
   {
-    ...{ row: 'delivery', variant: 'hookline undici, 20 ms', what: 'deliveries' },
+    ...{ row: 'delivery', variant: variantOf.delivery('hookline undici', 20), what: 'deliveries' },
     value: measured => `${shown(measured)} deliveries per CPU second`,
     sentence: 'with endpoints that respond after 20 ms (one process, HTTP client undici)',
   },
   {
-    ...{ row: 'live', variant: 'hookline undici, 1000/s, 20 ms', what: 'p99' },
+    ...{ row: 'live', variant: variantOf.live('hookline undici', 1_000, 20), what: 'p99' },
     value: measured => `${shown(measured)} ms`,
     sentence:
       'p99 latency from the append to Kafka to the response, at 1,000 events per second and endpoints that respond after 20 ms',
   },
   {
-    ...{ row: 'isolation', variant: 'hookline undici, 25 of 50 dead', what: 'healthy events in time' },
+    ...{
+      row: 'isolation',
+      variant: variantOf.isolation('hookline undici', 25, 50),
+      what: 'share of the other events delivered within 1 s',
+    },
     value: measured => `${shown(measured * 100)} %`,
     sentence: 'of the events for healthy endpoints delivered within one second while 25 of 50 endpoints hang',
   },

@@ -1,3 +1,4 @@
+import { variantOf } from '../variant-names.ts'
 import type { Headline } from './tables.ts'
 
 /** The rows of the summary table in docs/performance/README.md. */
@@ -6,28 +7,28 @@ export const summaryRows: readonly Headline[] = [
     title:
       'deliveries per CPU second with undici, relative to the reference loop (kafkajs + undici); responses after 0 / 20 / 200 ms',
     row: 'delivery',
-    what: 'of bare undici',
+    what: 'deliveries per CPU second, relative to the reference loop with undici',
     of: /^hookline undici,/,
   },
   {
     title:
       'deliveries per CPU second with undici, relative to Benthos 4.60 (the engine of Redpanda Connect) as shipped, with 2 idle connections per host; responses after 0 / 20 / 200 ms',
     row: 'peers',
-    what: 'of benthos',
+    what: 'deliveries per CPU second, relative to benthos',
     of: /^hookline undici,/,
   },
   {
     title:
       'deliveries per CPU second with undici, relative to Benthos 4.60 with 8,192 idle connections per host; responses after 0 / 20 / 200 ms',
     row: 'peers',
-    what: 'of benthos-tuned',
+    what: 'deliveries per CPU second, relative to benthos-tuned',
     of: /^hookline undici,/,
   },
   {
     title:
       'deliveries per CPU second with got, relative to the reference loop (kafkajs + got); responses after 0 / 20 / 200 ms',
     row: 'delivery',
-    what: 'of bare got',
+    what: 'deliveries per CPU second, relative to the reference loop with got',
     of: /^hookline got,/,
   },
   {
@@ -46,77 +47,81 @@ export const summaryRows: readonly Headline[] = [
     title:
       '1 of 10 endpoints does not respond: share of the events for the other nine that are delivered within 1 s (1 means all); got / undici',
     row: 'isolation',
-    what: 'healthy events in time',
-    of: /, 1 of 10 dead/,
+    what: 'share of the other events delivered within 1 s',
+    of: new RegExp(`${variantOf.isolation('', 1, 10)}$`),
   },
   { title: 'SIGKILL at 1,000 events per second: lost events', row: 'crash', what: 'lost' },
   {
     title: 'SIGKILL at 1,000 events per second: duplicated events, divided by 1,000 events per second',
     row: 'crash',
-    what: 'delivered twice',
+    what: 'duplicated',
   },
-  { title: 'SIGKILL at 1,000 events per second: time to the next delivery', row: 'crash', what: 'next delivery after' },
+  {
+    title: 'SIGKILL at 1,000 events per second: time to the next delivery',
+    row: 'crash',
+    what: 'time to the next delivery',
+  },
   {
     title:
       'CPU to write a retry to its topic and read it again, relative to a delivery of the reference loop; got / undici',
     row: 'retries',
-    what: 'park and release, of a bare delivery',
+    what: 'CPU of a retry, relative to a delivery of the reference loop',
   },
   {
     title: 'an endpoint recovers and gets its backlog: p99 of another endpoint, relative to its p99 before the outage',
     row: 'outage',
-    what: 'p99 of the other endpoint, of that before',
+    what: 'p99 of the other endpoint, relative to before the outage',
   },
-  { title: 'time from process start to first delivery', row: 'start', what: 'first delivery after' },
-  { title: 'CPU of an idle process', row: 'idle', what: 'CPU' },
+  { title: 'time from process start to first delivery', row: 'start', what: 'time to the first delivery' },
+  { title: 'CPU of an idle process', row: 'idle', what: 'average CPU use' },
   {
     title:
       'collector: messages per CPU second, relative to a bare handler that writes with acks=all; 1 / 20 messages per request',
     row: 'collector',
-    what: 'of bare fastify, written',
+    what: 'messages per CPU second, relative to the bare handler',
   },
   {
     title:
       "`track()`: CPU per message of @segment/analytics-node, relative to that of Hookline's client library; at full speed / at 2,000 calls per second",
     row: 'client',
-    what: 'times cheaper than @segment/analytics-node',
+    what: "CPU per message of @segment/analytics-node, relative to that of Hookline's library",
   },
-  { title: 'audience members that a starting process reads from Kafka', row: 'audiences', what: 'restored' },
+  { title: 'audience members that a starting process reads from Kafka', row: 'audiences', what: 'members restored' },
   {
     title: 'CPU per delivery with 10 / 100 / 1,000 destinations, relative to one',
     row: 'destinations',
-    what: 'of that with 1 destination',
+    what: 'CPU per delivery, relative to 1 destination',
   },
   {
     title: '10,000 destinations: time from process start until ready',
     row: 'destinations-10000',
-    what: 'ready after',
+    what: 'time from process start until ready',
   },
   {
     title:
       "10,000 destinations: p99 of the time from the operator API's response to a change until every process uses the change",
     row: 'destinations-10000',
-    what: 'change in force after, p99',
+    what: 'time until a change is in force, p99',
   },
   {
     title: '10,000 destinations: p99 latency while they change, relative to no changes',
     row: 'destinations-10000',
-    what: 'p99 of that without changes',
+    what: 'p99 latency with changes, relative to no changes',
   },
   {
     title: '10,000 destinations: memory per destination',
     row: 'destinations-10000',
-    what: 'memory of a destination',
+    what: 'memory per destination',
   },
   {
     title: 'operator API, 10,000 destinations and a million dead letters: complete responses that took more than 2 s',
     row: 'operator',
-    what: 'complete answers after 2 s',
+    what: 'complete responses that took more than 2 s',
   },
   {
     title: 'console, 10,000 destinations and a million dead letters: p95 of the time to load the slowest page',
     row: 'operator',
-    what: 'p95 of the slowest page',
+    what: 'p95 of the time to load the slowest page',
   },
   {
     title: 'operator process, 10,000 destinations and a million dead letters: peak memory',
@@ -127,7 +132,7 @@ export const summaryRows: readonly Headline[] = [
     title:
       'p99 of the events for one destination during a resend of 100,000 events to another one, relative to no resend',
     row: 'resend',
-    what: 'p99 of that without a resend',
+    what: 'p99 of the live events, relative to no resend',
   },
   {
     title:
@@ -138,16 +143,16 @@ export const summaryRows: readonly Headline[] = [
   {
     title: 'CPU per delivery with a backlog of 100,000 / 1,000,000 records, relative to 10,000 records',
     row: 'backlog',
-    what: 'of that with backlog of 10,000',
+    what: 'CPU per delivery, relative to a backlog of 10,000',
   },
   {
     title: 'CPU per delivery with 60 / 240 partitions, relative to 12',
     row: 'partitions',
-    what: 'of that with 12 partitions',
+    what: 'CPU per delivery, relative to 12 partitions',
   },
   {
     title: 'deliveries per second of two processes with a core each, relative to one process',
     row: 'processes',
-    what: 'of one process, worked out for a core each',
+    what: 'deliveries with a core each, relative to one process',
   },
 ]

@@ -1,9 +1,10 @@
 import { code, table } from '../../../../deploy/tools/reference/markdown.ts'
 import type { Verdict } from '../bounds.ts'
+import type { FigureName } from '../figure-names.ts'
 import type { RowName } from '../options.ts'
 import { amountOf, bound, shown } from '../report.ts'
 import { type Circumstances, type Entry, neverPublished, runsOf, type Value } from './entries.ts'
-import { comparedLabelOf, labelOf, rowTexts, unitLabelOf, variantLabelOf } from './labels.ts'
+import { rowTexts } from './row-texts.ts'
 
 /**
  * Returns all published results: a section for each row of the bench (`delivery`, `live`, …). A
@@ -79,12 +80,12 @@ function valuesTables(entries: readonly Entry[]): readonly string[] {
       const own = shownEntries.filter(({ variant }) => begin.test(variant))
       return own.length > 0 ? [wideTable(own, begin, title)] : []
     }),
-    ...(zeros.length > 0 ? [`As required, 0 in all cases: ${zeros.map(labelOf).join(', ')}.`] : []),
+    ...(zeros.length > 0 ? [`As required, 0 in all cases: ${zeros.join(', ')}.`] : []),
     ...(isComplete ? ['As required, the verified request of each repetition was complete.'] : []),
   ]
 }
 
-const completeRuns = 'runs with whole requests'
+const completeRuns: FigureName = 'repetitions in which the verified request was complete'
 
 /** Whether the entries have the figure `completeRuns`, and it reaches its limit in all of them. */
 function areComplete(entries: readonly Entry[]): boolean {
@@ -104,8 +105,8 @@ function requiredZeros(entries: readonly Entry[]): readonly string[] {
 function narrowTable(entries: readonly Entry[]): string {
   const lines = entries.flatMap(({ variant, values }) =>
     values.map(value => [
-      variantLabelOf(variant),
-      labelOf(value.what),
+      variant,
+      value.what,
       amountOf(value),
       referenceText(value),
       bound(value.must),
@@ -121,10 +122,10 @@ function wideTable(entries: readonly Entry[], begin: RegExp, title: string): str
   const names = [...new Set(values.map(({ what }) => what))]
   const columns = names.map(what => {
     const limit = bound(values.find(value => value.what === what)?.must)
-    return limit === '' ? labelOf(what) : `${labelOf(what)} (must be ${limit})`
+    return limit === '' ? what : `${what} (must be ${limit})`
   })
   const lines = entries.map(entry => [
-    variantLabelOf(entry.variant.replace(begin, '')),
+    entry.variant.replace(begin, ''),
     ...names.map(what => {
       const value = entry.values.find(each => each.what === what)
       return value === undefined ? '–' : amountOf(value)
@@ -135,7 +136,7 @@ function wideTable(entries: readonly Entry[], begin: RegExp, title: string): str
 }
 
 const referenceText = ({ reference }: Value): string =>
-  reference === undefined ? '' : `${comparedLabelOf(reference.name)}: ${amountOf(reference)}`
+  reference === undefined ? '' : `${reference.name}: ${amountOf(reference)}`
 
 /**
  * A line of the summary table. It shows figures of one row of the bench, such as `delivery`, that
@@ -143,8 +144,8 @@ const referenceText = ({ reference }: Value): string =>
  */
 export interface Headline {
   readonly title: string
-  readonly row: string
-  readonly what: string
+  readonly row: RowName
+  readonly what: FigureName
   /** Only variants whose names match are shown. Absent: all. */
   readonly of?: RegExp
 }
@@ -163,7 +164,7 @@ export function summaryText(entries: readonly Entry[], headlines: readonly Headl
     const figures = found.map(({ measured }) => shown(measured ?? Number.NaN)).join(' / ')
     return [
       title,
-      [figures, unitLabelOf(first.unit)].filter(Boolean).join(' '),
+      [figures, first.unit].filter(Boolean).join(' '),
       once(found.map(({ must }) => bound(must))),
       once(found.map(({ aim }) => bound(aim))),
       worst(found.map(({ verdict }) => verdict)),

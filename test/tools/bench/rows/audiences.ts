@@ -10,6 +10,7 @@ import { createInstallation, type Installation } from '../installation.ts'
 import { benchAudience, benchDestination, fillMemberships } from '../memberships-topic.ts'
 import { cpuSeconds, micros, residentMb, together } from '../process-usage.ts'
 import { profileOf } from '../profile-summary.ts'
+import { variantOf } from '../variant-names.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
 const program = new URL('../../../../bin/hookline.js', import.meta.url).pathname
@@ -47,18 +48,24 @@ export async function audiencesRow(bench: Bench): Promise<Outcome> {
     bench.say(
       `restored ${full.members} members: ${Math.round(perSecond)} per CPU second, ${Math.round(each)} bytes per member`,
     )
-    const subject = `hookline, ${count} members`
+    const subject = variantOf.audiences(count)
     return {
       findings: [
-        { subject, what: 'restored', unit: 'members / CPU s', measured: perSecond, ...bounds.restoredPerCpuSecond },
-        { subject, what: 'memory of a member', unit: 'bytes', measured: each, ...bounds.bytesPerMember },
-        { subject, what: 'members missing', measured: count - full.members, ...bounds.lost },
+        {
+          subject,
+          what: 'members restored',
+          unit: 'members per CPU second',
+          measured: perSecond,
+          ...bounds.restoredPerCpuSecond,
+        },
+        { subject, what: 'memory per member', unit: 'bytes', measured: each, ...bounds.bytesPerMember },
+        { subject, what: 'missing members', measured: count - full.members, ...bounds.lost },
       ],
       figures: [
         {
           members: count,
-          'restored a CPU second': perSecond,
-          'bytes a member': each,
+          'members restored per CPU second': perSecond,
+          'bytes per member': each,
           'resident MB': Math.round(full.residentMb),
           'resident MB without members': Math.round(empty.residentMb),
         },

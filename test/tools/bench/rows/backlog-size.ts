@@ -3,6 +3,7 @@ import { drain } from '../drain-topic.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
 import { repeatedBacklog } from '../options.ts'
+import { shown } from '../report.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
 const sizes = [10_000, 100_000, 1_000_000, 10_000_000]
@@ -23,7 +24,7 @@ export async function backlogRow(bench: Bench): Promise<Outcome> {
       const waiting = scaled(bench, size)
       const count = warmUp + waiting
       return {
-        name: `backlog of ${size.toLocaleString('en-US')}`,
+        name: `backlog of ${shown(size)}`,
         ...(size > repeatedBacklog && { rounds: 1 }),
         async run() {
           const installation = await createInstallation(stage)
@@ -35,5 +36,6 @@ export async function backlogRow(bench: Bench): Promise<Outcome> {
         },
       }
     })
-  return costByStepWithProfiles(forwarder.name, steps, await roundsOf(bench, steps))
+  const rounds = await roundsOf(bench, steps)
+  return costByStepWithProfiles(forwarder.name, steps, rounds, 'CPU per delivery, relative to a backlog of 10,000')
 }

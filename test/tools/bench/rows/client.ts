@@ -18,14 +18,18 @@ const peer = '@segment/analytics-node'
 const shownAs = (client: ClientName): string => (client === 'segment' ? peer : client)
 
 export interface ClientPlan {
-  readonly loads: readonly { readonly name: string; readonly calls: number; readonly perSecond: number | undefined }[]
+  readonly loads: readonly {
+    readonly name: keyof typeof bounds.cheaperThanSegment
+    readonly calls: number
+    readonly perSecond: number | undefined
+  }[]
   readonly outage: { readonly calls: number; readonly perSecond: number }
 }
 
 const full: ClientPlan = {
   loads: [
     { name: 'full speed', calls: 100_000, perSecond: undefined },
-    { name: '2,000 a second', calls: 10_000, perSecond: 2_000 },
+    { name: '2,000 calls a second', calls: 10_000, perSecond: 2_000 },
   ],
   // The number of calls is twice the number of messages that the client's queue can hold. So the
   // run includes the time in which the queue is full.
@@ -76,14 +80,17 @@ async function compare(bench: Bench, installation: Installation, endpoint: Endpo
   const times = median((results.get('hookline') ?? []).map((own, round) => cpuOf(results, round) / cpu(own)))
   return {
     findings: [
-      { subject, what: `times cheaper than ${peer}`, measured: times, ...bounds.cheaperThanSegment[load.name] },
+      {
+        ...{ subject, what: `CPU per message of ${peer}, relative to that of Hookline's library`, measured: times },
+        ...bounds.cheaperThanSegment[load.name],
+      },
       { subject, what: 'lost', measured: lost, ...bounds.lost },
     ],
     figures: clients.map(client => ({
       client: shownAs(client),
       load: load.name,
-      'µs CPU a message': middle(client, cpu),
-      'µs inside the call': middle(client, ({ microsACall }) => microsACall),
+      'µs CPU per message': middle(client, cpu),
+      'µs inside track()': middle(client, ({ microsACall }) => microsACall),
       'messages / s': Math.round(middle(client, ({ perSecond }) => perSecond)),
       'peak MB': Math.round(middle(client, ({ peakMb }) => peakMb)),
     })),
@@ -99,22 +106,22 @@ async function outage(
   installation: Installation,
   { calls, perSecond }: ClientPlan['outage'],
 ): Promise<Outcome> {
-  const nobody = `http://127.0.0.1:${await freePorts(1)}`
+  const unreachable = `http://127.0.0.1:${await freePorts(1)}`
   const figures: Figures[] = []
   const findings: Finding[] = []
   for (const client of ['hookline', 'segment'] as const) {
-    const result = await measure(bench, installation, client, { calls, perSecond, isOutage: true }, nobody)
+    const result = await measure(bench, installation, client, { calls, perSecond, isOutage: true }, unreachable)
     const peakMb = Math.round(result.peakMb)
     bench.say(`${shownAs(client)}, no collector reachable: ${calls} calls, peak ${peakMb} MB`)
     figures.push({
       client: shownAs(client),
-      'calls without an endpoint': calls,
+      'calls without a reachable collector': calls,
       'calls / s': Math.round(result.perSecond),
       'peak MB': peakMb,
     })
     if (client === 'hookline')
       findings.push({
-        subject: 'hookline, nobody listens',
+        subject: 'hookline, no collector reachable',
         what: 'peak memory',
         unit: 'MB',
         measured: peakMb,

@@ -1,21 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Bar, bounds, type Finding } from '../bounds.ts'
 import {
-  bareCollector,
   type CollectorServer,
   hooklineCollector,
+  type ReferenceServer,
+  referenceServer,
   startAndAwait,
 } from '../collectors/collector-servers.ts'
 import { type LoadTally, messageIdPattern, startLoad } from '../collectors/load.ts'
+import type { FigureName } from '../figure-names.ts'
 import { createInstallation, type Installation } from '../installation.ts'
 import { cpuSeconds, micros, peakMb, together } from '../process-usage.ts'
 import { type Profiled, profileOf } from '../profile-summary.ts'
 import { median } from '../statistics.ts'
+import { variantOf } from '../variant-names.ts'
 import type { Bench, Figures, Outcome } from './row.ts'
 
 const connections = 32
-const parsing = bareCollector(false)
-const writing = bareCollector(true)
+const parsing = referenceServer(false)
+const writing = referenceServer(true)
 
 export interface CollectorPlan {
   /**
@@ -24,7 +27,7 @@ export interface CollectorPlan {
    */
   readonly batchSizes: readonly number[]
   /** Servers with which the collector is compared. */
-  readonly references: readonly CollectorServer[]
+  readonly references: readonly ReferenceServer[]
   readonly warmUpMs: number
   readonly seconds: number
 }
@@ -104,7 +107,7 @@ async function measure(
       tally,
       lost: server === parsing ? 0 : accepted.filter(id => !ids.has(id)).length,
       duplicated: stored.length - ids.size,
-      profile: await profileOf(`${server.name}, ${batchSize} in a request`, run),
+      profile: await profileOf(variantOf.collector(server.name, batchSize), run),
     }
   } finally {
     await process.stop()
@@ -115,10 +118,10 @@ function figuresOf(server: CollectorServer, batchSize: number, runs: readonly Ru
   const middle = (of: (run: Run) => number): number => median(runs.map(of))
   return {
     collector: server.name,
-    'messages in a request': batchSize,
+    'messages per request': batchSize,
     'messages / CPU s': Math.round(middle(({ perCpuSecond }) => perCpuSecond)),
     'messages / s': Math.round(middle(({ perSecond }) => perSecond)),
-    'µs CPU a message': middle(({ perCpuSecond }) => 1e6 / perCpuSecond),
+    'µs CPU per message': middle(({ perCpuSecond }) => 1e6 / perCpuSecond),
     'peak MB': Math.round(middle(run => run.peakMb)),
     refused: runs.reduce((sum, { tally }) => sum + tally.refused + tally.broken, 0),
   }
@@ -126,37 +129,43 @@ function figuresOf(server: CollectorServer, batchSize: number, runs: readonly Ru
 
 function findingsOf(
   batchSize: number,
-  references: readonly CollectorServer[],
+  references: readonly ReferenceServer[],
   runs: ReadonlyMap<CollectorServer, readonly Run[]>,
 ): readonly Finding[] {
   const own = runs.get(hooklineCollector) ?? []
-  const subject = `hookline, ${batchSize} in a request`
+  const subject = variantOf.collector('hookline', batchSize)
   const ratio = (other: CollectorServer): number =>
     median(own.map(({ perCpuSecond }, round) => perCpuSecond / (runs.get(other)?.[round]?.perCpuSecond ?? Number.NaN)))
   const worst = (of: (run: Run) => number): number => Math.max(...own.map(of))
-  const finding = (what: string, measured: number, bar: Bar): Finding => ({ subject, what, measured, ...bar })
+  const finding = (what: FigureName, measured: number, bar: Bar): Finding => ({ subject, what, measured, ...bar })
   const price = (server: CollectorServer): number =>
     median((runs.get(server) ?? []).map(({ perCpuSecond }) => 1e6 / perCpuSecond))
-  const bare = references.at(-1)
+  const reference = references.at(-1)
   return [
     {
-      ...{ ...finding('CPU a message', price(hooklineCollector), {}), unit: 'µs' },
-      ...(bare !== undefined && { reference: { name: bare.name, measured: price(bare), unit: 'µs' } }),
+      ...{ ...finding('CPU per message', price(hooklineCollector), {}), unit: 'µs' },
+      ...(reference && { reference: { name: reference.name, measured: price(reference), unit: 'µs' } }),
     },
     { ...finding('peak memory', median(own.map(({ peakMb }) => peakMb)), {}), unit: 'MB' },
-    ...references.map(each => finding(`of ${each.name}`, ratio(each), each === writing ? bounds.ofBareFastify : {})),
+    ...references.map(each =>
+      finding(
+        `messages per CPU second, relative to the ${each.name}`,
+        ratio(each),
+        each === writing ? bounds.ofBareHandler : {},
+      ),
+    ),
     finding(
-      'requests not answered 200',
+      'requests without a 200',
       worst(({ tally }) => tally.refused + tally.broken),
       bounds.lost,
     ),
     finding(
-      'answered 200 and not stored',
+      'messages that got a 200 but are not on the topic',
       worst(({ lost }) => lost),
       bounds.lost,
     ),
     finding(
-      'stored twice',
+      'messages stored twice',
       worst(({ duplicated }) => duplicated),
       bounds.duplicates,
     ),

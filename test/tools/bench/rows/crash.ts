@@ -4,12 +4,16 @@ import type { Job } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
 import { type Live, live, warm } from '../latency-under-load.ts'
-import { type Bench, type Figures, type Outcome, scaledSeconds } from './row.ts'
+import { shown } from '../report.ts'
+import { type Bench, type Outcome, scaledSeconds } from './row.ts'
 
 interface CrashPlan {
   readonly perSecond: number
   readonly seconds: number
 }
+
+/** The columns of one crash in the terminal. */
+type Columns = Readonly<Record<'lost' | 'duplicates in s of traffic' | 'next delivery after s', number>>
 
 const delayMs = 20
 const inFlight = 512
@@ -28,29 +32,29 @@ const lastAnswersMs = 250
 export async function crashRow(bench: Bench): Promise<Outcome> {
   const plan = { perSecond: 1_000, seconds: Math.max(15, scaledSeconds(bench, 20)) }
   const { perSecond } = plan
-  const figures: Figures[] = []
+  const runs: Columns[] = []
   for (let run = 1; run <= bench.runs; run++) {
     const { lost, duplicates, nextAfter } = await crash(bench, plan)
-    figures.push({ run, lost, 's of traffic twice': duplicates / perSecond, 'next delivery after s': nextAfter })
+    runs.push({ lost, 'duplicates in s of traffic': duplicates / perSecond, 'next delivery after s': nextAfter })
     bench.say(
       `after the SIGKILL: ${lost} events lost, ${duplicates} duplicated, next delivery after ${nextAfter.toFixed(1)} s`,
     )
   }
-  const worst = (column: string): number => Math.max(...figures.map(each => Number(each[column])))
-  const subject = `hookline ${bench.transports[0]}, killed at ${perSecond}/s`
+  const worst = (column: keyof Columns): number => Math.max(...runs.map(each => each[column]))
+  const subject = `hookline ${bench.transports[0]}, SIGKILL at ${shown(perSecond)} events a second`
   return {
     findings: [
       { subject, what: 'lost', measured: worst('lost'), ...bounds.lost },
       {
-        ...{ subject, what: 'delivered twice', measured: worst('s of traffic twice'), unit: 's of traffic' },
+        ...{ subject, what: 'duplicated', measured: worst('duplicates in s of traffic'), unit: 'seconds of traffic' },
         ...bounds.repeated,
       },
       {
-        ...{ subject, what: 'next delivery after', measured: worst('next delivery after s'), unit: 's' },
+        ...{ subject, what: 'time to the next delivery', measured: worst('next delivery after s'), unit: 's' },
         ...bounds.nextDelivery,
       },
     ],
-    figures,
+    figures: runs.map((columns, index) => ({ run: index + 1, ...columns })),
   }
 }
 

@@ -11,8 +11,10 @@ import {
   ratio,
 } from '../compare-forwarders.ts'
 import type { Drain } from '../drain-topic.ts'
+import type { FigureName } from '../figure-names.ts'
 import { hooklineForwarder, isWhole } from '../forwarders/hookline.ts'
 import { referenceLoop } from '../forwarders/reference-loop.ts'
+import { variantOf } from '../variant-names.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
 export interface DeliveryPlan {
@@ -66,18 +68,23 @@ function findingsOf(name: string, at: Case, rounds: Rounds): readonly Finding[] 
   const [, transport] = /^hookline (.+)$/.exec(name) ?? []
   if (transport === undefined) return []
   const drains = drainsOf(name, rounds)
-  const subject = `${name}, ${at.delayMs} ms`
+  const subject = variantOf.delivery(name, at.delayMs)
   const worst = (of: (drain: Drain) => number): number => Math.max(...drains.map(of))
-  const finding = (what: string, measured: number, bar: Bar): Finding => ({ subject, what, measured, ...bar })
-  const whole = drains.filter(({ sample }) => sample !== undefined && isWhole(sample)).length
-  const bare = `bare ${transport === 'got' ? 'got' : 'undici'}`
+  const finding = (what: FigureName, measured: number, bar: Bar): Finding => ({ subject, what, measured, ...bar })
+  const complete = drains.filter(({ sample }) => sample !== undefined && isWhole(sample)).length
+  const { name: reference } = referenceLoop(transport === 'got' ? 'got' : 'undici')
   const memory = bounds.peakMemory[at.inFlight]
   return [
     {
       ...finding('deliveries', rateOf(name, rounds), {}),
-      ...{ unit: '/ CPU s', reference: { name: bare, measured: rateOf(bare, rounds), unit: '/ CPU s' } },
+      unit: 'per CPU second',
+      reference: { name: reference, measured: rateOf(reference, rounds), unit: 'per CPU second' },
     },
-    finding(`of ${bare}`, ratio(name, bare, rounds), bounds.ofReferenceLoop[transport] ?? {}),
+    finding(
+      `deliveries per CPU second, relative to the ${reference}`,
+      ratio(name, reference, rounds),
+      bounds.ofReferenceLoop[transport] ?? {},
+    ),
     { ...finding('peak memory', peakOf(name, rounds), memory ?? {}), unit: 'MB' },
     finding(
       'lost',
@@ -85,15 +92,15 @@ function findingsOf(name: string, at: Case, rounds: Rounds): readonly Finding[] 
       bounds.lost,
     ),
     finding(
-      'delivered twice',
+      'duplicated',
       worst(({ duplicates }) => duplicates),
       bounds.duplicates,
     ),
     finding(
-      'requests of no event',
+      'requests for unknown events',
       worst(({ foreign }) => foreign),
       bounds.duplicates,
     ),
-    finding('runs with whole requests', whole, { must: { atLeast: rounds.length } }),
+    finding('repetitions in which the verified request was complete', complete, { must: { atLeast: rounds.length } }),
   ]
 }

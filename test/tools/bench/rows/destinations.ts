@@ -1,4 +1,5 @@
 import { fullTopicsOutcome } from '../cost-from-full-topics.ts'
+import { shown } from '../report.ts'
 import type { Bench, Outcome } from './row.ts'
 
 const sizes = [1, 10, 100, 1_000]
@@ -11,8 +12,9 @@ export const destinationsRow = (bench: Bench): Promise<Outcome> =>
   fullTopicsOutcome(
     bench,
     sizes.map(destinations => ({
-      name: destinations === 1 ? '1 destination' : `${destinations} destinations`,
+      name: destinations === 1 ? '1 destination' : `${shown(destinations)} destinations`,
       options: { sources: destinations },
       targetsOf: ({ sourceIds }, url) => sourceIds.map((sourceId, index) => ({ sourceId, url: `${url}/${index}` })),
     })),
+    'CPU per delivery, relative to 1 destination',
   )

@@ -25,9 +25,12 @@ export async function idleRow(bench: Bench): Promise<Outcome> {
     bench.say(`${forwarder.name}: idle for ${seconds} s, ${(cpuShare * 100).toFixed(2)} % of a core`)
     return {
       findings: [
-        { subject: `${forwarder.name}, idle`, what: 'CPU', unit: 'cores', measured: cpuShare, ...bounds.idle },
+        {
+          ...{ subject: `${forwarder.name}, idle`, what: 'average CPU use', unit: 'cores', measured: cpuShare },
+          ...bounds.idle,
+        },
       ],
-      figures: [{ forwarder: forwarder.name, seconds, 'CPU of a core': cpuShare }],
+      figures: [{ forwarder: forwarder.name, seconds, 'average CPU use in cores': cpuShare }],
       profiles: await profileOf(forwarder.name, { profile: process.profile, window }),
     }
   } finally {

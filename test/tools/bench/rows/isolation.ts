@@ -6,6 +6,7 @@ import { live, meter, type Passage, quantile, warm } from '../latency-under-load
 import { type Profiled, profileOf } from '../profile-summary.ts'
 import { startReceiver } from '../receiver/receiver.ts'
 import { median } from '../statistics.ts'
+import { variantOf } from '../variant-names.ts'
 import { type Bench, type Outcome, scaledSeconds } from './row.ts'
 
 export interface IsolationPlan {
@@ -50,10 +51,13 @@ export async function isolationRow(bench: Bench): Promise<Outcome> {
   }
 }
 
+/** Title of a column in the terminal. */
+const inTime = 'share of other events within 1 s'
+
 /** Latency of the other destinations in one run with dead endpoints. */
 interface Noticed {
   readonly dead: number
-  readonly 'in time': number
+  readonly [inTime]: number
   readonly 'p50 ms': number
   readonly 'p99 ms': number
 }
@@ -72,22 +76,26 @@ async function crowdOutcome(bench: Bench, transport: string, crowd: Crowd): Prom
     rounds.flatMap(({ noticed }) => noticed.filter(each => each.dead === dying).map(each => each[what]))
   const without = of(0, 'p99 ms')
   const findings = dead.flatMap((dying): readonly Finding[] => {
-    const subject = `hookline ${transport}, ${dying} of ${destinations} dead`
+    const subject = variantOf.isolation(`hookline ${transport}`, dying, destinations)
     const p99s = of(dying, 'p99 ms')
     const ratio = median(p99s.map((p99, round) => p99 / (without[round] ?? Number.NaN)))
     return [
       {
-        ...{ subject, what: 'healthy events in time', measured: Math.min(...of(dying, 'in time')) },
+        ...{
+          subject,
+          what: 'share of the other events delivered within 1 s',
+          measured: Math.min(...of(dying, inTime)),
+        },
         ...bounds.healthyInTime,
       },
       // The limit in milliseconds applies only to the runs with ten endpoints.
       {
-        ...{ subject, what: 'p99 of healthy events', unit: 'ms', measured: median(p99s) },
+        ...{ subject, what: 'p99 of the other events', unit: 'ms', measured: median(p99s) },
         ...(destinations === 10 && bounds.isolatedP99),
       },
       {
-        ...{ subject, what: 'p99 of that without a dead one', measured: ratio },
-        reference: { name: 'none dead', measured: median(without), unit: 'ms' },
+        ...{ subject, what: 'p99 of the other events, relative to no dead endpoint', measured: ratio },
+        reference: { name: 'no dead endpoint', measured: median(without), unit: 'ms' },
         ...bounds.isolatedP99Ratio,
       },
     ]
@@ -112,11 +120,11 @@ async function crowdRound(
   for (const dying of round % 2 === 1 ? inOrder : inOrder.toReversed()) {
     const { passages, profiles: ofRun } = await healthyUnderLoad(bench, transport, plan, dying)
     profiles.push(...ofRun)
-    const [inTime, p50, p99] = [inTimeShare(passages), quantile(passages, 0.5), quantile(passages, 0.99)]
+    const [share, p50, p99] = [inTimeShare(passages), quantile(passages, 0.5), quantile(passages, 0.99)]
     bench.say(
-      `hookline ${transport}: ${(inTime * 100).toFixed(2)} % of the other events within 1 s, their p99 ${p99.toFixed(1)} ms`,
+      `hookline ${transport}: ${(share * 100).toFixed(2)} % of the other events within 1 s, their p99 ${p99.toFixed(1)} ms`,
     )
-    noticed.push({ dead: dying, 'in time': inTime, 'p50 ms': p50, 'p99 ms': p99 })
+    noticed.push({ dead: dying, [inTime]: share, 'p50 ms': p50, 'p99 ms': p99 })
   }
   return { noticed, profiles }
 }
@@ -153,7 +161,7 @@ export async function healthyUnderLoad(
     if (profile) await process.stop()
     return {
       passages: passages.filter(({ number }) => !isMortal(number)),
-      profiles: await profileOf(`hookline ${transport}, ${dead} of ${destinations} dead`, {
+      profiles: await profileOf(variantOf.isolation(`hookline ${transport}`, dead, destinations), {
         profile: process.profile,
         window,
       }),
@@ -173,7 +181,7 @@ const limitedPlan = { ...load, destinations: 10, seconds: 12, ratePerSecond: 20 
 
 /** Measures the latency of nine destinations while the rate of the tenth one is limited. */
 async function limitedOutcome(bench: Bench, transport: string): Promise<Outcome> {
-  const subject = `hookline ${transport}, 1 of 10 limited`
+  const subject = `hookline ${transport}, 1 of 10 destinations limited`
   const rounds: { readonly free: Noticed; readonly limited: Noticed }[] = []
   for (let round = 1; round <= bench.runs; round++) {
     const run = (hasLimit: boolean): Promise<Noticed> => besideLimited(bench, transport, hasLimit)
@@ -181,20 +189,29 @@ async function limitedOutcome(bench: Bench, transport: string): Promise<Outcome>
     rounds.push(round % 2 === 1 ? { free: first, limited: second } : { free: second, limited: first })
   }
   const p99s = (of: 'free' | 'limited'): readonly number[] => rounds.map(each => each[of]['p99 ms'])
-  const inTime = Math.min(...rounds.map(({ limited }) => limited['in time']))
+  const share = Math.min(...rounds.map(({ limited }) => limited[inTime]))
   const ratio = median(rounds.map(({ free, limited }) => limited['p99 ms'] / free['p99 ms']))
   return {
     findings: [
-      { subject, what: 'healthy events in time', measured: inTime, ...bounds.healthyInTime },
-      { subject, what: 'p99 of healthy events', unit: 'ms', measured: median(p99s('limited')), ...bounds.isolatedP99 },
       {
-        ...{ subject, what: 'p99 of that without a limit', measured: ratio },
+        ...{ subject, what: 'share of the other events delivered within 1 s', measured: share },
+        ...bounds.healthyInTime,
+      },
+      {
+        subject,
+        what: 'p99 of the other events',
+        unit: 'ms',
+        measured: median(p99s('limited')),
+        ...bounds.isolatedP99,
+      },
+      {
+        ...{ subject, what: 'p99 of the other events, relative to no limit', measured: ratio },
         reference: { name: 'no limit', measured: median(p99s('free')), unit: 'ms' },
         ...bounds.isolatedP99Ratio,
       },
     ],
     figures: rounds.map(({ free, limited }, index) => ({
-      ...{ transport, round: index + 1, 'in time': limited['in time'] },
+      ...{ transport, round: index + 1, [inTime]: limited[inTime] },
       ...{ 'p99 ms': limited['p99 ms'], 'p99 ms without a limit': free['p99 ms'] },
     })),
   }
@@ -222,7 +239,7 @@ async function besideLimited(bench: Bench, transport: string, hasLimit: boolean)
     const { passages } = await live(stage, installation, { perSecond, seconds, delayMs, eventsForFailing })
     const others = passages.filter(({ number }) => !isOfLast(number))
     const noticed = {
-      'in time': inTimeShare(others),
+      [inTime]: inTimeShare(others),
       'p50 ms': quantile(others, 0.5),
       'p99 ms': quantile(others, 0.99),
     }

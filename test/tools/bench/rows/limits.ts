@@ -64,8 +64,8 @@ export async function limitsRow(bench: Bench): Promise<Outcome> {
       say(`${size} processes, before ${before}: they now share the partitions evenly`)
       await pause(scaledSeconds(bench, seconds.phase) * 1_000)
       const end = { from: rebalanceFrom, until: balancedAt + seconds.aroundRebalance * 1_000 }
-      phases.push({ name: `rebalance from ${before} to ${size}`, ...end })
-      const name = size > before ? `${size} processes` : `${size} remaining`
+      phases.push({ name: `rebalance from ${before} to ${size} processes`, ...end })
+      const name = size > before ? `${size} processes` : `${size} remaining after a rebalance`
       phases.push({ name, from: balancedAt, until: performance.now() })
     }
     const deadLetters = await installation.countRecords(installation.topics.deadLetter)
@@ -199,21 +199,24 @@ function outcomeOf({ name, limited, phases, ofEndpoint, deadLetters }: Measured)
       '': phase,
       seconds: length,
       'deliveries / s': perSecond,
-      'most sent in a second': maxSentInOneSecond,
-      'most arrived in a second': maxInOneSecond,
+      'attempts in the busiest second': maxSentInOneSecond,
+      'arrivals in the busiest second': maxInOneSecond,
     })
     findings.push(
-      { subject, what: 'deliveries', unit: '/ s', measured: perSecond },
-      { subject, what: 'deviation from the rate', unit: '/ s', measured: deviation, ...bounds.rateDeviation },
+      { subject, what: 'deliveries', unit: 'per second', measured: perSecond },
+      { subject, what: 'deviation from the rate', unit: 'per second', measured: deviation, ...bounds.rateDeviation },
       { subject, what: 'deliveries in the busiest second', measured: maxSentInOneSecond, ...bounds.rateInOneSecond },
     )
   }
-  const subject = `${name}, 429 above ${endpointLimit.first} a second`
+  const subject = `${name}, endpoint with 429 above ${endpointLimit.first} a second`
   const { perSecond, deviation, raisedAfter, openBreakers } = ofEndpoint
   findings.push(
-    { subject, what: 'accepted', unit: '/ s', measured: perSecond },
-    { subject, what: 'deviation from the limit', measured: deviation, ...bounds.limitDeviation },
-    { subject, what: 'raised limit used after', unit: 's', measured: raisedAfter, ...bounds.raisedLimit },
+    { subject, what: 'accepted requests', unit: 'per second', measured: perSecond },
+    {
+      ...{ subject, what: 'deviation from the limit, as a part of the limit', measured: deviation },
+      ...bounds.limitDeviation,
+    },
+    { subject, what: 'time until the raised limit is used', unit: 's', measured: raisedAfter, ...bounds.raisedLimit },
     { subject, what: 'open circuit breakers', measured: openBreakers, ...bounds.harmOf429 },
     { subject, what: 'dead letters', measured: deadLetters, ...bounds.harmOf429 },
   )

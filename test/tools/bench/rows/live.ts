@@ -5,6 +5,7 @@ import { referenceLoop } from '../forwarders/reference-loop.ts'
 import { createInstallation } from '../installation.ts'
 import { type Live, live, meter, quantile, type Reading, warm } from '../latency-under-load.ts'
 import { type Profiled, profileOf } from '../profile-summary.ts'
+import { variantOf } from '../variant-names.ts'
 import { type Bench, type Figures, type Outcome, scaledSeconds } from './row.ts'
 
 const perSecond = 1_000
@@ -22,36 +23,36 @@ export async function liveRow(bench: Bench): Promise<Outcome> {
   const findings: Finding[] = []
   const profiles: Profiled[] = []
   const reference = referenceLoop('undici')
-  let bare = { p50: Number.NaN, p99: Number.NaN }
-  const beside = (ms: number): Reference => ({ name: reference.name, measured: ms, unit: 'ms' })
+  let ofReference = { p50: Number.NaN, p99: Number.NaN }
+  const comparedWith = (ms: number): Reference => ({ name: reference.name, measured: ms, unit: 'ms' })
   for (const forwarder of [reference, ...bench.peers, ...ours]) {
     const measured = await runUnderLoad(bench, forwarder)
     const { run, cpuShare, peakMb } = measured
     profiles.push(...(await profileOf(forwarder.name, measured)))
     const passages = run.passages.slice(skippedSeconds * perSecond)
-    const p99 = quantile(passages, 0.99)
+    const [p50, p99] = [quantile(passages, 0.5), quantile(passages, 0.99)]
     figures.push({
       forwarder: forwarder.name,
-      'p50 ms': quantile(passages, 0.5),
+      'p50 ms': p50,
       'p99 ms': p99,
       'p99.9 ms': quantile(passages, 0.999),
-      'CPU of a core': cpuShare,
+      'average CPU use in cores': cpuShare,
       'peak MB': Math.round(peakMb),
       lost: run.lost,
       duplicates: run.duplicates,
     })
     bench.say(`${forwarder.name}: p99 latency ${p99.toFixed(1)} ms`)
-    if (forwarder === reference) bare = { p50: quantile(passages, 0.5), p99 }
-    const subject = `${forwarder.name}, ${perSecond}/s, ${delayMs} ms`
+    if (forwarder === reference) ofReference = { p50, p99 }
+    const subject = variantOf.live(forwarder.name, perSecond, delayMs)
     if (bench.peers.includes(forwarder)) findings.push({ subject, what: 'p99', unit: 'ms', measured: p99 })
     if (!ours.includes(forwarder)) continue
     findings.push(
-      { subject, what: 'p50', unit: 'ms', measured: quantile(passages, 0.5), reference: beside(bare.p50) },
-      { subject, what: 'p99', unit: 'ms', measured: p99, reference: beside(bare.p99), ...bounds.liveP99 },
-      { subject, what: `p99 of ${reference.name}`, measured: p99 / bare.p99 },
-      { subject, what: 'CPU', unit: 'cores', measured: cpuShare },
+      { subject, what: 'p50', unit: 'ms', measured: p50, reference: comparedWith(ofReference.p50) },
+      { subject, what: 'p99', unit: 'ms', measured: p99, reference: comparedWith(ofReference.p99), ...bounds.liveP99 },
+      { subject, what: `p99, relative to the ${reference.name}`, measured: p99 / ofReference.p99 },
+      { subject, what: 'average CPU use', unit: 'cores', measured: cpuShare },
       { subject, what: 'lost', measured: run.lost, ...bounds.lost },
-      { subject, what: 'delivered twice', measured: run.duplicates, ...bounds.duplicates },
+      { subject, what: 'duplicated', measured: run.duplicates, ...bounds.duplicates },
     )
   }
   return { findings, figures, profiles }

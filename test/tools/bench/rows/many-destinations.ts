@@ -11,6 +11,7 @@ import { live, meter, quantile, warm } from '../latency-under-load.ts'
 import { changesOutcome } from '../load-with-changes.ts'
 import { residentMb } from '../process-usage.ts'
 import { profileOf } from '../profile-summary.ts'
+import { shown } from '../report.ts'
 import { quietSource, sourcesOf, writeDestinations } from '../topic-destinations.ts'
 import { type Bench, type Outcome, scaledSeconds } from './row.ts'
 
@@ -52,13 +53,13 @@ async function withDestinations(bench: Bench, count: number, measure: Measure): 
     const empty = await start(job, transport)
     const emptyMb = await settledMb(empty)
     await Promise.all(empty.map(each => each.stop()))
-    say(`writing ${count.toLocaleString('en-US')} destinations to the config topic`)
+    say(`writing ${shown(count)} destinations to the config topic`)
     await writeDestinations(installation, count, stage.receiver.url)
     const members = await start(job, transport)
     const readyAfter = Math.max(...members.map(each => each.readyAfter))
     const destinationKb = (((await settledMb(members)) - emptyMb) / count / dispatchers) * 1_000
     say(`process ready after ${readyAfter.toFixed(2)} s, ${destinationKb.toFixed(1)} KB of memory per destination`)
-    const subject = `hookline ${transport}, ${count.toLocaleString('en-US')} destinations`
+    const subject = `hookline ${transport}, ${shown(count)} destinations`
     const processes = asOne(members)
     const read = meter(processes)
     try {
@@ -70,10 +71,16 @@ async function withDestinations(bench: Bench, count: number, measure: Measure): 
       }
       const own: readonly Finding[] = [
         {
-          ...{ subject, what: 'ready after', unit: 's', measured: readyAfter, reference: noDestinations },
+          ...{
+            subject,
+            what: 'time from process start until ready',
+            unit: 's',
+            measured: readyAfter,
+            reference: noDestinations,
+          },
           ...(count === 10_000 && bounds.readyWithDestinations),
         },
-        { subject, what: 'memory of a destination', unit: 'KB', measured: destinationKb },
+        { subject, what: 'memory per destination', unit: 'KB', measured: destinationKb },
       ]
       const { window } = read()
       // V8 writes the CPU profile when the process exits, so stop the processes first.
@@ -114,7 +121,7 @@ async function deliveryOutcome(bench: Bench, { installation, processes, subject 
     findings: [
       { subject, what: 'p99', unit: 'ms', measured: p99 },
       { subject, what: 'lost', measured: run.lost, ...bounds.lost },
-      { subject, what: 'delivered twice', measured: run.duplicates, ...bounds.duplicates },
+      { subject, what: 'duplicated', measured: run.duplicates, ...bounds.duplicates },
     ],
     figures: [{ '': subject, 'p99 ms': p99, lost: run.lost, duplicates: run.duplicates }],
   }

@@ -3,6 +3,7 @@ import { drain } from '../drain-topic.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
 import { type Profiled, profileOf } from '../profile-summary.ts'
+import { shown } from '../report.ts'
 import { median, type Point, slope } from '../statistics.ts'
 import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
 
@@ -28,19 +29,22 @@ export async function memoryRow(bench: Bench): Promise<Outcome> {
       transport,
       events: count,
       'peak MB': Math.round(run.peakMb),
-      'growth, last to second quarter': growth,
-      'MB a million events': perMillion,
+      'memory of the last quarter, relative to the second quarter': growth,
+      'MB per million events': perMillion,
       lost: run.lost,
       duplicates: run.duplicates,
     })
     bench.say(
       `hookline ${transport}: peak memory ${Math.round(run.peakMb)} MB, ${perMillion.toFixed(1)} MB per million events`,
     )
-    const subject = `hookline ${transport}, ${count} events`
+    const subject = `hookline ${transport}, ${shown(count)} events`
     profiles.push(...(await profileOf(subject, run)))
     findings.push(
       { subject, what: 'peak memory', unit: 'MB', measured: run.peakMb, ...bounds.peakMemory[inFlight] },
-      { subject, what: 'memory, last to second quarter', measured: growth, ...bounds.memoryGrowth },
+      {
+        ...{ subject, what: 'memory of the last quarter, relative to the second quarter', measured: growth },
+        ...bounds.memoryGrowth,
+      },
       { subject, what: 'lost', measured: run.lost, ...bounds.lost },
     )
   }

@@ -15,6 +15,7 @@ import { type Answer, answerFigures, answerFindings, ask, type Question } from '
 import { jobQuestions, pagesOf, questionsOf } from '../operator-requests.ts'
 import { peakMb, residentMb, together } from '../process-usage.ts'
 import { profileOf } from '../profile-summary.ts'
+import { shown } from '../report.ts'
 import { percentile } from '../statistics.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
@@ -36,7 +37,7 @@ export async function operatorRow(bench: Bench): Promise<Outcome> {
   const job = { stage, installation, inFlight: 1, profile: bench.profile }
   try {
     await writeDestinationsOf(installation, destinations, stage.receiver.url)
-    say(`writing ${deadLetters.toLocaleString('en-US')} events and dead letters`)
+    say(`writing ${shown(deadLetters)} events and dead letters`)
     await deliverSome(bench, installation)
     await installation.fill(deadLetters - installation.appended())
     const written = await writeDeadLetters(installation, count)
@@ -45,11 +46,11 @@ export async function operatorRow(bench: Bench): Promise<Outcome> {
     try {
       say(`operator process ready after ${process.readyAfter.toFixed(2)} s`)
       const startMb = together(process.pids, residentMb)
-      const places = { destinations, sources, written }
-      const first = await askAll(bench, process, questionsOf(places), count)
+      const contents = { destinations, sources, written }
+      const first = await askAll(bench, process, questionsOf(contents), count)
       const replay = await countReplay(process.url)
       const answers = new Map([...first, ...(await askAll(bench, process, jobQuestions(replay), count))])
-      const loads = await loadPages(process.url, pagesOf(places, replay), count)
+      const loads = await loadPages(process.url, pagesOf(contents, replay), count)
       const memory = { startMb, endMb: together(process.pids, residentMb), peakMb: together(process.pids, peakMb) }
       const { window } = read()
       // V8 writes the CPU profile when the process exits, so stop the process first.
@@ -133,12 +134,18 @@ function outcomeOf({ readyAfter, answers, loads, memory }: Measured): Outcome {
   const slowest = Math.max(...[...loads.values()].map(times => percentile(times, 0.95)))
   const late = [...answers.values()].flat().filter(({ ms, isPartial }) => !isPartial && ms > lateMs).length
   const process: readonly Finding[] = [
-    { subject: 'process', what: 'ready after', unit: 's', measured: readyAfter },
-    { subject: 'process', what: 'memory after the start', unit: 'MB', measured: memory.startMb },
-    { subject: 'process', what: 'memory at the end', unit: 'MB', measured: memory.endMb },
-    { subject: 'process', what: 'peak memory', unit: 'MB', measured: memory.peakMb },
-    { subject: 'all requests', what: 'complete answers after 2 s', measured: late, ...bounds.lateAnswers },
-    { subject: 'all pages', what: 'p95 of the slowest page', unit: 'ms', measured: slowest, ...bounds.consolePage },
+    { subject: 'operator process', what: 'time from process start until ready', unit: 's', measured: readyAfter },
+    { subject: 'operator process', what: 'memory after the start', unit: 'MB', measured: memory.startMb },
+    { subject: 'operator process', what: 'memory at the end', unit: 'MB', measured: memory.endMb },
+    { subject: 'operator process', what: 'peak memory', unit: 'MB', measured: memory.peakMb },
+    {
+      ...{ subject: 'all requests', what: 'complete responses that took more than 2 s', measured: late },
+      ...bounds.lateAnswers,
+    },
+    {
+      ...{ subject: 'all pages', what: 'p95 of the time to load the slowest page', unit: 'ms', measured: slowest },
+      ...bounds.consolePage,
+    },
   ]
   return {
     findings: [

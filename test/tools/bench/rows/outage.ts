@@ -6,6 +6,7 @@ import { createInstallation, type Installation } from '../installation.ts'
 import { live, type Passage, passagesOf, quantile, warm } from '../latency-under-load.ts'
 import { Stalled } from '../receiver/receiver.ts'
 import { type Draining, drainingOf } from '../recovered-endpoint-rate.ts'
+import { shown } from '../report.ts'
 import type { Stage } from '../test-bed.ts'
 import { type Bench, type Outcome, scaled, scaledSeconds } from './row.ts'
 
@@ -16,7 +17,7 @@ const [inFlight, perWebhook] = [512, 64]
  * Maximum number of requests per second to one endpoint. The limit of concurrent requests
  * (`perWebhook`) and the response time of the endpoint determine it.
  */
-const laneRate = (perWebhook * 1_000) / delayMs
+const maxPerSecond = (perWebhook * 1_000) / delayMs
 /**
  * Time limit in ms for the last requests that get no response. They time out after five seconds.
  */
@@ -56,7 +57,7 @@ export async function outageRow(bench: Bench): Promise<Outcome> {
     say(`this endpoint responds again, while the load of ${perSecond} events a second continues`)
     const healed = await heal(bench, installation, { first, waiting })
     const before = quantile(calm.passages.filter(isHealthy), 0.99)
-    return outcomeOf(`${forwarder.name}, ${waiting} waited`, before, healed)
+    return outcomeOf(`${forwarder.name}, ${shown(waiting)} events waited`, before, healed)
   } finally {
     await process.stop()
     await installation.close()
@@ -128,26 +129,30 @@ function outcomeOf(subject: string, before: number, { draining, p99, lost }: Hea
   return {
     figures: [
       {
-        'drained in s': seconds,
+        's to deliver the backlog': seconds,
         'deliveries / s': Math.round(draining.perSecond),
-        'in the fullest second': mostInASecond,
-        'p99 ms of the other': p99,
-        'p99 ms before': before,
+        'requests in the busiest second': mostInASecond,
+        'p99 ms of the other endpoint': p99,
+        'p99 ms before the outage': before,
         lost,
       },
     ],
     findings: [
-      { subject, what: 'drained in', unit: 's', measured: seconds },
+      { subject, what: 'time to deliver the backlog', unit: 's', measured: seconds },
       {
         subject,
-        what: 'fullest second, of what its places let through',
-        measured: mostInASecond / laneRate,
+        what: 'requests in the busiest second, relative to the 3,200 possible',
+        measured: mostInASecond / maxPerSecond,
         ...bounds.stampede,
       },
-      { subject, what: 'drained at, of what its places let through', measured: draining.perSecond / laneRate },
       {
-        ...{ subject, what: 'p99 of the other endpoint, of that before', measured: p99 / before },
-        ...{ reference: { name: 'before', measured: before, unit: 'ms' }, ...bounds.besideDraining },
+        subject,
+        what: 'average requests per second, relative to the 3,200 possible',
+        measured: draining.perSecond / maxPerSecond,
+      },
+      {
+        ...{ subject, what: 'p99 of the other endpoint, relative to before the outage', measured: p99 / before },
+        ...{ reference: { name: 'before the outage', measured: before, unit: 'ms' }, ...bounds.besideDraining },
       },
       { subject, what: 'lost', measured: lost, ...bounds.lost },
     ],

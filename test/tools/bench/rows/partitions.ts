@@ -8,4 +8,5 @@ export const partitionsRow = (bench: Bench): Promise<Outcome> =>
   fullTopicsOutcome(
     bench,
     sizes.map(partitions => ({ name: `${partitions} partitions`, options: { partitions } })),
+    'CPU per delivery, relative to 12 partitions',
   )

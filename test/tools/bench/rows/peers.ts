@@ -2,6 +2,7 @@ import { bounds, type Finding } from '../bounds.ts'
 import { type Case, drainsOf, peakOf, type Rounds, raced, rateOf, ratio } from '../compare-forwarders.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { referenceLoop } from '../forwarders/reference-loop.ts'
+import { variantOf } from '../variant-names.ts'
 import { full } from './delivery.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
@@ -10,6 +11,7 @@ import { type Bench, type Outcome, scaled } from './row.ts'
  * compared with it.
  */
 const us = 'hookline undici'
+const reference = referenceLoop('undici')
 
 /**
  * Measures deliveries per CPU second of Hookline and other programs. They run alternately on the
@@ -17,22 +19,22 @@ const us = 'hookline undici'
  * rows.
  */
 export function peersRow(bench: Bench, { cases, counts } = full): Promise<Outcome> {
-  const forwarders = [hooklineForwarder('undici'), ...bench.peers, referenceLoop('undici')]
+  const forwarders = [hooklineForwarder('undici'), ...bench.peers, reference]
   const others = forwarders.map(({ name }) => name).filter(name => name !== us)
   return raced(bench, {
     ...{ forwarders, cases, count: scaled(bench, counts.others) },
     findingsOf: (name, at, rounds) => [
-      ...toldOf(name, at, rounds),
+      ...figuresOf(name, at, rounds),
       ...(name === us ? others.map(other => comparedWith(other, at, rounds)) : []),
     ],
   })
 }
 
-function toldOf(name: string, { delayMs }: Case, rounds: Rounds): readonly Finding[] {
-  const subject = `${name}, ${delayMs} ms`
+function figuresOf(name: string, { delayMs }: Case, rounds: Rounds): readonly Finding[] {
+  const subject = variantOf.delivery(name, delayMs)
   const lost = Math.max(...drainsOf(name, rounds).map(each => each.lost))
   return [
-    { subject, what: 'deliveries', measured: rateOf(name, rounds), unit: '/ CPU s' },
+    { subject, what: 'deliveries', measured: rateOf(name, rounds), unit: 'per CPU second' },
     { subject, what: 'peak memory', measured: peakOf(name, rounds), unit: 'MB' },
     { subject, what: 'lost', measured: lost, ...(name === us && bounds.lost) },
   ]
@@ -40,5 +42,10 @@ function toldOf(name: string, { delayMs }: Case, rounds: Rounds): readonly Findi
 
 function comparedWith(other: string, { delayMs }: Case, rounds: Rounds): Finding {
   const bar = { benthos: bounds.ofBenthos, 'benthos-tuned': bounds.ofBenthosTuned }[other]
-  return { subject: `${us}, ${delayMs} ms`, what: `of ${other}`, measured: ratio(us, other, rounds), ...bar }
+  return {
+    subject: variantOf.delivery(us, delayMs),
+    what: `deliveries per CPU second, relative to ${other === reference.name ? 'the ' : ''}${other}`,
+    measured: ratio(us, other, rounds),
+    ...bar,
+  }
 }

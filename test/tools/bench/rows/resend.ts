@@ -11,6 +11,7 @@ import { startReady } from '../forwarders/ready-process.ts'
 import { createInstallation, type Installation } from '../installation.ts'
 import { type Live, live, type Passage, quantile } from '../latency-under-load.ts'
 import { type Receiver, Stalled, startReceiver } from '../receiver/receiver.ts'
+import { shown } from '../report.ts'
 import { median } from '../statistics.ts'
 import { type Bench, type Outcome, scaled, scaledSeconds } from './row.ts'
 
@@ -80,7 +81,7 @@ export async function resendRow(bench: Bench): Promise<Outcome> {
         `${transport}, round ${round}: p99 ${quantile(without.passages, 0.99).toFixed(1)} ms, during a resend ${quantile(measured.during, 0.99).toFixed(1)} ms; resend took ${measured.seconds.toFixed(1)} s`,
       )
     }
-    return outcomeOf(`hookline ${transport}, ${count.toLocaleString('en-US')} events resent`, rounds)
+    return outcomeOf(`hookline ${transport}, ${shown(count)} events resent`, rounds)
   } finally {
     await Promise.all(processes.map(each => each.stop()))
     await receiver.stop()
@@ -195,28 +196,39 @@ function outcomeOf(subject: string, rounds: readonly Round[]): Outcome {
     unit: 'ms',
   }
   const liveLost = worst(({ without, beside }) => Math.max(without.lost, beside.lost))
-  const liveTwice = worst(({ without, beside }) => Math.max(without.duplicates, beside.duplicates))
+  const liveDuplicates = worst(({ without, beside }) => Math.max(without.duplicates, beside.duplicates))
   return {
     findings: [
-      { subject, what: 'p99 of live events', unit: 'ms', measured: median(rounds.map(({ during }) => p99(during))) },
-      { subject, what: 'p99 of that without a resend', measured: ratio, reference, ...bounds.besideResend },
-      { subject, what: 'resent in', unit: 's', measured: median(rounds.map(({ seconds }) => seconds)) },
+      {
+        subject,
+        what: 'p99 of the live events',
+        unit: 'ms',
+        measured: median(rounds.map(({ during }) => p99(during))),
+      },
+      {
+        subject,
+        what: 'p99 of the live events, relative to no resend',
+        measured: ratio,
+        reference,
+        ...bounds.besideResend,
+      },
+      { subject, what: 'duration of the resend', unit: 's', measured: median(rounds.map(({ seconds }) => seconds)) },
       { subject, what: 'resent events not delivered', measured: worst(({ lost }) => lost), ...bounds.lost },
       {
         ...{ subject, what: 'resent events delivered twice', measured: worst(({ duplicates }) => duplicates) },
         ...bounds.duplicates,
       },
       { subject, what: 'lost', measured: liveLost, ...bounds.lost },
-      { subject, what: 'delivered twice', measured: liveTwice, ...bounds.duplicates },
+      { subject, what: 'duplicated', measured: liveDuplicates, ...bounds.duplicates },
     ],
     figures: rounds.map((each, index) => ({
       round: index + 1,
       'p99 ms': p99(each.without.passages),
-      'p99 ms beside a resend': p99(each.during),
-      'resent in s': each.seconds,
+      'p99 ms during a resend': p99(each.during),
+      's to resend': each.seconds,
       resent: each.sent,
-      'not delivered': each.lost,
-      'delivered twice': each.duplicates,
+      'resent events not delivered': each.lost,
+      'resent events delivered twice': each.duplicates,
     })),
   }
 }

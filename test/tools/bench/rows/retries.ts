@@ -3,12 +3,14 @@ import { durationMs } from '../../../../src/core/time.ts'
 import { bounds, type Finding } from '../bounds.ts'
 import { type Contender, drainInTurns } from '../drain-in-turns.ts'
 import type { Drain, DrainPlan } from '../drain-topic.ts'
+import type { FigureName } from '../figure-names.ts'
 import type { Forwarder } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { referenceLoop } from '../forwarders/reference-loop.ts'
 import { createInstallation } from '../installation.ts'
 import { type Profiled, profileOf } from '../profile-summary.ts'
 import { median } from '../statistics.ts'
+import { variantOf } from '../variant-names.ts'
 import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
 
 const delayMs = 20
@@ -28,7 +30,7 @@ const fewest = 20_000
  * Time that a retry waits in its topic. It is shorter than the run. So in most of the run, the
  * process writes retries and reads earlier ones concurrently.
  */
-const parkedFor = durationMs(1_000)
+const retryDelay = durationMs(1_000)
 const schedule = ['1s', '5s']
 
 /**
@@ -42,73 +44,92 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
   const findings: Finding[] = []
   const profiles: Profiled[] = []
   for (const transport of bench.transports) {
-    const runs: Figures[] = []
+    const runs: Columns[] = []
     for (let run = 1; run <= bench.runs; run++) {
-      const { bare, plain, failing, recorded, parkedBytes, eventBytes } = await runOf(
-        bench,
-        transport,
-        countsOf(bench, transport),
-      )
-      const { attempt, parkAndRelease, attemptRecords } = costsOf({ plain, failing, recorded })
-      const bareDelivery = 1e6 / bare.perCpuSecond
-      runs.push({
-        transport,
-        run,
-        parked: failing.refused,
-        'bare delivery µs': bareDelivery,
-        'attempt µs': attempt,
-        'park and release µs': parkAndRelease,
-        'of a bare delivery': parkAndRelease / bareDelivery,
-        'attempt records µs': attemptRecords,
-        'attempt records, of a bare delivery': attemptRecords / bareDelivery,
-        'bytes a parked record': parkedBytes,
-        'bytes an event': eventBytes,
-        lost: Math.max(failing.lost, recorded.lost),
-        duplicates: Math.max(failing.duplicates, recorded.duplicates),
-      })
+      const result = await runOf(bench, transport, countsOf(bench, transport))
+      const columns = columnsOf(result)
+      const micros = (column: keyof Columns): string => `${columns[column].toFixed(0)} µs`
+      runs.push(columns)
+      figures.push({ transport, run, ...columns })
       bench.say(
-        `hookline ${transport}: CPU per attempt ${attempt.toFixed(0)} µs, per retry ${parkAndRelease.toFixed(0)} µs, for two records in the attempts topic ${attemptRecords.toFixed(0)} µs`,
+        `hookline ${transport}: CPU per attempt ${micros('µs CPU per attempt')}, per retry ${micros('µs CPU of a retry')}, for two records in the attempts topic ${micros('µs CPU of two records in the attempts topic')}`,
       )
       profiles.push(
-        ...(await profileOf(`hookline ${transport}, none retried`, plain)),
-        ...(await profileOf(`hookline ${transport}`, failing)),
-        ...(await profileOf(`hookline ${transport}, attempts recorded`, recorded)),
+        ...(await profileOf(`hookline ${transport}, none retried`, result.plain)),
+        ...(await profileOf(`hookline ${transport}`, result.failing)),
+        ...(await profileOf(`hookline ${transport}, attempts recorded`, result.recorded)),
       )
     }
-    const all = (what: string): readonly number[] => runs.map(run => Number(run[what]))
-    const subject = `hookline ${transport}, 1 of 3 parked`
-    figures.push(...runs)
-    findings.push(
-      { subject, what: 'attempt', unit: 'µs', measured: median(all('attempt µs')) },
-      {
-        ...{ subject, what: 'park and release', unit: 'µs', measured: median(all('park and release µs')) },
-        reference: { name: 'bare undici, a delivery', measured: median(all('bare delivery µs')), unit: 'µs' },
-      },
-      {
-        ...{ subject, what: 'park and release, of a bare delivery', measured: median(all('of a bare delivery')) },
-        ...bounds.parkAndRelease,
-      },
-      {
-        ...{ subject, what: 'attempt records', unit: 'µs', measured: median(all('attempt records µs')) },
-      },
-      {
-        ...{ subject, what: 'attempt records, of a bare delivery' },
-        measured: median(all('attempt records, of a bare delivery')),
-      },
-      {
-        ...{ subject, what: 'parked record', unit: 'bytes', measured: median(all('bytes a parked record')) },
-        reference: { name: 'the event', measured: median(all('bytes an event')), unit: 'bytes' },
-      },
-      { subject, what: 'lost', measured: Math.max(...all('lost')), ...bounds.lost },
-      { subject, what: 'delivered twice', measured: Math.max(...all('duplicates')), ...bounds.duplicates },
-    )
+    findings.push(...findingsOf(variantOf.retries(`hookline ${transport}`), runs))
   }
   return { findings, figures, profiles }
 }
 
+/** The columns of one repetition in the terminal. */
+type Columns = ReturnType<typeof columnsOf>
+
+function columnsOf({ reference, plain, failing, recorded, retryBytes, eventBytes }: Runs) {
+  const { attempt, retry, attemptRecords } = costsOf({ plain, failing, recorded })
+  const referenceDelivery = 1e6 / reference.perCpuSecond
+  return {
+    'failed first attempts': failing.refused,
+    'µs CPU per delivery of the reference loop': referenceDelivery,
+    'µs CPU per attempt': attempt,
+    'µs CPU of a retry': retry,
+    'CPU of a retry, relative to a delivery of the reference loop': retry / referenceDelivery,
+    'µs CPU of two records in the attempts topic': attemptRecords,
+    'these records, relative to a delivery of the reference loop': attemptRecords / referenceDelivery,
+    'bytes per record in the retry topic': retryBytes,
+    'bytes per event': eventBytes,
+    lost: Math.max(failing.lost, recorded.lost),
+    duplicates: Math.max(failing.duplicates, recorded.duplicates),
+  }
+}
+
+function findingsOf(subject: string, runs: readonly Columns[]): readonly Finding[] {
+  const all = (column: keyof Columns): readonly number[] => runs.map(run => run[column])
+  const finding = (what: FigureName, column: keyof Columns): Finding => ({
+    subject,
+    what,
+    measured: median(all(column)),
+  })
+  const compared = (name: string, column: keyof Columns, unit: string) => ({
+    unit,
+    reference: { name, measured: median(all(column)), unit },
+  })
+  return [
+    { ...finding('CPU per attempt', 'µs CPU per attempt'), unit: 'µs' },
+    {
+      ...finding('CPU of a retry', 'µs CPU of a retry'),
+      ...compared('a delivery of the reference loop with undici', 'µs CPU per delivery of the reference loop', 'µs'),
+    },
+    {
+      ...finding(
+        'CPU of a retry, relative to a delivery of the reference loop',
+        'CPU of a retry, relative to a delivery of the reference loop',
+      ),
+      ...bounds.retryCost,
+    },
+    {
+      ...finding('CPU of two records in the attempts topic', 'µs CPU of two records in the attempts topic'),
+      unit: 'µs',
+    },
+    finding(
+      'CPU of two records in the attempts topic, relative to a delivery of the reference loop',
+      'these records, relative to a delivery of the reference loop',
+    ),
+    {
+      ...finding('size of the record in the retry topic', 'bytes per record in the retry topic'),
+      ...compared('the event', 'bytes per event', 'bytes'),
+    },
+    { subject, what: 'lost', measured: Math.max(...all('lost')), ...bounds.lost },
+    { subject, what: 'duplicated', measured: Math.max(...all('duplicates')), ...bounds.duplicates },
+  ]
+}
+
 /** Numbers of events for the reference loop and for Hookline. */
 interface Counts {
-  readonly bare: number
+  readonly reference: number
   readonly hookline: number
 }
 
@@ -118,18 +139,18 @@ interface Counts {
  */
 function countsOf(bench: Bench, transport: string): Counts {
   const hookline = Math.max(fewest, scaled(bench, transport === 'got' ? 60_000 : 240_000))
-  return { bare: hookline * (transport === 'got' ? 4 : 1), hookline }
+  return { reference: hookline * (transport === 'got' ? 4 : 1), hookline }
 }
 
 interface Runs {
-  readonly bare: Drain
+  readonly reference: Drain
   readonly plain: Drain
   /** The run with failures and without records in the attempts topic. */
   readonly failing: Drain
   /** The run with failures and with records in the attempts topic, as by default. */
   readonly recorded: Drain
   /** Average size of a retry record in bytes. */
-  readonly parkedBytes: number
+  readonly retryBytes: number
   readonly eventBytes: number
 }
 
@@ -153,17 +174,17 @@ async function runOf({ stage, profile }: Bench, transport: string, counts: Count
   }
   const hookline = hooklineForwarder(transport)
   const contenders = {
-    bare: await contender(referenceLoop('undici'), { count: counts.bare }),
+    reference: await contender(referenceLoop('undici'), { count: counts.reference }),
     plain: await contender(hookline, { count: counts.hookline }),
     failing: await contender(hookline, { count: counts.hookline, passesOneIn }),
     recorded: await contender(hookline, { count: counts.hookline, passesOneIn }, 'failures'),
   }
   const drains = await drainInTurns(stage, contenders)
   const { topics, recordBytes } = contenders.failing.job.installation
-  const parkedBytes = await recordBytes(topics.retry(parkedFor))
+  const retryBytes = await recordBytes(topics.retry(retryDelay))
   const eventBytes = await recordBytes(topics.events)
   for (const { job } of Object.values(contenders)) await job.installation.close()
-  return { ...drains, parkedBytes, eventBytes }
+  return { ...drains, retryBytes, eventBytes }
 }
 
 /**
@@ -179,7 +200,7 @@ export function costsOf({
   readonly plain: Pick<Drain, 'perCpuSecond' | 'cpuToTheEnd'>
   readonly failing: Pick<Drain, 'cpuToTheEnd' | 'refused'>
   readonly recorded: Pick<Drain, 'cpuToTheEnd' | 'refused'>
-}): { readonly attempt: number; readonly parkAndRelease: number; readonly attemptRecords: number } {
+}): { readonly attempt: number; readonly retry: number; readonly attemptRecords: number } {
   const attempt = 1e6 / plain.perCpuSecond
   const extra = ({ cpuToTheEnd, refused }: typeof failing): number =>
     ((cpuToTheEnd - plain.cpuToTheEnd) * 1e6) / refused
@@ -187,7 +208,7 @@ export function costsOf({
   // additional cost of a failed event.
   return {
     attempt,
-    parkAndRelease: positive(extra(failing) - attempt),
+    retry: positive(extra(failing) - attempt),
     attemptRecords: positive(extra(recorded) - extra(failing)),
   }
 }

@@ -34,7 +34,7 @@ export async function startRow({ stage, transports, say }: Bench): Promise<Outco
   const subject = forwarder.name
   const measured = median(seconds)
   return {
-    findings: [{ subject, what: 'first delivery after', unit: 's', measured, ...bounds.firstDelivery }],
+    findings: [{ subject, what: 'time to the first delivery', unit: 's', measured, ...bounds.firstDelivery }],
     figures: seconds.map((each, index) => ({ start: index + 1, 'first delivery after s': each })),
   }
 }

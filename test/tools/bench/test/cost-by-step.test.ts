@@ -55,19 +55,24 @@ describe('the cost of growth', () => {
         ['many', costing(56, { lost: 2 })],
       ]),
     ]
-    const { findings } = costByStep('hookline', [step('few'), step('many')], rounds)
+    const { findings } = costByStep(
+      'hookline',
+      [step('few'), step('many')],
+      rounds,
+      'CPU per delivery, relative to 1 destination',
+    )
     expect(
       findings.map(({ subject, what, measured, must }) => [subject, what, Number(measured.toFixed(2)), must]),
     ).toEqual([
-      ['hookline, few', 'CPU a delivery', 50, undefined],
+      ['hookline, few', 'CPU per delivery', 50, undefined],
       ['hookline, few', 'peak memory', 200, undefined],
       ['hookline, few', 'lost', 0, { atMost: 0 }],
-      ['hookline, few', 'delivered twice', 0, { atMost: 0 }],
-      ['hookline, many', 'CPU a delivery', 56, undefined],
-      ['hookline, many', 'of that with few', 1.12, { atMost: 1.1 }],
+      ['hookline, few', 'duplicated', 0, { atMost: 0 }],
+      ['hookline, many', 'CPU per delivery', 56, undefined],
+      ['hookline, many', 'CPU per delivery, relative to 1 destination', 1.12, { atMost: 1.1 }],
       ['hookline, many', 'peak memory', 200, undefined],
       ['hookline, many', 'lost', 2, { atMost: 0 }],
-      ['hookline, many', 'delivered twice', 0, { atMost: 0 }],
+      ['hookline, many', 'duplicated', 0, { atMost: 0 }],
     ])
   })
 })

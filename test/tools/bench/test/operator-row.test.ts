@@ -32,13 +32,13 @@ describe('the figures of answers', () => {
       p50: 200,
       p95: 6_000,
       slowest: 6_000,
-      partial: 0.5,
-      'p95 of those not partial': 200,
+      'share of partial responses (1: all)': 0.5,
+      'p95 of complete responses': 200,
     }))
 
   it('have no judged figure when all answers are partial', () => {
     const findings = answerFindings('x', [partial(5_000)])
-    expect(findings.map(({ what }) => what)).toEqual(['p50', 'p95', 'slowest', 'partial'])
+    expect(findings.map(({ what }) => what)).toEqual(['p50', 'p95', 'slowest', 'share of partial responses (1: all)'])
     expect(findings.filter(({ must }) => must !== undefined)).toEqual([])
   })
 })

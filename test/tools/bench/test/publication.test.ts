@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { withBlock } from '../../../../deploy/tools/reference/markdown.ts'
-import { type Bar, bounds } from '../bounds.ts'
+import { checkout } from '../../../support/docs/pages.ts'
+import { type Bar, bounds, type Finding } from '../bounds.ts'
 import {
   type Circumstances,
   type Entry,
@@ -11,8 +14,9 @@ import {
   replaced,
   type Value,
 } from '../publication/entries.ts'
-import { rowTexts } from '../publication/labels.ts'
 import { readmeText } from '../publication/readme-figures.ts'
+import { rowTexts } from '../publication/row-texts.ts'
+import { summaryRows } from '../publication/summary-rows.ts'
 import { pageText, summaryText } from '../publication/tables.ts'
 
 const circumstances: Circumstances = { date: '2026-01-02', commit: 'abc', machine: '2 × Z80', load: 0.25, runs: 3 }
@@ -27,7 +31,7 @@ const limitsOf = ({ must, aim }: Bar = {}): Bar => ({ ...(must && { must }), ...
 
 describe('published bench entries', () => {
   it('makes an entry of each variant with a verdict on each figure, and null for an infinite figure', () => {
-    const findings = [
+    const findings: readonly Finding[] = [
       { subject: 'got', what: 'p99', unit: 'ms', measured: 40, must: { atMost: 38 } },
       { subject: 'undici', what: 'p99', unit: 'ms', measured: Number.POSITIVE_INFINITY, must: { atMost: 38 } },
       { subject: 'got', what: 'lost', measured: 0, must: { atMost: 0 } },
@@ -42,8 +46,8 @@ describe('published bench entries', () => {
   })
 
   it.each<[string, Value, Value['verdict']]>([
-    ['holds', { what: 'x', measured: 1, must: { atMost: 1 }, verdict: '' }, 'holds'],
-    ['a missing number meets no limit', { what: 'x', measured: null, must: { atMost: 1 }, verdict: '' }, 'FAILS'],
+    ['holds', { what: 'p99', measured: 1, must: { atMost: 1 }, verdict: '' }, 'holds'],
+    ['a missing number meets no limit', { what: 'p99', measured: null, must: { atMost: 1 }, verdict: '' }, 'FAILS'],
   ])('judges a published figure again: %s', (_, value, verdict) =>
     expect(judged([entry('live', 'got', [value])])).toEqual([entry('live', 'got', [{ ...value, verdict }])]),
   )
@@ -74,8 +78,8 @@ describe('published bench entries', () => {
     ],
     [
       'by no bound, when its bound is gone',
-      { what: 'x', measured: 40, judgedBy: 'peakMemory.1', must: { atMost: 1 }, verdict: 'FAILS' },
-      { what: 'x', measured: 40, judgedBy: 'peakMemory.1', verdict: '' },
+      { what: 'p99', measured: 40, judgedBy: 'peakMemory.1', must: { atMost: 1 }, verdict: 'FAILS' },
+      { what: 'p99', measured: 40, judgedBy: 'peakMemory.1', verdict: '' },
     ],
   ])('judges a published figure %s', (_, value, expected) =>
     expect(judged([entry('live', 'got', [value])])).toEqual([entry('live', 'got', [expected])]),
@@ -127,9 +131,12 @@ describe('publishing bench rows', () => {
 describe('the bench tables', () => {
   const p99: Value = {
     ...{ what: 'p99', unit: 'ms', measured: 40.26, must: { atMost: 38 }, verdict: 'FAILS' as const },
-    reference: { name: 'bare got', measured: 59, unit: 'ms' },
+    reference: { name: 'reference loop with got', measured: 59, unit: 'ms' },
   }
-  const ratio: Value = { what: 'of bare got', measured: 0.8, must: { atLeast: 0.75 }, verdict: 'holds' }
+  const ratio: Value = {
+    ...{ what: 'deliveries per CPU second, relative to the reference loop with got', measured: 0.8 },
+    ...{ must: { atLeast: 0.75 }, verdict: 'holds' },
+  }
   const all = [entry('live', 'got', [p99, ratio]), entry('live', 'undici', [{ ...p99, measured: null }], { load: 2 })]
 
   it('lists each row with its circumstances, and the rows that were never published', () =>
@@ -194,13 +201,22 @@ Measured once. Run of 2026-01-02, commit abc; load average 2 at the start; 2 × 
     expect(counted).toEqual(['once', '3 times', 'once'])
   })
 
-  it('has a clear name for a figure and a variant whose stored names are not clear', () => {
-    const value: Value = { what: 'p99 of live events', unit: 'ms', measured: 35.5, verdict: '' }
-    const text = pageText([entry('resend', 'dead letters of another destination, next page', [value])], ['resend'])
-    expect(text).toContain('| dead letters of a destination with 100, next page | p99 of the live events | 35.5 ms |')
+  it('shows the names of variants, figures, compared figures and units as they are published', () => {
+    const reference = { name: 'bare undici', measured: 2, unit: '/ s' }
+    const value: Value = { what: 'p99', unit: '/ CPU s', measured: 35.5, verdict: '', reference }
+    expect(pageText([entry('live', 'bare undici, 1000/s, 20 ms', [value])], ['live'])).toContain(
+      '| bare undici, 1000/s, 20 ms | p99 | 35.5 / CPU s | bare undici: 2 / s |',
+    )
   })
 
-  it('shows variants side by side with the worst verdict in the short table', () =>
+  it('finds all figures of the summary and of README.md in the published results', () => {
+    const published = JSON.parse(readFileSync(join(checkout, 'docs/performance/results.json'), 'utf8'))
+    expect(summaryText(published.entries, summaryRows)).not.toContain('not published')
+    expect(readmeText(published.entries)).not.toContain('not measured yet')
+  })
+
+  it('shows variants side by side with the worst verdict in the short table', () => {
+    const what = 'deliveries per CPU second, relative to the reference loop with got'
     expect(
       summaryText(
         [
@@ -212,10 +228,10 @@ Measured once. Run of 2026-01-02, commit abc; load average 2 at the start; 2 × 
           ]),
         ],
         [
-          { title: 'both', row: 'live', what: 'of bare got' },
-          { title: 'one', row: 'live', what: 'of bare got', of: /got/ },
+          { title: 'both', row: 'live', what },
+          { title: 'one', row: 'live', what, of: /got/ },
           { title: 'bars of their own', row: 'delivery', what: 'peak memory' },
-          { title: 'none', row: 'idle', what: 'CPU' },
+          { title: 'none', row: 'idle', what: 'average CPU use' },
         ],
       ),
     ).toBe(`One run, 2026-01-02, commit abc; 2 × Z80.
@@ -225,7 +241,8 @@ Measured once. Run of 2026-01-02, commit abc; load average 2 at the start; 2 × 
 | both | 0.8 / 0.7 | ≥ 0.75 |  | FAILS |
 | one | 0.8 | ≥ 0.75 |  | holds |
 | bars of their own | 200 / 270 MB | – / ≤ 300 |  | holds |
-| none | not published |  |  |  |`))
+| none | not published |  |  |  |`)
+  })
 
   it.each<[string, readonly Entry[], string]>([
     ['nothing', [], 'Nothing is published.'],
@@ -247,8 +264,8 @@ Measured once. Run of 2026-01-02, commit abc; load average 2 at the start; 2 × 
   )
 
   it('lists the figures of README.md, each with a link to its table and its date', () => {
-    const delivery = entry('delivery', 'hookline undici, 20 ms', [
-      { what: 'deliveries', measured: 21_253.4, unit: '/ CPU s', verdict: '' },
+    const delivery = entry('delivery', 'hookline undici, responses after 20 ms', [
+      { what: 'deliveries', measured: 21_253.4, unit: 'per CPU second', verdict: '' },
     ])
     expect(readmeText([delivery]).split('\n')).toEqual([
       '- **21,253 deliveries per CPU second** with endpoints that respond after 20 ms (one process, HTTP client undici) ([performance](docs/performance/README.md#delivery), 2026-01-02)',

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
-import { failuresOf, reportOf, shown } from '../report.ts'
+import { failuresOf, type NamedOutcome, reportOf, shown } from '../report.ts'
 
 describe('the bench report', () => {
-  const outcome = {
+  const outcome: NamedOutcome = {
     row: 'live',
     figures: [
-      { forwarder: 'bare undici', 'p99 ms': 31.416 },
+      { forwarder: 'reference loop with undici', 'p99 ms': 31.416 },
       { forwarder: 'hookline got', 'p99 ms': 40.2 },
     ],
     findings: [
@@ -17,10 +17,10 @@ describe('the bench report', () => {
   it('shows each figure next to its limits', () => {
     expect(reportOf([outcome])).toBe(`## live
 
-| forwarder    | p99 ms |
-|--------------|--------|
-| bare undici  | 31.4   |
-| hookline got | 40.2   |
+| forwarder                  | p99 ms |
+|----------------------------|--------|
+| reference loop with undici | 31.4   |
+| hookline got               | 40.2   |
 
 | program and case | figure | measured | must | aim  | verdict |
 |------------------|--------|----------|------|------|---------|

@@ -3,6 +3,7 @@ import { commandHelp, loadOptions, readLoad } from '../../../../deploy/tools/cap
 import { type Coefficients, coefficientsFrom, deliveryMicros } from '../../../../deploy/tools/capacity/coefficients.ts'
 import { defaultAssumptions, type Load, type Plan, planFor } from '../../../../deploy/tools/capacity/model.ts'
 import { capacityBlocks } from '../../../../deploy/tools/capacity/page-blocks.ts'
+import type { FigureName } from '../../../tools/bench/figure-names.ts'
 import type { Entry, Value } from '../../../tools/bench/publication/entries.ts'
 
 const coefficients: Coefficients = {
@@ -86,7 +87,7 @@ const close = (value: unknown): unknown => {
 }
 
 describe('coefficients from published results', () => {
-  const value = (what: string, measured: number | null, reference?: number): Value => ({
+  const value = (what: FigureName, measured: number | null, reference?: number): Value => ({
     ...{ what, measured, verdict: '' },
     ...(reference !== undefined && { reference: { name: 'x', measured: reference, unit: '' } }),
   })
@@ -94,17 +95,32 @@ describe('coefficients from published results', () => {
     ...{ row, variant, values, date: '2026-01-02', commit: 'abc', machine: 'm', load: 0, runs: 3 },
   })
   const entries: readonly Entry[] = [
-    entry('delivery', 'hookline undici, 0 ms', value('deliveries', 20_000)),
-    entry('delivery', 'hookline undici, 20 ms', value('deliveries', 16_000, 25_000), value('peak memory', 200)),
-    entry('delivery', 'hookline undici, 200 ms', value('deliveries', 10_000), value('peak memory', 379.2)),
+    entry('delivery', 'hookline undici, responses after 0 ms', value('deliveries', 20_000)),
+    entry(
+      'delivery',
+      'hookline undici, responses after 20 ms',
+      value('deliveries', 16_000, 25_000),
+      value('peak memory', 200),
+    ),
+    entry(
+      'delivery',
+      'hookline undici, responses after 200 ms',
+      value('deliveries', 10_000),
+      value('peak memory', 379.2),
+    ),
     entry(
       'retries',
-      'hookline undici, 1 of 3 parked',
-      value('park and release, of a bare delivery', 1.6),
-      value('parked record', 1_500, 987),
+      'hookline undici, 2 of 3 events retried',
+      value('CPU of a retry, relative to a delivery of the reference loop', 1.6),
+      value('size of the record in the retry topic', 1_500, 987),
     ),
-    entry('collector', 'hookline, 20 in a request', value('CPU a message', 57), value('peak memory', 216)),
-    entry('audiences', 'hookline, 1000000 members', value('restored', 200_000), value('memory of a member', 116)),
+    entry('collector', 'hookline, messages per request: 20', value('CPU per message', 57), value('peak memory', 216)),
+    entry(
+      'audiences',
+      'hookline, 1,000,000 members',
+      value('members restored', 200_000),
+      value('memory per member', 116),
+    ),
   ]
 
   it('equal the published figures or follow from them', () =>
@@ -133,11 +149,14 @@ describe('coefficients from published results', () => {
     [
       'without a number',
       entries.map(each =>
-        each.row === 'retries' ? { ...each, values: [value('park and release, of a bare delivery', null)] } : each,
+        each.row === 'retries'
+          ? { ...each, values: [value('CPU of a retry, relative to a delivery of the reference loop', null)] }
+          : each,
       ),
     ],
   ])('%s: the error and the page name it', (_, published) => {
-    const name = 'retries: hookline undici, 1 of 3 parked: park and release, of a bare delivery'
+    const name =
+      'retries: hookline undici, 2 of 3 events retried: CPU of a retry, relative to a delivery of the reference loop'
     expect(() => coefficientsFrom(published, 'undici')).toThrow(name)
     expect(capacityBlocks(published).get('cases')).toContain(
       `This table cannot be computed: figures that are not published or not a number: ${name}`,

@@ -1,16 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { bounds, type Finding } from '../../bounds.ts'
 import { unpinned } from '../../cpu-pinning.ts'
+import type { FigureName, PeerFigureName } from '../../figure-names.ts'
 import { transports } from '../../forwarders/hookline.ts'
 import { peer } from '../../forwarders/peer.ts'
+import { referenceLoop } from '../../forwarders/reference-loop.ts'
 import { quantile } from '../../latency-under-load.ts'
-import { clientRow } from '../../rows/client.ts'
+import { type ClientPlan, clientRow } from '../../rows/client.ts'
 import { collectorRow, small } from '../../rows/collector.ts'
 import { deliveryRow } from '../../rows/delivery.ts'
 import { healthyUnderLoad } from '../../rows/isolation.ts'
 import { peersRow } from '../../rows/peers.ts'
 import type { Bench } from '../../rows/row.ts'
 import { openStage, type Stage } from '../../test-bed.ts'
+import { variantOf } from '../../variant-names.ts'
 
 /*
  * A short run of `make bench`. It checks only figures that do not depend on the speed of the
@@ -31,7 +34,7 @@ const itsSettings = JSON.stringify({
 })
 const anotherLoop = `'${process.execPath}' '${loop}' "${itsSettings.replaceAll('"', '\\"')}"`
 /** Names of the figures that the bench reports for every measured program. */
-const told = ['deliveries', 'peak memory', 'lost']
+const ofEveryProgram: readonly FigureName[] = ['deliveries', 'peak memory', 'lost']
 
 let stage: Stage
 let bench: Bench
@@ -57,20 +60,22 @@ onLinux('a short run of make bench', () => {
   it('delivery: nothing is lost, requests are complete, and the CPU cost is below three times its limit', async () => {
     const plan = { cases: [{ delayMs: 20, inFlight: 256 }], counts: { got: 3_000, others: 8_000 } }
     const { findings, figures } = await deliveryRow(bench, plan)
-    const of = (what: string): readonly Finding[] => findings.filter(finding => finding.what === what)
+    const of = (what: FigureName): readonly Finding[] => findings.filter(finding => finding.what === what)
     for (const transport of bench.transports) {
-      const bare = transport === 'got' ? 'bare got' : 'bare undici'
-      const share = of(`of ${bare}`).find(({ subject }) => subject.startsWith(`hookline ${transport},`))?.measured
+      const reference = referenceLoop(transport === 'got' ? 'got' : 'undici').name
+      const ratios = of(`deliveries per CPU second, relative to the ${reference}`)
+      const share = ratios.find(({ subject }) => subject.startsWith(`hookline ${transport},`))?.measured
       const { must } = bounds.ofReferenceLoop[transport] as { must: { atLeast: number } }
       expect({ transport, share }).toEqual({ transport, share: expect.any(Number) })
       expect(share).toBeGreaterThan(must.atLeast * room)
     }
-    for (const what of ['lost', 'requests of no event'])
+    for (const what of ['lost', 'requests for unknown events'] as const)
       expect(of(what).map(({ measured }) => measured)).toEqual(bench.transports.map(() => 0))
     // If a process does not run for five seconds, requests that got a response can count as timed
     // out and be repeated.
-    for (const { measured } of of('delivered twice')) expect(measured).toBeLessThan(plan.counts.got / 100)
-    expect(of('runs with whole requests').map(({ measured }) => measured)).toEqual(bench.transports.map(() => 1))
+    for (const { measured } of of('duplicated')) expect(measured).toBeLessThan(plan.counts.got / 100)
+    const complete = of('repetitions in which the verified request was complete')
+    expect(complete.map(({ measured }) => measured)).toEqual(bench.transports.map(() => 1))
     expect(figures.map(({ lost }) => lost)).toEqual(figures.map(() => 0))
   })
 
@@ -78,10 +83,14 @@ onLinux('a short run of make bench', () => {
     // CPU time has steps of 10 ms, so the measured part of the run must take many of these steps.
     const plan = { cases: [{ delayMs: 20, inFlight: 256 }], counts: { got: 0, others: 10_000 } }
     const { findings } = await peersRow({ ...bench, peers: [peer({ name: 'another', command: anotherLoop })] }, plan)
-    const of = (subject: string): string[] =>
-      findings.filter(finding => finding.subject === `${subject}, 20 ms`).map(({ what }) => what)
-    expect(of('hookline undici')).toEqual([...told, 'of another', 'of bare undici'])
-    expect([of('another'), of('bare undici')]).toEqual([told, told])
+    const of = (program: string): readonly string[] =>
+      findings.filter(({ subject }) => subject === variantOf.delivery(program, 20)).map(({ what }) => what)
+    const ratios: readonly PeerFigureName[] = [
+      'deliveries per CPU second, relative to another',
+      'deliveries per CPU second, relative to the reference loop with undici',
+    ]
+    expect(of('hookline undici')).toEqual([...ofEveryProgram, ...ratios])
+    expect([of('another'), of('reference loop with undici')]).toEqual([ofEveryProgram, ofEveryProgram])
     for (const { what, measured } of findings) {
       if (what === 'lost') expect(measured).toBe(0)
       else expect(measured).toBeGreaterThan(0)
@@ -103,15 +112,17 @@ onLinux('a short run of make bench', () => {
   })
 
   it('client: every message arrives, with less CPU than with the library of Segment', async () => {
-    const plan = {
+    const plan: ClientPlan = {
       loads: [{ name: 'full speed', calls: 5_000, perSecond: undefined }],
       outage: { calls: 10_000, perSecond: 10_000 },
     }
-    const must = bounds.cheaperThanSegment['full speed']?.must as { atLeast: number }
+    const { must } = bounds.cheaperThanSegment['full speed']
     const { findings } = await clientRow(bench, plan)
-    const of = (start: string): number => findings.find(({ what }) => what.startsWith(start))?.measured ?? Number.NaN
+    const of = (name: FigureName): number => findings.find(({ what }) => what === name)?.measured ?? Number.NaN
     expect(of('lost')).toBe(0)
-    expect(of('times cheaper')).toBeGreaterThan(must.atLeast * room)
+    expect(of("CPU per message of @segment/analytics-node, relative to that of Hookline's library")).toBeGreaterThan(
+      must.atLeast * room,
+    )
     // Other tests use the processors, so the garbage collector may run later, and the peak may be
     // higher.
     expect(of('peak memory')).toBeLessThan(1.5 * bounds.outageMemory.must.atMost)
@@ -119,10 +130,11 @@ onLinux('a short run of make bench', () => {
 
   it('collector: messages with a 200 are stored once, and the CPU cost is below three times its limit', async () => {
     const { findings } = await collectorRow(bench, small)
-    const of = (what: string): number | undefined => findings.find(finding => finding.what === what)?.measured
-    expect(of('requests not answered 200')).toBe(0)
-    expect(of('answered 200 and not stored')).toBe(0)
-    expect(of('stored twice')).toBe(0)
-    expect(of('of bare fastify, written')).toBeGreaterThan(bounds.ofBareFastify.must.atLeast * room)
+    const of = (what: FigureName): number | undefined => findings.find(finding => finding.what === what)?.measured
+    expect(of('requests without a 200')).toBe(0)
+    expect(of('messages that got a 200 but are not on the topic')).toBe(0)
+    expect(of('messages stored twice')).toBe(0)
+    const ofBareHandler = of('messages per CPU second, relative to the bare handler')
+    expect(ofBareHandler).toBeGreaterThan(bounds.ofBareHandler.must.atLeast * room)
   })
 })

@@ -6,7 +6,7 @@ import kafkajs from 'kafkajs'
  * each message unchanged to this topic before it responds.
  */
 
-export interface BareSettings {
+export interface ReferenceServerSettings {
   readonly port: number
   readonly brokers: readonly string[]
   /** Topic to which the messages are written. Undefined if they are only parsed. */
@@ -17,7 +17,7 @@ interface Batch {
   readonly batch: readonly { readonly userId: string }[]
 }
 
-const { port, brokers, topic } = JSON.parse(process.argv[2] ?? '') as BareSettings
+const { port, brokers, topic } = JSON.parse(process.argv[2] ?? '') as ReferenceServerSettings
 const producer = new kafkajs.Kafka({ brokers: [...brokers], logLevel: kafkajs.logLevel.NOTHING }).producer({
   allowAutoTopicCreation: false,
   createPartitioner: kafkajs.Partitioners.DefaultPartitioner,

@@ -1,0 +1,15 @@
+import { shown } from './report.ts'
+
+/**
+ * Names of variants that other files than the row use, by row. A variant is the program and the
+ * case of a measurement. `program` is the name of a forwarder, for example `hookline undici`.
+ */
+export const variantOf = {
+  delivery: (program: string, delayMs: number) => `${program}, responses after ${delayMs} ms`,
+  live: (program: string, perSecond: number, delayMs: number) =>
+    `${program}, ${shown(perSecond)} events a second, responses after ${delayMs} ms`,
+  isolation: (program: string, dead: number, endpoints: number) => `${program}, ${dead} of ${endpoints} endpoints dead`,
+  retries: (program: string) => `${program}, 2 of 3 events retried`,
+  collector: (program: string, batchSize: number) => `${program}, messages per request: ${batchSize}`,
+  audiences: (members: number) => `hookline, ${shown(members)} members`,
+}
