@@ -24,8 +24,9 @@ describe('syncs of an audience', () => {
       let service: RunningService = await installation.run()
 
       /**
-       * Kills the process several times, at equal intervals while `crm` gets its messages number
-       * `from` to `to`.
+       * Kills the process and starts it again, `kills` times, while the number of messages that
+       * `crm` has accepted rises from `from` to `to`. Between two kills, `crm` accepts about the
+       * same number of messages each time.
        */
       async function killInBetween(from: number, to: number): Promise<void> {
         for (let kill = 1; kill <= kills; kill++) {

@@ -51,7 +51,8 @@ const names: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Validates the options like the service configuration.
+ * Validates the options. The types of values (for example URLs) and the error texts are those of
+ * the configuration file of Hookline.
  * @throws ConfigError for the first invalid option
  */
 export function kafkaTransportSettings(given: KafkaTransportOptions): KafkaTransportSettings {

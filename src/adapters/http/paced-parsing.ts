@@ -32,7 +32,7 @@ const smallData = 16_384
  */
 const maxWaiting = 1_000
 
-/** How far the data of one connection is parsed. */
+/** The state of one connection: its parsed requests, and what its unparsed data waits for. */
 interface ParseState {
   /** The latest request. Its body may still be arriving. */
   current: IncomingMessage | undefined

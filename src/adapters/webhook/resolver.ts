@@ -64,7 +64,10 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
    */
   const kept = new Map<string, { readonly until: number; readonly answer: Promise<unknown> }>()
 
-  /** Runs one query at a time per key. A result is cached for `keptMs`; an error is not cached. */
+  /**
+   * Returns the result of `ask`. Concurrent callers with the same key share one call of `ask`.
+   * Afterwards, the result of this call is cached for `keptMs`; an error is not cached.
+   */
   function once<T>(key: string, ask: () => Promise<T>): Promise<T> {
     const known = kept.get(key)
     if (known !== undefined && clock.monotonic() < known.until) return known.answer as Promise<T>

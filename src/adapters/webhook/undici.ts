@@ -168,8 +168,9 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
 }
 
 /**
- * Whether the error means that the server sent a 101. undici refuses to switch protocols, and this
- * error is the only sign of a complete head with that status.
+ * Whether the error means that the server responded with the status 101 (Switching Protocols).
+ * undici then fails the request with this error, and does not call `onResponseStart`. So the status
+ * is known only from this error.
  */
 const isSwitch = (error: Error): boolean => codeOf(error) === 'ECONNRESET' && error.message === 'bad upgrade'
 

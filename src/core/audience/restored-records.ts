@@ -114,8 +114,9 @@ export class PartitionRecords {
   }
 
   /**
-   * Returns the write of the known state of a key, which must follow a stale record of the key.
-   * `undefined` when the key is neither that of a membership nor that of a watermark.
+   * Returns the effect that writes the known state of a key to the memberships topic again. The
+   * caller must carry out this effect when it has read a stale record of the key. `undefined` when
+   * the key is neither that of a membership nor that of a watermark.
    */
   replacementOf({ key, position = -1 }: ReadRecord): InputEffect | undefined {
     const about = parseMembershipKey(key)

@@ -117,8 +117,10 @@ export class ObjectLog {
   }
 
   /**
-   * Whether the current version of the object must be written to the topic again: the last record
-   * of the object was ignored, and no copy of the current version was read after it.
+   * Whether the current version of the object must be written to the topic again: a record of the
+   * object was ignored, and no copy of the current version was read after the ignored record.
+   * Compaction may remove the records before the ignored record. Without a copy, a process that
+   * starts later would then read the ignored record first, and apply it.
    */
   needsCopy(name: RecordName): boolean {
     return this.#needCopy.has(objectKeyOf(name))

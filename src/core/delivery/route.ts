@@ -132,8 +132,9 @@ export function routeRetry(destinationId: string, routing: Routing): RetryRoute 
 }
 
 /**
- * Whether events of a source go to a destination. Hookline's own sources are connected by
- * `audiences.list`, `canary` and `notices`, so the result is true for them.
+ * Whether a source is connected to a destination. Always true for Hookline's own sources: the
+ * `sources` of a destination do not list them. The keys `audiences.list`, `canary` and `notices` of
+ * the configuration connect them to destinations, and this function does not check these keys.
  */
 export const isConnected = (sourceId: string, destinationId: string, routing: Routing): boolean =>
   isOwnSource(sourceId) || (routing.bySource.get(sourceId)?.some(({ id }) => id === destinationId) ?? false)

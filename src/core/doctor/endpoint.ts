@@ -5,7 +5,7 @@ import type { EpochMs } from '../time.ts'
 import type { CallResult } from '../webhook-ports.ts'
 import type { Judgement } from './finding.ts'
 
-/** The result of a connection to an endpoint. No request was sent. */
+/** The result of an attempt to connect to an endpoint. No HTTP request is sent to the endpoint. */
 export type Dialled =
   | {
       readonly kind: 'connected'

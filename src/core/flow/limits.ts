@@ -163,10 +163,9 @@ export const flowLimits = {
      */
     maxCoalesced: 128,
     /**
-     * When requests or deliveries end, blocked destination queues may try to start an attempt: one
-     * queue for each ended request or delivery, and this number of further queues. A queue is
-     * blocked while its destination has no free permit. Doubling it unblocks queues sooner, but
-     * takes more CPU with 1,000 destinations.
+     * When requests or deliveries end, destination queues that wait for a permit may try to start
+     * an attempt: one queue for each ended request or delivery, and this number of further queues.
+     * Doubling it lets these queues try sooner, but takes more CPU with 1,000 destinations.
      */
     minAsked: 16,
   },
@@ -304,9 +303,10 @@ export const flowLimits = {
     minFactor: 0.5,
     maxFactor: 0.95,
     /**
-     * Minimum milliseconds between two decreases of the pace. An endpoint that limits the requests
-     * of each second refuses every further request of that second. These 429 say nothing about the
-     * next second. Doubling it doubles the time until the pace has followed a lowered limit.
+     * Minimum milliseconds between two decreases of the pace. When the requests of a second exceed
+     * the limit of an endpoint, every further request of this second gets a 429. These further
+     * 429 say nothing about the next second, so they must not lower the pace again. Doubling the
+     * value doubles the time until the pace has followed a lowered limit.
      */
     lowerEveryMs: 1_000,
     /**

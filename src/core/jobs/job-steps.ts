@@ -16,9 +16,11 @@ import { conflicts, hasEnded, type Job, type JobWork, jobKeyOf } from './job.ts'
  */
 export const checkpointEvery = durationMs(1_000)
 /**
- * Duration of the lease of a job's owner (the process that runs the job), from the sending of a
- * record of the job. The lease takes effect when the owner has read this record from the topic,
- * unless the record is ignored. Without a valid lease, the owner copies no events or dead letters.
+ * Duration of the lease of a job's owner (the process that runs the job). Each record of the job
+ * that the owner writes gives the owner a new lease, which counts from the sending of the record.
+ * The lease is valid only after the owner has read the record from the topic: if another process
+ * has written a record first, all processes ignore the owner's record, and it gives no lease.
+ * Without a valid lease, the owner copies no events or dead letters.
  */
 export const ownerLease = durationMs(5_000)
 /**

@@ -41,9 +41,9 @@ export function parseJson(text: string): Parsed | Rejection {
   const value = parsed.value as Record<string, unknown>
   const numbers = idFields.filter(field => typeof value[field] === 'number')
   if (numbers.length === 0) return parsed
-  // The digits of large numbers are read from the text again. A reviver of `JSON.parse` could also
-  // read them. But it would be called for every value, and take a hundred times as long as the
-  // parser.
+  // The digits of numeric ids are read from the text again, because `JSON.parse` rounds large
+  // numbers. A reviver of `JSON.parse` could also read the digits. But the reviver would be called
+  // for every value, and take a hundred times as long as the parser.
   const written = membersIn(text, numbers)
   for (const field of numbers) value[field] = written.get(field)?.trim()
   return parsed

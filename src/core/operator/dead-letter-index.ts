@@ -63,8 +63,9 @@ export class DeadLetterIndex {
   }
 
   /**
-   * The lowest offset of a partition whose key is in the index; `Infinity` before the first read of
-   * the partition.
+   * The start of the part of a partition that is in the index: the index has the keys of all
+   * records from this offset to the end of the last read. (Only a full index can lack keys, see
+   * `isFull`.) `Infinity` before the first read of the partition.
    */
   knownFrom(partition: number): number {
     return this.#known.get(partition)?.from ?? Number.POSITIVE_INFINITY

@@ -114,8 +114,10 @@ export function parsePartlyDone(committed: number, text: string): Map<number, st
 }
 
 /**
- * Decodes partly done records; `undefined` when the bytes are malformed. Afterwards, the reader is
- * at the first byte after the last destination, where the ledger tail may begin.
+ * Decodes partly done records (done for only some of their destinations). Returns, for the offset
+ * of each record, the destinations for which the record is done; `undefined` when the bytes are
+ * malformed. Afterwards, the reader is at the first byte after the partly done records. The ledger
+ * tail (the part of the commit metadata with the ledger of the partition), if any, begins there.
  */
 export function readPartlyDone(committed: number, reader: ByteReader): Map<number, string[]> | undefined {
   const parsed = new Map<number, string[]>()

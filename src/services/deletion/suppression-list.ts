@@ -19,7 +19,10 @@ interface Deps {
   readonly follower: TopicFollower
   readonly producer: LogProducer
   readonly topic: string
-  /** How long the list keeps a suppression that does not stop the user's later events. */
+  /**
+   * How long the list keeps a suppression, counted from the deletion of the user. A suppression
+   * that also stops later events of the user never expires.
+   */
   readonly lasts: DurationMs
   readonly clock: Clock
   readonly logger: Logger

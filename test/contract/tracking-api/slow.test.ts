@@ -26,7 +26,7 @@ const limits = {
   checkEvery: durationMs(20),
   progress: { bytes: 64, within: durationMs(120) },
 }
-/** Waits until the server closes the connection, without sending anything. */
+/** Sends nothing, and waits until the server closes the connection. */
 const stall = (wire: Wire): Promise<unknown> => wire.closed
 /** Sends these bytes repeatedly until the server closes the connection. */
 const drip =

@@ -88,8 +88,9 @@ const isComment = (kind: SyntaxKind): boolean =>
   kind === SyntaxKind.SingleLineCommentTrivia || kind === SyntaxKind.MultiLineCommentTrivia
 
 /**
- * Returns the text of a comment. White space replaces the delimiters, so consecutive `//` lines are
- * one text.
+ * Returns the text of a comment, with white space in place of the delimiters (for example `//`).
+ * Between the texts of consecutive `//` lines there is then only white space, so a check can find
+ * words that continue on the next line.
  */
 const proseOfComment = (comment: string): string =>
   withoutCodeSpans(

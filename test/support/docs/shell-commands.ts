@@ -1,6 +1,7 @@
 /**
- * Splits a shell script into simple commands. Each is a list of words, without redirections. It
- * supports only the shell syntax that the documentation uses. `<name>` is a word.
+ * Splits a shell script into simple commands. Each is a list of words, without redirections. The
+ * function supports only the shell syntax that the documentation uses. A placeholder in angle
+ * brackets, for example `<name>`, is a word and not a redirection.
  */
 export function commandsIn(script: string): readonly (readonly string[])[] {
   const commands: string[][] = []

@@ -10,7 +10,10 @@ import { startOperator } from './server.ts'
 export const ada = { name: 'ada', role: 'operate', secrets: [new Secret(operatorKey)] } as const
 export const dashboard = { name: 'dashboard', role: 'read', secrets: [new Secret(readKey)] } as const
 
-/** The request line and the body of a request that changes something. */
+/**
+ * The method and path, and the body, of a request to delete a user. Tests use it as an example of a
+ * request that needs the role `operate` and, in a session, the CSRF token.
+ */
 export const deletionLine = 'POST /v1/regulations'
 export const deletion = { userIds: ['u-1'] }
 

@@ -20,7 +20,7 @@ const changeEveryMs = 100
  */
 const quietMs = 1_500
 
-/** One load, with or without changes. */
+/** Result of one load, with or without concurrent changes of a destination's configuration. */
 interface LoadResult {
   readonly p99: number
   readonly lost: number

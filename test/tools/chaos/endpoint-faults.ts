@@ -7,9 +7,9 @@ import type { Fault } from './scenario.ts'
 const now = (): number => performance.now()
 
 /**
- * One of this number of messages gets the failing response from an endpoint that fails partly. With
- * so few failures, the circuit breaker of the endpoint stays closed, and every attempt begins on
- * time.
+ * An endpoint that fails partly gives the failing response to one of every `oneIn` messages, and
+ * 200 to the others. With this low rate of failures, the circuit breaker of the endpoint stays
+ * closed, so every attempt begins on time.
  */
 const oneIn = 10
 

@@ -183,7 +183,10 @@ export class Ledger {
     return this.#seen(new Set(keys), awaited)
   }
 
-  /** Like `seen`. Removes each key that has occurred from `missing`. */
+  /**
+   * Does the work of `seen`, but changes the set of the caller: it removes a key from `missing`
+   * when a delivery with this key has arrived.
+   */
   async #seen(
     missing: Set<string>,
     { from, patienceMs, keyOf }: AwaitedDeliveries & { readonly patienceMs: number },

@@ -19,7 +19,10 @@ export interface JavaPods {
   readonly data: string
 }
 
-/** Kafka and a schema registry as pods, under the names of the deployment page. */
+/**
+ * The manifests of Kafka and a schema registry as pods with Services. The names of the Services are
+ * those in the example values of docs/how-to/deploy-on-kubernetes.md.
+ */
 export function kafkaManifests({ java, jars, registry, data }: JavaPods): readonly Manifest[] {
   const properties = serverProperties({
     ...{ logDir: '/data/log', port: 9092, controllerPort: 9093 },

@@ -86,10 +86,12 @@ interface Attempted {
 
 interface Life {
   /**
-   * All attempts with an outcome of at least one webhook. `attempts` has only those that count.
-   * Before the end of the window, an attempt without a success does not count in two cases:
+   * All attempts with an outcome of at least one webhook. `attempts` has only the attempts that use
+   * up the retry schedule. Before the end of the retry window, a failed attempt does not use it up
+   * in two cases:
    * - A webhook got no request, because other destinations held its permits.
-   * - All webhooks with a retryable outcome got no request, because there was no access token.
+   * - Each retryable outcome of the attempt is `auth` (no request, because there was no access
+   *   token).
    */
   readonly all: readonly Attempted[]
   readonly attempts: readonly Attempted[]

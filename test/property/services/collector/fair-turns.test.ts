@@ -9,7 +9,10 @@ const sourceIds = ['web', 'app', 'shop', undefined]
 const sourceId = fc.constantFrom(...sourceIds)
 const perTick = <Arrival>(arrival: fc.Arbitrary<Arrival>) =>
   fc.array(fc.array(arrival, { maxLength: 10 }), { maxLength: 12 })
-/** Resolves in the next tick, after the turn and the short work that waited for this tick. */
+/**
+ * Resolves in the next tick (iteration of the event loop), after the callers of `next` and `short`
+ * that may work in this tick have continued.
+ */
 const nextTick = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 it('a tick has at most one turn, and in addition at most the work of a usual turn, and every request is served', async () => {

@@ -11,8 +11,8 @@ export const severalProcesses = (forwarder: Forwarder, size: number): Forwarder 
 })
 
 /**
- * Combines several processes into one. It starts when the first one starts, and `died` rejects when
- * any of them exits by itself.
+ * Combines several processes into one `ForwarderProcess`. Its `startedAt` is the start of the
+ * earliest process. Its `died` rejects when any of the processes exits by itself.
  */
 export function asOne(members: readonly ForwarderProcess[]): ForwarderProcess {
   const died = Promise.race(members.map(member => member.died))

@@ -50,8 +50,10 @@ function setUp() {
       processor.done(record, { hour: hourOf(clock.now()), entries })
     },
     /**
-     * Reads the position for a commit. Each reading makes the writer check the partition. Returns
-     * the position, with the ledger in its metadata.
+     * Reads the position for an offset commit, and then calls `check` of the ledger writer, as the
+     * dispatcher does. `check` writes a ledger record if the metadata of the commit has no room for
+     * the counts, and discards counts that could not be written in time. Returns the position as it
+     * was before `check`, and the ledger in its metadata.
      */
     commit() {
       const { offset, metadata } = processor.tracker.position

@@ -25,7 +25,9 @@ const canSync = typeof broker.syncGroup
 
 /** The calls of methods of kafkajs and of hooks, each with its group. */
 const events: string[] = []
-/** The result of a fetch: a batch with markers and without records. */
+/**
+ * The batch that every fetch returns. It has one transaction marker, and no records for a consumer.
+ */
 const batch = { rawMessages: [{}], isEmpty: () => true } as unknown as FetchedBatch
 
 const own = (step: Step) =>
