@@ -21,9 +21,10 @@ const maxStateLength = 512
 const maxStateMembers = 32
 /**
  * A member of `tracestate` (section 3.3.1.3): the name of a tracing system, and its value in
- * printable ASCII without `,` and `=`. A member may be empty.
+ * printable ASCII without `,` and `=`. A member may be empty. Spaces and tabs may be around it.
  */
-const stateMember = /^ *(?:[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{1,256})?$/
+const stateMember =
+  /^[ \t]*(?:[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e][ \t]*)?$/
 
 /** The content of a `traceparent` header. */
 export interface TraceParent {

@@ -77,6 +77,13 @@ describe('the trace context of headers', () => {
       { traceparent: good, tracestate: 'v=1,, w=2' },
       { traceparent: good, tracestate: 'v=1,, w=2' },
     ],
+    [
+      'a tracestate with spaces and tabs around its members',
+      { traceparent: good, tracestate: 'v=1 \t, \t w=2\t,\t' },
+      { traceparent: good, tracestate: 'v=1 \t, \t w=2\t,\t' },
+    ],
+    ['a tracestate with an empty value', { traceparent: good, tracestate: 'v= , w=2' }, { traceparent: good }],
+    ['a tracestate with a tab in a value', { traceparent: good, tracestate: 'v=1\t2' }, { traceparent: good }],
     ['a tracestate with empty members only', { traceparent: good, tracestate: ' ,' }, { traceparent: good }],
     ['a tracestate with two values of a member', { traceparent: good, tracestate: 'v=1=2' }, { traceparent: good }],
     ['a tracestate with a line break', { traceparent: good, tracestate: 'v=1\r\nX-Evil: 1' }, { traceparent: good }],
