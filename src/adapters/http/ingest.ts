@@ -130,7 +130,7 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
       return body.answer
     }
     const strict = raw.headers['x-strict-mode'] === '1'
-    const use = { sourceId, ...useOf(memory) }
+    const use = { sourceId, ...useOf(memory, keepSpan) }
     const answer = await api.accept({ headerKey, queryKey, type, body: body.text, ...use, strict, receivedAt, trace })
     if (hasKnownKey(answer)) keepSpan()
     return answer.kind === 'accepted' ? accepted(answer.rejected) : refused(answer)
@@ -141,11 +141,15 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
 
 /**
  * The functions with which `accept` uses the memory of the body. It calls `assign` when it knows the
- * source: from then on, the memory counts for the source. It may know the source late, because it
- * may have to find the write key in the complete body, and a large body waits for its turn.
+ * source: from then on, the memory counts for the source, and the span is kept even if `accept`
+ * fails. It may know the source late, because it may have to find the write key in the complete
+ * body, and a large body waits for its turn.
  */
-const useOf = (memory: BodyMemory) => ({
-  assign: (sourceId: string): boolean => memory.assign(sourceId),
+const useOf = (memory: BodyMemory, keepSpan: () => void) => ({
+  assign(sourceId: string): boolean {
+    keepSpan()
+    return memory.assign(sourceId)
+  },
   reserve: (bytes: number): boolean => memory.take(bytes),
   canEverReserve: (bytes: number): boolean => memory.canEverHold(bytes),
 })

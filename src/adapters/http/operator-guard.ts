@@ -74,7 +74,10 @@ export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDe
   ): Promise<HttpResponse | undefined> {
     if ('status' in operator) return operator
     const key = operator.gate(asked.request.raw, isForEveryRole)
-    if ('status' in key) return inForm(key)
+    if ('status' in key) {
+      if (hasValidKey(key)) keepSpan()
+      return inForm(key)
+    }
     keepSpan()
     const requestId = clock.id()
     const audit = (change: object, result: string): void => {
@@ -101,6 +104,12 @@ export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDe
       )
     }
 }
+
+/**
+ * Whether a request that was refused has a valid key or session, which may not do what the request
+ * wants.
+ */
+const hasValidKey = ({ code }: HttpResponse): boolean => code === 'forbidden' || code === 'invalid_csrf_token'
 
 /**
  * Headers of responses to a browser. They forbid the browser to store customer data or to guess the

@@ -3,7 +3,7 @@ import type { TrackingAnswer } from '../../../../src/core/collector/tracking-api
 import { refusal } from '../../../../src/core/message/request-refusal.ts'
 import { startCollector } from '../../../support/collector/raw-request-harness.ts'
 import { rateLimited, ScriptedTrackingApi } from '../../../support/collector/scripted-tracking-api.ts'
-import { operatorKey, ScriptedOperatorApi } from '../../../support/operator/scripted-operator-api.ts'
+import { operatorKey, readKey, ScriptedOperatorApi } from '../../../support/operator/scripted-operator-api.ts'
 import { startOperator } from '../../../support/operator/server.ts'
 import { RecordedSpans } from '../../../support/telemetry/recorded-spans.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
@@ -111,6 +111,19 @@ it.each([
   expect([response.status, spans.all.map(({ facts }) => facts['http.response.status_code'])]).toEqual([429, [429]])
 })
 
+it('a request has a span when an error occurs after its write key was found in the body', async () => {
+  const spans = new RecordedSpans()
+  const api = new ScriptedTrackingApi()
+  api.answer(({ assign }) => {
+    assign('web')
+    throw new Error('a bug')
+  })
+  const server = await startCollector(api, { tracer: spans.tracer })
+  open.push(server.stop)
+  const response = await fetch(`${server.url}/v1/track`, { method: 'POST', body: '{"writeKey":"KEY"}' })
+  expect([response.status, spans.all.map(({ facts }) => facts['error.type'])]).toEqual([500, ['internal_error']])
+})
+
 it('logs the trace id of an internal error', async () => {
   const { spans, logger } = await exchange({ traceparent: traceparent('a') }, () => {
     throw new Error('a bug')
@@ -173,6 +186,15 @@ describe('a request to the operator API', () => {
     }
     expect(statuses).toEqual([401, 200])
     expect(spans.all.map(({ facts }) => facts['http.response.status_code'])).toEqual([200])
+  })
+
+  it('has a span when the role of its key does not allow the method', async () => {
+    const spans = new RecordedSpans()
+    const server = await startOperator(new ScriptedOperatorApi(), { tracer: spans.tracer })
+    open.push(server.stop)
+    const headers = { authorization: `Bearer ${readKey}` }
+    const response = await fetch(`${server.url}/v1/regulations`, { method: 'POST', body: '{}', headers })
+    expect([response.status, spans.all.map(({ facts }) => facts['http.response.status_code'])]).toEqual([403, [403]])
   })
 
   it('has no span without the key, or while that API is off', async () => {
