@@ -2,6 +2,7 @@ import { type Merged, mergeObjects } from '../../core/config-objects/merge-objec
 import type { ReadingContext } from '../../core/config-objects/read-object.ts'
 import { encryptionKeysOf } from '../../core/encryption-key.ts'
 import type { Cancel, Clock } from '../../core/ports.ts'
+import type { EntryContext } from '../../core/settings/given-entries.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { durationMs } from '../../core/time.ts'
 import type { ObjectStore } from '../../services/config-objects/object-store.ts'
@@ -62,10 +63,21 @@ export const readingContextOf = ({ operator, given }: Settings): ReadingContext 
  * the file, the old keys stay in use until the restart: without keys, all objects would be
  * excluded.
  */
-const readingAfter = (settings: Settings, before: ReadingContext | undefined): ReadingContext =>
-  settings.operator.encryptionKeys === undefined && before !== undefined
-    ? { ...readingContextOf(settings), keys: before.keys }
-    : readingContextOf(settings)
+function readingAfter(settings: Settings, before: ReadingContext | undefined): ReadingContext {
+  const reading = readingContextOf(settings)
+  if (settings.operator.encryptionKeys !== undefined || before === undefined) return reading
+  return { keys: before.keys, context: settings.given?.context ?? { ...before.context, ...liveContextOf(settings) } }
+}
+
+/**
+ * The part of the context that can change without a restart, for settings without `given`: a file
+ * that has no operator keys and no encryption keys. Without `network`, an object could have a URL
+ * that the file forbids.
+ */
+const liveContextOf = ({ network: { allow, ports, httpsOnly }, payload }: Settings): EntryContext => ({
+  network: { allow, ports, httpsOnly },
+  payload,
+})
 
 const isSameReading = (a: ReadingContext, b: ReadingContext): boolean =>
   JSON.stringify([a.keys.map(({ id }) => id), a.context]) === JSON.stringify([b.keys.map(({ id }) => id), b.context])

@@ -3,6 +3,7 @@ import { createMergedSettings, readingContextOf } from '../../../../src/app/comp
 import type { Merged } from '../../../../src/core/config-objects/merge-objects.ts'
 import { encodeRecord, type ObjectRecord } from '../../../../src/core/config-objects/object-record.ts'
 import { Secret } from '../../../../src/core/secret.ts'
+import type { Settings } from '../../../../src/core/settings/settings.ts'
 import { createObjectStore } from '../../../../src/services/config-objects/object-store.ts'
 import { configTopic } from '../../../support/config-objects/harness.ts'
 import {
@@ -150,6 +151,28 @@ describe('the merged settings', () => {
     const { operator, ...file } = fileSettings()
     merged.applyFile({ ...file, operator: { keys: operator.keys } })
     expect(applied.at(-1)?.counts).toEqual({ used: 1, excluded: 0, conflict: 0 })
+  })
+
+  it('have no http:// URL when the file has network.httpsOnly and no longer has the key operator', async () => {
+    const { merged, store, applied, write } = await setUp()
+    const internal = { webhooks: [{ url: 'https://10.0.0.1/' }] }
+    const plain = { webhooks: [{ url: 'http://hooks.example.com/' }] }
+    for (const [id, given] of Object.entries({ internal, plain }))
+      write(id, { value: sealedValue(named('destination', id), destinationDocument(given)) })
+    merged.follow(store)
+    const network = { allow: ['10.0.0.0/8'], httpsOnly: true }
+    merged.applyFile(fileSettings({ network }))
+    const held = () => applied.at(-1)?.settings.destinations.flatMap(({ id, isHeld }) => (isHeld ? [id] : []))
+    expect(held()).toEqual(['plain'])
+    /** The settings of a file without the key `operator`. */
+    const without = (more: object): Settings => {
+      const { given: _, ...file } = fileSettings(more)
+      return { ...file, operator: { keys: [] } }
+    }
+    merged.applyFile(without({ network }))
+    expect(held()).toEqual(['plain'])
+    merged.applyFile(without({ network: { ...network, httpsOnly: false } }))
+    expect(held()).toEqual([])
   })
 
   it('read the objects only once while the file gives the same keys and context', async () => {
