@@ -1,4 +1,5 @@
 import { basename, dirname, join } from 'node:path'
+import { placeholderOfEntry } from '../../core/delivery/placeholder-of-entry.ts'
 import { placeholderDestination } from '../../core/delivery/route.ts'
 import { type SettingsProblem, valueAt } from '../../core/settings/problem.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
@@ -119,7 +120,8 @@ function held(part: DestinationFile, input: unknown): Destination | undefined {
   const { data: id } = idField.safeParse(valueAt(from, ['id']))
   if (id === undefined) return undefined
   const sources = valueAt(from, ['sources'])
-  return placeholderDestination(id, Array.isArray(sources) ? [...new Set(sources.filter(isOpen(part, input)))] : [])
+  const open = Array.isArray(sources) ? [...new Set(sources.filter(isOpen(part, input)))] : []
+  return placeholderOfEntry(id, open, from)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { placeholderDestination } from '../delivery/route.ts'
+import { placeholderOfEntry } from '../delivery/placeholder-of-entry.ts'
 import type { EncryptionKey } from '../encryption-key.ts'
 import type { EntryContext } from '../settings/given-entries.ts'
 import type { SettingsProblem } from '../settings/problem.ts'
@@ -76,12 +76,5 @@ function placeholder({ kind, id }: ObjectName, document: ObjectDocument): Parsed
   if (kind === 'source') return { kind, source: { id, writeKeys: [] } }
   const sources = document['sources']
   const valid = Array.isArray(sources) ? sources.filter(source => idField.safeParse(source).success) : []
-  return { kind, destination: { ...placeholderDestination(id, [...new Set<string>(valid)]), ...enabledIn(document) } }
+  return { kind, destination: placeholderOfEntry(id, [...new Set<string>(valid)], document) }
 }
-
-/**
- * Returns `enabled: false` for a disabled destination. Its placeholder must be disabled too, so
- * that no messages wait for it.
- */
-const enabledIn = (document: ObjectDocument): { enabled: false } | object =>
-  document['enabled'] === false ? { enabled: false } : {}

@@ -85,11 +85,13 @@ export const placeholderDestination = (id: string, sources: readonly string[] = 
 
 /**
  * Returns the placeholder of an excluded destination. The placeholder of a disabled destination is
- * disabled too, so that no messages wait for it.
+ * disabled too, so that no messages wait for it. It also has the filter of the destination, because
+ * messages that wait are not filtered again.
  */
-export const placeholderOf = ({ id, sources, enabled, disabledAutomatically }: Destination): Destination => ({
+export const placeholderOf = ({ id, sources, enabled, filter, disabledAutomatically }: Destination): Destination => ({
   ...placeholderDestination(id, sources),
   enabled,
+  ...(filter !== undefined && { filter }),
   ...(disabledAutomatically !== undefined && { disabledAutomatically }),
 })
 

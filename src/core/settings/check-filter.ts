@@ -1,7 +1,8 @@
 import type { Objection } from '../objection.ts'
-import type { conditionOps } from './destination-filter.ts'
-import type { SettingsProblem } from './problem.ts'
+import { type conditionOps, filter } from './destination-filter.ts'
+import { type SettingsProblem, valueAt } from './problem.ts'
 import type { Rule } from './rule.ts'
+import type { DestinationFilter } from './settings.ts'
 
 type Op = (typeof conditionOps)[number]
 
@@ -18,6 +19,16 @@ export const comparableValues: Rule = config =>
       return objection === undefined ? [] : [{ path, ...objection }]
     }),
   )
+
+/**
+ * The filter of a destination whose other settings may be invalid. `undefined` when the destination
+ * has no filter, or an invalid one.
+ */
+export function filterIn(destination: unknown): DestinationFilter | undefined {
+  const { data } = filter.safeParse(valueAt(destination, ['filter']))
+  if (data === undefined) return undefined
+  return comparableValues({ destinations: [{ filter: data }] }, new Map()).length === 0 ? data : undefined
+}
 
 function refuseValue(op: Op, value: unknown): Objection | undefined {
   const isList = Array.isArray(value)

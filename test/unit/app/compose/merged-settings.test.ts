@@ -129,8 +129,11 @@ describe('the merged settings', () => {
 
   it('exclude an object with an http:// URL while the file has network.httpsOnly', async () => {
     const { merged, store, applied, write } = await setUp()
-    const webhooks = [{ url: 'http://hooks.example.com/' }]
-    write('crm', { value: sealedValue(named('destination', 'crm'), destinationDocument({ webhooks })) })
+    const document = destinationDocument({
+      webhooks: [{ url: 'http://hooks.example.com/' }],
+      filter: { types: ['track'] },
+    })
+    write('crm', { value: sealedValue(named('destination', 'crm'), document) })
     merged.follow(store)
     const crm = () => applied.at(-1)?.settings.destinations.find(({ id }) => id === 'crm')
     expect(crm()).toMatchObject({ paused: false, webhooks: [{ label: '0' }] })
@@ -140,6 +143,8 @@ describe('the merged settings', () => {
     }
     merged.applyFile(withNetwork({ httpsOnly: true }))
     expect(crm()).toMatchObject({ isHeld: true, paused: true, sources: ['web'], webhooks: [] })
+    // Without the filter, `crm` would later get the messages that its filter excludes.
+    expect(crm()?.filter).toEqual({ types: ['track'] })
     merged.applyFile(withNetwork({ httpsOnly: false }))
     expect(crm()).toMatchObject({ paused: false, webhooks: [{ label: '0' }] })
   })

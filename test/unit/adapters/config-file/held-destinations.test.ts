@@ -1,0 +1,58 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { formatProblem, type Loaded, loadConfigFile } from '../../../../src/adapters/config-file/config-file.ts'
+import { configFolder } from '../../../support/config/folder.ts'
+
+const main = `kafka: { brokers: [a:9092] }
+registry: { url: http://registry:8081 }
+sources: [{ id: web, writeKey: web-key }]
+destinationsFrom: more
+`
+const entry = (id: string, more: string): string =>
+  `id: ${id}\nsources: [web]\nwebhooks: [{ url: "https://${id}.example" }]\n${more}`
+
+async function place(files: Record<string, string>) {
+  const folder = await configFolder({ 'hookline.yaml': main, ...files })
+  const load = async (before?: Loaded): Promise<Loaded> => {
+    const result = await loadConfigFile(join(folder, 'hookline.yaml'), {}, before)
+    if (result.kind === 'refused') throw new Error(result.problems.map(formatProblem).join('\n'))
+    return result
+  }
+  return { load, write: (name: string, text: string) => writeFile(join(folder, name), text) }
+}
+
+describe('the destination of an unusable file of destinationsFrom', () => {
+  it('is held with its filter, and disabled if it is disabled, while network.httpsOnly is true', async () => {
+    const plain = (id: string, more: string): string => entry(id, more).replace('https:', 'http:')
+    const { load, write } = await place({
+      'more/a.yaml': plain('a', 'filter: { types: [track] }'),
+      'more/b.yaml': plain('b', 'enabled: false'),
+      'more/c.yaml': plain('c', 'filter: { where: [{ path: properties.total, op: gt, value: 5 }] }'),
+    })
+    const first = await load()
+    await write('hookline.yaml', `${main}network: { httpsOnly: true }`)
+    const total = { path: 'properties.total', op: 'gt', value: 5 }
+    for (const { settings } of [await load(first), await load()])
+      expect(settings.destinations.map(({ id, isHeld, enabled, filter }) => ({ id, isHeld, enabled, filter }))).toEqual(
+        [
+          { id: 'a', isHeld: true, enabled: true, filter: { types: ['track'] } },
+          { id: 'b', isHeld: true, enabled: false, filter: undefined },
+          { id: 'c', isHeld: true, enabled: true, filter: { where: [total] } },
+        ],
+      )
+  })
+
+  it('is held without its filter when the filter is invalid', async () => {
+    const where = '[{ path: properties.total, op: gt, value: five }]'
+    const { load } = await place({
+      'more/a.yaml': entry('a', `filter: { where: ${where} }`),
+      'more/b.yaml': entry('b', 'filter: { types: [nothing] }'),
+    })
+    const { settings } = await load()
+    expect(settings.destinations.map(({ isHeld, filter }) => [isHeld, filter])).toEqual([
+      [true, undefined],
+      [true, undefined],
+    ])
+  })
+})
