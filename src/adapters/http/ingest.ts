@@ -114,6 +114,7 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
     const { headerKey, queryKey, memory, owner, permit } = sender
     const receivedAt = clock.now()
     const connection = connections.of(raw)
+    let { sourceId } = owner
     const onKey = (key: string): HttpResponse | undefined => {
       const found = api.admit(key)
       if (hasKnownKey(found)) keepSpan()
@@ -121,7 +122,7 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
       sourceId = found.sourceId
       return memory.assign(sourceId) ? undefined : refused(noMemory)
     }
-    const probe = owner.sourceId === undefined ? createWriteKeySearch({ maxBytes: maxBodyBytes, onKey }) : undefined
+    const probe = sourceId === undefined ? createWriteKeySearch({ maxBytes: maxBodyBytes, onKey }) : undefined
     const bodyDeps = { maxBytes: maxBodyBytes, memory, probe, permit, progress: limits.progress, clock, connection }
     const body = await readBody(raw, reply.raw, bodyDeps)
     if (body.kind === 'gone') return undefined

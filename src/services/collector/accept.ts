@@ -97,7 +97,8 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     const sender =
       known ?? admission.admit(effectiveWriteKey({ header: headerKey, body: writeKeyIn(body), query: queryKey }))
     if (sender.kind === 'refused') return sender
-    // The scan for the key and the scan for the messages of a long body take about 100 ms each.
+    // In a body of 4 MiB, the scan for the key and the scan for the messages can take 100 ms each, so
+    // each scan gets its own turn.
     if (isLong && known === undefined) await turns.next(sender.sourceId, body.length)
     if (!request.assign(sender.sourceId)) return noMemory
     const batch = readBatch(body, type)
@@ -114,7 +115,7 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     // The records of a long body, or of more than `manyMessages` messages, are made in a later
     // turn. A body with only one message is an exception: `readBatch` may have parsed this message
     // already. Its record is made now, so that no parsed message stays in memory during a wait.
-    if (size > (isLong ? 1 : manyMessages)) await slices.next()
+    if (size > (isLong ? 1 : manyMessages)) await turns.next(sender.sourceId)
     return acceptFrom(sender.sourceId, batch, request)
   }
 }

@@ -49,7 +49,7 @@ export function createFairTurns(clock: Pick<Clock, 'soon'>): FairTurns {
   const turns = new FairQueue<WaitingCaller>()
   const shortWork = new FairQueue<WaitingCaller>()
   let isScheduled = false
-  /** The short work of the current tick, in characters of text. */
+  /** The short work of the current tick. */
   let used = 0
 
   const fits = (work: number): boolean => used + work <= maxWorkPerCall
