@@ -33,8 +33,9 @@ interface Group<Item extends FairQueueItem<Item>> {
  * The method is self-clocked fair queueing. The next item is that of the group with the lowest
  * `finish`, which then becomes the virtual time, a sum of costs that never decreases. A group that
  * begins to wait starts at the virtual time: it has no credit from before, and no debt, because its
- * last `finish` is not later. For the same reason, a continuous flow of new groups cannot keep a
- * group waiting.
+ * last `finish` is not later. The virtual time grows with each item, so new groups get a higher
+ * `finish`, and cannot keep a group waiting. Only if new groups are added faster than items are
+ * taken, an expensive item can wait without a limit.
  */
 export class FairQueue<Item extends FairQueueItem<Item>> {
   #virtualTime = 0
