@@ -85,10 +85,17 @@ export const placeholderDestination = (id: string, sources: readonly string[] = 
 
 /**
  * Returns the placeholder of an excluded destination. The placeholder of a disabled destination is
- * disabled too, so that no messages wait for it. It also has the filter of the destination, because
- * messages that wait are not filtered again.
+ * disabled too, so that no messages wait for it. It also has the filter of the destination: a message
+ * that waits is not filtered again, so without the filter, the destination would later get messages
+ * that its filter excludes.
  */
-export const placeholderOf = ({ id, sources, enabled, filter, disabledAutomatically }: Destination): Destination => ({
+export const placeholderOf = ({
+  id,
+  sources,
+  enabled,
+  filter,
+  disabledAutomatically,
+}: Pick<Destination, 'id' | 'sources' | 'enabled' | 'filter' | 'disabledAutomatically'>): Destination => ({
   ...placeholderDestination(id, sources),
   enabled,
   ...(filter !== undefined && { filter }),
