@@ -255,26 +255,3 @@ describe('rate of a source', () => {
       expect(await collector.answered({ batch: Array(2_500).fill(1) })).toMatchObject({ kind: 'accepted' })
   })
 })
-
-it('a long body is scanned for its write key and for its messages in two ticks of the event loop', async () => {
-  const collector = new CollectorHarness()
-  const steps: string[] = []
-  const { sources } = collector
-  collector.sources = {
-    sourceOf(key) {
-      steps.push('key found')
-      return sources.sourceOf(key)
-    },
-  }
-  const assign = (): boolean => steps.push('source assigned') > 0
-  const box = collector.request(
-    { batch: [page('a', { name: 'x'.repeat(100_000) })], writeKey: 'web-key' },
-    { headerKey: undefined, assign },
-  )
-  while (box.answer === undefined && steps.length < 20) {
-    await collector.settle()
-    collector.producer.answer()
-    steps.push('tick')
-  }
-  expect(steps.slice(0, 4)).toEqual(['key found', 'tick', 'source assigned', 'tick'])
-})
