@@ -6,12 +6,19 @@ import { errorCodeOf, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
 import { loadKafkajs } from '../kafkajs/load-kafkajs.ts'
 
 /**
- * Maximum number of tries of a request while the brokers do not know a new topic. With a pause of
+ * Maximum number of tries of a request to which the brokers cannot respond yet. With a pause of
  * `retryAfterMs` after each try, they take about ten seconds.
  */
 const maxTries = 100
 const retryAfterMs = 100
+/** The errors of brokers that do not know a new topic yet. */
 const propagationErrors: ReadonlySet<string> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'])
+/** The errors of a group whose coordinator has just started, or is being replaced. */
+const coordinatorErrors: ReadonlySet<string> = new Set([
+  'GROUP_LOAD_IN_PROGRESS',
+  'GROUP_COORDINATOR_NOT_AVAILABLE',
+  'NOT_COORDINATOR_FOR_GROUP',
+])
 
 /**
  * Creates a client that administers topics. It connects with the first call. All methods reject
@@ -58,12 +65,18 @@ export function createAdmin(kafka: KafkaClient): TopicAdmin {
  * it takes a moment until all brokers have its metadata. kafkajs's option `waitForLeaders` causes
  * an error in that time, so it is not used.
  */
-async function oncePropagated<T>(request: () => Promise<T>): Promise<T> {
+const oncePropagated = <T>(request: () => Promise<T>): Promise<T> => repeatOn(propagationErrors, request)
+
+/**
+ * Repeats a request as long as it fails with one of these errors, but for about ten seconds only.
+ * @param codes the codes of the errors, from `errorCodeOf`
+ */
+async function repeatOn<T>(codes: ReadonlySet<string>, request: () => Promise<T>): Promise<T> {
   for (let remaining = maxTries; ; remaining--) {
     try {
       return await request()
     } catch (error) {
-      if (remaining === 1 || !propagationErrors.has(errorCodeOf(error))) throw error
+      if (remaining === 1 || !codes.has(errorCodeOf(error))) throw error
       await setTimeout(retryAfterMs)
     }
   }
@@ -134,7 +147,7 @@ export function createLogPositions(kafka: KafkaClient): LogPositions {
     ends: topic => ask(topic, async admin => byPartition(await admin.fetchTopicOffsets(topic))),
     committed: (groupId, topic) =>
       ask(topic, async admin => {
-        const [answer] = await admin.fetchOffsets({ groupId, topics: [topic] })
+        const [answer] = await fetchOffsets(admin, { groupId, topics: [topic] })
         return byPartition(answer?.partitions ?? [])
       }),
   }
@@ -148,7 +161,7 @@ export async function readCommits(kafka: KafkaClient, groupId: string): Promise<
   const admin = kafka.admin()
   try {
     await admin.connect()
-    const topics = await admin.fetchOffsets({ groupId })
+    const topics = await fetchOffsets(admin, { groupId })
     return topics.flatMap(({ topic, partitions }) =>
       partitions.map(({ partition, offset, metadata }) => ({
         ...{ topic, partition, offset: Number(offset), metadata: metadata ?? '' },
@@ -160,6 +173,10 @@ export async function readCommits(kafka: KafkaClient, groupId: string): Promise<
     await admin.disconnect()
   }
 }
+
+/** kafkajs does not repeat this request while the coordinator of the group starts. */
+const fetchOffsets = (admin: Admin, request: Parameters<Admin['fetchOffsets']>[0]): ReturnType<Admin['fetchOffsets']> =>
+  repeatOn(coordinatorErrors, () => admin.fetchOffsets(request))
 
 /** Returns the offsets in the order of their partitions; kafkajs returns them in no fixed order. */
 const byPartition = (offsets: readonly { readonly partition: number; readonly offset: string }[]): readonly number[] =>

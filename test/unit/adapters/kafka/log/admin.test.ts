@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import type { Admin } from 'kafkajs'
 import type { KafkaClient } from '../../../../../src/adapters/kafka/kafkajs/client.ts'
-import { createAdmin } from '../../../../../src/adapters/kafka/log/admin.ts'
+import { createAdmin, createLogPositions } from '../../../../../src/adapters/kafka/log/admin.ts'
 
 const protocolError = (type: string): Error =>
   Object.assign(new Error(type), { name: 'KafkaJSProtocolError', type, retriable: true })
@@ -41,4 +41,20 @@ it('does not retry a refused request', async () => {
   const { admin, left } = brokersThatSay(protocolError('TOPIC_AUTHORIZATION_FAILED'), 'known')
   await expect(admin.describe(['events'])).rejects.toMatchObject({ code: 'TOPIC_AUTHORIZATION_FAILED' })
   expect(left).toEqual(['known'])
+})
+
+it('reads committed offsets again while the coordinator of the group starts', async () => {
+  const errors = ['GROUP_LOAD_IN_PROGRESS', 'GROUP_COORDINATOR_NOT_AVAILABLE', 'NOT_COORDINATOR_FOR_GROUP']
+  const left = errors.map(protocolError)
+  const admin: Partial<Admin> = {
+    connect: async () => undefined,
+    disconnect: async () => undefined,
+    fetchOffsets: async () => {
+      const error = left.shift()
+      if (error !== undefined) throw error
+      return [{ topic: 'events', partitions: [{ partition: 0, offset: '7', metadata: null }] }]
+    },
+  }
+  const kafka: Partial<KafkaClient> = { admin: () => admin as Admin }
+  expect(await createLogPositions(kafka as KafkaClient).committed('dispatchers', 'events')).toEqual([7])
 })
