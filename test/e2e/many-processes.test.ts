@@ -32,7 +32,7 @@ const withoutPause: Limits = { ...noneTwice, pauseMs: 1_000 }
 /**
  * Ends the load. Checks that every sent message was delivered with a response and is committed.
  * Also checks that no committed offset decreased, and that no message was committed before it was
- * delivered.
+ * delivered or written to a retry topic.
  */
 async function expectWhole(fleet: Fleet): Promise<void> {
   const codes = await fleet.settled()
