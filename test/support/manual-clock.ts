@@ -1,13 +1,19 @@
 import type { Clock } from '../../src/core/ports.ts'
 import { type EpochMs, epochMs } from '../../src/core/time.ts'
 
+interface Timer {
+  readonly at: number
+  readonly run: () => void
+}
+
 /** A clock that moves only when a test moves it. */
 export class ManualClock implements Clock {
   #now: number
   #wallAhead = 0
   #suspended = 0
   #ids = 0
-  #timers: { at: number; run: () => void }[] = []
+  /** The timers in the order in which they were set. */
+  readonly #timers = new Set<Timer>()
   readonly #startedAt: number
 
   constructor(start = Date.parse('2026-03-01T00:00:00.000Z')) {
@@ -45,10 +51,8 @@ export class ManualClock implements Clock {
 
   after(delay: number, run: () => void): () => void {
     const timer = { at: this.#now + delay, run }
-    this.#timers.push(timer)
-    return () => {
-      this.#timers = this.#timers.filter(other => other !== timer)
-    }
+    this.#timers.add(timer)
+    return () => void this.#timers.delete(timer)
   }
 
   /** Calls `run` in the next iteration of the event loop, even if the clock does not move. */
@@ -63,7 +67,7 @@ export class ManualClock implements Clock {
 
   /** Number of set timers, to detect leaks. */
   get timers(): number {
-    return this.#timers.length
+    return this.#timers.size
   }
 
   /**
@@ -74,14 +78,21 @@ export class ManualClock implements Clock {
     const end = this.#now + ms
     await settle()
     for (;;) {
-      const next = this.#timers.filter(timer => timer.at <= end).sort((a, b) => a.at - b.at)[0]
-      if (next === undefined) break
-      this.#timers = this.#timers.filter(timer => timer !== next)
+      const next = this.#earliest()
+      if (next === undefined || next.at > end) break
+      this.#timers.delete(next)
       this.#now = Math.max(this.#now, next.at)
       next.run()
       await settle()
     }
     this.#now = end
     await settle()
+  }
+
+  /** The timer that falls due first. Of several with the same time, the one that was set first. */
+  #earliest(): Timer | undefined {
+    let earliest: Timer | undefined
+    for (const timer of this.#timers) if (earliest === undefined || timer.at < earliest.at) earliest = timer
+    return earliest
   }
 }

@@ -12,6 +12,7 @@ import {
 /** A text that stands for a secret. No key or id contains it. */
 const marker = 'zQ7x9Kw3JvP5uY2m'
 const full = configurations['full'] as string
+const fullTree: unknown = parse(full)
 
 let installation: InstalledConfiguration
 beforeAll(async () => {
@@ -31,7 +32,7 @@ function nodesOf(value: unknown): readonly Tree[] {
  * or of a key, or in a mapping that replaces a value.
  */
 function planted(at: number, place: number, how: 'key' | 'value' | 'renamed' | 'mapping'): string {
-  const tree: unknown = parse(full)
+  const tree = structuredClone(fullTree)
   const nodes = nodesOf(tree)
   const node = nodes[at % nodes.length] as Record<string, unknown>
   const keys = Object.keys(node)
@@ -79,9 +80,9 @@ it('no problem repeats a secret, at any place in the configuration', async () =>
       refused++
       expect(result.problems.map(formatProblem).filter(line => line.includes(marker))).toEqual([])
     }),
-    { numRuns: 1_500 },
+    { numRuns: 1_000 },
   )
-  expect(refused).toBeGreaterThan(1_000)
+  expect(refused).toBeGreaterThan(650)
 }, 240_000)
 
 it.each([

@@ -21,7 +21,10 @@ import { MemoryFollower } from './memory-follower.ts'
  */
 export class MemoryLog {
   readonly #topics = new Map<string, LogRecord[][]>()
-  readonly #committed = new Map<string, Position>()
+  /** The records of all partitions of a topic, until the next append to it. */
+  readonly #records = new Map<string, readonly LogRecord[]>()
+  /** Committed positions of each group, by topic and partition. */
+  readonly #committed = new Map<string, Map<string, Position[]>>()
   readonly #consumers = new Set<MemoryConsumer>()
   readonly #followers = new Set<MemoryFollower>()
   readonly #answers: (() => void)[] = []
@@ -37,7 +40,9 @@ export class MemoryLog {
   }
 
   records(topic: string): readonly LogRecord[] {
-    return this.#logs(topic).flat()
+    const records = this.#records.get(topic) ?? this.#logs(topic).flat()
+    this.#records.set(topic, records)
+    return records
   }
 
   committed(group: string, topic: string, partition = 0): number {
@@ -97,11 +102,16 @@ export class MemoryLog {
   }
 
   consumer(group: string, topics: () => readonly string[]): MemoryConsumer {
+    const committed = this.#committedOf(group)
     const consumer = new MemoryConsumer({
       assign: () =>
         topics().flatMap(topic => this.#logs(topic).map((_, partition) => this.#position(group, topic, partition))),
       read: (topic, partition, offset) => this.#logs(topic)[partition]?.slice(offset) ?? [],
-      commit: position => this.#committed.set(`${group}/${position.topic}/${position.partition}`, position),
+      commit: position => {
+        const positions = committed.get(position.topic) ?? []
+        positions[position.partition] = position
+        committed.set(position.topic, positions)
+      },
     })
     this.#consumers.add(consumer)
     return consumer
@@ -136,7 +146,13 @@ export class MemoryLog {
   }
 
   #position(group: string, topic: string, partition: number): Position {
-    return this.#committed.get(`${group}/${topic}/${partition}`) ?? { topic, partition, offset: 0, metadata: '' }
+    return this.#committedOf(group).get(topic)?.[partition] ?? { topic, partition, offset: 0, metadata: '' }
+  }
+
+  #committedOf(group: string): Map<string, Position[]> {
+    const committed = this.#committed.get(group) ?? new Map()
+    this.#committed.set(group, committed)
+    return committed
   }
 
   #logs(topic: string): LogRecord[][] {
@@ -150,6 +166,7 @@ export class MemoryLog {
     const { partition = partitionKey === null ? 0 : partitionFor(partitionKey, this.#partitions) } = record
     const log = this.#logs(topic)[partition] as LogRecord[]
     const at = { topic, partition, offset: log.length, timestamp: this.#clock.now() }
+    this.#records.delete(topic)
     log.push({ ...at, key, value, headers, ...(unreadBatch && { unreadBatch }) })
     return at.offset
   }

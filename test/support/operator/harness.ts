@@ -38,6 +38,8 @@ export class OperatorHarness {
    * Returns the committed offsets of the audiences service. By default, all inputs are committed.
    */
   committed: (() => readonly number[]) | undefined
+  /** Time in ms that the read of one record takes. */
+  readMs = 0
   /** Milliseconds by which the brokers' clock is ahead of this machine's. */
   brokersAhead = 0
   /** The topics that were read, in order. */
@@ -84,6 +86,7 @@ export class OperatorHarness {
         let count = 0
         for (const record of records) {
           if (isEnough()) break
+          await this.clock.advance(this.readMs)
           await onRecord(record)
           count++
         }

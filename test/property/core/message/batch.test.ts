@@ -167,9 +167,9 @@ describe('any body', () => {
         })
         if (rejected.some(({ code }) => !rejectionCodes.includes(code))) throw new Error('no such code')
       }),
-      { numRuns: 100_000 },
+      { numRuns: 25_000 },
     )
     // Each kind of result must occur often, because the test would otherwise prove little.
-    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(5_000)
+    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(1_250)
   })
 })

@@ -150,9 +150,9 @@ describe('delete-user --status', () => {
   })
 
   it('reports that the read limit was reached', async () => {
-    const other = { request: 'd-0', source: 'web', destination: 'crm', userId: 'ada', reason: undefined } as const
-    for (let written = 0; written < commandLimits.records; written++)
-      harness.log.writeTo(1, topics.deletions, Buffer.from(encodeDeletionOutcome({ ...other, result: 'delivered' })))
+    ended('d-0', 'ada', 'delivered')
+    ended('d-0', 'bob', 'delivered')
+    harness.readMs = commandLimits.time / 2
     const result = await deleteUser('--status', 'd-1')
     expect(result.out).toMatch(
       /\nHookline may have delivered more .* \(this command reads for at most 5 s, and at most 300000 records\)\n$/,

@@ -24,7 +24,8 @@ async function asked(ask: () => Promise<string>, signal = new AbortController().
 }
 
 describe('a start that needs Kafka', () => {
-  it.each<[string, unknown]>([
+  // These cases run concurrently, because each of them waits for two real intervals of 2 s.
+  it.concurrent.each<[string, unknown]>([
     ['a partition has no leader', answered('LEADER_NOT_AVAILABLE', true)],
     ['a broker is not the leader yet', toKafkaError('cannot read topic t', answered('NOT_LEADER_FOR_PARTITION', true))],
     ['no group coordinator is known', answered('GROUP_COORDINATOR_NOT_AVAILABLE', true)],

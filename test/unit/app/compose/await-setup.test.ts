@@ -26,7 +26,8 @@ const setUpByOthers: readonly [string, Error][] = [
 ]
 
 describe('with --wait-for-setup, a start', () => {
-  it.each(setUpByOthers)('awaits %s', async (_, error) => expect(await asked(error, true)).toBe('ready'))
+  // These cases run concurrently, because each of them waits for a real interval of 2 s.
+  it.concurrent.each(setUpByOthers)('awaits %s', async (_, error) => expect(await asked(error, true)).toBe('ready'))
 
   it.each<[string, Error]>([
     ['a registry that rejects the credentials', new RegistryUnavailable('401')],

@@ -64,10 +64,10 @@ class Topic implements TopicReader {
 }
 const settled = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
-async function found(id: string, records: Topic['records']) {
+async function found(id: string, records: Topic['records'], limits = commandLimits) {
   const topic = new Topic()
   topic.records = records
-  const asked = topic.find()(id)
+  const asked = topic.find(limits)(id)
   await settled()
   topic.readings[0]?.resolve()
   return { topic, known: await asked }
@@ -123,12 +123,17 @@ describe('the search for a deletion', () => {
   })
 
   it('stops after the maximum number of records, and reports a partial status', async () => {
-    const others = Array(commandLimits.records).fill(record('other'))
-    const { topic, known } = await found(id, [record(id), ...others, outcome(id, 'ada', 'delivered')])
-    expect(topic.count).toBe(commandLimits.records)
+    const limits = { ...commandLimits, records: 100 }
+    const others = Array(limits.records).fill(record('other'))
+    const { topic, known } = await found(id, [record(id), ...others, outcome(id, 'ada', 'delivered')], limits)
+    expect(topic.count).toBe(limits.records)
     expect(known).toMatchObject({ kind: 'found', status: { partial: true, status: 'running' } })
-    expect((await found(id, [...others, record(id)])).known).toEqual({ kind: 'not_reached' })
-    expect((await found(id, others)).known).toEqual({ kind: 'none' })
+    expect((await found(id, [...others, record(id)], limits)).known).toEqual({ kind: 'not_reached' })
+    expect((await found(id, others, limits)).known).toEqual({ kind: 'none' })
+  })
+
+  it('reads at most 300,000 records, for a command and for the API', () => {
+    expect([commandLimits.records, requestLimits.records]).toEqual([300_000, 300_000])
   })
 
   it('for the API ends after its time with what it has read', async () => {
