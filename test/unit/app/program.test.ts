@@ -103,10 +103,4 @@ describe('help', () => {
       expect(loaded).toEqual(['fail'])
     },
   )
-
-  it('prints the version', async () => {
-    const { code, out } = await run('--version')
-    expect(code).toBe(0)
-    expect(out).toMatch(/^\d+\.\d+\.\d+\n$/)
-  })
 })

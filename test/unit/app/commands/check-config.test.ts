@@ -108,14 +108,6 @@ describe('hookline check-config', () => {
       err: expect.stringContaining(':3:32: sources[0].writeKey: the environment variable KEY is not set'),
     })
   })
-
-  it('requires a configuration file', async () => {
-    expect(await runCommand(['check-config'])).toMatchObject({
-      code: 2,
-      out: '',
-      err: expect.stringMatching(/--config/),
-    })
-  })
 })
 
 describe('hookline config-schema', () => {

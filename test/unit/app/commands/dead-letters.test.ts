@@ -225,12 +225,4 @@ describe('a missing dependency', () => {
     const reader = { readToEnd: () => Promise.reject(error) }
     expect(await run([], { reader })).toEqual({ code: 1, out: '', err })
   })
-
-  it('the configuration', async () => {
-    const { code, err } = await runCommand(['dead-letters'])
-    expect({ code, err }).toEqual({
-      code: 2,
-      err: 'hookline: no configuration file: use --config <file> or set HOOKLINE_CONFIG\n',
-    })
-  })
 })

@@ -1,11 +1,7 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { LedgerFilter } from '../../../../src/core/ledger/balance.ts'
 import type { LedgerView } from '../../../../src/core/operator/ledger-query.ts'
-import { configFolder } from '../../../support/config/folder.ts'
-import { operatorKey, ScriptedOperatorApi } from '../../../support/operator/scripted-operator-api.ts'
-import { startOperator } from '../../../support/operator/server.ts'
-import { runCommand } from '../../../support/process/in-process-command.ts'
+import { objectsCommand } from '../../../support/operator/objects-command.ts'
 
 const counts = {
   ...{ admitted: 1000, replayed: 2, repeated: 1, delivered: 990, deadLettered: 3, dropped: 4, waiting: 6 },
@@ -18,19 +14,16 @@ const balanced: LedgerView = {
 }
 let view = balanced
 const asked: LedgerFilter[] = []
-let server: Awaited<ReturnType<typeof startOperator>>
-let env: Readonly<Record<string, string>>
+let installation: Awaited<ReturnType<typeof objectsCommand>>
 beforeAll(async () => {
   const readLedger = async (filter: LedgerFilter): Promise<LedgerView> => {
     asked.push(filter)
     return view
   }
-  server = await startOperator(new ScriptedOperatorApi(), { readLedger })
-  const folder = await configFolder({ 'operator.key': operatorKey })
-  env = { HOOKLINE_OPERATOR_URL: server.url, HOOKLINE_OPERATOR_KEY_FILE: join(folder, 'operator.key') }
+  installation = await objectsCommand({ readLedger })
 })
-afterAll(() => server.stop())
-const run = (...argv: string[]) => runCommand(['ledger', ...argv], { env })
+afterAll(() => installation.close())
+const run = (...argv: string[]) => installation.run(['ledger', ...argv])
 
 describe('hookline ledger', () => {
   it('shows the counts of each hour and destination, and their sums', async () => {

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { parseDeadLetter } from '../../../../src/core/delivery/parse-dead-letter.ts'
 import { deadLetterView } from '../../../../src/core/operator/dead-letter-view.ts'
@@ -6,12 +5,9 @@ import type { MessageAndDeadLetterApi } from '../../../../src/core/operator/mess
 import { messageTimeline } from '../../../../src/core/operator/message-timeline.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { recordOf } from '../../../support/builders.ts'
-import { configFolder } from '../../../support/config/folder.ts'
 import { writtenDeadLetter } from '../../../support/operator/dead-letter-topic.ts'
-import { operatorKey, ScriptedOperatorApi } from '../../../support/operator/scripted-operator-api.ts'
-import { startOperator } from '../../../support/operator/server.ts'
+import { objectsCommand } from '../../../support/operator/objects-command.ts'
 import { foundAttempt, foundCopy, foundEvent, noPieces, start } from '../../../support/operator/timeline-input.ts'
-import { runCommand } from '../../../support/process/in-process-command.ts'
 
 const failed = foundAttempt({ decision: 'retried', outcomes: { 0: 'http_5xx' }, statuses: { 0: 503 } })
 const known = messageTimeline({
@@ -45,15 +41,12 @@ const log: MessageAndDeadLetterApi = {
   },
   deadLetter: () => Promise.reject(new Error('not asked')),
 }
-let server: Awaited<ReturnType<typeof startOperator>>
-let env: Readonly<Record<string, string>>
+let installation: Awaited<ReturnType<typeof objectsCommand>>
 beforeAll(async () => {
-  server = await startOperator(new ScriptedOperatorApi(), { log })
-  const folder = await configFolder({ 'operator.key': operatorKey })
-  env = { HOOKLINE_OPERATOR_URL: server.url, HOOKLINE_OPERATOR_KEY_FILE: join(folder, 'operator.key') }
+  installation = await objectsCommand({ log })
 })
-afterAll(() => server.stop())
-const run = (...argv: string[]) => runCommand(argv, { env })
+afterAll(() => installation.close())
+const run = (...argv: string[]) => installation.run(argv)
 
 describe('hookline message', () => {
   it('shows the event, the state at each destination and each attempt', async () => {
@@ -106,7 +99,7 @@ describe('hookline dead-letters --operator-url', () => {
   })
 
   it('lists all pages, oldest first, without a configuration', async () => {
-    const { code, out, err } = await run('dead-letters', '--operator-url', server.url, '--destination', 'crm')
+    const { code, out, err } = await run('dead-letters', '--operator-url', installation.url, '--destination', 'crm')
     const [titles, ...rows] = out.trimEnd().split('\n')
     expect(titles).toMatch(/^TIME +DESTINATION +REASON/)
     expect(rows.map(row => row.split(/ {2,}/)[4])).toEqual(['m0', 'm1', 'm2', 'm3', 'm4'])
@@ -115,7 +108,7 @@ describe('hookline dead-letters --operator-url', () => {
   })
 
   it('lists only the newest with --limit', async () => {
-    const { out, err } = await run('dead-letters', '--operator-url', server.url, '--limit', '3', '--json')
+    const { out, err } = await run('dead-letters', '--operator-url', installation.url, '--limit', '3', '--json')
     const ids = out
       .trimEnd()
       .split('\n')

@@ -4,6 +4,7 @@ import { countLogLines, showBuild, showChecks, showConfiguration } from '../../.
 import { Secret } from '../../../../src/core/secret.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
+import { webhookOf } from '../../../support/builders.ts'
 import { destination } from '../../../support/dispatcher/harness.ts'
 import { countingMetrics } from '../../../support/telemetry/counting-metrics.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
@@ -59,7 +60,6 @@ describe('showConfiguration', () => {
     })
   })
 
-  const webhook = { label: '0', url: 'https://a.example.com/', urlHash: '00000000', traceHeaders: false }
   it.each([
     { name: 'equal settings: the same hash', change: {}, isSame: true },
     {
@@ -74,7 +74,7 @@ describe('showConfiguration', () => {
 
   it('includes header names in the hash, but not header values', () => {
     const withHeaders = (headers: Record<string, string>) =>
-      hashOf({ destinations: [destination('crm', { webhooks: [{ ...webhook, headers }] })] })
+      hashOf({ destinations: [destination('crm', { webhooks: [webhookOf(0, headers)] })] })
     expect(withHeaders({ Authorization: 'one' })).toBe(withHeaders({ Authorization: 'two' }))
     expect(withHeaders({ Authorization: 'one' })).not.toBe(withHeaders({ 'X-Key': 'one' }))
   })

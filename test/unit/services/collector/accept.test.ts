@@ -53,12 +53,6 @@ describe('an accepted message', () => {
     expect(collector.count('collectorStoreSeconds{}')).toBe(1)
   })
 
-  it('is accepted immediately when the batch is empty', async () => {
-    const collector = new CollectorHarness()
-    expect(await collector.answered({ batch: [] })).toEqual(accepted)
-    expect(collector.producer.records(collector.topics.events)).toEqual([])
-  })
-
   it('counts removed __proto__ keys', async () => {
     const collector = new CollectorHarness()
     await collector.answered('{"batch":[{"type":"page","userId":"u","properties":{"__proto__":1}}]}')

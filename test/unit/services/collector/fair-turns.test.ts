@@ -73,13 +73,6 @@ describe('sources whose requests wait at the same time', () => {
     }
   }
 
-  it('get turns alternately, even if one of them has many', async () => {
-    const given = recorded()
-    given.turns(4, 'busy')
-    given.turns(2, 'calm')
-    expect(await given.in(6)).toEqual(['busy 1', 'calm 1', 'busy 2', 'calm 2', 'busy 3', 'busy 4'])
-  })
-
   it('get the same work, so a source with longer turns gets fewer', async () => {
     const given = recorded()
     given.turns(2, 'long', 3 * 65_536)

@@ -69,12 +69,4 @@ describe('expired deletions', () => {
     await pass(10 * minute)
     expect(parts).toEqual([{ at: 1_200, users: 1 }])
   })
-
-  it('stay after the stop', async () => {
-    const { clock, parts, pass, compaction } = setUp(1)
-    compaction.stop()
-    await pass(20 * minute)
-    expect(parts).toEqual([])
-    expect(clock.timers).toBe(0)
-  })
 })

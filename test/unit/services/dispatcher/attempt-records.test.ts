@@ -105,11 +105,4 @@ describe('records of attempts', () => {
     expect(producer.waiting).toHaveLength(5_000)
     expect(count('dropped')).toBe(3)
   })
-
-  it('are not written without a producer', async () => {
-    const harness = await DispatcherHarness.started()
-    harness.write({ message: trackMessage('m1') })
-    await harness.advance(1)
-    expect(harness.log.records('hookline.attempts')).toEqual([])
-  })
 })

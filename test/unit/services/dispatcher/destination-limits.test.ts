@@ -67,17 +67,6 @@ describe('ratePerSecond', () => {
     await harness.advance(9 * second)
     for (const count of perSecond(harness, startedAt, 20)) expect(count).toBeLessThanOrEqual(6)
   })
-
-  it('does not delay another destination', async () => {
-    const harness = await DispatcherHarness.started({
-      destinations: [limited({ ratePerSecond: 1 }), destination('erp')],
-    })
-    await harness.advance(second)
-    send(harness, 3_000)
-    await harness.advance(5 * second)
-    expect(harness.count('deliveries{erp,delivered}')).toBe(3_000)
-    expect(harness.calls.filter(({ call }) => call.url.includes('crm')).length).toBeLessThanOrEqual(7)
-  })
 })
 
 describe('a backlog of a limited destination', () => {
@@ -195,12 +184,14 @@ describe('maxConcurrency with several processes', () => {
 })
 
 describe('429', () => {
+  /** Responds to the first request with 429 and this Retry-After, and accepts all others. */
+  const firstPaused = ({ calls }: DispatcherHarness, retryAfter: string) =>
+    calls.length === 1 ? answered(429, retryAfter) : ok
+
   it('pauses all deliveries of the destination until Retry-After, without an attempt', async () => {
-    let status = 429
-    const harness = await DispatcherHarness.started({ answer: () => (status === 429 ? answered(429, '8') : ok) })
+    const harness = await DispatcherHarness.started({ answer: () => firstPaused(harness, '8') })
     send(harness, 1, 'first')
     await harness.advance(second)
-    status = 200
     send(harness, 20)
     await harness.advance(5.9 * second)
     harness.service.refreshGauges()
@@ -214,48 +205,29 @@ describe('429', () => {
     expect(harness.count('destinationPaused{crm}')).toBe(0)
   })
 
-  it('holds in addition to a rate of the policy', async () => {
-    let status = 429
-    const harness = await DispatcherHarness.started({
-      destinations: [limited({ ratePerSecond: 50, maxConcurrency: 50 })],
-      answer: () => (status === 429 ? answered(429, '8') : ok),
-    })
-    await harness.advance(6 * second)
-    send(harness, 1, 'first')
-    await harness.advance(second)
-    status = 200
-    send(harness, 20)
-    await harness.advance(6.9 * second)
-    expect(harness.calls).toHaveLength(1)
-  })
-
-  it('pauses and slows down a destination whose own limits are not used up, too', async () => {
-    for (const policy of [{ ratePerSecond: 100 }, { maxConcurrency: 50 }]) {
-      let retryAfter: string | undefined
+  it.each([{ ratePerSecond: 100 }, { maxConcurrency: 50 }, { ratePerSecond: 50, maxConcurrency: 50 }])(
+    'pauses and slows down a destination whose own limits are not used up, too: %j',
+    async policy => {
       const harness = await DispatcherHarness.started({
         destinations: [limited(policy)],
-        answer: () => answered(429, retryAfter),
+        answer: () => answered(429, harness.calls.length === 1 ? '8' : undefined),
       })
       await harness.advance(6 * second)
-      retryAfter = '8'
       send(harness, 1, 'first')
       await harness.advance(second)
-      retryAfter = undefined
       send(harness, 300)
       await harness.advance(6.9 * second)
       expect(harness.calls).toHaveLength(1)
       await harness.advance(20 * second)
       expect(harness.calls.length).toBeGreaterThan(1)
       expect(harness.calls.length).toBeLessThan(100)
-    }
-  })
+    },
+  )
 
   it('defers deliveries during a pause of more than ten seconds, and delivers them after it', async () => {
-    let status = 429
-    const harness = await DispatcherHarness.started({ answer: () => (status === 429 ? answered(429, '60') : ok) })
+    const harness = await DispatcherHarness.started({ answer: () => firstPaused(harness, '60') })
     send(harness, 1, 'first')
     await harness.advance(second + 0.375)
-    status = 200
     send(harness, 20)
     await harness.advance(second)
     expect(harness.count('deferrals{not_before}')).toBe(20)
@@ -267,11 +239,9 @@ describe('429', () => {
   })
 
   it('pauses for at most five minutes', async () => {
-    let status = 429
-    const harness = await DispatcherHarness.started({ answer: () => (status === 429 ? answered(429, '3600') : ok) })
+    const harness = await DispatcherHarness.started({ answer: () => firstPaused(harness, '3600') })
     send(harness, 1, 'first')
     await harness.advance(second)
-    status = 200
     send(harness, 1)
     await harness.advance(6 * 60 * second)
     expect(harness.count('deliveries{crm,delivered}')).toBe(1)

@@ -3,6 +3,12 @@ import type { Delivery } from '../../../../src/services/dispatcher/delivery.ts'
 import { DestinationQueues } from '../../../../src/services/dispatcher/destination-queues.ts'
 import type { PartitionProcessor } from '../../../../src/services/partitions/partition-processor.ts'
 
+/** Adds a delivery for the destination `id`. */
+function push(queues: DestinationQueues, id: string, orderKey?: string): void {
+  const of = { processor: {} as PartitionProcessor, admittedAt: 0 }
+  queues.push({ target: queues.of(id), of, orderKey } as Delivery)
+}
+
 it('a queue that was emptied by spillover is slow until one of its deliveries has ended', () => {
   const queues = new DestinationQueues({ hasFairShare: () => true })
   const target = queues.of('crm')
@@ -21,25 +27,17 @@ it('a queue that was emptied by spillover is slow until one of its deliveries ha
 
 it('a queue that waits for a host permit resumes when a rebalance drops the delivery that would start', () => {
   const queues = new DestinationQueues({ hasFairShare: () => true })
-  const push = (id: string): void => {
-    const of = { processor: {} as PartitionProcessor, admittedAt: 0 }
-    queues.push({ target: queues.of(id), of, orderKey: undefined } as Delivery)
-  }
-  push('crm')
+  push(queues, 'crm')
   queues.block(queues.take() as Delivery)
   expect(queues.take()).toBeUndefined()
-  push('erp')
+  push(queues, 'erp')
   queues.dropped(queues.take() as Delivery)
   expect(queues.take()?.target).toBe(queues.of('crm'))
 })
 
 it('the next delivery of a key gets its turn after queues that wait for a permit', () => {
   const queues = new DestinationQueues({ hasFairShare: () => true })
-  const push = (id: string): void => {
-    const of = { processor: {} as PartitionProcessor, admittedAt: 0 }
-    queues.push({ target: queues.of(id), of, orderKey: 'user' } as Delivery)
-  }
-  for (const id of ['crm', 'crm', 'erp']) push(id)
+  for (const id of ['crm', 'crm', 'erp']) push(queues, id, 'user')
   const inProgress = queues.take() as Delivery
   queues.block(queues.take() as Delivery)
   queues.ended(inProgress)
@@ -58,11 +56,7 @@ it('a queue that waits for a limit of its destination leaves the turns to others
       wakeAfter: ({ destination }, forMs) => void waits.set(destination, forMs),
     },
   )
-  const push = (id: string): void => {
-    const of = { processor: {} as PartitionProcessor, admittedAt: 0 }
-    queues.push({ target: queues.of(id), of, orderKey: undefined } as Delivery)
-  }
-  for (const id of ['crm', 'erp', 'crm']) push(id)
+  for (const id of ['crm', 'erp', 'crm']) push(queues, id)
   expect(queues.take()?.target.destination).toBe('erp')
   expect(queues.take()).toBeUndefined()
   expect([...waits]).toEqual([['crm', 20]])

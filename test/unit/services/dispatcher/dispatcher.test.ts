@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { webhookOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, defaultSchedule, destination, ok } from '../../../support/dispatcher/harness.ts'
 
@@ -65,13 +66,12 @@ describe('offsets', () => {
 })
 
 describe('several webhooks', () => {
-  const webhooks = ['a', 'b', 'c'].map((name, index) => ({
-    label: name,
-    url: `https://${name}.example.com/`,
-    urlHash: String(index).repeat(8),
-    traceHeaders: false,
-    headers: {},
-  }))
+  const webhookAt = (label: string, index: number) => ({
+    ...webhookOf(index),
+    label,
+    url: `https://${label}.example.com/`,
+  })
+  const webhooks = ['a', 'b', 'c'].map(webhookAt)
   const hostOf = (url: string): string => new URL(url).hostname[0]!
 
   it('one success is enough; the others are not retried', async () => {
@@ -128,16 +128,6 @@ describe('live configuration', () => {
     await harness.advance(hour)
     expect(harness.calls).toHaveLength(1)
   })
-
-  it('a disabled destination drops deliveries that come due', async () => {
-    const harness = await DispatcherHarness.started({ answer: () => answered(500) })
-    harness.write({ message: trackMessage('m1') })
-    await harness.advance(1)
-    harness.destinations = [destination('crm', { enabled: false })]
-    await harness.advance(hour)
-    expect(harness.calls).toHaveLength(1)
-    expect(harness.count('drops{disabled}')).toBe(1)
-  })
 })
 
 describe('order and limits', () => {
@@ -156,19 +146,6 @@ describe('order and limits', () => {
     harness.write({ message: trackMessage('a2', { userId: 'a' }) })
     await harness.advance(1)
     expect(harness.calls.map(({ call }) => call.headers['X-Message-Id'])).toEqual(['a1', 'a2'])
-  })
-
-  it('no webhook gets more concurrent requests than its limit; other destinations do not wait for it', async () => {
-    const harness = await DispatcherHarness.started({
-      destinations: [destination('slow'), destination('fast')],
-      answer: call => (call.url.includes('slow') ? 'never' : ok),
-      delivery: { perWebhook: 3 },
-    })
-    for (let index = 0; index < 20; index++)
-      harness.write({ message: trackMessage(`m${index}`, { userId: `u${index}` }) })
-    await harness.advance(1)
-    expect(harness.calls.filter(({ call }) => call.url.includes('slow'))).toHaveLength(3)
-    expect(harness.calls.filter(({ call }) => call.url.includes('fast'))).toHaveLength(20)
   })
 
   it('ten thousand dropped records do not grow the call stack', async () => {

@@ -104,29 +104,19 @@ describe('a partition whose results have no room', () => {
     expect(commit().offset).toBe(2)
   })
 
-  it('is handed over within 5 s, also when the producer does not answer', async () => {
+  it.each([
+    ['within 5 s, also when the producer does not answer', Number.POSITIVE_INFINITY, 4_900, 5_200],
+    ['before the deadline of the revocation', 1_000, 700, 950],
+  ])('is handed over %s', async (_, deadlineMs, waitsMs, isOverAfterMs) => {
     const { done, commit, clock, writer, processor } = setUp()
     done(400)
     let isOver = false
-    void writer.untilRoom(processor, Number.POSITIVE_INFINITY).then(() => {
+    void writer.untilRoom(processor, clock.monotonic() + deadlineMs).then(() => {
       isOver = true
     })
-    for (let waited = 0; waited < 4_900; waited += 100) await clock.advance(100)
+    for (let waited = 0; waited < waitsMs; waited += 50) await clock.advance(50)
     expect(isOver).toBe(false)
-    for (let waited = 0; waited < 300; waited += 100) await clock.advance(100)
-    expect([isOver, commit().offset]).toEqual([true, 1])
-  })
-
-  it('is handed over before the deadline of the revocation', async () => {
-    const { done, commit, clock, writer, processor } = setUp()
-    done(400)
-    let isOver = false
-    void writer.untilRoom(processor, clock.monotonic() + 1_000).then(() => {
-      isOver = true
-    })
-    for (let waited = 0; waited < 700; waited += 100) await clock.advance(100)
-    expect(isOver).toBe(false)
-    for (let waited = 700; waited < 950; waited += 50) await clock.advance(50)
+    for (let waited = waitsMs; waited < isOverAfterMs; waited += 50) await clock.advance(50)
     expect([isOver, commit().offset]).toEqual([true, 1])
   })
 })

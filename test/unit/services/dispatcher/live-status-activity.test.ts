@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { trackMessage } from '../../../support/collector/track-message.ts'
-import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
+import { answered, DispatcherHarness, destination } from '../../../support/dispatcher/harness.ts'
 
 const resultsOf = ({ service }: DispatcherHarness, id = 'crm') => ({ ...service.activity.results.of(id) })
 
@@ -23,14 +23,6 @@ describe('the results that a dispatcher counts', () => {
     harness.write({ message: trackMessage('m1') })
     await harness.advance(1)
     expect(resultsOf(harness)).toEqual({ delivered: 0, failed: 0, deadLettered: 0, dropped: 1 })
-  })
-
-  it('are not repeated when the process is killed', async () => {
-    const harness = await DispatcherHarness.started({ answer: () => ok })
-    harness.write({ message: trackMessage('m1') })
-    await harness.advance(1)
-    await harness.restart()
-    expect(resultsOf(harness)).toEqual({ delivered: 0, failed: 0, deadLettered: 0, dropped: 0 })
   })
 })
 

@@ -95,15 +95,6 @@ describe('a delete is reported for each destination', () => {
     expect(done(harness)).toBe(1)
   })
 
-  it('not delivered at a destination that was disabled in between', async () => {
-    const destinations = [destination('crm'), destination('erp', { enabled: false })]
-    const harness = await DispatcherHarness.started({ destinations })
-    harness.write(deletesAt(harness))
-    await harness.advance(1)
-    expect(outcomes(harness).toSorted()).toEqual(['crm delivered', 'erp disabled'])
-    expect(harness.count('drops{disabled}')).toBe(1)
-  })
-
   it.each<[string, Partial<Destination>[], string[], deadLetters: number, source: string]>([
     [
       'its source was removed (so it is dead-lettered)',

@@ -33,18 +33,6 @@ describe('retries', () => {
     expect(new Set(harness.calls.map(({ call }) => call.headers['X-Message-Id']))).toEqual(new Set(['m1']))
   })
 
-  it('end with the first success', async () => {
-    const harness = await DispatcherHarness.started({
-      answer: (_call, at) => (at >= harness.calls[0]!.at + 40_000 ? ok : answered(500)),
-    })
-    harness.write({ message: trackMessage('m1') })
-    await harness.advance(5 * hour)
-    expect(harness.calls).toHaveLength(3)
-    expect(harness.log.records(harness.topics.deadLetter)).toEqual([])
-    expect(harness.count('deliveries{crm,delivered}')).toBe(1)
-    expect(harness.count('deliveries{crm,retried}')).toBe(2)
-  })
-
   it('wait for the time in Retry-After, over several tiers if necessary', async () => {
     const harness = await DispatcherHarness.started({
       answer: () => (harness.calls.length === 1 ? answered(429, '100') : ok),

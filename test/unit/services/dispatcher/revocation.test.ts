@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { webhookOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
@@ -100,19 +101,7 @@ describe('while the group does not confirm this process as a member', () => {
 it('destinations that wait for a permit of their host at a revocation deliver later events', async () => {
   const ids = Array.from({ length: 60 }, (_, index) => `destination-${index}`)
   const harness = await DispatcherHarness.started({
-    destinations: ids.map((id, index) =>
-      destination(id, {
-        webhooks: [
-          {
-            label: '0',
-            url: `https://one.example.com/${index}`,
-            urlHash: '00000000',
-            headers: {},
-            traceHeaders: false,
-          },
-        ],
-      }),
-    ),
+    destinations: ids.map((id, index) => destination(id, { webhooks: [webhookOf(index)] })),
     delivery: { perHost: 8 },
   })
   write(harness, 'a')

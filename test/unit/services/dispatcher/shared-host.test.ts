@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { WebhookCall } from '../../../../src/core/webhook-ports.ts'
+import { webhookOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
@@ -9,29 +10,10 @@ describe('destinations on one host', () => {
   const at = (id: string, webhooks: number) =>
     destination(id, {
       webhooks: Array.from({ length: webhooks }, (_, index) => ({
-        ...{ label: String(index), url: `https://shared.example.com/${id}/${index}`, urlHash: '00000000' },
-        ...{ headers: {}, traceHeaders: false },
+        ...webhookOf(index),
+        url: `https://shared.example.com/${id}/${index}`,
       })),
     })
-
-  it('two with five hanging webhooks each leave a third one its share: it gets all messages in time', async () => {
-    const harness = await DispatcherHarness.started({
-      destinations: [at('slow-1', 5), at('slow-2', 5), at('well', 1)],
-      answer: call => (isFor('slow')(call) ? 'never' : ok),
-      delivery: { maxInFlight: 512, perWebhook: 64, perHost: 128 },
-    })
-    for (let second = 0; second < 40; second++) {
-      for (let index = 0; index < 80; index++) {
-        const id = `s${second}-${index}`
-        harness.write({ message: trackMessage(id, { userId: id }) })
-      }
-      await harness.advance(1_000)
-    }
-    expect(harness.calls.filter(({ call }) => isFor('well')(call))).toHaveLength(40 * 80)
-    expect(harness.count('deliveries{well,deferred}')).toBe(0)
-    for (const slow of ['slow-1', 'slow-2'])
-      expect(harness.calls.filter(({ call }) => isFor(slow)(call)).length).toBeLessThanOrEqual(112)
-  })
 
   it('two with five webhooks each that answer 200 after 4.8 s leave a third one 99.9 % of its events within 1 s', async () => {
     const writtenAt = new Map<string, number>()

@@ -145,17 +145,14 @@ describe('spillover of slow queues', () => {
 })
 
 describe('a partition whose records are all for one slow destination', () => {
-  it('keeps them when the destination has no limit', () => {
-    const { turn, moved } = setUp([300], { hasOthers: false })
-    turn()
-    expect(moved()).toBe(0)
-  })
-
-  it('spills a quarter of them when it has one', () => {
-    const { turn, moved } = setUp([300], { hasOthers: false, mayDelayOthers: true })
+  it.each([
+    ['keeps them when the destination has no limit', false, 0],
+    ['spills a quarter of them when it has one', true, 75],
+  ])('%s', (_, mayDelayOthers, spilled) => {
+    const { turn, moved } = setUp([300], { hasOthers: false, mayDelayOthers })
     turn()
     turn()
-    expect(moved()).toBe(75)
+    expect(moved()).toBe(spilled)
   })
 })
 

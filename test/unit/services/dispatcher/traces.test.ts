@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Destination } from '../../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../../src/core/time.ts'
+import { webhookOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, destination } from '../../../support/dispatcher/harness.ts'
 import { RecordedSpans } from '../../../support/telemetry/recorded-spans.ts'
@@ -23,18 +24,8 @@ const everything = {
 /** The headers that each request of these tests has, besides trace headers. */
 const promised = ['User-Agent', 'Content-Type', 'Accept', 'Accept-Encoding', 'X-Message-Id'].sort()
 
-function crm(...traceHeaders: boolean[]): Destination {
-  const { webhooks, ...rest } = destination('crm')
-  const [first] = webhooks
-  return {
-    ...rest,
-    webhooks: traceHeaders.map((asked, index) => ({
-      ...first!,
-      ...{ label: String(index), url: `https://${index}.example.com/`, urlHash: String(index).repeat(8) },
-      traceHeaders: asked,
-    })),
-  }
-}
+const crm = (...traceHeaders: boolean[]): Destination =>
+  destination('crm', { webhooks: traceHeaders.map((asked, index) => ({ ...webhookOf(index), traceHeaders: asked })) })
 
 const started = (
   spans: RecordedSpans | undefined,
@@ -109,17 +100,6 @@ describe('an attempt', () => {
     expect(harness.log.records(harness.topics.retry(durationMs(10_000)))[0]?.headers['first-traceparent']).toMatch(
       sample === 1 ? /-01$/ : /-00$/,
     )
-  })
-
-  it('is linked to the first attempt also after a restart', async () => {
-    const spans = new RecordedSpans()
-    const harness = await started(spans, [503, 200])
-    harness.write({ message: trackMessage('m1') })
-    await harness.advance(5_000)
-    await harness.restart()
-    await harness.advance(minute)
-    const [first, second] = spans.of('consumer')
-    expect(second?.links).toEqual([first?.spanId])
   })
 
   it('of a replayed event has a trace of its own, linked to the trace of the event', async () => {

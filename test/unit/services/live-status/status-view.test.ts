@@ -9,23 +9,24 @@ import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 let clock: ManualClock
 let records: LogRecord[]
 let logger: RecordingLogger
+let follower: MemoryFollower
 beforeEach(() => {
   clock = new ManualClock()
   records = []
   logger = new RecordingLogger()
+  follower = new MemoryFollower(
+    () => records,
+    () => clock.boottime(),
+  )
 })
 
-const viewOf = (follower: TopicFollower) => createStatusView({ follower, topic: 'hookline.status', clock, logger })
+const viewOf = (of: TopicFollower) => createStatusView({ follower: of, topic: 'hookline.status', clock, logger })
 const write = (key: string | null, value: string | null): void => {
   const [keyBytes, bytes] = [key, value].map(text => (text === null ? null : Buffer.from(text)))
   records.push(recordOf({ key: keyBytes!, value: bytes!, offset: records.length, timestamp: clock.now() }))
 }
 
 it('reads the topic in the background, and is current while it reads to the end', async () => {
-  const follower = new MemoryFollower(
-    () => records,
-    () => clock.boottime(),
-  )
   write('process/pod-1', '{"services":["dispatcher"]}')
   write(null, 'of another program')
   write('process/pod-2', null)
@@ -44,10 +45,6 @@ it('reads the topic in the background, and is current while it reads to the end'
 })
 
 it('ignores a process that does not write, until it writes again', async () => {
-  const follower = new MemoryFollower(
-    () => records,
-    () => clock.boottime(),
-  )
   const view = viewOf(follower)
   view.start()
   write('process/pod-1', '{}')

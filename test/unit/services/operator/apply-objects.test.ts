@@ -57,13 +57,6 @@ describe('applyObjects', () => {
     ])
   })
 
-  it('with a dry run only checks', async () => {
-    const { store, calls } = scripted([])
-    const outcome = await applyObjects(store, { ...given, dryRun: true, wanted: [wanted('a')] })
-    expect(outcome).toMatchObject({ kind: 'planned', steps: [{ kind: 'create', id: 'a' }] })
-    expect(calls).toEqual(['check a absent'])
-  })
-
   it('changes nothing when one change is refused, and reports all refusals in order', async () => {
     const { store, calls } = scripted([stored('filed', { origin: 'file' })], {
       'check a absent': refusal('invalid_object'),

@@ -8,7 +8,7 @@ import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import type { StatusView } from '../../../../src/services/live-status/status-view.ts'
 import type { ReadLog } from '../../../../src/services/operator/read-log.ts'
-import { createReadStatus, maxStatusTime, statusLimits } from '../../../../src/services/operator/read-status.ts'
+import { createReadStatus, statusLimits } from '../../../../src/services/operator/read-status.ts'
 import { duration } from '../../../support/builders.ts'
 import { MemorySession } from '../../../support/kafka/memory-session.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
@@ -120,26 +120,6 @@ describe('the status of the installation', () => {
       partial: true,
       groups: [{ group: topics.dispatcherGroup }, { group: topics.retriesGroup }],
     })
-  })
-
-  it('is partial when Kafka does not answer within the limit', async () => {
-    const asked = statusWith({ session: sessionWith({ ranges: () => never }) }).status()
-    await new Promise(resolve => setImmediate(resolve))
-    await clock.advance(maxStatusTime)
-    expect(await asked).toMatchObject({ partial: true, groups: [], waiting: [], sources: { enabled: 2 } })
-  })
-
-  it('is read once for requests that wait together', async () => {
-    let reads = 0
-    const ranges = async (topic: string) => {
-      if (topic === topics.events) reads++
-      return log.ranges(topic)
-    }
-    const reader = statusWith({ session: sessionWith({ ranges }) })
-    await Promise.all([reader.status(), reader.status(), reader.status()])
-    expect(reads).toBe(1)
-    await reader.status()
-    expect(reads).toBe(2)
   })
 })
 
@@ -274,14 +254,6 @@ describe('the status of a destination', () => {
     const status = statusWith({ sessions: () => never, lastFailures: failures }).destinationStatus('filed')
     await clock.advance(2_000, () => new Promise(setImmediate))
     expect(await status).toMatchObject({ partial: true, waiting: [] })
-  })
-
-  it('is partial when Kafka does not answer within the limit', async () => {
-    const status = statusWith({ session: sessionWith({ commits: () => never }) })
-    const asked = status.destinationStatus('filed')
-    await new Promise(resolve => setImmediate(resolve))
-    await clock.advance(maxStatusTime)
-    expect(await asked).toMatchObject({ partial: true, waiting: [] })
   })
 
   it('of a destination that does not exist is a refusal', async () => {

@@ -33,15 +33,6 @@ describe('a replay', () => {
     expect(harness.standing).toEqual([])
   })
 
-  it('replays a delivery that failed again, as a new dead letter', async () => {
-    const harness = harnessOf(givenUp(1))
-    await harness.replay()
-    harness.giveUp(givenUp(1, 'crm', { round: 1 }))
-    expect(harness.standing.map(({ key }) => String(key))).toEqual(['crm/hookline.events/1/1/1795248000000/1'])
-    expect(await harness.replay()).toMatchObject({ total: 1, replayed: 1 })
-    expect(harness.parked).toEqual(['crm m-1 1', 'crm m-1 2'])
-  })
-
   it('writes the tombstone to the partition of the dead letter, whatever its key', async () => {
     const harness = harnessOf({ ...givenUp(1), partition: 0 }, { ...givenUp(2), partition: 1 })
     await harness.replay()
@@ -57,15 +48,6 @@ describe('a replay', () => {
     const way = { refusal: 'unknown_destination' }
     const refused = { destination: 'gone', reason: 'retries_exhausted', way, count: 2 }
     expect(await harness.replay()).toMatchObject({ total: 3, replayed: 1, rows: expect.arrayContaining([refused]) })
-    expect(harness.standing).toHaveLength(2)
-  })
-
-  it('writes nothing in a dry run, and reports what it would do', async () => {
-    const harness = harnessOf(givenUp(1), givenUp(2, 'gone'))
-    const { producer, work } = harness.begin({ dryRun: true })
-    const rows = [{ count: 1 }, { count: 1 }]
-    expect(await work).toMatchObject({ total: 2, replayed: 0, end: { kind: 'done' }, rows })
-    expect(producer.mostPending).toBe(0)
     expect(harness.standing).toHaveLength(2)
   })
 

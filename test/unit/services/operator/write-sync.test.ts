@@ -72,33 +72,10 @@ describe('a sync', () => {
     await write(lines(['a', 'b'], [], ['c']), { onProgress: received => reported.push(received) })
     expect(reported).toEqual([2, 2, 3])
   })
-
-  it('has values for a trait', async () => {
-    await write(lines(['userId,value', 'ada,12', 'bob,gold']), { audience: { name: 'Score', kind: 'trait' } })
-    expect(harness.inputsTold().toSorted().slice(0, 2)).toEqual(['observed ada 12', 'observed bob "gold"'])
-  })
 })
 
 describe('a sync is not ended', () => {
   const syncEnds = (): readonly string[] => harness.inputsTold().filter(input => input === 'sync_ended')
-
-  it('when a line is wrong; the lines before it take effect', async () => {
-    const report = await write(lines(['ada', '{"value":true}', 'bob']))
-    expect(report).toMatchObject({ received: 1, end: { kind: 'refused', message: expect.stringMatching(/^line 2: /) } })
-    expect(syncEnds()).toEqual([])
-  })
-
-  it('when the upload fails', async () => {
-    await expect(write(lines(['ada'], new Error('the sender has gone')))).rejects.toThrow('the sender has gone')
-    expect(syncEnds()).toEqual([])
-  })
-
-  it('when the list is empty, unless that is allowed', async () => {
-    expect(await write(lines(['', ' ']))).toMatchObject({ end: { kind: 'empty' } })
-    expect(syncEnds()).toEqual([])
-    expect(await write(lines(), { allowEmpty: true })).toMatchObject({ end: { kind: 'ended' } })
-    expect(syncEnds()).toHaveLength(2)
-  })
 
   it.each(['between two lines', 'after the last one', 'while it waits'])('when a signal comes %s', async where => {
     const stopping = new AbortController()
@@ -117,12 +94,6 @@ describe('a sync is not ended', () => {
     const report = await write(list(), { signal: stopping.signal })
     expect(report).toMatchObject({ received: 1, end: { kind: 'interrupted' } })
     expect(syncEnds()).toEqual([])
-  })
-
-  it('when Kafka does not store a member', async () => {
-    harness.log.unwritable.add(topics.audienceInput)
-    await expect(write(lines(['ada'], ['bob']))).rejects.toThrow('not writable')
-    expect(harness.inputs()).toEqual([])
   })
 })
 

@@ -43,17 +43,3 @@ describe('a record that becomes due while it is admitted', () => {
     expect(taken).toEqual(upTo(3))
   })
 })
-
-describe('a revocation', () => {
-  it('and a new assignment repeat exactly the records that were not done', () => {
-    const { consumer, taken, partitions, committable, done } = setUp({ offsets: upTo(8), value: mebibyte })
-    consumer.fetch({ count: 8 })
-    done(0, 3)
-    const [position] = partitions.handlers.positions()
-    consumer.revoke()
-    taken.length = 0
-    consumer.assign(position ?? { offset: 0, metadata: '' })
-    consumer.fetch({ count: 8 })
-    expect([taken, committable()]).toEqual([[1, 2, 4, 5, 6], [1]])
-  })
-})

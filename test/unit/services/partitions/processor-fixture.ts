@@ -36,7 +36,6 @@ export function setUp({ offsets, end = (offsets.at(-1) ?? -1) + 1, value, dueAft
   )
   const consumer = new ScriptedConsumer(records, end)
   const taken: number[] = []
-  const open = new Map<number, { record: LogRecord; processor: PartitionProcessor }>()
   const partitions = createPartitions({
     consumer,
     clock,
@@ -47,7 +46,6 @@ export function setUp({ offsets, end = (offsets.at(-1) ?? -1) + 1, value, dueAft
       ...noAdmission,
       admit(record, processor) {
         taken.push(record.offset)
-        open.set(record.offset, { record, processor })
         onRecord?.(record, processor)
       },
     },
@@ -58,13 +56,6 @@ export function setUp({ offsets, end = (offsets.at(-1) ?? -1) + 1, value, dueAft
     ...{ clock, consumer, taken, partitions },
     processor: (): PartitionProcessor | undefined => [...partitions.processors()][0],
     committable: (): number[] => partitions.handlers.positions().map(({ offset }) => offset),
-    done(...which: readonly number[]): void {
-      for (const offset of which) {
-        const { record, processor } = open.get(offset) ?? {}
-        if (record === undefined) throw new Error(`${offset} was not admitted`)
-        processor?.done(record)
-      }
-    },
   }
 }
 

@@ -2,19 +2,11 @@ import { describe, expect, it } from '@jest/globals'
 import { endpointsOf } from '../../../../../src/app/commands/doctor/examine.ts'
 import { tlsIdentityOf } from '../../../../../src/core/network/tls-identity.ts'
 import type { Destination } from '../../../../../src/core/settings/settings.ts'
+import { webhookOf } from '../../../../support/builders.ts'
 import { destination } from '../../../../support/dispatcher/harness.ts'
 
 const at = (id: string, urls: readonly string[], change: Partial<Destination> = {}): Destination =>
-  destination(id, {
-    webhooks: urls.map((url, index) => ({
-      label: String(index),
-      url,
-      urlHash: '00000000',
-      headers: {},
-      traceHeaders: false,
-    })),
-    ...change,
-  })
+  destination(id, { webhooks: urls.map((url, index) => ({ ...webhookOf(index), url })), ...change })
 const [crm, erp] = ['crm', 'erp'].map(cert => tlsIdentityOf({ cert, key: undefined, ca: undefined }))
 const shownOf = (...destinations: Destination[]): string[] => endpointsOf(destinations).map(({ which }) => which)
 
