@@ -64,29 +64,25 @@ it('processes with clocks that are a minute and an hour off retry each delivery 
       isInTime: true,
     })
   }
-}, 180_000)
+})
 
-it.each([-hour, hour])(
-  "commands whose clock is %d ms off give a deletion and a sync the brokers' time",
-  async skew => {
-    const installation = closing(
-      await startInstallation({
-        destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: 'http://127.0.0.1:9999/' }] }],
-        audiences: { list: [{ name: 'Shoppers', destinations: ['crm'] }] },
-      }),
-    )
-    const folder = await mkdtemp(join(tmpdir(), 'hookline-clock-'))
-    const file = join(folder, 'ahead')
-    await writeFile(file, String(skew))
-    await writeFile(join(folder, 'list.txt'), 'ada\n')
-    const env = { ...process.env, NODE_OPTIONS: `--import=${setsClock}`, CLOCK_AHEAD_FILE: file }
-    const command = async (...words: string[]) =>
-      JSON.parse(await hookline(installation.configFile, [...words, '--json'], env))
-    const { createdAt } = await command('delete-user', '--user', 'ada')
-    expect(Math.abs(Date.parse(createdAt) - Date.now())).toBeLessThan(minute)
-    const { syncId } = await command('audience', 'sync', '--name', 'Shoppers', '--members', join(folder, 'list.txt'))
-    expect(Math.abs(syncBegan(syncId) - Date.now())).toBeLessThan(minute)
-    await rm(folder, { recursive: true })
-  },
-  60_000,
-)
+it.each([-hour, hour])("commands whose clock is %d ms off give a deletion and a sync the brokers' time", async skew => {
+  const installation = closing(
+    await startInstallation({
+      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: 'http://127.0.0.1:9999/' }] }],
+      audiences: { list: [{ name: 'Shoppers', destinations: ['crm'] }] },
+    }),
+  )
+  const folder = await mkdtemp(join(tmpdir(), 'hookline-clock-'))
+  const file = join(folder, 'ahead')
+  await writeFile(file, String(skew))
+  await writeFile(join(folder, 'list.txt'), 'ada\n')
+  const env = { ...process.env, NODE_OPTIONS: `--import=${setsClock}`, CLOCK_AHEAD_FILE: file }
+  const command = async (...words: string[]) =>
+    JSON.parse(await hookline(installation.configFile, [...words, '--json'], env))
+  const { createdAt } = await command('delete-user', '--user', 'ada')
+  expect(Math.abs(Date.parse(createdAt) - Date.now())).toBeLessThan(minute)
+  const { syncId } = await command('audience', 'sync', '--name', 'Shoppers', '--members', join(folder, 'list.txt'))
+  expect(Math.abs(syncBegan(syncId) - Date.now())).toBeLessThan(minute)
+  await rm(folder, { recursive: true })
+})

@@ -92,4 +92,4 @@ it('a rate holds for one, two and three processes and through rebalances, and a 
   expect(busy.refused.length).toBeLessThan(500)
   for (const each of metrics) expect(each.get('hookline_breaker_open{destination="busy"}') ?? 0).toBe(0)
   expect(await installation.read(installation.topics.deadLetter)).toEqual([])
-}, 180_000)
+})

@@ -48,4 +48,4 @@ it('SIGSTOP of the process that runs a resend: another one finishes it, and the 
   expect(shop.duplicates - count - 1).toBeLessThanOrEqual(inProgress)
   const { body: list } = await ask(first, 'GET /v1/resends')
   expect(list.resends.map(({ state }: { state: string }) => state)).toEqual(['done', 'done'])
-}, 120_000)
+})

@@ -44,7 +44,7 @@ beforeAll(async () => {
   await until(async () =>
     (await installation.read(installation.topics.deadLetter)).length === count ? true : undefined,
   )
-}, 120_000)
+})
 afterAll(async () => {
   await installation?.close()
   await Promise.all([crm?.close(), shop?.close()])

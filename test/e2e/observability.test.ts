@@ -15,7 +15,7 @@ beforeAll(async () => {
   observed = await startObserved()
   prometheus = await startPrometheus()
   await prometheus.scrape({ instance: 'observed', job: 'hookline', address: observed.target })
-}, 120_000)
+})
 afterAll(async () => {
   await prometheus?.close()
   await observed?.close()
@@ -59,7 +59,7 @@ describe('a real Prometheus that scrapes the real service', () => {
   it('fires no alert without a fault', async () => {
     await until(async () => ((await prometheus.query('hookline_build_info')).length > 0 ? true : undefined))
     await until(async () => ((await prometheus.active()).every(({ state }) => state !== 'firing') ? true : undefined))
-  }, 30_000)
+  })
 
   it('has data for every query of every dashboard and for every recording rule', async () => {
     const queries = [
@@ -77,5 +77,5 @@ describe('a real Prometheus that scrapes the real service', () => {
       return waiting.length === 0 || Date.now() > giveUpAt || undefined
     })
     expect(waiting.map(({ name }) => name)).toEqual([])
-  }, 90_000)
+  })
 })

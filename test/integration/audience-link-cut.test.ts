@@ -12,7 +12,7 @@ import { durationMs } from '../../src/core/time.ts'
 import { topicConfig, topicNames, topicSpecs } from '../../src/core/topics.ts'
 import { createAudiencesService } from '../../src/services/audiences/audiences.ts'
 import { reportOf } from '../../src/services/dispatcher/origin-report.ts'
-import { brokers, eventually, kafka, plainAdmin, uniqueName } from '../contract/kafka/support.ts'
+import { brokers, eventually, kafka, newTopic, uniqueName } from '../contract/kafka/support.ts'
 import { directoryWith, ended, observed } from '../support/audience/partition-harness.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { JsonValueCodec } from '../support/kafka/json-codec.ts'
@@ -40,14 +40,8 @@ function closingProducer(producer: LogProducer): LogProducer {
 async function installation() {
   const prefix = uniqueName()
   const topics = topicNames(prefix)
-  const admin = await plainAdmin()
   const specs = topicSpecs({ prefix, partitions: 2, replicationFactor: 1 }, [])
-  await admin.createTopics({
-    topics: specs.map(spec => ({
-      ...{ topic: spec.name, numPartitions: 2, replicationFactor: 1 },
-      configEntries: Object.entries(topicConfig(spec)).map(([name, value]) => ({ name, value })),
-    })),
-  })
+  await Promise.all(specs.map(spec => newTopic({ name: spec.name, partitions: 2, config: topicConfig(spec) })))
   const producer = closingProducer(createProducer({ kafka: kafka(), clock: systemClock, logger: silent }))
   const reader = createReader({ kafka: kafka(), clock: systemClock, logger: silent })
   const told = new Map<string, number>()

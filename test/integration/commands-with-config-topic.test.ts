@@ -42,7 +42,7 @@ beforeAll(async () => {
   await until(async () =>
     (await service.metrics()).get('hookline_config_objects{state="used"}') === 2 ? true : undefined,
   )
-}, 120_000)
+})
 afterAll(async () => {
   await installation?.close()
   await receiver?.close()
@@ -63,7 +63,7 @@ it('hookline replay replays the dead letters of the destination', async () => {
   expect(code).toBe(0)
   expect(JSON.parse(out)).toMatchObject({ selected: 3, replayed: 3, refused: {} })
   await receiver.untilDelivered(3)
-}, 60_000)
+})
 
 it.each<[string, string[], string]>([
   ['delete-user', ['delete-user', '--user', 'u-1', '--source', 'app'], '"id": "crm"'],
@@ -87,10 +87,10 @@ it('a command that cannot reach Kafka says that the config topic cannot be read'
   const { code, err } = await hookline(['replay', '--destination', 'crm'], { KAFKA_BROKERS: '127.0.0.1:1' })
   expect(code).toBe(1)
   expect(err).toContain(`cannot read topic ${installation.topics.config}`)
-}, 60_000)
+})
 
 it('hookline doctor reports that the config topic cannot be read', async () => {
   const { code, out } = await hookline(['doctor'], { KAFKA_BROKERS: '127.0.0.1:1' })
   expect(code).toBe(1)
   expect(out).toMatch(/^fail {2}configuration: the destinations and sources that were created .+ were not checked: .+/m)
-}, 60_000)
+})

@@ -34,7 +34,7 @@ beforeAll(async () => {
   const started = await Promise.all([installation.run({}, ['--services', 'operator']), dispatcher(), dispatcher()])
   operator = started[0]
   dispatchers = started.slice(1)
-}, 120_000)
+})
 afterAll(async () => {
   await installation?.close()
   await endpoint?.close()
@@ -58,7 +58,7 @@ it('shows all processes with their services and partitions', async () => {
   expect(partial).toBeUndefined()
   expect(namesOf({ services })).toEqual(['dispatcher', 'dispatcher', 'operator'])
   expect(new Set(services.map(({ version }: { version: string }) => version)).size).toBe(1)
-}, 60_000)
+})
 
 it('shows the results, rates and circuit breakers of both dispatchers', async () => {
   await installation.send(trackEvents(events))
@@ -72,7 +72,7 @@ it('shows the results, rates and circuit breakers of both dispatchers', async ()
   expect(Date.parse(failing.circuitBreaker.nextProbeAt)).toBeGreaterThan(Date.now() - 60_000)
   const { openBreakers } = await untilAsked('/v1/status', body => body.openBreakers.length > 0)
   expect(openBreakers).toEqual(['fails'])
-}, 60_000)
+})
 
 it('an operator process that starts late shows the same, also when dispatchers were killed or stopped', async () => {
   const [killed, stopped] = dispatchers
@@ -85,4 +85,4 @@ it('an operator process that starts late shows the same, also when dispatchers w
   const isExpected = (names: readonly unknown[]) =>
     names.filter(name => name === 'operator').length === 2 && names.length <= 3
   await untilAsked('/v1/status', body => isExpected(namesOf(body)), late)
-}, 60_000)
+})

@@ -53,7 +53,7 @@ beforeAll(async () => {
     installation.run({}, ['--services', 'dispatcher']),
   ])
   operators = [first, second]
-}, 120_000)
+})
 afterAll(async () => {
   await installation?.close()
   endpoint?.close()
@@ -138,7 +138,7 @@ it('the dispatcher uses the signing key, access token, filter and policy of an o
   await untilSeen(one, 'erp', 2)
   expect((await ask(one, 'DELETE /v1/destinations/erp', undefined, { ifMatch: 2 })).status).toBe(204)
   await Promise.all([tokens.close(), strict.close()])
-}, 60_000)
+})
 
 it('the status counts deliveries that wait for a paused destination', async () => {
   const [one] = operators
@@ -152,7 +152,7 @@ it('the status counts deliveries that wait for a paused destination', async () =
   expect(body.groups.map(({ group }: { group: string }) => group)).toContain(installation.topics.dispatcherGroup)
   expect(body).not.toHaveProperty('partial')
   expect((await ask(one, 'DELETE /v1/destinations/crm', undefined, { ifMatch: 2 })).status).toBe(204)
-}, 60_000)
+})
 
 it('of concurrent changes of one version exactly one wins, and every acknowledged change is in force', async () => {
   const [one] = operators
@@ -188,7 +188,7 @@ it('of concurrent changes of one version exactly one wins, and every acknowledge
     }
   }
   expect(acknowledged).toHaveLength(rounds)
-}, 120_000)
+})
 
 it('concurrent changes without a version are all in force, one after the other', async () => {
   await ask(operators[0], 'PUT /v1/sources/app', { writeKey: testSecret('write-key-of-app') })

@@ -6,6 +6,7 @@ import kafkajs from 'kafkajs'
 import { startBroker } from '../../deploy/tools/local/broker.ts'
 import { freePorts } from '../../deploy/tools/local/ports.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
+import { createAdminClient } from '../support/kafka/admin.ts'
 import { startInstallation } from '../support/process/test-installation.ts'
 import { findSecrets, testSecret } from '../support/secret-scan/find-secret.ts'
 import { scanBroker } from '../support/secret-scan/scan-broker.ts'
@@ -31,11 +32,10 @@ it('finds secrets in keys, values and headers of all topics, also in compressed 
   const broker = await startBroker({ dataDir, port: await freePorts(1), throwAway: true })
   closing({ close: () => broker.stop() })
   const kafka = new kafkajs.Kafka({ brokers: [broker.address], logLevel: kafkajs.logLevel.NOTHING })
-  const admin = kafka.admin()
-  await admin.connect()
+  const admin = await createAdminClient(broker.address)
   const topics = ['clean', 'clean-and-compressed', 'with-key', 'with-header', 'compressed']
-  await admin.createTopics({ topics: topics.map(topic => ({ topic, numPartitions: 1 })), waitForLeaders: true })
-  await admin.disconnect()
+  await admin.createTopics(topics)
+  await admin.close()
   const producer = kafka.producer()
   await producer.connect()
   closing({ close: () => producer.disconnect() })

@@ -92,7 +92,7 @@ describe('a follower', () => {
     const admin = await plainAdmin()
     await admin.deleteTopics({ topics: [topic] })
     await followed.untilBehind(1_500)
-    await admin.createTopics({ topics: [{ topic, numPartitions: 2 }], waitForLeaders: true })
+    await newTopic({ name: topic, partitions: 2 })
     await appendAll(producer(), topic, [{ value: Buffer.from('anew'), partition: 0 }])
     await followed.until(() => followed.values.includes('anew'))
     const now = systemClock.monotonic()

@@ -117,7 +117,7 @@ describe('a failed append', () => {
     expect((error as Error).message).toBe(`topic ${topic} does not exist`)
     const admin = await plainAdmin()
     expect(await admin.listTopics()).not.toContain(topic)
-    await admin.createTopics({ topics: [{ topic }] })
+    await newTopic({ name: topic })
     await append(to, topic)
   })
 

@@ -19,6 +19,7 @@ import type {
 } from '../../../src/core/ports.ts'
 import { OffsetTracker } from '../../../src/core/progress/offset-tracker.ts'
 import { durationMs } from '../../../src/core/time.ts'
+import { onceReady } from '../../support/kafka/once-ready.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 
 export function brokers(): string[] {
@@ -58,16 +59,18 @@ export async function plainAdmin(on = brokers()): Promise<Admin> {
 
 export const uniqueName = (): string => `contract-${randomUUID()}`
 
+/** Creates a topic. Resolves with its name when the broker knows it. */
 export async function newTopic({
+  name = uniqueName(),
   partitions = 1,
   config = {},
   on = brokers(),
 }: {
+  name?: string
   partitions?: number
   config?: Record<string, string>
   on?: string[]
 } = {}): Promise<string> {
-  const name = uniqueName()
   const admin = createAdmin(kafka(on))
   await admin.create({ name, partitions, replicationFactor: 1, config })
   await admin.close()
@@ -208,7 +211,7 @@ export function consumer(topics: readonly string[], options: Overrides = {}): Lo
 
 /** The committed offsets of the group by partition. An offset is -1 if there is none. */
 export async function committed(admin: Admin, groupId: string, topic: string): Promise<number[]> {
-  const [answer] = await admin.fetchOffsets({ groupId, topics: [topic] })
+  const [answer] = await onceReady(() => admin.fetchOffsets({ groupId, topics: [topic] }))
   const partitions = answer?.partitions ?? []
   return [...partitions].sort((a, b) => a.partition - b.partition).map(({ offset }) => Number(offset))
 }

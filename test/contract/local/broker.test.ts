@@ -7,6 +7,7 @@ import { Kafka, logLevel } from 'kafkajs'
 import { type Broker, startBroker } from '../../../deploy/tools/local/broker.ts'
 import { clusterMetadata } from '../../../deploy/tools/local/metadata-probe.ts'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
+import { createAdminClient } from '../../support/kafka/admin.ts'
 
 const kafka = (address: string): Kafka => new Kafka({ brokers: [address], logLevel: logLevel.NOTHING })
 
@@ -76,10 +77,9 @@ describe('a local broker', () => {
 
   it.each(['stop', 'kill'] as const)('keeps acknowledged records over %s and a restart on the same data', async end => {
     const topic = `survives-${end}`
-    const admin = kafka(broker.address).admin()
-    await admin.connect()
-    await admin.createTopics({ topics: [{ topic, numPartitions: 1 }] })
-    await admin.disconnect()
+    const admin = await createAdminClient(broker.address)
+    await admin.createTopics([topic])
+    await admin.close()
     await write(broker.address, topic, `written before ${end}`)
     // On a busy machine, a regular stop may take longer than the default time limit.
     await (end === 'kill' ? broker.kill() : broker.stop(60_000))

@@ -7,7 +7,7 @@ import { Kafka, logLevel } from 'kafkajs'
 import { startCluster } from '../../../deploy/tools/local/cluster.ts'
 import { clusterMetadata } from '../../../deploy/tools/local/metadata-probe.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
-import { until } from '../../support/kafka/admin.ts'
+import { createAdminClient, until } from '../../support/kafka/admin.ts'
 
 const closing = closingAfterEach()
 
@@ -16,10 +16,11 @@ it('three brokers: a write needs two of them, a restarted one catches up, and pr
   const cluster = closing(await startCluster({ dataDir, size: 3, behindProxy: true }))
   const [first, second] = cluster.nodes
   const kafka = new Kafka({ brokers: [...cluster.brokers], logLevel: logLevel.NOTHING, retry: { retries: 20 } })
+  const creator = closing(await createAdminClient(cluster.brokers.join(',')))
   const admin = kafka.admin()
   await admin.connect()
   closing({ close: () => admin.disconnect() })
-  await admin.createTopics({ waitForLeaders: true, topics: [{ topic: 'replicated', numPartitions: 1 }] })
+  await creator.createTopics(['replicated'])
   const inSync = async (count: number): Promise<true | undefined> => {
     const { topics } = await admin.fetchTopicMetadata({ topics: ['replicated'] })
     return topics[0]?.partitions[0]?.isr.length === count || undefined

@@ -129,7 +129,8 @@ describe.each(adapters)('%s: TLS', (name, create) => {
       await once(control, 'secureConnect')
       expect(control.getProtocol()).toBe('TLSv1.1')
       control.destroy()
-      const result = await caller(create, { network }).post(target.url())
+      // On a slow machine, the usual 10 s are too short for some handshakes.
+      const result = await caller(create, { network, timeoutMs: 60_000 }).post(target.url())
       expect(result).toMatchObject({ kind: 'failed', phase: 'tls' })
       expect(classify(result)).toBe('tls_other')
     } finally {

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const scrape: LivePrometheus['scrape'] = target => isOver.then(() => prometheus.scrape(target))
   const later = { ...stage, prometheus: { ...prometheus, scrape } }
   playing = Promise.all([first.run(stage), ...others.map(play => play.run(later))])
-}, 60_000)
+})
 
 afterAll(async () => {
   await playing

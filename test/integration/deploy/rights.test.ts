@@ -191,4 +191,4 @@ it('each service works with only its own rights and secret files', async () => {
   // do with rights.
   const unrelated = /login to the brokers is not encrypted|coordinator is loading|^kafkajs: Restarting the consumer/
   expect(complaints.map(({ msg }) => String(msg)).filter(text => !unrelated.test(text))).toEqual([])
-}, 120_000)
+})

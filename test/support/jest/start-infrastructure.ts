@@ -1,4 +1,5 @@
 import { findOrStartInfrastructure } from '../../../deploy/tools/local/infrastructure.ts'
+import { untilGroupsAreLoaded } from '../kafka/admin.ts'
 import { scanBroker } from '../secret-scan/scan-broker.ts'
 
 /** Passes functions from the setup to the teardown, because jest loads the two files separately. */
@@ -24,6 +25,11 @@ export default async function startInfrastructure(): Promise<void> {
   const { kafka, registry, stop } = await findOrStartInfrastructure({ kafka: { properties: forTests } })
   const giveBack = setEnvironment({ KAFKA_BROKERS: kafka.brokers.join(','), SCHEMA_REGISTRY_URL: registry.url })
   const { brokers, logDir } = kafka
+  await untilGroupsAreLoaded(brokers).catch(async (error: unknown) => {
+    giveBack()
+    await stop()
+    throw error
+  })
   // `logDir` is known only if this process started the broker from Kafka's jars. Without it, the
   // scan would miss some of the data, so the scan is left out.
   if (logDir === undefined)

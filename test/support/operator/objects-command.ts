@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import type { ObjectDocument, ObjectKind } from '../../../src/core/config-objects/config-objects.ts'
+import type { ReadLedger } from '../../../src/core/operator/ledger-query.ts'
+import type { MessageAndDeadLetterApi } from '../../../src/core/operator/message-and-dead-letter-api.ts'
 import type { WebhookTransport } from '../../../src/core/webhook-ports.ts'
 import type { StatusView } from '../../../src/services/live-status/status-view.ts'
 import { configFolder } from '../config/folder.ts'
@@ -10,16 +12,21 @@ import { objectsApi } from './objects-api.ts'
 import { operatorKey, ScriptedOperatorApi } from './scripted-operator-api.ts'
 import { startOperator } from './server.ts'
 
+interface Options {
+  readonly transport?: WebhookTransport
+  readonly live?: StatusView
+  readonly log?: MessageAndDeadLetterApi
+  readonly readLedger?: ReadLedger
+}
+
 /**
- * Runs commands for destinations and sources in this process. They send their requests to a real
+ * Runs commands that use the operator API in this process. They send their requests to a real
  * listener of the operator API, which has its objects in memory.
  */
-export async function objectsCommand(
-  options: { readonly transport?: WebhookTransport; readonly live?: StatusView } = {},
-) {
+export async function objectsCommand({ transport, live, ...options }: Options = {}) {
   const memory = await memoryObjects(systemClock)
-  const api = await objectsApi({ memory, ...options })
-  const server = await startOperator(new ScriptedOperatorApi(), { objects: api })
+  const objects = await objectsApi({ memory, ...(transport && { transport }), ...(live && { live }) })
+  const server = await startOperator(new ScriptedOperatorApi(), { objects, ...options })
   const folder = await configFolder({ 'operator.key': `${operatorKey}\n` })
   const env = { HOOKLINE_OPERATOR_URL: server.url, HOOKLINE_OPERATOR_KEY_FILE: join(folder, 'operator.key') }
   return {
@@ -28,8 +35,6 @@ export async function objectsCommand(
     /** The lines of the audit log. */
     audited: server.audited,
     objects: memory.objects,
-    /** The in-memory log with the config topic. */
-    log: memory.log,
     /** Runs `hookline …argv`. */
     run: (argv: readonly string[], given: Parameters<typeof runCommand>[1] = {}) =>
       runCommand(argv, { ...given, env: { ...env, ...given.env } }),

@@ -1,0 +1,31 @@
+import { setTimeout } from 'node:timers/promises'
+import { errorCodeOf } from '../../../src/adapters/kafka/kafkajs/errors.ts'
+
+/*
+ * This file must not import kafkajs. In a process of Jest, tests and Hookline have the same modules
+ * of kafkajs, and Hookline must load and patch them first.
+ */
+
+/** The errors of a broker that does not know a new topic yet, or has not loaded a group yet. */
+const temporaryErrors: ReadonlySet<string> = new Set([
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'LEADER_NOT_AVAILABLE',
+  'GROUP_LOAD_IN_PROGRESS',
+  'GROUP_COORDINATOR_NOT_AVAILABLE',
+  'NOT_COORDINATOR_FOR_GROUP',
+])
+
+/**
+ * Repeats a request of kafkajs while it fails because its topic, its group or the broker is new.
+ * Only the timeout of Jest limits the time.
+ */
+export async function onceReady<T>(request: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await request()
+    } catch (error) {
+      if (!temporaryErrors.has(errorCodeOf(error))) throw error
+    }
+    await setTimeout(50)
+  }
+}
