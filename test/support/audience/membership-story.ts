@@ -1,3 +1,4 @@
+import { expect, it } from '@jest/globals'
 import { type Membership, type MembershipInput, step } from '../../../src/core/audience/membership.ts'
 import { syncId } from '../../../src/core/audience/sync-id.ts'
 import { type AudienceWatermark, emptyWatermark } from '../../../src/core/audience/sync-watermark.ts'
@@ -87,4 +88,14 @@ function inputOf(word: string, first: string, second: string): MembershipInput |
 function markOf(text: string): AudienceWatermark {
   const [closed, floor = closed] = text.split('/').map(Number)
   return { ...emptyWatermark, closed: syncId(closed ?? 0), floor: floor ?? 0 }
+}
+
+/**
+ * Tests stories. A story is a text that lists what happens to one membership, in the format of
+ * `tell`. `answers` has the expected result of each input in the story.
+ */
+export const stories = (rows: readonly (readonly [reason: string, story: string, answers: string])[]): void => {
+  it.each(rows)('%s: %s', (_reason, story, answers) => {
+    expect(tell(story).lines.join(', ')).toBe(answers)
+  })
 }

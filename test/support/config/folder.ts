@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from '@jest/globals'
+import { formatProblem, type Loaded, loadConfigFile } from '../../../src/adapters/config-file/config-file.ts'
 
 const made: string[] = []
 
@@ -21,3 +22,10 @@ export async function configFolder(files: Readonly<Record<string, string | Uint8
 }
 
 afterAll(() => Promise.all(made.splice(0).map(folder => rm(folder, { recursive: true, force: true }))))
+
+/** Loads a configuration file. Throws an error with the problems of a file that is refused. */
+export async function loadValid(...given: Parameters<typeof loadConfigFile>): Promise<Loaded> {
+  const result = await loadConfigFile(...given)
+  if (result.kind === 'refused') throw new Error(result.problems.map(formatProblem).join('\n'))
+  return result
+}

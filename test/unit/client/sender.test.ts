@@ -31,13 +31,6 @@ describe('a flush is due', () => {
     expect(sizes()).toEqual([20, 20, 5])
   })
 
-  it('after every message with size 1', async () => {
-    const { add, sizes } = senderHarness(always(taken), { size: 1 })
-    add(3)
-    await settled()
-    expect(sizes()).toEqual([1, 1, 1])
-  })
-
   it('5 s after a single message', async () => {
     const { add, tries, advance } = senderHarness(always(taken))
     add(1)
@@ -105,11 +98,14 @@ describe('a flush is due', () => {
     expect(sizes()).toEqual([20, 201])
   })
 
-  it('with 10 waiting batches it keeps its size', async () => {
-    const { add, sizes } = senderHarness(always(taken))
-    add(200)
+  it.each([
+    ['with size 1, every message', { size: 1 }, 3, Array(3).fill(1)],
+    ['with 10 waiting batches, it keeps its size', {}, 200, Array(10).fill(20)],
+  ])('%s', async (_, settings, messages, expected) => {
+    const { add, sizes } = senderHarness(always(taken), settings)
+    add(messages)
     await settled()
-    expect(sizes()).toEqual(Array(10).fill(20))
+    expect(sizes()).toEqual(expected)
   })
 
   it('without messages there is no timer', async () => {

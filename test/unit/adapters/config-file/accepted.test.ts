@@ -2,10 +2,10 @@ import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { inspect } from 'node:util'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { formatProblem, loadConfigFile } from '../../../../src/adapters/config-file/config-file.ts'
+import { loadConfigFile } from '../../../../src/adapters/config-file/config-file.ts'
 import { Secret } from '../../../../src/core/secret.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
-import { configFolder } from '../../../support/config/folder.ts'
+import { configFolder, loadValid } from '../../../support/config/folder.ts'
 import { type CertificateAuthority, createAuthority, type Leaf } from '../../../support/network/certificates.ts'
 
 let folder: string
@@ -35,8 +35,7 @@ beforeAll(async () => {
 
 /** Loads a configuration. The result has its secrets in plain text. */
 async function load(name: string, env: Record<string, string> = {}) {
-  const result = await loadConfigFile(join(folder, name), env)
-  if (result.kind === 'refused') throw new Error(result.problems.map(formatProblem).join('\n'))
+  const result = await loadValid(join(folder, name), env)
   return {
     settings: revealed(result.settings) as Settings,
     files: result.snapshot.paths().map(file => relative(folder, file)),

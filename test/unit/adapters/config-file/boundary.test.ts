@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { formatProblem, type Loaded, loadConfigFile } from '../../../../src/adapters/config-file/config-file.ts'
+import type { Loaded } from '../../../../src/adapters/config-file/config-file.ts'
 import { revealed } from '../../../../src/core/secret.ts'
 import type { Destination } from '../../../../src/core/settings/settings.ts'
-import { configFolder } from '../../../support/config/folder.ts'
+import { configFolder, loadValid } from '../../../support/config/folder.ts'
 import { createAuthority } from '../../../support/network/certificates.ts'
 
 const main = (from: string): string => `kafka: { brokers: [a:9092] }
@@ -18,11 +18,7 @@ const destination = (id: string, more = '', sources = 'web'): string =>
 
 async function place(files: Record<string, string>, from = 'more') {
   const folder = await configFolder({ 'hookline.yaml': main(from), 'secrets/operator': 'operator-key', ...files })
-  const load = async (before?: Loaded): Promise<Loaded> => {
-    const result = await loadConfigFile(join(folder, 'hookline.yaml'), { TOKEN: 't' }, before)
-    if (result.kind === 'refused') throw new Error(result.problems.map(formatProblem).join('\n'))
-    return result
-  }
+  const load = (before?: Loaded): Promise<Loaded> => loadValid(join(folder, 'hookline.yaml'), { TOKEN: 't' }, before)
   return { folder, load, write: (name: string, text: string) => writeFile(join(folder, name), text) }
 }
 

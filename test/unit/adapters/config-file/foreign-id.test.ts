@@ -1,9 +1,9 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
-import { formatProblem, type Loaded, loadConfigFile } from '../../../../src/adapters/config-file/config-file.ts'
+import type { Loaded } from '../../../../src/adapters/config-file/config-file.ts'
 import { revealed } from '../../../../src/core/secret.ts'
-import { configFolder } from '../../../support/config/folder.ts'
+import { configFolder, loadValid } from '../../../support/config/folder.ts'
 
 const main = `kafka: { brokers: [a:9092] }
 registry: { url: http://registry:8081 }
@@ -12,11 +12,7 @@ destinationsFrom: [{ directory: one }, { directory: two }]
 `
 const crm = (host: string): string => `id: crm\nsources: [web]\nwebhooks: [{ url: "https://${host}.example" }]\n`
 
-async function load(folder: string, before?: Loaded): Promise<Loaded> {
-  const result = await loadConfigFile(join(folder, 'hookline.yaml'), {}, before)
-  if (result.kind === 'refused') throw new Error(result.problems.map(formatProblem).join('\n'))
-  return result
-}
+const load = (folder: string, before?: Loaded): Promise<Loaded> => loadValid(join(folder, 'hookline.yaml'), {}, before)
 
 const urlsOf = ({ settings }: Loaded): string[] =>
   settings.destinations.flatMap(({ id, webhooks }) => [id, ...webhooks.map(({ url }) => revealed(url))])

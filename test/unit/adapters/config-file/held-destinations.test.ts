@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { formatProblem, type Loaded, loadConfigFile } from '../../../../src/adapters/config-file/config-file.ts'
-import { configFolder } from '../../../support/config/folder.ts'
+import type { Loaded } from '../../../../src/adapters/config-file/config-file.ts'
+import { configFolder, loadValid } from '../../../support/config/folder.ts'
 
 const main = `kafka: { brokers: [a:9092] }
 registry: { url: http://registry:8081 }
@@ -14,11 +14,7 @@ const entry = (id: string, more: string): string =>
 
 async function place(files: Record<string, string>) {
   const folder = await configFolder({ 'hookline.yaml': main, ...files })
-  const load = async (before?: Loaded): Promise<Loaded> => {
-    const result = await loadConfigFile(join(folder, 'hookline.yaml'), {}, before)
-    if (result.kind === 'refused') throw new Error(result.problems.map(formatProblem).join('\n'))
-    return result
-  }
+  const load = (before?: Loaded): Promise<Loaded> => loadValid(join(folder, 'hookline.yaml'), {}, before)
   return { load, write: (name: string, text: string) => writeFile(join(folder, name), text) }
 }
 

@@ -8,7 +8,7 @@ import { type ServiceName, serviceNames } from '../../../../src/core/settings/se
 import type { Settings } from '../../../../src/core/settings/settings.ts'
 import { warningsOf } from '../../../../src/core/settings/warnings.ts'
 import { epochMs } from '../../../../src/core/time.ts'
-import { configFolder } from '../../../support/config/folder.ts'
+import { configFolder, loadValid } from '../../../support/config/folder.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { createAuthority } from '../../../support/network/certificates.ts'
 import { countingMetrics } from '../../../support/telemetry/counting-metrics.ts'
@@ -58,9 +58,7 @@ async function folderWith(...folders: string[]) {
 
 async function load(folders: readonly string[], services: readonly ServiceName[]) {
   const { folder, path } = await folderWith(...folders)
-  const result = await loadConfigFile(path, {}, undefined, new Set(services))
-  if (result.kind === 'refused')
-    throw new Error(result.problems.map(each => formatProblem(each).replace(`${folder}/`, '')).join('\n'))
+  const result = await loadValid(path, {}, undefined, new Set(services))
   return { ...result, files: result.snapshot.paths().map(file => relative(folder, file)) }
 }
 
@@ -118,8 +116,7 @@ describe('at runtime', () => {
   it('applies changes of a file that it needs, and does not read others', async () => {
     const services = new Set<ServiceName>(['collector'])
     const { folder, path } = await folderWith('all', 'collector', 'dispatcher')
-    const start = await loadConfigFile(path, {}, undefined, services)
-    if (start.kind === 'refused') throw new Error('refused')
+    const start = await loadValid(path, {}, undefined, services)
     const seen: string[] = []
     const watch = watchConfigFile({
       ...{ path, env: {}, clock: new ManualClock(), start, services },

@@ -2,12 +2,12 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../../src/adapters/clock/system-clock.ts'
-import { formatProblem, type Loaded, loadConfigFile } from '../../../../src/adapters/config-file/config-file.ts'
+import { formatProblem, type Loaded } from '../../../../src/adapters/config-file/config-file.ts'
 import { type ConfigWatch, watchConfigFile } from '../../../../src/adapters/config-file/watch.ts'
 import { revealed } from '../../../../src/core/secret.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../../src/core/time.ts'
-import { configFolder } from '../../../support/config/folder.ts'
+import { configFolder, loadValid } from '../../../support/config/folder.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { createAuthority } from '../../../support/network/certificates.ts'
 
@@ -29,8 +29,7 @@ afterEach(() => {
 async function watched(files: Record<string, string> = {}) {
   const folder = await configFolder({ 'hookline.yaml': config(), 'secrets/web': 'first', ...files })
   const path = join(folder, 'hookline.yaml')
-  const loaded = await loadConfigFile(path, {})
-  if (loaded.kind === 'refused') throw new Error(loaded.problems.map(formatProblem).join('\n'))
+  const loaded = await loadValid(path, {})
   const seen: string[] = []
   let settings = loaded.settings
   const clock = new ManualClock()

@@ -14,6 +14,14 @@ afterEach(async () => {
   for (const stop of open.splice(0)) await stop()
 })
 
+/** Starts a collector that records its spans. */
+async function startTraced(api: ScriptedTrackingApi) {
+  const spans = new RecordedSpans()
+  const { url, stop } = await startCollector(api, { tracer: spans.tracer, maxBodyBytes: 1_000 })
+  open.push(stop)
+  return { url, spans }
+}
+
 /** Sends one request. By default, the service accepts everything. */
 async function exchange(headers: Record<string, string>, answer?: () => TrackingAnswer, isTraced = true) {
   const spans = new RecordedSpans()
@@ -64,11 +72,9 @@ it.each([
 describe('a request without a valid write key', () => {
   /** Sends a request with a sampled traceparent. */
   async function spansOf(api: ScriptedTrackingApi, path: string, init: RequestInit = {}) {
-    const spans = new RecordedSpans()
-    const server = await startCollector(api, { tracer: spans.tracer, maxBodyBytes: 1_000 })
-    open.push(server.stop)
+    const { url, spans } = await startTraced(api)
     const headers = { traceparent: traceparent('a'), ...init.headers }
-    const response = await fetch(`${server.url}${path}`, { method: 'POST', body: '{}', ...init, headers })
+    const response = await fetch(`${url}${path}`, { method: 'POST', body: '{}', ...init, headers })
     return { status: response.status, spans: spans.all.length }
   }
   const unknown = refusal('invalid_write_key', 'Unknown.')
@@ -101,26 +107,22 @@ it.each([
   ['in the query', '/v1/track?writeKey=KEY', {}],
   ['in the body', '/v1/track', { body: '{"writeKey":"KEY"}' }],
 ])('a refused request has a span when its write key %s is valid', async (_, path, init) => {
-  const spans = new RecordedSpans()
   const api = new ScriptedTrackingApi()
   api.admission = () => rateLimited
   api.answer(() => rateLimited)
-  const server = await startCollector(api, { tracer: spans.tracer })
-  open.push(server.stop)
-  const response = await fetch(`${server.url}${path}`, { method: 'POST', body: '{}', ...init })
+  const { url, spans } = await startTraced(api)
+  const response = await fetch(`${url}${path}`, { method: 'POST', body: '{}', ...init })
   expect([response.status, spans.all.map(({ facts }) => facts['http.response.status_code'])]).toEqual([429, [429]])
 })
 
 it('a request has a span when an error occurs after its write key was found in the body', async () => {
-  const spans = new RecordedSpans()
   const api = new ScriptedTrackingApi()
   api.answer(({ assign }) => {
     assign('web')
     throw new Error('a bug')
   })
-  const server = await startCollector(api, { tracer: spans.tracer })
-  open.push(server.stop)
-  const response = await fetch(`${server.url}/v1/track`, { method: 'POST', body: '{"writeKey":"KEY"}' })
+  const { url, spans } = await startTraced(api)
+  const response = await fetch(`${url}/v1/track`, { method: 'POST', body: '{"writeKey":"KEY"}' })
   expect([response.status, spans.all.map(({ facts }) => facts['error.type'])]).toEqual([500, ['internal_error']])
 })
 
@@ -175,25 +177,28 @@ describe('a request to the operator API', () => {
     expect(operator.traces).toEqual(leadsOn ? [told] : [])
   })
 
-  it('has a span when it signs in with a valid key', async () => {
+  async function startTracedOperator() {
     const spans = new RecordedSpans()
-    const server = await startOperator(new ScriptedOperatorApi(), { tracer: spans.tracer })
-    open.push(server.stop)
+    const { url, stop } = await startOperator(new ScriptedOperatorApi(), { tracer: spans.tracer })
+    open.push(stop)
+    return { url, spans }
+  }
+
+  it('has a span when it signs in with a valid key', async () => {
+    const { url, spans } = await startTracedOperator()
     const statuses: unknown[] = []
     for (const key of ['wrong', operatorKey]) {
       const body = JSON.stringify({ key })
-      statuses.push((await fetch(`${server.url}/v1/session`, { method: 'POST', body })).status)
+      statuses.push((await fetch(`${url}/v1/session`, { method: 'POST', body })).status)
     }
     expect(statuses).toEqual([401, 200])
     expect(spans.all.map(({ facts }) => facts['http.response.status_code'])).toEqual([200])
   })
 
   it('has a span when the role of its key does not allow the method', async () => {
-    const spans = new RecordedSpans()
-    const server = await startOperator(new ScriptedOperatorApi(), { tracer: spans.tracer })
-    open.push(server.stop)
+    const { url, spans } = await startTracedOperator()
     const headers = { authorization: `Bearer ${readKey}` }
-    const response = await fetch(`${server.url}/v1/regulations`, { method: 'POST', body: '{}', headers })
+    const response = await fetch(`${url}/v1/regulations`, { method: 'POST', body: '{}', headers })
     expect([response.status, spans.all.map(({ facts }) => facts['http.response.status_code'])]).toEqual([403, [403]])
   })
 

@@ -1,15 +1,5 @@
-import { describe, expect, it } from '@jest/globals'
-import { tell } from '../../../support/audience/membership-story.ts'
-
-/**
- * Tests stories. A story is a text that lists what happens to one membership, in the format of
- * `tell`. `answers` has the expected result of each input in the story.
- */
-const stories = (rows: readonly (readonly [reason: string, story: string, answers: string])[]): void => {
-  it.each(rows)('%s: %s', (_reason, story, answers) => {
-    expect(tell(story).lines.join(', ')).toBe(answers)
-  })
-}
+import { describe } from '@jest/globals'
+import { stories } from '../../../support/audience/membership-story.ts'
 
 describe('reports that arrive twice, late, or in another order', () => {
   stories([

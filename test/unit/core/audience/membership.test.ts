@@ -1,15 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { tell } from '../../../support/audience/membership-story.ts'
-
-/**
- * Tests stories. A story is a text that lists what happens to one membership, in the format of
- * `tell`. `answers` has the expected result of each input in the story.
- */
-const stories = (rows: readonly (readonly [reason: string, story: string, answers: string])[]): void => {
-  it.each(rows)('%s: %s', (_reason, story, answers) => {
-    expect(tell(story).lines.join(', ')).toBe(answers)
-  })
-}
+import { stories, tell } from '../../../support/audience/membership-story.ts'
 
 /** Number of sync ids in a day: 1,024 for each millisecond. */
 const day = 24 * 3_600_000 * 1024

@@ -89,12 +89,6 @@ describe('five webhooks, of which any one success counts', () => {
 })
 
 describe('the end of the retries', () => {
-  it('no retries with an empty schedule', () => {
-    expect(summary(decide(attemptOf('http_5xx'), carriedOf(), policyOf([]), start))).toBe(
-      'dead_lettered retries_exhausted',
-    )
-  })
-
   it('a first attempt after the deadline, with Retry-After 0: the window is over', () => {
     expect(decideNow('http_5xx/0', 1, 0, carriedOf({ deadline: epochMs(start - 1) }))).toBe(
       'dead_lettered retry_window_over',

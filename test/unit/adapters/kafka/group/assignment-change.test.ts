@@ -6,6 +6,7 @@ import {
 } from '../../../../../src/adapters/kafka/group/assignment-change.ts'
 import type { OwnedPartition } from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
 import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
+import { owned } from './single-member-group.ts'
 
 describe('isContinuous', () => {
   const me: MemberGeneration = { memberId: 'a', generation: 7 }
@@ -60,14 +61,6 @@ function group(generationId: number, committed = '-1') {
 
 describe('assignmentChange', () => {
   const last: MemberGeneration = { memberId: 'a', generation: 7 }
-  const owned = (partition: number): OwnedPartition => ({
-    topic: 'topic',
-    partition,
-    next: 55,
-    paused: true,
-    isRevoking: false,
-    committed: undefined,
-  })
   const of = (partitions: readonly OwnedPartition[]): string[] =>
     partitions.map(({ partition, next, committed }) => `${partition}@${next}, committed ${committed?.offset}`)
 
@@ -76,7 +69,11 @@ describe('assignmentChange', () => {
     { name: 'continuous: only the difference', generation: 8, last, had: [1, 3], lost: ['3'], gained: ['2@9'] },
     { name: 'not continuous: all again', generation: 9, last, had: [1, 3], lost: ['1', '3'], gained: ['1@40', '2@9'] },
   ])('$name', async ({ generation, last, had, lost, gained }) => {
-    const change = await assignmentChange(group(generation), had.map(owned), last)
+    const change = await assignmentChange(
+      group(generation),
+      had.map(partition => owned(partition, { next: 55, paused: true })),
+      last,
+    )
     expect(change.lost.map(({ partition }) => `${partition}`)).toEqual(lost)
     expect(change.gained.map(({ partition, next }) => `${partition}@${next}`)).toEqual(gained)
     expect(change.gained.every(({ paused }) => !paused)).toBe(true)

@@ -6,12 +6,13 @@ import type { Position } from '../../../../../src/core/ports.ts'
 import { durationMs } from '../../../../../src/core/time.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
 import { silent } from '../../../../support/telemetry/silent-logger.ts'
+import { owned, settle } from './single-member-group.ts'
 
 const at = (offset: number, metadata = '', partition = 0): Position => ({ topic: 'topic', partition, offset, metadata })
 
 function owning(committed: Committed | undefined): OwnedPartitions {
   const partitions = new OwnedPartitions()
-  partitions.add({ topic: 'topic', partition: 0, next: 0, paused: false, isRevoking: false, committed })
+  partitions.add(owned(0, { committed }))
   return partitions
 }
 
@@ -60,13 +61,12 @@ function setUp() {
     clock,
     logger: silent,
   })
-  const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
-  return { commits, clock, sent, answers, group, state, tick: () => clock.advance(250, settle), settle }
+  return { commits, clock, sent, answers, group, state, tick: () => clock.advance(250, settle) }
 }
 
 describe('periodic commits', () => {
   it('send one request at a time, with changes only', async () => {
-    const { commits, sent, answers, state, tick, settle } = setUp()
+    const { commits, sent, answers, state, tick } = setUp()
     commits.start()
     await tick()
     state.position = 3
@@ -83,7 +83,7 @@ describe('periodic commits', () => {
   })
 
   it('retry a failed commit at the next tick, with the positions at that time', async () => {
-    const { commits, sent, answers, state, tick, settle } = setUp()
+    const { commits, sent, answers, state, tick } = setUp()
     commits.start()
     await tick()
     state.position = 2
@@ -109,7 +109,7 @@ describe('periodic commits', () => {
 
 describe('flush', () => {
   it('waits for the commit in progress, then commits later changes', async () => {
-    const { commits, sent, answers, state, group, tick, settle } = setUp()
+    const { commits, sent, answers, state, group, tick } = setUp()
     commits.start()
     await tick()
     state.position = 4
@@ -124,7 +124,7 @@ describe('flush', () => {
   })
 
   it('ends at its limit; its queued commit is not sent during the next join', async () => {
-    const { commits, clock, sent, answers, state, group, tick, settle } = setUp()
+    const { commits, clock, sent, answers, state, group, tick } = setUp()
     commits.start()
     await tick()
     commits.stop()

@@ -3,6 +3,7 @@ import { deliverBatch } from '../../../../../src/adapters/kafka/group/deliver-ba
 import type { OwnedPartition } from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
 import type { FetchedBatch } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import type { RecordBatch } from '../../../../../src/core/ports.ts'
+import { owned } from './single-member-group.ts'
 
 /**
  * A batch that was fetched from offset `fetched`, with records at `offsets`. `last` is the last
@@ -35,14 +36,7 @@ async function handed(
   during: (given: RecordBatch, partition: OwnedPartition) => void = () => undefined,
   isOurs: () => boolean = () => true,
 ) {
-  const partition: OwnedPartition = {
-    topic: 'topic',
-    partition: 0,
-    next,
-    paused: false,
-    isRevoking: false,
-    committed: undefined,
-  }
+  const partition = owned(0, { next })
   const parts: RecordBatch[] = []
   await deliverBatch(from, partition, isOurs, {
     onRecords(given) {
@@ -105,14 +99,7 @@ describe('deliverBatch', () => {
   })
 
   it('delivers nothing of a paused partition', async () => {
-    const partition: OwnedPartition = {
-      topic: 'topic',
-      partition: 0,
-      next: 0,
-      paused: true,
-      isRevoking: false,
-      committed: undefined,
-    }
+    const partition = owned(0, { paused: true })
     await deliverBatch(batch(0, [0]), partition, () => true, {
       onRecords: () => {
         throw new Error('paused')

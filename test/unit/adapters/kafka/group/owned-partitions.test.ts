@@ -1,9 +1,6 @@
 import { expect, it } from '@jest/globals'
-import { type OwnedPartition, OwnedPartitions } from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
-
-const owned = (partition: number, held: Partial<OwnedPartition> = {}): OwnedPartition => ({
-  ...{ topic: 'topic', partition, next: 0, paused: false, isRevoking: false, committed: undefined, ...held },
-})
+import { OwnedPartitions } from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
+import { owned } from './single-member-group.ts'
 
 it.each([
   { name: 'no partition is owned', all: [], areAllFetched: true },

@@ -4,12 +4,11 @@ import { RebalanceFetcher } from '../../../../../src/adapters/kafka/group/rebala
 import type { ConsumerGroup, FetchedBatch } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import { durationMs } from '../../../../../src/core/time.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
-import { settle } from './single-member-group.ts'
+import { owned, settle } from './single-member-group.ts'
 
 function setUp(partitions: readonly Partial<OwnedPartition>[] = [{}]) {
-  const owned = new OwnedPartitions()
-  for (const [partition, given] of partitions.entries())
-    owned.add({ topic: 'topic', partition, next: 7, paused: false, isRevoking: false, committed: undefined, ...given })
+  const all = new OwnedPartitions()
+  for (const [partition, given] of partitions.entries()) all.add(owned(partition, { next: 7, ...given }))
   const events: string[] = []
   const note = (event: string) => void events.push(event)
   /** The fetches that have no response yet. */
@@ -22,7 +21,7 @@ function setUp(partitions: readonly Partial<OwnedPartition>[] = [{}]) {
   } as unknown as ConsumerGroup
   const clock = new ManualClock()
   const fetcher = new RebalanceFetcher({
-    owned,
+    owned: all,
     clock,
     fetch: () => {
       const fetch = Promise.withResolvers<readonly FetchedBatch[]>()
@@ -40,7 +39,7 @@ function setUp(partitions: readonly Partial<OwnedPartition>[] = [{}]) {
     fetches.shift()?.resolve(of.map(partition => ({ partition }) as FetchedBatch))
     await settle()
   }
-  return { fetcher, group, owned, events, fetches, wait, answer }
+  return { fetcher, group, all, events, fetches, wait, answer }
 }
 
 describe('fetch during a rebalance', () => {
@@ -87,13 +86,13 @@ describe('fetch during a rebalance', () => {
   })
 
   it('ends when no partition is owned, and after an error', async () => {
-    const { fetcher, group, owned, fetches, wait, answer } = setUp()
+    const { fetcher, group, all, fetches, wait, answer } = setUp()
     fetcher.start(group)
     await wait(100)
-    owned.delete({ topic: 'topic', partition: 0 })
+    all.delete({ topic: 'topic', partition: 0 })
     await answer()
     expect(fetches).toEqual([])
-    owned.add({ topic: 'topic', partition: 0, next: 0, paused: false, isRevoking: false, committed: undefined })
+    all.add(owned(0))
     fetcher.start(group)
     await wait(100)
     fetches.shift()?.reject(new Error('broken'))

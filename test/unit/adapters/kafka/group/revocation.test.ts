@@ -3,8 +3,7 @@ import { OwnedPartitions } from '../../../../../src/adapters/kafka/group/owned-p
 import { IncrementalRevocation } from '../../../../../src/adapters/kafka/group/revocation.ts'
 import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
-
-const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+import { owned, settle } from './single-member-group.ts'
 
 /**
  * A member that owns the partitions 0, 1 and 2 of a topic. `start` begins the revocation of
@@ -13,26 +12,25 @@ const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve)
 function setUp() {
   const events: string[] = []
   const clock = new ManualClock()
-  const owned = new OwnedPartitions()
-  for (const partition of [0, 1, 2])
-    owned.add({ topic: 't', partition, next: 0, paused: false, isRevoking: false, committed: undefined })
+  const all = new OwnedPartitions()
+  for (const partition of [0, 1, 2]) all.add(owned(partition))
   const idle = Promise.withResolvers<void>()
   const state = { commits: true, deadline: 0 }
-  const numbers = (all: readonly { partition: number }[]): string => all.map(({ partition }) => partition).join()
+  const numbers = (some: readonly { partition: number }[]): string => some.map(({ partition }) => partition).join()
   const revocation = new IncrementalRevocation({
-    owned,
+    owned: all,
     clock,
     flush: async () => {
       events.push('commit')
       return state.commits
     },
     handlers: {
-      onRevoking: (all, deadline) => {
-        events.push(`revoking ${numbers(all)}`)
+      onRevoking: (some, deadline) => {
+        events.push(`revoking ${numbers(some)}`)
         state.deadline = deadline
         return idle.promise
       },
-      onRevoked: all => events.push(`revoked ${numbers(all)}`),
+      onRevoked: some => events.push(`revoked ${numbers(some)}`),
     },
   })
   const group = {
@@ -41,9 +39,9 @@ function setUp() {
   const start = (...partitions: number[]): void =>
     void revocation.start(
       group,
-      partitions.map(partition => ({ topic: 't', partition })),
+      partitions.map(partition => ({ topic: 'topic', partition })),
     )
-  const left = (): string => numbers(owned.all())
+  const left = (): string => numbers(all.all())
   return { events, clock, revocation, start, idle, state, left }
 }
 

@@ -1,11 +1,16 @@
 import { GroupMembership } from '../../../../../src/adapters/kafka/group/group-membership.ts'
 import type { LostPosition } from '../../../../../src/adapters/kafka/group/lost-position.ts'
-import { OwnedPartitions } from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
+import { type OwnedPartition, OwnedPartitions } from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
 import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import type { Position, RecordBatch } from '../../../../../src/core/ports.ts'
 import { durationMs } from '../../../../../src/core/time.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
 import { silent } from '../../../../support/telemetry/silent-logger.ts'
+
+/** A partition of a topic that its consumer owns, with position 0 and without a commit. */
+export const owned = (partition: number, more: Partial<OwnedPartition> = {}): OwnedPartition => ({
+  ...{ topic: 'topic', partition, next: 0, paused: false, isRevoking: false, committed: undefined, ...more },
+})
 
 /** Resolves after all pending promise callbacks. */
 export const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
@@ -59,18 +64,18 @@ export function setUp() {
     },
   }
   const clock = new ManualClock()
-  const owned = new OwnedPartitions()
+  const partitions = new OwnedPartitions()
   const losses: LostPosition[] = []
   const batches: RecordBatch[] = []
   const member = new GroupMembership({
-    owned,
+    owned: partitions,
     handlers: {
       onAssigned: positions => note(`assigned ${positions.map(described)}`),
-      onRevoked: partitions => note(`revoked ${partitions.map(({ partition }) => partition)}`),
+      onRevoked: revoked => note(`revoked ${revoked.map(({ partition }) => partition)}`),
       onRecords: batch => batches.push(batch),
       positions: () => [],
-      onRevoking: async partitions => {
-        if (partitions.length > 0) note(`revoking ${partitions.map(({ partition }) => partition)}`)
+      onRevoking: async revoking => {
+        if (revoking.length > 0) note(`revoking ${revoking.map(({ partition }) => partition)}`)
         await state.drain
       },
       onLeaseRegained: () => undefined,
@@ -89,7 +94,7 @@ export function setUp() {
   })
   const it = group as unknown as ConsumerGroup
   const join = (during: () => Promise<void> = async () => undefined): Promise<void> => member.join(it, during)
-  return { member, group, it, join, state, events, owned, clock, losses, batches, pausedInKafkajs }
+  return { member, group, it, join, state, events, owned: partitions, clock, losses, batches, pausedInKafkajs }
 }
 
 const described = ({ partition, offset, isTruncated }: Position): string =>
