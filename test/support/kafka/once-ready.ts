@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { errorCodeOf } from '../../../src/adapters/kafka/kafkajs/errors.ts'
+import { coordinatorErrors, errorCodeOf, propagationErrors } from '../../../src/adapters/kafka/kafkajs/errors.ts'
 
 /*
  * This file must not import kafkajs. In a process of Jest, tests and Hookline have the same modules
@@ -7,13 +7,7 @@ import { errorCodeOf } from '../../../src/adapters/kafka/kafkajs/errors.ts'
  */
 
 /** The errors of a broker that does not know a new topic yet, or has not loaded a group yet. */
-const temporaryErrors: ReadonlySet<string> = new Set([
-  'UNKNOWN_TOPIC_OR_PARTITION',
-  'LEADER_NOT_AVAILABLE',
-  'GROUP_LOAD_IN_PROGRESS',
-  'GROUP_COORDINATOR_NOT_AVAILABLE',
-  'NOT_COORDINATOR_FOR_GROUP',
-])
+const temporaryErrors: ReadonlySet<string> = new Set([...propagationErrors, ...coordinatorErrors])
 
 /**
  * Repeats a request of kafkajs while it fails because its topic, its group or the broker is new.

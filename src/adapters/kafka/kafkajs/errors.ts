@@ -74,6 +74,16 @@ export function errorCodeOf(thrown: unknown): string {
   return thrown instanceof KafkaError ? thrown.code : codeOf(rootOf(thrown))
 }
 
+/** The error codes of brokers that do not know a new topic yet. */
+export const propagationErrors: ReadonlySet<string> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'])
+
+/** The error codes of a group whose coordinator has just started, or is being replaced. */
+export const coordinatorErrors: ReadonlySet<string> = new Set([
+  'NOT_COORDINATOR_FOR_GROUP',
+  'GROUP_COORDINATOR_NOT_AVAILABLE',
+  'GROUP_LOAD_IN_PROGRESS',
+])
+
 /**
  * The names and types of errors that occur during a broker failover: the broker did not respond, or
  * it is no longer, or not yet, the coordinator.
@@ -87,9 +97,7 @@ const outOfReach: ReadonlySet<string> = new Set([
   // The request waited too long for a lock of kafkajs. Another request holds this lock while it
   // connects to the same broker or adds a topic.
   'KafkaJSLockTimeout',
-  'NOT_COORDINATOR_FOR_GROUP',
-  'GROUP_COORDINATOR_NOT_AVAILABLE',
-  'GROUP_LOAD_IN_PROGRESS',
+  ...coordinatorErrors,
 ])
 
 /** Whether the request failed because of its broker. A retry with fresh metadata may succeed. */

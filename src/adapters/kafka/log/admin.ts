@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Admin } from 'kafkajs'
 import type { LogPositions, Position, TopicAdmin, TopicDescription } from '../../../core/ports.ts'
 import type { KafkaClient } from '../kafkajs/client.ts'
-import { errorCodeOf, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
+import { coordinatorErrors, errorCodeOf, propagationErrors, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
 import { loadKafkajs } from '../kafkajs/load-kafkajs.ts'
 
 /**
@@ -11,14 +11,6 @@ import { loadKafkajs } from '../kafkajs/load-kafkajs.ts'
  */
 const maxTries = 100
 const retryAfterMs = 100
-/** The errors of brokers that do not know a new topic yet. */
-const propagationErrors: ReadonlySet<string> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'])
-/** The errors of a group whose coordinator has just started, or is being replaced. */
-const coordinatorErrors: ReadonlySet<string> = new Set([
-  'GROUP_LOAD_IN_PROGRESS',
-  'GROUP_COORDINATOR_NOT_AVAILABLE',
-  'NOT_COORDINATOR_FOR_GROUP',
-])
 
 /**
  * Creates a client that administers topics. It connects with the first call. All methods reject

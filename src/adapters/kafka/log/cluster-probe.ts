@@ -3,7 +3,7 @@ import type { Access } from '../../../core/doctor/kafka-permissions.ts'
 import type { Logger } from '../../../core/ports.ts'
 import type { Settings } from '../../../core/settings/settings.ts'
 import { createKafka } from '../kafkajs/client.ts'
-import { errorCodeOf, toKafkaError } from '../kafkajs/errors.ts'
+import { coordinatorErrors, errorCodeOf, toKafkaError } from '../kafkajs/errors.ts'
 import { type Broker, type Cluster, internal } from '../kafkajs/private-api.ts'
 import { createClusterClient } from './cluster-client.ts'
 
@@ -135,13 +135,7 @@ async function isRefused(broker: Broker, { to, name }: Access): Promise<boolean>
  * The error codes that show that the client has permission: the request fails only because the
  * broker does not have its partition, member or coordinator.
  */
-const expected: ReadonlySet<string> = new Set([
-  'UNKNOWN_TOPIC_OR_PARTITION',
-  'UNKNOWN_MEMBER_ID',
-  'NOT_COORDINATOR_FOR_GROUP',
-  'GROUP_COORDINATOR_NOT_AVAILABLE',
-  'GROUP_LOAD_IN_PROGRESS',
-])
+const expected: ReadonlySet<string> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'UNKNOWN_MEMBER_ID', ...coordinatorErrors])
 
 function ask(broker: Broker, to: Access['to'], name: string): Promise<unknown> {
   switch (to) {
