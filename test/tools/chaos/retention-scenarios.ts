@@ -13,7 +13,7 @@ export const retentionScenarios: readonly Scenario[] = [
     shows: 'all processes are stopped until the retention of Kafka has deleted unread records',
     processes,
     brokerProperties: quickRetention,
-    load: { perSecond: 300, seconds: 20 },
+    load: { perSecond: 200, seconds: 20 },
     faults: [outliveRetention],
     limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 40_000, orderedShare: 0.5, loss: 'examined' },
     // Deleted records never arrive, so do not wait long for them.

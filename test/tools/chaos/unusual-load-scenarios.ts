@@ -104,6 +104,8 @@ export const unusualLoadScenarios: readonly Scenario[] = [
     shows:
       'one user has 40 % of all events, more than Hookline can deliver, because it delivers the events of a user one after the other',
     writeLoad: hotKey,
+    // The slow destination gets at most five events of the user `user-hot` per second.
+    destinations: [crm, { id: 'slow', latencyMs: 200 }],
     load: { perSecond: hotPerSecond, seconds: 10 },
     faults: [noFault(watchedSeconds, allBut(hotPartition))],
     // `latestMs` is long, because waiting events of the user `user-hot` are deferred several times
