@@ -1,7 +1,10 @@
-import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
 import { peakMb } from '../bench/process-usage.ts'
 import { allPartitions, onPartitions } from './recovery.ts'
 import type { Fault } from './scenario.ts'
+import type { BatchesToWrite } from './write-compressed-records.ts'
 
 const now = (): number => performance.now()
 
@@ -22,20 +25,17 @@ const packedPeakMb = 700
 export const packedRecords: Fault = {
   name: 'compressed records',
   async inject({ cluster, installation, fleet, ledger }) {
-    const { CompressionTypes, Kafka, logLevel } = loadKafkajs()
-    const producer = new Kafka({ brokers: [...cluster.brokers], logLevel: logLevel.NOTHING }).producer()
-    await producer.connect()
     const at = now()
-    for (const bytes of [5 * mebibyte, 200 * mebibyte]) {
-      const messages = [{ key: null, value: Buffer.alloc(bytes), partition: 0 }]
-      const topic = installation.topics.events
-      const [written] = await producer.send({ topic, compression: CompressionTypes.GZIP, messages })
+    const order: BatchesToWrite = {
+      ...{ brokers: cluster.brokers, topic: installation.topics.events, partition: 0 },
+      lengths: [5 * mebibyte, 200 * mebibyte],
+    }
+    const offsets = await write(order)
+    for (const [index, bytes] of order.lengths.entries())
       ledger.oversized.push({
-        ...{ partition: 0, offset: Number(written?.baseOffset) },
+        ...{ partition: order.partition, offset: offsets[index] as number },
         bytes: bytes > maxDecompressedBytes ? undefined : bytes,
       })
-    }
-    await producer.disconnect()
     return {
       what: '5 and 200 MB',
       at,
@@ -47,4 +47,17 @@ export const packedRecords: Fault = {
           .map(({ name, service }) => `${name} had ${Math.round(peakMb(service.pid))} MB resident`),
     }
   },
+}
+
+/**
+ * Writes the batches in another process. Resolves to their offsets.
+ * @throws when the process ends before it has written all batches
+ */
+async function write(order: BatchesToWrite): Promise<readonly number[]> {
+  const child = fork(join(import.meta.dirname, 'write-compressed-records.ts'), [JSON.stringify(order)])
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    throw new Error(`the process that writes compressed records ended with ${code ?? signal}`)
+  })
+  const [offsets] = await Promise.race([once(child, 'message'), ended])
+  return offsets
 }
