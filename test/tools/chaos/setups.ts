@@ -47,7 +47,7 @@ export const standardSetup = {
  * Limits after a process of a group dies. Its session lasts 6 s, and other processes own its
  * partitions soon after that.
  */
-export const takeoverLimits = { recoveryMs: 10_000, pauseMs: 1_000, latestMs: 40_000 } as const
+export const takeoverLimits = { recoveryMs: 10_000, pauseMs: 1_500, latestMs: 40_000 } as const
 
 export const replicatedSetup = {
   ...standardSetup,
