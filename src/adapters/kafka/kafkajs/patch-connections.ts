@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { errorCodeOf } from './errors.ts'
 import { internal, replaceInternal } from './private-api.ts'
 
 /** Patches kafkajs's connections and their request queues. */
@@ -8,6 +9,7 @@ export function patchConnections(): void {
   patchIdleTimer()
   patchRequestTimeout()
   patchReconnect()
+  patchFailedConnect()
 }
 
 interface SentRequest {
@@ -39,6 +41,12 @@ interface Connection {
   bytesNeeded: number
   isConnected(): boolean
   connect(): Promise<boolean>
+}
+
+interface ConnectingBroker {
+  /** `host:port`. */
+  readonly brokerAddress: string
+  connect(): Promise<void>
 }
 
 interface ConnectionPool {
@@ -219,4 +227,36 @@ function patchReconnect(): void {
 function detachSocket(socket: Socket, isSettled: boolean): void {
   socket.removeAllListeners('data').removeAllListeners('end').resume()
   if (isSettled) socket.removeAllListeners('error').on('error', () => undefined)
+}
+
+/** Errors of a new connection that is closed, or gets no response, before the first response. */
+const withoutFirstResponse: ReadonlySet<string> = new Set([
+  'KafkaJSConnectionClosedError',
+  'KafkaJSRequestTimeoutError',
+])
+
+/**
+ * Defect: if a connection opens, but then closes or gets no response, kafkajs tries the same broker
+ * again until its retries end. It tries another broker only after a `KafkaJSConnectionError`
+ * (cluster/brokerPool.js:96), and these errors have other names. A proxy or load balancer whose
+ * broker is down closes connections in this way, and a broker that hangs does not respond. Each new
+ * client begins with the first configured broker, so it does not reach the others.
+ * Patch: throws a `KafkaJSConnectionError`.
+ * Remove when: kafkajs tries another broker after each failed attempt to connect.
+ */
+function patchFailedConnect(): void {
+  const { prototype } = internal<{ prototype: ConnectingBroker }>('broker')
+  const { KafkaJSConnectionError } = internal<{
+    readonly KafkaJSConnectionError: new (message: string, facts: { broker: string; code: string }) => Error
+  }>('errors')
+  const connect = prototype.connect
+  prototype.connect = async function (this: ConnectingBroker): Promise<void> {
+    try {
+      await connect.call(this)
+    } catch (error) {
+      if (!(error instanceof Error) || !withoutFirstResponse.has(error.name)) throw error
+      const facts = { broker: this.brokerAddress, code: errorCodeOf(error) }
+      throw new KafkaJSConnectionError(`Connection error: ${error.message}`, facts)
+    }
+  }
 }
