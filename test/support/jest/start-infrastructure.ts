@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { findOrStartInfrastructure } from '../../../deploy/tools/local/infrastructure.ts'
 import { untilGroupsAreLoaded } from '../kafka/admin.ts'
 import { scanBroker } from '../secret-scan/scan-broker.ts'
@@ -19,15 +22,26 @@ const forTests = {
 
 /**
  * Jest's globalSetup: starts one Kafka and one schema registry for the run. Tests find their
- * addresses in KAFKA_BROKERS and SCHEMA_REGISTRY_URL.
+ * addresses in KAFKA_BROKERS and SCHEMA_REGISTRY_URL. The processes that tests start share the
+ * compiled modules in NODE_COMPILE_CACHE. Without this directory, each process compiles the
+ * TypeScript files again, which is half of the CPU time of its start.
  */
 export default async function startInfrastructure(): Promise<void> {
   const { kafka, registry, stop } = await findOrStartInfrastructure({ kafka: { properties: forTests } })
-  const giveBack = setEnvironment({ KAFKA_BROKERS: kafka.brokers.join(','), SCHEMA_REGISTRY_URL: registry.url })
-  const { brokers, logDir } = kafka
-  await untilGroupsAreLoaded(brokers).catch(async (error: unknown) => {
+  const compiled = await mkdtemp(join(tmpdir(), 'hookline-compiled-'))
+  const giveBack = setEnvironment({
+    KAFKA_BROKERS: kafka.brokers.join(','),
+    SCHEMA_REGISTRY_URL: registry.url,
+    NODE_COMPILE_CACHE: compiled,
+  })
+  const end = async (): Promise<void> => {
     giveBack()
     await stop()
+    await rm(compiled, { recursive: true, force: true })
+  }
+  const { brokers, logDir } = kafka
+  await untilGroupsAreLoaded(brokers).catch(async (error: unknown) => {
+    await end()
     throw error
   })
   // `logDir` is known only if this process started the broker from Kafka's jars. Without it, the
@@ -35,10 +49,7 @@ export default async function startInfrastructure(): Promise<void> {
   if (logDir === undefined)
     process.stderr.write('the topics are not scanned for secrets, because this run uses a Kafka that is not its own\n')
   held.findSecretsOfRun = async () => (logDir === undefined ? [] : scanBroker(logDir, brokers))
-  held.stopInfrastructure = async () => {
-    giveBack()
-    await stop()
-  }
+  held.stopInfrastructure = end
 }
 
 /**
