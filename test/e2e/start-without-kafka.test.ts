@@ -1,10 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, it } from '@jest/globals'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { freePorts } from '../../deploy/tools/local/ports.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { startTcpProxy } from '../support/network/tcp-proxy.ts'
 import { spawnRun } from '../support/process/starting-process.ts'
-import { startInstallation } from '../support/process/test-installation.ts'
+import { startInstallation, type TestInstallation } from '../support/process/test-installation.ts'
 import { testSecret } from '../support/secret-scan/find-secret.ts'
 
 const closing = closingAfterEach()
@@ -14,12 +15,17 @@ const operator = {
 }
 const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: 'http://127.0.0.1:39099/' }] }]
 
+let installation: TestInstallation
+beforeAll(async () => {
+  installation = await startInstallation({ destinations, operator })
+})
+afterAll(() => installation?.close())
+
 /**
  * Starts `hookline run` with brokers at this port. Resolves when the process has logged that it
  * waits for them.
  */
 async function waiting(brokerPort: number, services: string) {
-  const installation = closing(await startInstallation({ destinations, operator }))
   const ops = await freePorts(1)
   await installation.configure({ destinations, operator, ops: { listen: `127.0.0.1:${ops}` } })
   const words = ['--config', installation.configFile, '--services', services]
@@ -30,12 +36,20 @@ async function waiting(brokerPort: number, services: string) {
   return { ...starting, status }
 }
 
+/** Resolves when a process connects to this port, where nothing listened before. */
+async function connectedTo(port: number): Promise<void> {
+  const server = createServer(socket => void socket.destroy()).listen(port, '127.0.0.1')
+  closing({ close: async () => void server.close() })
+  await once(server, 'connection')
+}
+
 describe('a process that starts without Kafka', () => {
   it.each(['collector', 'dispatcher', 'audiences', 'operator'])(
-    '%s: waits, and SIGTERM ends it with 0',
+    '%s: tries again, and SIGTERM ends it with 0',
     async services => {
-      const { child, exited, status } = await waiting(1, services)
-      await delay(3_000)
+      const port = await freePorts(1)
+      const { child, exited, status } = await waiting(port, services)
+      await connectedTo(port)
       expect([await status('/livez'), await status('/readyz')]).toEqual([200, 503])
       child.kill('SIGTERM')
       expect(await exited).toBe(0)
