@@ -5,9 +5,9 @@ import { sep } from 'node:path'
 import type { Objection } from '../../core/objection.ts'
 import type { FileContent } from '../../core/settings/named-files.ts'
 
-export type DirectoryContent =
-  | { readonly kind: 'read'; readonly names: readonly string[] }
-  | (Objection & { readonly kind: 'unreadable' })
+type Unreadable = Objection & { readonly kind: 'unreadable' }
+
+export type DirectoryContent = { readonly kind: 'read'; readonly names: readonly string[] } | Unreadable
 
 /** A snapshot of all files and directories that a configuration consists of. */
 export interface ConfigSnapshot {
@@ -124,18 +124,18 @@ async function isWithin(path: string, directory: string, opened: Stats): Promise
 }
 
 /**
- * Time limit for reading one file. An unavailable network disk blocks the read and the thread that
- * runs it.
+ * Time limit for reading one file or directory. An unavailable network disk blocks the read and
+ * the thread that runs it.
  */
 const timeLimitMs = 5_000
 
 /**
- * Paths of files whose read exceeded the time limit and still blocks a thread. Until this read
- * ends, the file is not read again, so that it blocks only one thread.
+ * Paths of files and directories whose read exceeded the time limit and still blocks a thread.
+ * Until this read ends, the path is not read again, so that it blocks only one thread.
  */
 const held = new Set<string>()
 
-async function withinTime(path: string, read: () => Promise<FileContent>): Promise<FileContent> {
+async function withinTime<T>(path: string, read: () => Promise<T>): Promise<T | Unreadable> {
   const late = {
     kind: 'unreadable',
     message: 'could not be read within 5 s',
@@ -143,7 +143,7 @@ async function withinTime(path: string, read: () => Promise<FileContent>): Promi
   } as const
   if (held.has(path)) return late
   const reading = read().finally(() => held.delete(path))
-  const { promise: over, resolve } = Promise.withResolvers<FileContent>()
+  const { promise: over, resolve } = Promise.withResolvers<Unreadable>()
   const timer = setTimeout(() => {
     held.add(path)
     // After the time limit, the caller no longer waits for this read, so its error is ignored.
@@ -155,7 +155,10 @@ async function withinTime(path: string, read: () => Promise<FileContent>): Promi
 
 async function readNames(directory: string): Promise<DirectoryContent> {
   try {
-    return { kind: 'read', names: (await readdir(directory)).sort() }
+    return await withinTime(
+      directory,
+      async () => ({ kind: 'read', names: (await readdir(directory)).sort() }) as const,
+    )
   } catch (error) {
     return { kind: 'unreadable', ...objectionOf(error, missingFileHint) }
   }

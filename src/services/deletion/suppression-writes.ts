@@ -32,6 +32,15 @@ interface Write {
   readonly end: (error: Error | undefined) => void
 }
 
+/** The error has the fields of the Kafka adapter's errors, because Kafka is the cause. */
+const readBackTooLate = (topic: string): Error =>
+  Object.assign(
+    new Error(
+      `${topic}: Hookline did not read its new record back within ${readBackLimit / 1_000} s, so the record may or may not be stored; check Kafka, then check whether the change is in force`,
+    ),
+    { code: 'NOT_READ_BACK', retriable: true },
+  )
+
 /**
  * Changes a user's record with optimistic concurrency: Kafka has no conditional write, but all
  * processes read the records in the same order. So the writer reads its own record back. If the
@@ -53,10 +62,10 @@ export class SuppressionWrites {
   update(userId: string, change: ChangeSuppressions): Promise<void> {
     const { clock, topic } = this.#deps
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const late = new Error(
-      `${topic}: Hookline did not read its new record back within ${readBackLimit / 1_000} s, so the record may or may not be stored; check Kafka, then check whether the change is in force`,
-    )
-    const cancel: Cancel = clock.after(readBackLimit, () => reject(late))
+    const cancel: Cancel = clock.after(readBackLimit, () => {
+      this.#abandon(end)
+      reject(readBackTooLate(topic))
+    })
     const end = (error: Error | undefined): void => {
       cancel()
       if (error === undefined) resolve()
@@ -80,6 +89,18 @@ export class SuppressionWrites {
     if (isLost) this.#write({ ...own, before: current })
     else own.end(undefined)
     return isLost
+  }
+
+  /**
+   * Stops waiting for the record of a change that was rejected. If the record is read back later,
+   * it counts as the record of a writer that has crashed: it is merged, and never written again.
+   */
+  #abandon(end: Write['end']): void {
+    for (const [id, write] of this.#inProgress) {
+      if (write.end !== end) continue
+      this.#inProgress.delete(id)
+      return
+    }
   }
 
   #write(write: Write): void {

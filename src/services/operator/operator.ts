@@ -19,6 +19,7 @@ import type { TopicNames } from '../../core/topics.ts'
 import { type TraceContext, traceHeaders } from '../../core/trace/context.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import { createFindDeletion, requestLimits } from './find-deletion.ts'
+import { isKafkaError } from './is-kafka-error.ts'
 import { writeDeletion } from './write-deletion.ts'
 import { type SyncReport, writeSync } from './write-sync.ts'
 
@@ -121,9 +122,9 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
 }
 
 /**
- * Calls `work`, and returns a refusal when it fails. `UploadCutShort` is thrown again, because the
- * upload failed and not Kafka. Every other error is treated as a failure of Kafka, which may be
- * temporary, so the client may repeat the request.
+ * Calls `work`, and returns a refusal when Kafka fails. The failure may be temporary, so the client
+ * may repeat the request. Every other error is thrown again: an upload that was cut short, or a
+ * bug.
  */
 async function orUnavailable<T>(
   logger: Logger,
@@ -134,10 +135,9 @@ async function orUnavailable<T>(
   try {
     return await work()
   } catch (error) {
-    if (error instanceof UploadCutShort) throw error
-    const text = error instanceof Error ? error.message : String(error)
+    if (!isKafkaError(error)) throw error
     logger.error(
-      { ...facts, error: text },
+      { ...facts, code: error.code, error: error.message },
       `${what} failed because of Kafka (see error); the client has to send the request again`,
     )
     return kafkaUnavailable

@@ -13,6 +13,7 @@ import { durationMs } from '../../core/time.ts'
 import { within } from '../../core/within.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 import { createDeadLetterReads } from './dead-letter-reads.ts'
+import { isKafkaError } from './is-kafka-error.ts'
 import { type LastFailures, readLastFailures } from './last-failures.ts'
 import { readTimeline, type TimelineDeps } from './read-timeline.ts'
 
@@ -121,10 +122,3 @@ const notReached = objectRefusal(
   'unavailable',
   'The search for the dead letter ended at its limit of records or time. Send the request again to continue the search.',
 )
-
-/**
- * Whether the Kafka adapter threw the error. Its errors have a code and say whether a retry can
- * help. Other errors are bugs.
- */
-const isKafkaError = (error: unknown): error is Error & { readonly code: string } =>
-  error instanceof Error && 'retriable' in error && 'code' in error

@@ -90,9 +90,12 @@ export class MemoryLog {
     return {
       append: (topic, record, onAck) => {
         this.#answers.push(() => {
-          if (this.unwritable.has(topic)) return onAck(new Error(`${topic} is not writable`))
+          if (this.unwritable.has(topic))
+            return onAck(
+              Object.assign(new Error(`${topic} is not writable`), { code: 'NOT_WRITABLE', retriable: false }),
+            )
           if ((record.value?.length ?? 0) > (this.maxBytes.get(topic) ?? Number.POSITIVE_INFINITY))
-            return onAck(Object.assign(new Error('too large'), { code: 'MESSAGE_TOO_LARGE' }))
+            return onAck(Object.assign(new Error('too large'), { code: 'MESSAGE_TOO_LARGE', retriable: false }))
           onAck(undefined, this.#append(topic, record))
         })
       },

@@ -150,6 +150,23 @@ describe('changes', () => {
     await refused
   })
 
+  it('are not written again when they are read back after the 10 s', async () => {
+    const other = await process()
+    const now = clock.now()
+    follower.isCutOff = true
+    const first = other.marks.update('ada', deleting(deletedAt(now, true, 'web')))
+    const rejected = expect(marks.update('ada', deleting(deletedAt(now, false, 'app')))).rejects.toMatchObject({
+      ...{ code: 'NOT_READ_BACK', retriable: true },
+    })
+    await clock.advance(10_000, settle)
+    await Promise.all([first, rejected])
+    follower.isCutOff = false
+    await settle()
+    expect(log.records(topic)).toHaveLength(2)
+    for (const each of [marks, other.marks])
+      expect(each.get('ada')).toEqual([deletedAt(now, true, 'web'), deletedAt(now, false, 'app')])
+  })
+
   it('by two processes concurrently both take effect', async () => {
     const other = await process()
     const now = clock.now()

@@ -87,6 +87,14 @@ describe('a deletion', () => {
     },
   )
 
+  it('is refused as unavailable when Kafka does not return the suppressions in time', async () => {
+    const turn = () => new Promise(setImmediate)
+    const asked = service.deleteUsers({ userIds: ['ada'] })
+    await turn()
+    await harness.clock.advance(10_000, turn)
+    expect(await asked).toMatchObject({ kind: 'refused', code: 'unavailable', retryAfter: 5 })
+  })
+
   it('is not found under an unknown id', async () => {
     expect(await service.findDeletion('d-2')).toMatchObject({ kind: 'refused', code: 'not_found' })
   })
@@ -158,6 +166,12 @@ describe('a sync', () => {
       message: 'Hookline is shutting down: send the whole list again.',
     })
     expect(harness.inputsTold()).toEqual(['observed ada true'])
+  })
+
+  it('rejects because of a bug, and does not name Kafka as the cause', async () => {
+    const bug = new RangeError('Invalid array length')
+    await expect(sync(listOf(['ada'], bug))).rejects.toBe(bug)
+    expect(logger.lines).toEqual([])
   })
 
   it('is refused as unavailable when Kafka does not store it', async () => {

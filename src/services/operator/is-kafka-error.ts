@@ -1,0 +1,6 @@
+/**
+ * Whether an error reports a failure of Kafka. Errors of the Kafka adapter have a code and say
+ * whether a retry can help. Other errors are bugs.
+ */
+export const isKafkaError = (error: unknown): error is Error & { readonly code: string } =>
+  error instanceof Error && 'retriable' in error && 'code' in error
