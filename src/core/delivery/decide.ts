@@ -249,6 +249,19 @@ export function webhooksToCall<Each extends Webhook>(
   return webhooks.filter(webhook => !refusedWebhooks.includes(webhook.urlHash))
 }
 
+/**
+ * Returns the state of a delivery with room for the outcomes of its next attempt. If these outcomes
+ * might exceed `maxRemembered`, the rejections of webhooks that the destination no longer has are
+ * removed. Call it before each attempt: `remember` then never removes the rejection of a webhook
+ * that the destination has, so the delivery does not call this webhook again.
+ */
+export function forgetRemovedWebhooks(carried: DeliveryState, webhooks: readonly Webhook[]): DeliveryState {
+  if (carried.refusedWebhooks.length + webhooks.length <= maxRemembered) return carried
+  const isKept = ({ hash }: RememberedOutcome): boolean =>
+    hash === undefined || webhooks.some(({ urlHash }) => urlHash === hash)
+  return { ...carried, ...toStateFields(rememberedIn(carried).filter(isKept)) }
+}
+
 const isWindowOver = (carried: DeliveryState, now: EpochMs): boolean => now > carried.deadline
 
 function deadLetter(carried: DeliveryState, reason: DeadLetterReason): Decision {
@@ -267,9 +280,29 @@ function smallest(waits: readonly (DurationMs | undefined)[]): DurationMs {
 /**
  * Maximum number of outcomes in a delivery's headers. Above it, the first outcomes of the list are
  * removed. A destination has at most 5 webhooks at a time, but each reload of the configuration can
- * replace them, which adds the outcomes of further webhooks.
+ * replace them, which adds the outcomes of further webhooks (see `forgetRemovedWebhooks`).
  */
 const maxRemembered = 10
+
+/** One outcome in a delivery's headers. */
+interface RememberedOutcome {
+  readonly outcome: string
+  /** The `urlHash` of the webhook that rejected the delivery; `undefined` for other outcomes. */
+  readonly hash: string | undefined
+}
+
+function rememberedIn({ outcomes, refusedWebhooks }: DeliveryState): readonly RememberedOutcome[] {
+  const hashes = [...refusedWebhooks]
+  return outcomes
+    .split(',')
+    .filter(Boolean)
+    .map(outcome => ({ outcome, hash: isRefused(outcome) ? hashes.shift() : undefined }))
+}
+
+const toStateFields = (all: readonly RememberedOutcome[]): Pick<DeliveryState, 'outcomes' | 'refusedWebhooks'> => ({
+  outcomes: all.map(({ outcome }) => outcome).join(','),
+  refusedWebhooks: all.map(({ hash }) => hash).filter(hash => hash !== undefined),
+})
 
 /**
  * Merges the outcomes of an attempt into the list of outcomes in the delivery's headers. A
@@ -288,23 +321,12 @@ function remember(
   // only the previous outcome of this webhook.
   if (only !== undefined && calls.length === 1 && !isRefused(only.outcome) && hasNoOther(carried))
     return { outcomes: only.outcome, refusedWebhooks: [] }
-  const hashes = [...carried.refusedWebhooks]
   const fresh = calls.map(({ outcome, webhook }) => ({
     outcome,
     hash: isRefused(outcome) ? webhook.urlHash : undefined,
   }))
-  const kept = carried.outcomes
-    .split(',')
-    .filter(Boolean)
-    .map(outcome => {
-      const hash = isRefused(outcome) ? hashes.shift() : undefined
-      return hash === undefined ? (fresh.shift() ?? { outcome, hash }) : { outcome, hash }
-    })
-  const all = [...kept, ...fresh].slice(-maxRemembered)
-  return {
-    outcomes: all.map(({ outcome }) => outcome).join(','),
-    refusedWebhooks: all.map(({ hash }) => hash).filter(hash => hash !== undefined),
-  }
+  const kept = rememberedIn(carried).map(entry => (entry.hash === undefined ? (fresh.shift() ?? entry) : entry))
+  return toStateFields([...kept, ...fresh].slice(-maxRemembered))
 }
 
 const hasNoOther = ({ outcomes, refusedWebhooks }: DeliveryState): boolean =>

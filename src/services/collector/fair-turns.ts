@@ -19,13 +19,13 @@ export interface FairTurns {
 }
 
 interface WaitingCaller extends FairQueueItem<WaitingCaller> {
-  /** Counts towards the maximum short work of a tick. `cost` counts towards the source's share. */
-  readonly work: number
   resolve(): void
 }
 
 /** The minimum cost of a request, in characters. It represents the fixed work of a small body. */
 const minCost = 1_024
+
+const costOf = (work: number): number => Math.max(work, minCost)
 
 /**
  * The group of all requests whose source is not known. They share the time of one source, so that
@@ -38,8 +38,9 @@ const unknownSource = ''
  * (docs/decisions/0030-scan-request-bodies-before-parsing.md).
  *
  * A *turn* is a part of the work for one request. Each tick of the event loop has at most one turn,
- * and in addition short work, in all at most the work of a usual turn. So no tick takes long. Short
- * work does not wait for turns.
+ * and in addition short work, in all at most the work of a usual turn. Each request counts as at
+ * least `minCost` characters. So no tick takes long, even with many tiny requests. Short work does
+ * not wait for turns.
  *
  * The sources whose requests wait get equal shares of the turns, and equal shares of the short work,
  * both in characters of text. So a request of an idle source does not wait for all requests of a
@@ -49,10 +50,10 @@ export function createFairTurns(clock: Pick<Clock, 'soon'>): FairTurns {
   const turns = new FairQueue<WaitingCaller>()
   const shortWork = new FairQueue<WaitingCaller>()
   let isScheduled = false
-  /** The short work of the current tick. */
+  /** The cost of the short work of the current tick. */
   let used = 0
 
-  const fits = (work: number): boolean => used + work <= maxWorkPerCall
+  const fits = (cost: number): boolean => used + cost <= maxWorkPerCall
 
   function schedule(): void {
     if (isScheduled) return
@@ -61,26 +62,27 @@ export function createFairTurns(clock: Pick<Clock, 'soon'>): FairTurns {
       isScheduled = false
       used = 0
       turns.shift()?.resolve()
-      for (let first = shortWork.first; first !== undefined && fits(first.work); first = shortWork.first) {
+      for (let first = shortWork.first; first !== undefined && fits(first.cost); first = shortWork.first) {
         shortWork.shift()
-        used += first.work
+        used += first.cost
         first.resolve()
       }
       if (turns.first !== undefined || used > 0) schedule()
     })
   }
 
-  const waitIn = (queue: FairQueue<WaitingCaller>, group: string, work: number): Promise<void> =>
+  const waitIn = (queue: FairQueue<WaitingCaller>, group: string, cost: number): Promise<void> =>
     new Promise(resolve => {
-      queue.add({ group, work, cost: Math.max(work, minCost), resolve, before: undefined, after: undefined })
+      queue.add({ group, cost, resolve, before: undefined, after: undefined })
       schedule()
     })
 
   return {
-    next: (sourceId = unknownSource, work = maxWorkPerCall) => waitIn(turns, sourceId, work),
+    next: (sourceId = unknownSource, work = maxWorkPerCall) => waitIn(turns, sourceId, costOf(work)),
     short(sourceId = unknownSource, work) {
-      if (shortWork.first !== undefined || !fits(work)) return waitIn(shortWork, sourceId, work)
-      used += work
+      const cost = costOf(work)
+      if (shortWork.first !== undefined || !fits(cost)) return waitIn(shortWork, sourceId, cost)
+      used += cost
       schedule()
       return undefined
     },

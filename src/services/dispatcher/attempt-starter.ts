@@ -5,6 +5,7 @@ import {
   decide,
   decideBeforeAttempt,
   defer,
+  forgetRemovedWebhooks,
   mustBeAttempted,
   unconfigured,
   webhooksToCall,
@@ -278,6 +279,7 @@ export class AttemptStarter {
     }
     const deferral = this.#limits.deferral(delivery, policy, now)
     if (deferral !== undefined) return this.#finish(delivery, deferral)
+    delivery.carried = forgetRemovedWebhooks(delivery.carried, callees)
     const webhooks = webhooksToCall(callees, delivery.carried)
     const called = limiter.callable(target, webhooks)
     if (called.webhooks.length === 0 && webhooks.length > 0) return this.#queues.block(delivery)

@@ -13,9 +13,9 @@ import type { DestinationObserver } from '../notices/collected-facts.ts'
 import type { Delivery } from './delivery.ts'
 
 /**
- * Counts the results of deliveries and records in the metrics. Call `delivery`, `unrouted` and
- * `refused` only after the result is settled. If the partition is revoked before that, the next
- * owner settles and counts the result.
+ * Counts the results of deliveries and records in the metrics. Call its methods only after the
+ * result is settled. If the partition is revoked before that, the next owner settles and counts the
+ * result.
  */
 export interface CountResults {
   delivery(delivery: Pick<Delivery, 'event' | 'carried' | 'target'>, decision: Decision): void

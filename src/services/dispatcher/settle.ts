@@ -94,10 +94,12 @@ export function createSettle(deps: Deps): Settle {
 
   function dropped(open: AdmittedRecord, event: Event, drop: Drop): void {
     const { reason, destination } = drop
-    count.dropped(event, drop)
     open.retain()
     report(open, event, destination, reason, settled => {
-      if (settled) open.count(destination ?? noDestination, 'dropped')
+      if (settled) {
+        count.dropped(event, drop)
+        open.count(destination ?? noDestination, 'dropped')
+      }
       open.release()
     })
   }

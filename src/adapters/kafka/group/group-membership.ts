@@ -242,6 +242,12 @@ export class GroupMembership implements GroupHooks, MemberState {
     }
   }
 
+  /**
+   * Moves the position of a partition whose log does not have the offset of a fetch. Does nothing
+   * for a partition that is being revoked: `#reassign` would fetch it again, and the revocation does
+   * not wait for that work. The next owner finds the same offset out of range, and so does this
+   * member if the revocation is cancelled.
+   */
   async outOfRange(group: ConsumerGroup, { topic, partition }: TopicPartition): Promise<void> {
     const { owned, handlers, onPositionLost } = this.#deps
     const at = owned.get({ topic, partition })
@@ -250,7 +256,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     const { cluster } = group
     const [beginning, end] = await Promise.all([fetchOffset(cluster, at, 'beginning'), fetchOffset(cluster, at, 'end')])
     const to = nearestOffset(from, beginning, end)
-    if (owned.get(at) !== at || at.next !== from || to === from) return
+    if (owned.get(at) !== at || at.isRevoking || at.next !== from || to === from) return
     at.next = to
     group.seek({ topic, partition, offset: String(to) })
     onPositionLost({ topic, partition, from, to })

@@ -5,6 +5,8 @@ import { ManualClock } from '../../../support/manual-clock.ts'
 
 /** The work of a usual turn, in characters. */
 const usual = 65_536
+/** The number of characters that a request counts at least. */
+const minCost = 1_024
 const sourceIds = ['web', 'app', 'shop', undefined]
 const sourceId = fc.constantFrom(...sourceIds)
 const perTick = <Arrival>(arrival: fc.Arbitrary<Arrival>) =>
@@ -32,7 +34,7 @@ it('a tick has at most one turn, and in addition at most the work of a usual tur
           }
         } else {
           await short(source, work)
-          shortWork += work
+          shortWork += Math.max(work, minCost)
         }
         waiting -= 1
       }

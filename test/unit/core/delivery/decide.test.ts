@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Outcome } from '../../../../src/core/delivery/classify-outcome.ts'
-import { type Attempt, decide, webhooksToCall } from '../../../../src/core/delivery/decide.ts'
+import { type Attempt, decide, forgetRemovedWebhooks, webhooksToCall } from '../../../../src/core/delivery/decide.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import {
   carriedOf,
@@ -81,6 +81,18 @@ describe('five webhooks, of which any one success counts', () => {
     expect(carried.refusedWebhooks).toHaveLength(10)
     expect(carried.refusedWebhooks.slice(-3)).toEqual(['00000080', '00000081', '00000082'])
     expect(carried.outcomes.split(',')).toHaveLength(10)
+  })
+
+  it('live edits remove no rejection of a webhook that the destination has', () => {
+    const outcomes = ['http_4xx', 'http_5xx', 'http_3xx', ...Array(6).fill('http_4xx')].join(',')
+    const refusedWebhooks = ['0', '2', '3', '4', '5', '6', '7', '8'].map(digit => digit.repeat(8))
+    const before = carriedOf({ attempt: 7, outcomes, refusedWebhooks })
+    expect(forgetRemovedWebhooks(before, [webhookOf(0), webhookOf(1)])).toBe(before)
+    expect(forgetRemovedWebhooks(before, [webhookOf(0), webhookOf(1), webhookOf(2)])).toEqual({
+      ...before,
+      outcomes: 'http_4xx,http_5xx,http_3xx',
+      refusedWebhooks: ['00000000', '22222222'],
+    })
   })
 
   it('throws for an attempt without requests on a delivery that no webhook rejected', () => {

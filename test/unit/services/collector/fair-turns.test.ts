@@ -34,6 +34,22 @@ describe('short work', () => {
     expect(short('web', 65_536)).toBe(undefined)
   })
 
+  it('of at most 64 requests is done in a tick, because each counts at least 1,024 characters', async () => {
+    const { short } = createFairTurns(new ManualClock())
+    let begun = 0
+    const request = async (): Promise<void> => {
+      await short('web', 1)
+      begun += 1
+    }
+    const all = Promise.all(Array.from({ length: 150 }, request))
+    for (const expected of [64, 128, 150]) {
+      await Promise.resolve()
+      expect(begun).toBe(expected)
+      await settle()
+    }
+    await all
+  })
+
   it('of one source waits for several ticks in the order of the calls, but not for turns', async () => {
     const { short, next } = createFairTurns(new ManualClock())
     const done: string[] = []

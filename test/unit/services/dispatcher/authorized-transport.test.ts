@@ -111,6 +111,19 @@ describe('a request', () => {
     expect(asked).toEqual([])
   })
 
+  it('is repeated only once after a 401, although the endpoint accepts the new token in another request', () => {
+    const { sent, post, issue, asked, results } = setUp()
+    post()
+    issue('t1')
+    sent[0]!.end(answered(401))
+    issue('t2')
+    post()
+    sent[2]!.end(ok)
+    sent[1]!.end(answered(401))
+    expect(results).toEqual([ok, answered(401)])
+    expect([sent.length, asked]).toEqual([3, []])
+  })
+
   it('fails with auth when the token cannot be replaced after a 401', () => {
     const { sent, post, issue, asked, results } = setUp()
     post()

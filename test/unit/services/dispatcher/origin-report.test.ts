@@ -156,6 +156,19 @@ describe('the record is done', () => {
     expect(harness.count('deliveries{crm,delivered}')).toBe(1)
   })
 
+  it('and counted as a drop only when its report is acknowledged, so the next owner does not count it again', async () => {
+    const harness = await DispatcherHarness.started({ destinations: [destination('crm', { enabled: false })] })
+    harness.log.unwritable.add(harness.topics.audienceInput)
+    harness.write(changeAt(harness))
+    await harness.advance(10_000)
+    expect(harness.count('drops{disabled}')).toBe(0)
+    harness.live.rebalance()
+    harness.log.unwritable.clear()
+    await harness.advance(20_000)
+    expect(inputs(harness)).toEqual([outcome('undelivered')])
+    expect(harness.count('drops{disabled}')).toBe(1)
+  })
+
   it('after its dead letter and then its report are acknowledged', async () => {
     const harness = await DispatcherHarness.started({ answer: () => answered(404) })
     harness.log.unwritable.add(harness.topics.deadLetter)

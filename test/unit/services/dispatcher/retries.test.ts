@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
+import { webhookOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
-import { answered, DispatcherHarness, defaultSchedule, ok } from '../../../support/dispatcher/harness.ts'
+import { answered, DispatcherHarness, defaultSchedule, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const hour = 3_600_000
 
@@ -43,6 +44,24 @@ describe('retries', () => {
     // The 100 s of Retry-After are divided: the retry waits one minute in a retry topic, a deferral
     // waits 30 s in another one, and the last 10 s are spent in memory.
     expect(harness.count('deferrals{not_before}')).toBe(1)
+  })
+
+  it('call a webhook that rejected the event only once, although reloads add many that reject it too', async () => {
+    let added = 2
+    const current = () => [destination('crm', { webhooks: [0, 20, added].map(index => webhookOf(index)) })]
+    const harness = await DispatcherHarness.started({
+      destinations: current(),
+      answer({ url }) {
+        if (!url.endsWith('/20')) return answered(404)
+        added += 1
+        harness.destinations = current()
+        return answered(503)
+      },
+    })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(5 * hour)
+    const callsOf = (index: number): number => harness.calls.filter(({ call }) => call.url.endsWith(`/${index}`)).length
+    expect([callsOf(0), callsOf(20), harness.calls.length]).toEqual([1, 10, 21])
   })
 
   it('are never made after the window, also when the process was stopped for long', async () => {

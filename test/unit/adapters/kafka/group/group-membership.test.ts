@@ -212,6 +212,25 @@ describe('an offset out of range', () => {
     expect(batches.map(({ records, nextOffset }) => [records.length, nextOffset])).toEqual(to > 10 ? [[0, to]] : [])
   })
 
+  it.each([
+    { name: 'deleted records', beginning: 30, end: 100, to: 30 },
+    { name: 'a truncated log', beginning: 0, end: 7, to: 7 },
+  ])('changes nothing during a revocation, and has its effect when the revocation is cancelled: $name', async given => {
+    const { member, join, it, group, state, events, losses, owned, pausedInKafkajs } = setUp()
+    await join()
+    const at = { topic: 'topic', partition: 0 }
+    state.log = given
+    owned.get(at)!.isRevoking = true
+    it.pause([{ topic: 'topic', partitions: [0] }])
+    events.length = 0
+    await member.outOfRange(it, at)
+    expect([events, losses, owned.get(at)?.next, [...pausedInKafkajs]]).toEqual([[], [], 10, [0]])
+    group.generationId = 2
+    await join()
+    await member.outOfRange(it, at)
+    expect(losses).toEqual([{ ...at, from: 10, to: given.to }])
+  })
+
   it('changes nothing when the log has the offset, or the partition is not owned', async () => {
     const { member, join, it, events, losses } = setUp()
     await join()
