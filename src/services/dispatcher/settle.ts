@@ -18,7 +18,7 @@ import { type DeliveryResult, reportOf } from './origin-report.ts'
 import type { OriginReportRecord } from './origin-report-record.ts'
 import { createCountResults } from './result-metrics.ts'
 
-interface Deps extends Omit<AppendDeps, 'permit'> {
+interface Deps extends AppendDeps {
   readonly reportRecord: OriginReportRecord
   readonly topics: TopicNames
   readonly observer: Pick<DestinationObserver, 'deadLettered'>
@@ -53,11 +53,9 @@ export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledg
 }
 
 export function createSettle(deps: Deps): Settle {
-  const { reportRecord, topics, producer, clock, metrics, logger, observer, results } = deps
+  const { reportRecord, topics, clock, metrics, logger, observer, results } = deps
   const count = createCountResults({ metrics, clock, observer, results })
-  const { append, unwritableTopics, unacknowledged } = createAppends({
-    ...{ producer, clock, metrics, logger, permit: undefined },
-  })
+  const { append, unwritableTopics, unacknowledged } = createAppends(deps)
   const writeDeadLetter = createWriteDeadLetter({ append, topics, metrics, logger })
 
   const report = createReport(reportRecord, append)
