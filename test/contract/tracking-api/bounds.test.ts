@@ -102,17 +102,6 @@ describe('the limit on pipelined requests', () => {
   })
 })
 
-it('answers a request with a malformed body whose head came with the body of the request before', async () => {
-  const collector = await startCollector(new ScriptedTrackingApi())
-  const wire = await connected(collector.url)
-  const next = request('POST /v1/t', { 'Transfer-Encoding': 'chunked' })
-  await wire.send(Buffer.concat([post('/v1/t'), Buffer.from(next)]))
-  expectAnswer(await wire.answer(), taken)
-  await wire.send('what\r\n')
-  expectAnswer(await wire.answer(), problem(400, 'malformed_request', { close: true }))
-  await collector.stop()
-})
-
 describe('stop', () => {
   it('answers requests in progress, each as the last one of its connection', async () => {
     const { api, go } = waitingApi()
