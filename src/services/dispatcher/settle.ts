@@ -58,7 +58,7 @@ export function createSettle(deps: Deps): Settle {
   const { append, unwritableTopics, unacknowledged } = createAppends(deps)
   const writeDeadLetter = createWriteDeadLetter({ append, topics, metrics, logger })
 
-  const report = createReport(reportRecord, append)
+  const report = createReport({ reportRecord, append, logger })
 
   function settle(delivery: Delivery, decision: Decision, ended: () => void): void {
     const { of, carried, event } = delivery
@@ -136,6 +136,11 @@ export function createSettle(deps: Deps): Settle {
  */
 const resultOf = ({ kind }: Decision): LedgerResult => (kind === 'deferred' || kind === 'retried' ? 'moved' : kind)
 
+type Appender = Pick<Appends, 'append'>
+
+const reportTooLarge =
+  'hookline did not write the result of a delivery, because the topic does not accept a record of this size (see "topic" and "error"); the status of the deletion or membership does not show this result; increase max.message.bytes of the topic'
+
 type Report = (
   of: AdmittedRecord,
   event: EventHead,
@@ -146,14 +151,18 @@ type Report = (
 
 /**
  * Appends the report of a result. An event from an SDK has no report, so `end` is called
- * immediately.
+ * immediately. A report that is too large for its topic is not written, because it must not stop
+ * the partition.
  */
-function createReport(reportRecord: OriginReportRecord, append: Appends['append']): Report {
+function createReport({ reportRecord, append, logger }: Pick<Deps, 'reportRecord' | 'logger'> & Appender): Report {
   return (of, event, destination, how, end) => {
     if (event.origin === undefined || destination === undefined) return end(true)
     const due = reportOf(event, destination, how)
     if (due === undefined) return end(true)
     const { topic, record } = reportRecord(due)
-    append(topic, record, of.processor, end)
+    append(topic, record, of.processor, end, ({ message }) => {
+      logger.error({ topic, error: message }, reportTooLarge)
+      end(true)
+    })
   }
 }
