@@ -160,7 +160,9 @@ function appendAll(topic: EventsTopic, records: readonly Outgoing[]): Promise<re
     let pending = records.length
     let hasFailed = false
     const maySend = (): boolean => !hasFailed
-    if (pending === 0) resolve(notStored)
+    // Without records there is no I/O. The promise still resolves in a later iteration of the event
+    // loop: an `onFailure` that queues rejected messages again would otherwise block the process.
+    if (pending === 0) setImmediate(resolve, notStored)
     for (const record of records)
       topic.append(record.key, record.value, maySend, error => {
         if (error !== undefined) {

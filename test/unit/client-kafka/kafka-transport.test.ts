@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { entryOf } from '../../../packages/client/src/calls.ts'
+import { Analytics } from '../../../packages/client/src/analytics.ts'
+import { entryOf, type Track } from '../../../packages/client/src/calls.ts'
 import { library } from '../../../packages/client/src/version.ts'
 import { batchOf, failure, transportOn } from '../../support/client/kafka-transport-harness.ts'
 import { settled } from '../../support/client/sender-harness.ts'
@@ -64,6 +65,23 @@ describe('a message becomes the same record as with a collector', () => {
     const batch = batchOf(2, () => ({ properties: deep(101) }))
     expect(await send(batch)).toMatchObject({ kind: 'taken', rejected: [{ index: 0 }, { index: 1 }] })
     expect(appended).toEqual([])
+  })
+
+  it('an onFailure that queues an invalid message again does not block the process', async () => {
+    let failures = 0
+    const analytics = new Analytics({
+      transport: transportOn().transport,
+      size: 1,
+      onFailure({ messages: [message] }) {
+        failures += 1
+        if (failures < 1_000) void analytics.track(message as unknown as Track)
+      },
+    })
+    void analytics.track({ userId: 'u', event: 'E', properties: { ...deep(101) } })
+    await settled()
+    expect(failures).toBeLessThan(1_000)
+    failures = 1_000
+    await analytics.close()
   })
 })
 
