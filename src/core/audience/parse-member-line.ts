@@ -22,7 +22,8 @@ const nothing: MemberLine = { kind: 'nothing' }
 /**
  * Creates a reader for the lines of one member list; call it with each line in order. A line is a
  * JSON object `{"userId", "value"}`, a JSON string or number with the id, or the plain id. The
- * whole list is CSV when its first line that is not blank has a field `userId`. `parseValue` describes the values.
+ * whole list is CSV when its first line that is not blank has a field `userId`. `parseValue`
+ * describes the values.
  */
 export function createMemberReader(kind: AudienceKind): ReadMemberLine {
   let number = 0

@@ -136,8 +136,6 @@ export function createSettle(deps: Deps): Settle {
  */
 const resultOf = ({ kind }: Decision): LedgerResult => (kind === 'deferred' || kind === 'retried' ? 'moved' : kind)
 
-type Appender = Pick<Appends, 'append'>
-
 const reportTooLarge =
   'hookline did not write the result of a delivery, because the topic does not accept a record of this size (see "topic" and "error"); the status of the deletion or membership does not show this result; increase max.message.bytes of the topic'
 
@@ -154,7 +152,11 @@ type Report = (
  * immediately. A report that is too large for its topic is not written, because it must not stop
  * the partition.
  */
-function createReport({ reportRecord, append, logger }: Pick<Deps, 'reportRecord' | 'logger'> & Appender): Report {
+function createReport({
+  reportRecord,
+  append,
+  logger,
+}: Pick<Deps, 'reportRecord' | 'logger'> & Pick<Appends, 'append'>): Report {
   return (of, event, destination, how, end) => {
     if (event.origin === undefined || destination === undefined) return end(true)
     const due = reportOf(event, destination, how)

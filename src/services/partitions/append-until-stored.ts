@@ -74,7 +74,7 @@ export function createAppends({ producer, clock, metrics, logger, gate }: Append
         if (error === undefined) return finish(() => end(true))
         if (tooLarge !== undefined && isTooLarge(error)) return finish(() => tooLarge(error))
         // The producer did not send the record, because `maySend` returned false. Kafka did not
-        // fail, so there is no error in log and metrics.
+        // fail, so nothing is logged or counted as an error.
         if (!of.mayWrite) return attempt(pauseMs)
         metrics.produceFailures.inc({ topic })
         logger.error(

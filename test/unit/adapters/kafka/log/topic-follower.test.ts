@@ -47,7 +47,7 @@ function clientOf(logs: () => readonly (readonly string[])[]): KafkaClient {
     refreshMetadata: async () => undefined,
     findTopicPartitionMetadata: () => logs().map((_, partitionId) => ({ partitionId, leader: 1 })),
     findBroker: async ({ nodeId }: { nodeId: number }) => {
-      if (nodeId !== 1) throw new Error(`there is no broker ${nodeId}`)
+      if (nodeId !== 1) throw new Error(`broker ${nodeId} does not exist`)
       return broker
     },
     fetchTopicsOffset: async ([{ partitions, fromBeginning }]: [
