@@ -39,7 +39,7 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     const { encode } = await createEventCodec({ registry: createRegistry(settings.registry), eventsTopic, clock })
     return {
       encode,
-      append: (key, value, onAck) => producer.append(eventsTopic, { key, value, headers: {} }, onAck),
+      append: (key, value, maySend, onAck) => producer.append(eventsTopic, { key, value, headers: {}, maySend }, onAck),
       flush: () => void producer.flush(),
     }
   }

@@ -11,8 +11,10 @@ export interface EventsTopic {
   encode(event: Event): Buffer
   /**
    * Queues a record. Calls `onAck` once, without an error if all in-sync replicas have the record.
+   * `maySend` is called before each try to send the record. When it returns false, the record is
+   * not sent, and `onAck` gets a temporary error.
    */
-  append(key: Buffer, value: Buffer, onAck: (error: Error | undefined) => void): void
+  append(key: Buffer, value: Buffer, maySend: () => boolean, onAck: (error: Error | undefined) => void): void
   /** Sends the queued records without waiting for a larger batch. */
   flush(): void
 }
@@ -147,17 +149,26 @@ export function createKafkaTransport({ sourceId, open, close, now, hold }: Kafka
 }
 
 /**
- * Appends records. Resolves with the records that failed, after Kafka has acknowledged or refused
- * every record.
+ * Appends records, in one or more requests for each partition. Resolves with the records that
+ * failed, after Kafka has acknowledged or refused every record. After a temporary failure, no
+ * further record is sent. Otherwise, the next attempt would write the failed record after later
+ * records of the same user.
  */
 function appendAll(topic: EventsTopic, records: readonly Outgoing[]): Promise<readonly NotStored[]> {
   return new Promise(resolve => {
     const notStored: NotStored[] = []
     let pending = records.length
-    if (pending === 0) resolve(notStored)
+    let hasFailed = false
+    const maySend = (): boolean => !hasFailed
+    // Without records there is no I/O. The promise still resolves in a later iteration of the event
+    // loop: an `onFailure` that queues rejected messages again would otherwise block the process.
+    if (pending === 0) setImmediate(resolve, notStored)
     for (const record of records)
-      topic.append(record.key, record.value, error => {
-        if (error !== undefined) notStored.push({ record, error })
+      topic.append(record.key, record.value, maySend, error => {
+        if (error !== undefined) {
+          notStored.push({ record, error })
+          hasFailed ||= isTemporary(error)
+        }
         pending -= 1
         if (pending === 0) resolve(notStored)
       })

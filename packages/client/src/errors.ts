@@ -53,7 +53,7 @@ export class QueueFull extends Error {
   }
 }
 
-/** A call after `close()`. Nothing was queued. */
+/** A call after `close()`, or while `onFailure` handles `out_of_time`. Nothing was queued. */
 export class Closed extends Error {
   override readonly name = 'Closed'
   readonly code = 'closed'

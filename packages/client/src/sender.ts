@@ -53,6 +53,8 @@ export class Sender {
   #flushTo = 0
   #lastFlushAt = Number.NEGATIVE_INFINITY
   #cancelTimer: Cancel | undefined
+  /** The reason of the failure that `onFailure` is handling now. */
+  #reporting: FailureReason | undefined
   #sent = 0
   #failed = 0
   #dropped = 0
@@ -77,7 +79,8 @@ export class Sender {
   }
 
   assertOpen(): void {
-    if (this.#closed) throw new Closed()
+    // At the time limit of `drain`, a listener that queues its messages again would extend `drain`.
+    if (this.#closed || this.#reporting === 'out_of_time') throw new Closed()
   }
 
   /**
@@ -86,11 +89,15 @@ export class Sender {
    */
   add(entry: Entry): Promise<void> {
     this.assertOpen()
-    this.#makeRoom(entry.bytes)
+    const dropped = this.#makeRoom(entry.bytes)
     const wasIdle = this.#isIdle
     this.#queue.push(entry)
     if (wasIdle) this.#deps.onBusy(true)
     this.#wake()
+    // The new message is in the queue before the listener is called: the listener may queue messages
+    // too, and would otherwise take the room of the new message.
+    const detail = 'The queue was full, so the client dropped the oldest message.'
+    for (const oldest of dropped) this.#report('queue_full', { code: 'queue_full', detail }, [oldest])
     return this.#hasRoom ? resolved : this.#awaited.room()
   }
 
@@ -136,9 +143,10 @@ export class Sender {
     return this.#queue.length <= maxQueueMessages && this.#queue.bytes <= maxQueueBytes
   }
 
-  #makeRoom(bytes: number): void {
+  /** Makes room for a message of `bytes` bytes. Returns the messages that it dropped for this. */
+  #makeRoom(bytes: number): readonly Queued[] {
     const { maxQueueMessages, maxQueueBytes, onFull } = this.#deps.settings
-    if (this.#queue.fits(bytes, maxQueueMessages, maxQueueBytes)) return
+    if (this.#queue.fits(bytes, maxQueueMessages, maxQueueBytes)) return []
     // Send a full queue immediately, without waiting for the timer.
     this.#flushTo = this.#queue.lastPlace
     this.#wake()
@@ -146,13 +154,16 @@ export class Sender {
     // when the queue has room. Above twice the limits, the call throws. This bounds the memory of a
     // program that calls again without awaiting the promise.
     const factor = onFull === 'wait' ? 2 : 1
+    // A listener that queues each dropped message again would otherwise drop messages without end.
+    const mayDrop = onFull === 'drop-oldest' && this.#reporting !== 'queue_full'
+    const dropped: Queued[] = []
     while (!this.#queue.fits(bytes, maxQueueMessages * factor, maxQueueBytes * factor)) {
-      const oldest = onFull === 'drop-oldest' ? this.#queue.shift() : undefined
+      const oldest = mayDrop ? this.#queue.shift() : undefined
       if (oldest === undefined) throw new QueueFull(this.#queue.length, this.#queue.bytes)
-      this.#dropped += 1
-      const detail = 'The queue was full, so the client dropped the oldest message.'
-      this.#deps.onFailure(failureOf('queue_full', { code: 'queue_full', detail }, [oldest]))
+      dropped.push(oldest)
     }
+    this.#dropped += dropped.length
+    return dropped
   }
 
   get #isDue(): boolean {
@@ -249,7 +260,17 @@ export class Sender {
 
   #fail(reason: FailureReason, trouble: FailureCause, messages: readonly Queued[]): void {
     this.#failed += messages.length
-    this.#deps.onFailure(failureOf(reason, trouble, messages))
+    this.#report(reason, trouble, messages)
+  }
+
+  #report(reason: FailureReason, trouble: FailureCause, messages: readonly Queued[]): void {
+    const outer = this.#reporting
+    this.#reporting = reason
+    try {
+      this.#deps.onFailure(failureOf(reason, trouble, messages))
+    } finally {
+      this.#reporting = outer
+    }
   }
 
   /** Reports all messages without a result as failed, including the batch that is being sent. */

@@ -84,7 +84,7 @@ export class RegistryUnavailable extends Error {
 
 /**
  * The result of a look-up by id. `unusable` means that the registered schema is not Avro or cannot
- * be compiled; `unknown` means that the registry does not have the id.
+ * be compiled; `unknown` means that the registry does not have the id, or rejects it as invalid.
  */
 export type FoundSchema =
   | { readonly kind: 'schema'; readonly type: avsc.Type }
@@ -182,7 +182,7 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
       } catch (error) {
         const { status, reason } = failureOf(error, limitMs)
         if (status === 'none') return { kind: 'unusable', detail: reason }
-        if (status === 404) return { kind: 'unknown' }
+        if (isFinal(status)) return { kind: 'unknown' }
         throw unavailable(reason, error, isTransientStatus(status))
       }
     },
@@ -231,22 +231,42 @@ function createClient(url: string, { auth, ca }: Settings['registry'], limitMs: 
 }
 
 /**
- * Whether a retry of the failed call may succeed. The library gives status 400 to a call without a
- * response, so 400 counts as temporary.
+ * The HTTP status of a failed call. `no_response`: there was no response. `none`: the call
+ * succeeded, but the content of the response is invalid.
  */
-const isTransientStatus = (status: number | 'none'): boolean => status !== 'none' && (status === 400 || status >= 500)
+type FailedStatus = number | 'no_response' | 'none'
+
+/** Whether a retry of the failed call may succeed. */
+const isTransientStatus = (status: FailedStatus): boolean =>
+  status === 'no_response' || (status !== 'none' && status >= 500)
 
 /**
- * Returns the HTTP status of a failed call and the reason in one line. The library gives status 400
- * to a call without a response. The status is `none` when the call succeeded but the content of the
- * response is invalid.
+ * 4xx statuses that say nothing about the requested schema: the server rejects the client or its
+ * credentials, or the request took too long, or there were too many requests.
  */
-function failureOf(error: unknown, limitMs: number): { status: number | 'none'; reason: string } {
+const notAboutTheSchema: readonly FailedStatus[] = [401, 403, 407, 408, 429]
+
+/** Whether the registry has rejected the requested schema id, so that a retry has the same result. */
+const isFinal = (status: FailedStatus): boolean =>
+  typeof status === 'number' && status >= 400 && status < 500 && !notAboutTheSchema.includes(status)
+
+/**
+ * The beginning of the library's message for a call without a response. The library gives the
+ * call the status 400. A real response with status 400 has the same message if its body is not the
+ * JSON of a registry. It then counts as no response, because a proxy probably sent it.
+ */
+const withoutResponse = /^hookline - Error, status 400: /
+
+/** Returns the status of a failed call, and the reason in one line. */
+function failureOf(error: unknown, limitMs: number): { status: FailedStatus; reason: string } {
   if (!(error instanceof Error)) return { status: 'none', reason: String(error) }
-  const reason = error.message.replace(/^hookline - (Error, status 400: )?/, '').replaceAll(/\s+/g, ' ')
+  const reason = error.message
+    .replace(withoutResponse, '')
+    .replace(/^hookline - /, '')
+    .replaceAll(/\s+/g, ' ')
   if (!('status' in error)) return { status: 'none', reason }
   return {
-    status: Number(error.status),
+    status: withoutResponse.test(error.message) ? 'no_response' : Number(error.status),
     reason: /\baborted\b/.test(reason) ? `no response within ${limitMs} ms` : reason,
   }
 }

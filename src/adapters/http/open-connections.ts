@@ -29,6 +29,14 @@ interface State extends Connection {
   current: IncomingMessage | undefined
 }
 
+/**
+ * Ends the call of `onBodyAborted` when a handler has read its body. A pipelined request may have set
+ * its own function before that. This function stays.
+ */
+export function endBody(connection: Connection, onBodyAborted: Connection['onBodyAborted']): void {
+  if (connection.onBodyAborted === onBodyAborted) connection.onBodyAborted = undefined
+}
+
 export interface Connections {
   /** Starts to track the connections of a server. Call it before the server listens. */
   follow(server: Server): void

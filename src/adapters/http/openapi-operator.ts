@@ -41,7 +41,7 @@ const syncParameters = [
 const line = {
   type: 'string',
   description:
-    'One user: a JSON object `{"userId", "value"}`, the id as a JSON string or number, or the plain id. A user without a value is added to the audience; a computed trait needs a value for each user. The list is CSV if its first line has a column `userId`. In CSV, the values are in the column `value`, which a computed trait needs. In this column, an empty value adds the user to an audience, or removes the computed trait from the user.',
+    'One user: a JSON object `{"userId", "value"}`, the id as a JSON string or number, or the plain id. A user without a value is added to the audience; a computed trait needs a value for each user. The list is CSV if its first line that is not blank has a column `userId`. In CSV, the values are in the column `value`, which a computed trait needs. In this column, an empty value adds the user to an audience, or removes the computed trait from the user.',
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Clock } from '../../core/ports.ts'
 import { isGzip } from '../streams/lines.ts'
 import { BodyBuffer, type Reservation } from './body-memory.ts'
 import type { WriteKeySearch } from './body-write-key.ts'
-import type { Connection } from './open-connections.ts'
+import { type Connection, endBody } from './open-connections.ts'
 import { type HttpResponse, problem, refused } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'
 import type { NotUnpacked, UnpackPermit } from './unpack-permits.ts'
@@ -208,7 +208,7 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
 
   function settle(result: Received): void {
     cancel()
-    connection.onBodyAborted = undefined
+    endBody(connection, onBodyAborted)
     request.off('data', onData).off('end', onEnd).off('close', onGone)
     if (result.kind !== 'received') store.free()
     resolve(result)

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../../core/ports.ts'
 import { crossOrigin } from './cors.ts'
-import type { Connections } from './open-connections.ts'
+import { type Connections, endBody } from './open-connections.ts'
 import type { HttpResponse } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'
 
@@ -60,7 +60,7 @@ export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin
     let bytes = 0
     const end = (): void => {
       cancel()
-      connection.onBodyAborted = undefined
+      endBody(connection, end)
       request.off('data', count)
       response.end()
     }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { UploadCutShort } from '../../core/operator/deletion-and-audience-api.ts'
 import type { Clock } from '../../core/ports.ts'
-import type { Connection } from './open-connections.ts'
+import { type Connection, endBody } from './open-connections.ts'
 import { type HttpResponse, problem } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'
 
@@ -64,7 +64,8 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
     // (json-api-server.ts has refused values other than `100-continue`.) HTTP/1.0 does not define
     // Expect, so the header is ignored there.
     if (request.headers.expect !== undefined && request.httpVersionMinor === 1) response.writeContinue()
-    connection.onBodyAborted = why => becomes('broken', why)
+    const onBodyAborted = (why: HttpResponse): void => becomes('broken', why)
+    connection.onBodyAborted = onBodyAborted
     // The listener of `error` does nothing, because `close` follows. Without a listener, an error
     // would end the process.
     request
@@ -81,7 +82,7 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
         await more()
       }
     } finally {
-      connection.onBodyAborted = undefined
+      endBody(connection, onBodyAborted)
       request.off('data', onData).off('end', onEnd).off('close', onGone)
       // Reads and discards the rest of the body, so that it does not delay the response.
       request.resume()

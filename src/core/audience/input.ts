@@ -1,4 +1,4 @@
-import { tooLongUserId } from '../message/identifiers.ts'
+import { isIdOrVersion, tooLongUserId } from '../message/identifiers.ts'
 import type { JsonText } from '../message/json-text.ts'
 import { type ReportedResult, reportedResults } from '../message/reported-result.ts'
 import { syncId } from './sync-id.ts'
@@ -112,7 +112,7 @@ type Need = <T>(name: keyof InputRecord, isValid: (value: string | number) => bo
 
 function inputOf(record: InputRecord, need: Need): AudienceInput | undefined {
   const text = (name: keyof InputRecord) => need<string>(name, value => value !== '')
-  const whole = (name: keyof InputRecord) => need<number>(name, Number.isSafeInteger)
+  const whole = (name: keyof InputRecord) => need<number>(name, isIdOrVersion)
   const value = () => need<JsonText>('value', isJson)
   const sync = (): SyncPart => ({
     syncId: syncId(whole('syncId')),

@@ -22,10 +22,13 @@ const nothing: MemberLine = { kind: 'nothing' }
 /**
  * Creates a reader for the lines of one member list; call it with each line in order. A line is a
  * JSON object `{"userId", "value"}`, a JSON string or number with the id, or the plain id. The
- * whole list is CSV when its first line has a field `userId`. `parseValue` describes the values.
+ * whole list is CSV when its first line that is not blank has a field `userId`. `parseValue`
+ * describes the values.
  */
 export function createMemberReader(kind: AudienceKind): ReadMemberLine {
   let number = 0
+  /** Whether a line before was not blank. */
+  let hasBegun = false
   let csv: CsvColumns | undefined
   const refused = (reason: string): MemberLine => ({ kind: 'refused', message: `line ${number}: ${reason}` })
   const member = (id: string | undefined, given: unknown): MemberLine => {
@@ -53,8 +56,10 @@ export function createMemberReader(kind: AudienceKind): ReadMemberLine {
     number++
     const text = (number === 1 ? line.replace(/^\ufeff/, '') : line).trim()
     if (text === '') return nothing
-    if (number === 1) csv = csvColumns(text)
-    if (number === 1 && csv !== undefined)
+    const isFirst = !hasBegun
+    hasBegun = true
+    if (isFirst) csv = csvColumns(text)
+    if (isFirst && csv !== undefined)
       return kind === 'trait' && csv.value === undefined ? refused(noValueColumn) : nothing
     if (Buffer.byteLength(text) > maxMessageBytes) return refused(`the line is longer than ${maxMessageBytes} bytes`)
     if (csv !== undefined) return fromCsv(text, csv)

@@ -34,6 +34,11 @@ export class KafkaOutage {
     this.#nextProbeAt = now + probeEveryMs
   }
 
+  /** Notes that the request of the last `tried` sent no message to Kafka. Another one may do so now. */
+  sentNothing(now: number): void {
+    this.#nextProbeAt = now
+  }
+
   /** Notes that Kafka refused a record, or did not acknowledge it in time. */
   failed(now: number): void {
     this.#since ??= now

@@ -1,5 +1,5 @@
 import type { Event } from './event.ts'
-import { isMessageId } from './identifiers.ts'
+import { isIdOrVersion, isMessageId, tooLongUserId } from './identifiers.ts'
 import { isObject } from './json.ts'
 import { type Message, messageTypes } from './message.ts'
 import { audiencesSource, canarySource, factsSource, isOwnSource, operationsSource } from './own-event.ts'
@@ -12,6 +12,8 @@ import { isTimestamp } from './timestamp.ts'
  */
 const maxTextLength = 256 * 1024
 const maxDestinations = 10_000
+/** Maximum length of the id of a deletion, and of the name of an audience. */
+const maxOriginIdLength = 1_000
 
 const knownTypes: ReadonlySet<string> = new Set(messageTypes)
 
@@ -52,6 +54,9 @@ function originFault({ sourceId, destinationId, origin, message }: Event): strin
       : `its source is ${sourceId}, but the event is not ${name}`
   }
   if (userId === undefined) return "it has the field 'origin', but no user id"
+  const long = tooLongUserId(userId)
+  if (long !== undefined) return `its user id ${long}`
+  if (origin.id.length > maxOriginIdLength) return `its 'origin' has an id of more than ${maxOriginIdLength} characters`
   if (origin.kind === 'deletion') {
     if (type !== 'delete') return `its 'origin' is a deletion, but its type is '${type}'`
     if (isOwnSource(sourceId))
@@ -61,6 +66,7 @@ function originFault({ sourceId, destinationId, origin, message }: Event): strin
       : undefined
   }
   if (origin.kind !== 'audience') return `its 'origin' has the unknown kind '${String(origin.kind).slice(0, 40)}'`
+  if (!isIdOrVersion(origin.version)) return "its 'origin' is an audience, but has no valid version"
   const isOfAudience = type === 'identify' && sourceId === audiencesSource && destinationId !== undefined
   return isOfAudience
     ? undefined

@@ -109,3 +109,11 @@ export function missingIdentifier(type: CallType, identifiers: Identifiers): Rej
   const unmet = requirements[type].find(({ anyOf }) => anyOf.every(field => identifiers[field] === undefined))
   return unmet && rejection(unmet.code, unmet.message)
 }
+
+/**
+ * Whether a value can be the sync id of an audience or the version of a membership. The limit of
+ * 2^52 leaves room for higher versions that follow from it, and is below the limit of the Avro
+ * library, which rejects integers above 2^53.
+ */
+export const isIdOrVersion = (value: unknown): boolean =>
+  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 2 ** 52

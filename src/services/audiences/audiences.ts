@@ -3,11 +3,11 @@ import type { Metrics } from '../../core/metrics/metrics.ts'
 import { durationMs } from '../../core/time.ts'
 import { within } from '../../core/within.ts'
 import { showGroup } from '../partitions/group-metrics.ts'
+import { OwnershipGate } from '../partitions/ownership-gate.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createPartitions } from '../partitions/partitions.ts'
 import { type AudiencesDeps, createAudiencePartitions } from './audience-partitions.ts'
 import type { OwnedAudiencePartition } from './inputs.ts'
-import { OwnershipGate } from './ownership-gate.ts'
 import type { UpdatePacer } from './update-pacer.ts'
 
 /**
@@ -33,7 +33,7 @@ export interface AudiencesService {
 
 export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
   const { consumer, clock, metrics, logger } = deps
-  const gate = new OwnershipGate(consumer)
+  const gate = new OwnershipGate()
   const { held, inputs, writes, updates, logCheck, restoreInto } = createAudiencePartitions({ ...deps, gate })
   let phase: AudiencesVitals['phase'] = 'joining'
 

@@ -14,9 +14,10 @@ import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { EventCodec, OutgoingRecord, ValueCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { traceHeaders } from '../../core/trace/context.ts'
+import type { OwnershipGate } from '../partitions/ownership-gate.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
+import type { GatedAppends } from './gated-appends.ts'
 import type { InputTrace } from './input-trace.ts'
-import type { GatedAppends, OwnershipGate } from './ownership-gate.ts'
 import type { UpdatePacer } from './update-pacer.ts'
 
 /**

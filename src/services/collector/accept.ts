@@ -60,11 +60,15 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     const records = new HeldRecords(held, sourceId)
     try {
       const made = await makeRecords(batch, { sourceId, receivedAt, strict, reserve, canEverReserve }, records)
-      if (made.kind !== 'made') return notMade[made.kind]
+      if (made.kind !== 'made') {
+        outage.sentNothing(clock.monotonic())
+        return notMade[made.kind]
+      }
       const { rejected, suppressed, droppedKeys } = made
       const isRefused = strict && rejected.length > 0
       const accepted = isRefused ? 0 : records.size
-      if (accepted > 0) {
+      if (accepted === 0) outage.sentNothing(clock.monotonic())
+      else {
         const outcome = await storeTraced({ records, sourceId, trace })
         if (outcome !== 'stored') return kafkaUnavailable
         metrics.collectorMessages.inc({ source: sourceId, result: 'accepted' }, accepted)

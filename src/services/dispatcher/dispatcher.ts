@@ -24,6 +24,7 @@ import { createSuppressionCompaction } from '../deletion/suppression-compaction.
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { DispatcherActivity } from '../live-status/status-writer.ts'
 import { createNotices, type Notices } from '../notices/notices.ts'
+import { OwnershipGate } from '../partitions/ownership-gate.ts'
 import { createPartitions, type LedgerWriter, type Partitions } from '../partitions/partitions.ts'
 import type { PeriodicTask } from '../periodic-task.ts'
 import { createAttemptRecords } from './attempt-records.ts'
@@ -139,17 +140,17 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   deps.onObjectChange?.(notices.configurationChanged)
   const results = new ResultCounts()
   deps.failures?.onDisabled(notices.disabled)
-  const settle = createSettle({ ...deps, reportRecord, observer: notices.observer, results })
+  const gate = new OwnershipGate()
+  const settle = createSettle({ ...deps, reportRecord, observer: notices.observer, results, gate })
   const share = new PartitionShare(clock.monotonic())
   const { starter, intake } = createFlow(deps, { limiter, share, settle, results, oldestOpenMs, onCallEnd, notices })
-  const admission = new DispatcherPartitionCallbacks(intake, starter, notices)
+  const admission = new DispatcherPartitionCallbacks({ intake, starter, notices, gate })
   const dueAt = (record: LogRecord): EpochMs => epochMs(record.timestamp + (topics.tierOf(record.topic) ?? 0))
   const ledger = createLedgerWriter({ ...deps, topics, clock, metrics, logger })
   const shared = { clock, maxInFlight: delivery.maxInFlight, admission, ledger }
   const livePartitions = createPartitions({ ...shared, consumer: live, dueAt: undefined })
   const retryPartitions = createPartitions({ ...shared, consumer: retries, dueAt })
-  const onChange = (): void => starter.release()
-  const following = followAssignment({ ...deps, ...livePartitions, share, onChange })
+  const following = followAssignment({ ...deps, ...livePartitions, share, onChange: () => starter.release() })
   const groups = {
     dispatcher: { partitions: livePartitions, consumer: live },
     retries: { partitions: retryPartitions, consumer: retries },

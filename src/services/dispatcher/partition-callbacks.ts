@@ -1,9 +1,17 @@
 import type { LogRecord } from '../../core/ports.ts'
 import type { Notices } from '../notices/notices.ts'
+import type { OwnershipGate } from '../partitions/ownership-gate.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { Admission } from '../partitions/partitions.ts'
 import type { AttemptStarter } from './attempt-starter.ts'
 import type { Intake } from './intake.ts'
+
+interface Parts {
+  readonly intake: Intake
+  readonly starter: AttemptStarter
+  readonly notices: Pick<Notices, 'handOver'>
+  readonly gate: OwnershipGate
+}
 
 /**
  * Connects the partitions with the intake and the attempt starter. The events topic and the retry
@@ -13,11 +21,13 @@ export class DispatcherPartitionCallbacks implements Admission {
   readonly #intake: Intake
   readonly #starter: AttemptStarter
   readonly #notices: Pick<Notices, 'handOver'>
+  readonly #gate: OwnershipGate
 
-  constructor(intake: Intake, starter: AttemptStarter, notices: Pick<Notices, 'handOver'>) {
+  constructor({ intake, starter, notices, gate }: Parts) {
     this.#intake = intake
     this.#starter = starter
     this.#notices = notices
+    this.#gate = gate
   }
 
   prefetchesDeeper(): boolean {
@@ -42,6 +52,7 @@ export class DispatcherPartitionCallbacks implements Admission {
   }
 
   revoked(processor: PartitionProcessor): void {
+    this.#gate.release()
     this.#intake.forget(processor)
   }
 
@@ -51,6 +62,7 @@ export class DispatcherPartitionCallbacks implements Admission {
   }
 
   released(): void {
+    this.#gate.release()
     this.#starter.release()
   }
 }

@@ -18,7 +18,7 @@ import { type DeliveryResult, reportOf } from './origin-report.ts'
 import type { OriginReportRecord } from './origin-report-record.ts'
 import { createCountResults } from './result-metrics.ts'
 
-interface Deps extends Omit<AppendDeps, 'permit'> {
+interface Deps extends AppendDeps {
   readonly reportRecord: OriginReportRecord
   readonly topics: TopicNames
   readonly observer: Pick<DestinationObserver, 'deadLettered'>
@@ -53,14 +53,12 @@ export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledg
 }
 
 export function createSettle(deps: Deps): Settle {
-  const { reportRecord, topics, producer, clock, metrics, logger, observer, results } = deps
+  const { reportRecord, topics, clock, metrics, logger, observer, results } = deps
   const count = createCountResults({ metrics, clock, observer, results })
-  const { append, unwritableTopics, unacknowledged } = createAppends({
-    ...{ producer, clock, metrics, logger, permit: undefined },
-  })
+  const { append, unwritableTopics, unacknowledged } = createAppends(deps)
   const writeDeadLetter = createWriteDeadLetter({ append, topics, metrics, logger })
 
-  const report = createReport(reportRecord, append)
+  const report = createReport({ reportRecord, append, logger })
 
   function settle(delivery: Delivery, decision: Decision, ended: () => void): void {
     const { of, carried, event } = delivery
@@ -140,6 +138,9 @@ export function createSettle(deps: Deps): Settle {
  */
 const resultOf = ({ kind }: Decision): LedgerResult => (kind === 'deferred' || kind === 'retried' ? 'moved' : kind)
 
+const reportTooLarge =
+  'hookline did not write the result of a delivery, because the topic does not accept a record of this size (see "topic" and "error"); the status of the deletion or membership does not show this result; increase max.message.bytes of the topic'
+
 type Report = (
   of: AdmittedRecord,
   event: EventHead,
@@ -150,14 +151,22 @@ type Report = (
 
 /**
  * Appends the report of a result. An event from an SDK has no report, so `end` is called
- * immediately.
+ * immediately. A report that is too large for its topic is not written, because it must not stop
+ * the partition.
  */
-function createReport(reportRecord: OriginReportRecord, append: Appends['append']): Report {
+function createReport({
+  reportRecord,
+  append,
+  logger,
+}: Pick<Deps, 'reportRecord' | 'logger'> & Pick<Appends, 'append'>): Report {
   return (of, event, destination, how, end) => {
     if (event.origin === undefined || destination === undefined) return end(true)
     const due = reportOf(event, destination, how)
     if (due === undefined) return end(true)
     const { topic, record } = reportRecord(due)
-    append(topic, record, of.processor, end)
+    append(topic, record, of.processor, end, ({ message }) => {
+      logger.error({ topic, error: message }, reportTooLarge)
+      end(true)
+    })
   }
 }

@@ -2,6 +2,7 @@ import { flowLimits } from '../../core/flow/limits.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
+import type { OwnershipGate } from './ownership-gate.ts'
 import type { PartitionProcessor } from './partition-processor.ts'
 
 const { firstRetryMs, maxRetryMs } = flowLimits.append
@@ -18,21 +19,8 @@ export interface AppendDeps {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
-  /**
-   * Decides when a record of a partition may be appended. If it is `undefined`, a record may be
-   * appended as long as this process owns the partition.
-   */
-  readonly permit: WritePermit | undefined
-}
-
-export interface WritePermit {
-  /** Whether a record may be written now. The producer asks again when it sends the record. */
-  mayWrite(processor: PartitionProcessor): boolean
-  /**
-   * Resolves with true when a record may be written; with false when this process no longer owns
-   * the partition.
-   */
-  toWrite(processor: PartitionProcessor): Promise<boolean>
+  /** Delays appends while the group does not confirm this process as the owner of the partition. */
+  readonly gate: Pick<OwnershipGate, 'toWrite'>
 }
 
 /**
@@ -59,7 +47,7 @@ export interface Appends {
   unacknowledged(): number
 }
 
-export function createAppends({ producer, clock, metrics, logger, permit }: AppendDeps): Appends {
+export function createAppends({ producer, clock, metrics, logger, gate }: AppendDeps): Appends {
   /** The number of records whose append has failed and is retried, by topic. */
   const failing = new Map<string, number>()
   let unacknowledged = 0
@@ -71,7 +59,8 @@ export function createAppends({ producer, clock, metrics, logger, permit }: Appe
     end: (written: boolean) => void,
     tooLarge?: (error: Error) => void,
   ): void {
-    const record = permit === undefined ? given : { ...given, maySend: () => permit.mayWrite(of) }
+    // The producer asks again when it sends the record.
+    const record = { ...given, maySend: () => of.mayWrite }
     let isFailing = false
     const finish = (next: () => void): void => {
       unacknowledged--
@@ -84,10 +73,9 @@ export function createAppends({ producer, clock, metrics, logger, permit }: Appe
       producer.append(topic, record, error => {
         if (error === undefined) return finish(() => end(true))
         if (tooLarge !== undefined && isTooLarge(error)) return finish(() => tooLarge(error))
-        // The producer did not send the record, because `permit` no longer allowed the write. Kafka
-        // did not fail, so wait until `permit` allows the write and try again, without an error in
-        // log and metrics.
-        if (permit?.mayWrite(of) === false) return attempt(pauseMs)
+        // The producer did not send the record, because `maySend` returned false. Kafka did not
+        // fail, so nothing is logged or counted as an error.
+        if (!of.mayWrite) return attempt(pauseMs)
         metrics.produceFailures.inc({ topic })
         logger.error(
           { topic, error: error.message, retryInMs: pauseMs },
@@ -99,8 +87,8 @@ export function createAppends({ producer, clock, metrics, logger, permit }: Appe
       })
     }
     const attempt = (pauseMs: number): void => {
-      if (permit === undefined) write(pauseMs)
-      else void permit.toWrite(of).then(() => write(pauseMs))
+      if (of.mayWrite) write(pauseMs)
+      else void gate.toWrite(of).then(() => write(pauseMs))
     }
     unacknowledged++
     of.started()

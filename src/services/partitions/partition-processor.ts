@@ -81,6 +81,14 @@ export class PartitionProcessor implements TopicPartition {
     return !this.isLeaving && this.#deps.consumer.holdsLease()
   }
 
+  /**
+   * Whether the results of records in progress may be written. False after the revocation, or after
+   * the session lease has ended, because another process may then write them too.
+   */
+  get mayWrite(): boolean {
+    return !this.revoked && this.#deps.consumer.holdsLease()
+  }
+
   /** Notes that an attempt or an append is in progress, until `ended` is called. */
   started(): void {
     this.#inProgress++

@@ -63,6 +63,19 @@ describe('transactions', () => {
     expect(await committed(await plainAdmin(), groupId, topic)).toEqual([2])
   })
 
+  it('continues after an aborted transaction that is larger than a fetch', async () => {
+    const topic = await newTopic()
+    const transaction = await (await transactional())()
+    const value = Buffer.alloc(500_000)
+    for (let left = 5; left > 0; left--) await transaction.send({ topic, messages: [{ value, partition: 0 }] })
+    await transaction.abort()
+    await append(producer(), topic, { value: Buffer.from('last') })
+    const recorder = new Recorder()
+    await consumer([topic]).start(recorder)
+    await recorder.until(() => recorder.values.includes('last'))
+    expect(recorder.values).toEqual(['last'])
+  })
+
   it('delivers no aborted records when transactions of two producers overlap', async () => {
     const topic = await newTopic()
     const [first, second] = [await (await transactional())(), await (await transactional())()]

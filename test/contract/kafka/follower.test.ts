@@ -99,6 +99,19 @@ describe('a follower', () => {
     await followed.until(() => followed.asOf > now)
   })
 
+  it('reads a topic again that was created again with fewer partitions', async () => {
+    const topic = await newTopic({ partitions: 3 })
+    const followed = await follow(topic, { metadataMaxAgeMs: 300 })
+    const admin = await plainAdmin()
+    await admin.deleteTopics({ topics: [topic] })
+    await followed.untilBehind(1_500)
+    await newTopic({ name: topic, partitions: 1 })
+    await append(producer(), topic, { value: Buffer.from('anew') })
+    await followed.until(() => followed.values.includes('anew'))
+    const now = systemClock.monotonic()
+    await followed.until(() => followed.asOf > now)
+  })
+
   it('reads partitions that are added', async () => {
     const topic = await newTopic()
     const followed = await follow(topic, { metadataMaxAgeMs: 300 })

@@ -114,6 +114,16 @@ describe('readToEnd', () => {
       count: 1,
     },
     {
+      name: 'a log with an aborted transaction that is larger than a fetch',
+      prepare: async () => {
+        const topic = await newTopic()
+        await inTransaction(topic, 'abort', 5)
+        await append(producer(), topic)
+        return topic
+      },
+      count: 1,
+    },
+    {
       name: 'a log that ends with a transaction marker',
       prepare: async () => {
         const topic = await newTopic()
@@ -227,7 +237,8 @@ function withoutLeader(times: number): { client: KafkaClient; refused: () => num
   return { client: { ...client, consumer }, refused: () => refused }
 }
 
-async function inTransaction(topic: string, ending: 'commit' | 'abort' | 'leave open'): Promise<void> {
+/** Writes a transaction of this number of records. Each record has 500,000 bytes. */
+async function inTransaction(topic: string, ending: 'commit' | 'abort' | 'leave open', records = 1): Promise<void> {
   const to = plainKafka().producer({
     transactionalId: uniqueName(),
     maxInFlightRequests: 1,
@@ -236,7 +247,8 @@ async function inTransaction(topic: string, ending: 'commit' | 'abort' | 'leave 
   await to.connect()
   afterwards(() => to.disconnect())
   const transaction = await to.transaction()
-  await transaction.send({ topic, messages: [{ value: 'in a transaction', partition: 0 }] })
+  const value = Buffer.alloc(500_000)
+  for (let left = records; left > 0; left--) await transaction.send({ topic, messages: [{ value, partition: 0 }] })
   if (ending === 'leave open') return afterwards(() => transaction.abort())
   const endOf = (): Promise<number> => reader().endOf({ topic, partition: 0 })
   const whileOpen = await endOf()

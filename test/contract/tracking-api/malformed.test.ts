@@ -1,6 +1,19 @@
-import { describe } from '@jest/globals'
-import { problem, type RawCase, raw, rawCases, taken } from '../../support/collector/raw-request-harness.ts'
-import { post } from '../../support/network/http-bytes.ts'
+import { describe, it } from '@jest/globals'
+import { closingAfterEach } from '../../support/cleanup.ts'
+import {
+  expectAnswer,
+  problem,
+  type RawCase,
+  raw,
+  rawCases,
+  startCollector,
+  taken,
+} from '../../support/collector/raw-request-harness.ts'
+import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
+import { post, request } from '../../support/network/http-bytes.ts'
+import { connect } from '../../support/network/raw-http-client.ts'
+
+const closing = closingAfterEach()
 
 const malformed = problem(400, 'malformed_request', { close: true })
 const tooMuch = problem(431, 'headers_too_large', { close: true })
@@ -109,4 +122,15 @@ describe('floods of header fields', () => {
       taken,
     ),
   ])
+})
+
+it('a malformed body whose head came with the body of the request before', async () => {
+  const collector = await startCollector(new ScriptedTrackingApi())
+  closing({ close: () => collector.stop() })
+  const wire = await connect(collector.url)
+  const next = request('POST /v1/t', { 'Transfer-Encoding': 'chunked' })
+  await wire.send(Buffer.concat([post('/v1/t'), Buffer.from(next)]))
+  expectAnswer(await wire.answer(), taken)
+  await wire.send('what\r\n')
+  expectAnswer(await wire.answer(), malformed)
 })

@@ -7,6 +7,7 @@ import { parseJson } from '../../../src/core/message/json.ts'
 import { normalise } from '../../../src/core/message/normalise.ts'
 import { batchOf, failure, type Reply, transportOn } from '../../support/client/kafka-transport-harness.ts'
 import { settled } from '../../support/client/sender-harness.ts'
+import { type Outcome, transportOnProducer } from '../../support/client/transport-on-producer.ts'
 
 const replies: readonly Reply[] = ['stored', failure('PASSES', true), failure('FINAL', false), new Error('a bug')]
 
@@ -53,6 +54,34 @@ it('for any responses of Kafka, settles each message once and writes no stored m
       expect(new Set(stored).size).toBe(stored.length)
       for (const id of sent) expect(stored).toContain(id)
       expect(script.clock.holds).toBe(0)
+    }),
+    { numRuns: 300 },
+  )
+})
+
+it('for any failures of requests, the messages of one user are stored in order', async () => {
+  const scenario = fc.record({
+    outcomes: fc.array(fc.constantFrom<Outcome>('stored', 'failed', 'unanswered', 'too large'), { maxLength: 12 }),
+    users: fc.array(fc.nat(3), { minLength: 1, maxLength: 16 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(scenario, async ({ outcomes, users }) => {
+      const outcomeOf = (records: number, turn: number): Outcome => {
+        const outcome = outcomes[turn - 1] ?? 'stored'
+        return outcome === 'too large' && records === 1 ? 'stored' : outcome
+      }
+      // A request has at most three of these records.
+      const { send, stored } = transportOnProducer(outcomeOf, 250 * 1024)
+      const batch = batchOf(users.length, index => ({ userId: `u${users[index]}` }))
+      let result = await send(batch)
+      while (result.kind === 'retry') result = await send(batch)
+
+      expect(result).toEqual({ kind: 'taken', rejected: [] })
+      const withoutCopies = [...new Set(stored)]
+      for (const user of new Set(users)) {
+        const isOf = (id: string): boolean => users[Number(id.slice(1))] === user
+        expect(withoutCopies.filter(isOf)).toEqual(batch.messages.map(({ messageId }) => messageId).filter(isOf))
+      }
     }),
     { numRuns: 300 },
   )

@@ -36,7 +36,7 @@ export function transportOn(reply: (record: Appended, turn: number) => Reply = (
       events.set(value, event)
       return value
     },
-    append(key, value, onAck) {
+    append(key, value, _maySend, onAck) {
       const record = { key: String(key), value, event: events.get(value) as Event }
       appended.push(record)
       const answer = reply(record, appended.length)

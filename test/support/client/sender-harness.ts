@@ -57,8 +57,13 @@ export interface Try {
 
 /**
  * A sender with a manual clock. It records the attempts and the calls of the sender's callbacks.
+ * `onFailure` is called with each recorded failure.
  */
-export function senderHarness(respond: Respond, settings: Partial<SenderDeps['settings']> = {}) {
+export function senderHarness(
+  respond: Respond,
+  settings: Partial<SenderDeps['settings']> = {},
+  onFailure: SenderDeps['onFailure'] = () => {},
+) {
   const clock = new ManualClientClock()
   const tries: Try[] = []
   const sent: string[] = []
@@ -85,7 +90,10 @@ export function senderHarness(respond: Respond, settings: Partial<SenderDeps['se
     transport,
     clock,
     onSent: messages => sent.push(...messages.map(message => message.messageId)),
-    onFailure: failure => failures.push(failure),
+    onFailure(failure) {
+      failures.push(failure)
+      onFailure(failure)
+    },
     onRetry: () => {},
     onBusy: isBusy => busy.push(isBusy),
   })

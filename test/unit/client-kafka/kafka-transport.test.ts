@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
-import { entryOf } from '../../../packages/client/src/calls.ts'
+import { Analytics } from '../../../packages/client/src/analytics.ts'
+import { entryOf, type Track } from '../../../packages/client/src/calls.ts'
 import { library } from '../../../packages/client/src/version.ts'
 import { batchOf, failure, transportOn } from '../../support/client/kafka-transport-harness.ts'
 import { settled } from '../../support/client/sender-harness.ts'
+import { transportOnProducer } from '../../support/client/transport-on-producer.ts'
 
 const deep = (levels: number): object => (levels === 0 ? {} : { in: deep(levels - 1) })
 
@@ -64,6 +66,23 @@ describe('a message becomes the same record as with a collector', () => {
     expect(await send(batch)).toMatchObject({ kind: 'taken', rejected: [{ index: 0 }, { index: 1 }] })
     expect(appended).toEqual([])
   })
+
+  it('an onFailure that queues an invalid message again does not block the process', async () => {
+    let failures = 0
+    const analytics = new Analytics({
+      transport: transportOn().transport,
+      size: 1,
+      onFailure({ messages: [message] }) {
+        failures += 1
+        if (failures < 1_000) void analytics.track(message as unknown as Track)
+      },
+    })
+    void analytics.track({ userId: 'u', event: 'E', properties: { ...deep(101) } })
+    await settled()
+    expect(failures).toBeLessThan(1_000)
+    failures = 1_000
+    await analytics.close()
+  })
 })
 
 describe('a record that Kafka rejects', () => {
@@ -103,6 +122,16 @@ describe('a record that Kafka rejects', () => {
     expect(appended.map(({ key }) => key)).toEqual(['u0', 'u1', 'u2', 'u3', 'u1', 'u2'])
     expect(appended[4]?.value).toBe(appended[1]?.value)
     expect(stored).toHaveLength(4)
+  })
+
+  it('after a failed request, later messages of the batch are sent only with the retry', async () => {
+    const { send, sizes, stored } = transportOnProducer((_, turn) => (turn === 1 ? 'failed' : 'stored'))
+    const batch = batchOf(2_500, () => ({ userId: 'u' }))
+    expect(await send(batch)).toMatchObject({ kind: 'retry', trouble: { code: 'LEADER_NOT_AVAILABLE' } })
+    expect(stored).toEqual([])
+    expect(await send(batch)).toEqual({ kind: 'taken', rejected: [] })
+    expect(sizes).toEqual([1_000, 1_000, 1_000, 500])
+    expect(stored).toEqual(batch.messages.map(({ messageId }) => messageId))
   })
 
   it('reports rejected messages once, after all retries', async () => {

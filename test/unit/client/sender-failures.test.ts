@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { QueueFull } from '../../../packages/client/src/errors.ts'
+import { Closed, QueueFull } from '../../../packages/client/src/errors.ts'
+import type { QueueSettings } from '../../../packages/client/src/options.ts'
 import type { SendResult } from '../../../packages/client/src/transport.ts'
 import {
   always,
@@ -166,5 +167,73 @@ describe('a full queue', () => {
     }
     await room
     expect(clock.holds).toBe(0)
+  })
+})
+
+describe('a listener that queues each failed message again', () => {
+  const never: Respond = () => new Promise(() => {})
+
+  /**
+   * A sender with this listener. `thrown` are the errors of the listener's calls. At the 101st
+   * failure, the listener throws an error, because the test would not end otherwise.
+   */
+  function requeueing(respond: Respond, settings: Partial<QueueSettings>) {
+    const thrown: unknown[] = []
+    const harness = senderHarness(respond, settings, ({ messageIds }) => {
+      if (harness.failures.length > 100) throw new Error('more than 100 failures')
+      for (const id of messageIds) {
+        try {
+          void harness.sender.add(entry(id))
+        } catch (error) {
+          thrown.push(error)
+        }
+      }
+    })
+    return { ...harness, thrown }
+  }
+
+  it('drop-oldest: its call throws while the queue is full', async () => {
+    const settings = { size: 1, maxQueueMessages: 2, onFull: 'drop-oldest' } as const
+    const { add, sender, failures, thrown } = requeueing(never, settings)
+    add(1)
+    await settled()
+    add(3)
+    expect(failures.map(({ messageIds }) => messageIds)).toEqual([['m2']])
+    expect(thrown).toEqual([expect.any(QueueFull)])
+    expect(sender.counts).toEqual({ queued: 4, sent: 0, failed: 0, dropped: 1, waiting: 3 })
+    add(1)
+    expect(failures.map(({ messageIds }) => messageIds)).toEqual([['m2'], ['m3']])
+  })
+
+  it('drop-oldest: its call uses the room that a larger message has left', async () => {
+    const settings = { size: 1, maxQueueBytes: 1_000, onFull: 'drop-oldest' } as const
+    const { add, sender, failures, thrown } = requeueing(never, settings)
+    add(1)
+    await settled()
+    add(2, 500)
+    add(1, 850)
+    expect(failures.map(({ messageIds }) => messageIds)).toEqual([['m2'], ['m3']])
+    expect(thrown).toEqual([expect.any(QueueFull)])
+    expect(sender.counts).toEqual({ queued: 5, sent: 0, failed: 0, dropped: 2, waiting: 3 })
+  })
+
+  it('flush resolves when each message has one result', async () => {
+    const { add, sender, failures } = requeueing(always({ kind: 'refused', trouble }), { size: 20 })
+    add(1)
+    await sender.flush()
+    expect(failures.length).toBeGreaterThan(0)
+    expect(sender.counts.waiting).toBe(1)
+  })
+
+  it('drain ends at its time limit, where its call throws', async () => {
+    const { add, sender, thrown, advance } = requeueing(always(retry()), {})
+    add(1)
+    const drained = sender.drain(1_000)
+    await advance(1_000)
+    expect(thrown).toEqual([expect.any(Closed)])
+    await drained
+    expect(sender.counts).toEqual({ queued: 1, sent: 0, failed: 1, dropped: 0, waiting: 0 })
+    add(1)
+    expect(sender.counts.waiting).toBe(1)
   })
 })

@@ -75,8 +75,8 @@ describe('the findings of a fleet', () => {
   })
 
   it.each<[string, number, number]>([
-    ['within its last second', kill.at - 1_000 * patience, 0],
-    ['before that', kill.at - 1_000 * patience - 1, 1],
+    ['within its last 1.5 s', kill.at - 1_500 * patience, 0],
+    ['before that', kill.at - 1_500 * patience - 1, 1],
     ['when it was killed', kill.at, 0],
   ])('a duplicate that was first delivered %s', (_name, moment, failures) => {
     const seen = [by('a', '0-0', moment), ...once.slice(1), by('b', '0-0', 54_000)]

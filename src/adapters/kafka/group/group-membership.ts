@@ -180,6 +180,15 @@ export class GroupMembership implements GroupHooks, MemberState {
     if (lost.length > 0) handlers.onRevoked(lost.map(toTopicPartition))
   }
 
+  /**
+   * Releases all partitions if kafkajs leaves the group because the consumer crashed: other members
+   * get them then, but kafkajs reports the crash only later. Does nothing after `end`: a service
+   * ends its work before it stops its consumer.
+   */
+  beforeLeave(): void {
+    if (!this.#isEnded) this.forget()
+  }
+
   /** Moves to ENDED. */
   end(): void {
     this.#isEnded = true

@@ -21,7 +21,10 @@ interface RebalanceFetcherDeps {
 /**
  * Fetches and delivers the owned partitions during a rebalance. kafkajs fetches nothing until the
  * join of this member ends, and the join may wait for the session timeout of a dead member. The
- * fetches are safe: until the join ends, no other member can get these partitions.
+ * fetches are safe: until the join ends, no other member can get these partitions. There is one
+ * exception: if JoinGroup does not reach the coordinator within the rebalance timeout, the
+ * coordinator removes this member. The next heartbeat then ends the session lease, without which no
+ * work starts on the delivered records.
  */
 export class RebalanceFetcher {
   readonly #deps: RebalanceFetcherDeps
@@ -53,8 +56,8 @@ export class RebalanceFetcher {
       seekAndPause(group, owned.all())
       const fetched = await Promise.all(group.getNodeIds().map(nodeId => fetch(group, nodeId)))
       for (const batch of fetched.flat()) if (!isStopped()) await deliver(batch)
-      // During a rebalance, the coordinator responds to heartbeats with the error
-      // REBALANCE_IN_PROGRESS. It is expected here, so it is ignored.
+      // Errors are ignored. During a rebalance, the coordinator responds to heartbeats with
+      // REBALANCE_IN_PROGRESS. After all other errors, `SessionLease` does not renew the lease.
       if (!isStopped()) await heartbeat(group).catch(() => undefined)
     }
   }

@@ -16,9 +16,10 @@ const leaseMs = 5_000
 
 /**
  * The session lease. A member holds the lease for 5 s after a heartbeat that the coordinator
- * confirmed. Without the lease, the member must not start work. This prevents duplicates: a process
- * that was frozen for longer than the session timeout must not process partitions that another
- * member owns by then.
+ * confirmed. The lease ends early when the coordinator responds that it does not know the member.
+ * Without the lease, the member must not start work. This prevents duplicates: a process that was
+ * frozen for longer than the session timeout must not process partitions that another member owns
+ * by then.
  *
  * The lease begins when the heartbeat is sent, not when its response is read: the response may have
  * waited in the socket of a frozen process. The clock is boot time, which includes suspensions of
@@ -41,7 +42,10 @@ export class SessionLease {
     return this.ageMs < leaseMs
   }
 
-  /** Milliseconds since the last confirmed heartbeat was sent; `Infinity` before the first one. */
+  /**
+   * Milliseconds since the last confirmed heartbeat was sent. `Infinity` before the first one, and
+   * after the response UNKNOWN_MEMBER_ID.
+   */
   get ageMs(): number {
     return this.#clock.boottime() - this.#confirmedAt
   }
@@ -75,10 +79,15 @@ export class SessionLease {
       await coordinator.heartbeat({ groupId, memberId, groupGenerationId: generationId })
       this.#confirm(sentAt)
     } catch (error) {
+      const code = errorCodeOf(error)
       // The coordinator checks the member id and the generation before it responds with
       // REBALANCE_IN_PROGRESS. So this error confirms that both are valid.
-      if (errorCodeOf(error) === 'REBALANCE_IN_PROGRESS') this.#confirm(sentAt)
+      if (code === 'REBALANCE_IN_PROGRESS') this.#confirm(sentAt)
       else this.#sentAt = Number.NEGATIVE_INFINITY
+      // The coordinator has removed this member, so other members may own its partitions now. After
+      // ILLEGAL_GENERATION the lease continues: the coordinator checks the member id before the
+      // generation, so it still has the member.
+      if (code === 'UNKNOWN_MEMBER_ID') this.#confirmedAt = Number.NEGATIVE_INFINITY
       throw error
     }
   }

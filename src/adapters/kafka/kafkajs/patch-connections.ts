@@ -7,14 +7,13 @@ export function patchConnections(): void {
   patchJoinConnection()
   patchConcurrentConnects()
   patchIdleTimer()
+  patchThrottle()
   patchRequestTimeout()
   patchReconnect()
   patchFailedConnect()
 }
 
 interface SentRequest {
-  /** The time of sending, in milliseconds since the Unix epoch. */
-  readonly sentAt: number
   /** The timeout in milliseconds. */
   readonly requestTimeout: number
   timeoutRequest(): void
@@ -29,6 +28,7 @@ interface RequestQueue {
   requestTimeoutIntervalId?: NodeJS.Timeout
   isConnected(): boolean
   destroy(): void
+  sendSocketRequest(request: SentRequest): void
   fulfillRequest(answer: { readonly correlationId: number }): void
   scheduleRequestTimeoutCheck(): void
   scheduleCheckPendingRequests(): void
@@ -129,6 +129,28 @@ function patchIdleTimer(): void {
   }
 }
 
+/**
+ * Defect: kafkajs stores the end of a throttle as a time of the wall clock
+ * (network/requestQueue/index.js:108). If the clock is set back by an hour, the connection sends no
+ * request for up to an hour.
+ * Patch: stores the end in monotonic time, and converts it to wall-clock time each time kafkajs
+ * reads it. So setting the clock does not change the remaining time.
+ * Remove when: kafkajs measures the throttle with a monotonic clock.
+ */
+function patchThrottle(): void {
+  const { prototype } = internal<{ prototype: RequestQueue }>('network/requestQueue')
+  /** The end of the last throttle of each queue, in monotonic milliseconds. */
+  const endsAt = new WeakMap<RequestQueue, number>()
+  Object.defineProperty(prototype, 'throttledUntil', {
+    get(this: RequestQueue): number {
+      return Date.now() + (endsAt.get(this) ?? 0) - performance.now()
+    },
+    set(this: RequestQueue, until: number) {
+      endsAt.set(this, performance.now() + until - Date.now())
+    },
+  })
+}
+
 const timeoutCheckEveryMs = 100
 /**
  * Maximum wait for a response, as a multiple of the request timeout. Each response to an earlier
@@ -137,8 +159,10 @@ const timeoutCheckEveryMs = 100
  */
 const maxTimeouts = 3
 
+/** The time at which each request was sent, in monotonic milliseconds. */
+const sentAt = new WeakMap<SentRequest, number>()
 /**
- * For each request queue, the time in milliseconds since 1970 at which the broker began to handle
+ * For each request queue, the time in monotonic milliseconds at which the broker began to handle
  * the oldest request without a response. This is the time of the response to the previous request,
  * because a broker handles the requests of a connection one after the other.
  */
@@ -150,19 +174,27 @@ const startedAt = new WeakMap<RequestQueue, number>()
  *   a broker handles the requests of a connection one after the other. For example, 240 requests
  *   for the partitions of a new topic take 50 ms each. The last ones time out and are retried, and
  *   the broker stores their records twice.
+ * - kafkajs measures the timeout with the wall clock. If the clock is set back by an hour, a
+ *   request on a dead connection times out an hour later.
  * - The interval that checks the timeouts (line 91) keeps an otherwise finished process alive.
- * Patch: starts the timeout at the response to the previous request, and unreferences the interval.
- * Remove when: kafkajs starts the timeout at the previous response and unreferences the interval.
+ * Patch: starts the timeout at the response to the previous request, measures it with a monotonic
+ * clock, and unreferences the interval.
+ * Remove when: kafkajs does all three.
  */
 function patchRequestTimeout(): void {
   const { prototype } = internal<{ prototype: RequestQueue }>('network/requestQueue')
-  const fulfill = prototype.fulfillRequest
+  const { fulfillRequest: fulfill, sendSocketRequest: send } = prototype
+
+  prototype.sendSocketRequest = function (this: RequestQueue, request): void {
+    sentAt.set(request, performance.now())
+    send.call(this, request)
+  }
 
   prototype.fulfillRequest = function (this: RequestQueue, answer): void {
     const [first] = this.inflight.keys()
     // The response to the oldest request shows that the broker begins to handle the next one. A
     // response to a later request does not show this, so it does not restart the timeout.
-    if (first !== undefined && answer.correlationId <= first) startedAt.set(this, Date.now())
+    if (first !== undefined && answer.correlationId <= first) startedAt.set(this, performance.now())
     fulfill.call(this, answer)
   }
 
@@ -178,12 +210,12 @@ function patchRequestTimeout(): void {
 }
 
 function timeOutRequests(queue: RequestQueue): void {
-  // Date.now() is used, because kafkajs sets `sentAt` with it.
-  const now = Date.now()
+  const now = performance.now()
   const started = startedAt.get(queue) ?? 0
   for (const request of queue.inflight.values()) {
-    const { sentAt, requestTimeout } = request
-    const isOverdue = now - Math.max(sentAt, started) > requestTimeout || now - sentAt > maxTimeouts * requestTimeout
+    const { requestTimeout } = request
+    const sent = sentAt.get(request) ?? 0
+    const isOverdue = now - Math.max(sent, started) > requestTimeout || now - sent > maxTimeouts * requestTimeout
     if (isOverdue) request.timeoutRequest()
   }
 }

@@ -14,6 +14,8 @@ export interface GroupHooks {
    * that returns no batch. kafkajs joins again when the hook throws REBALANCE_IN_PROGRESS.
    */
   heartbeat(group: ConsumerGroup): Promise<void>
+  /** Called before kafkajs sends LeaveGroup. */
+  beforeLeave(): void
   /** Returns Kafka's `fetch.max.wait.ms` for the next fetch. */
   maxWait(): DurationMs
   /** Wraps every fetch from one broker. */
@@ -45,13 +47,14 @@ export function patchConsumerGroup(): void {
 
 /**
  * Defect: kafkajs has no rebalance listener. It awaits no callback before it revokes partitions or
- * fetches new ones (consumer/consumerGroup.js:331, 442, 446, 597).
+ * fetches new ones (consumer/consumerGroup.js:331, 442, 446, 597). Before a restart after an error,
+ * it leaves the group (line 188), and reports the error only when all connections are closed.
  * Patch: calls the `GroupHooks` of a consumer. A consumer without hooks behaves as before.
  * Remove when: kafkajs supports cooperative rebalancing with awaited callbacks.
  */
 function patchGroupHooks(): void {
   const { prototype } = internal<{ prototype: ConsumerGroup }>('consumer/consumerGroup')
-  const { joinAndSync, fetch, heartbeat, recoverFromOffsetOutOfRange } = prototype
+  const { joinAndSync, fetch, heartbeat, leave, recoverFromOffsetOutOfRange } = prototype
   originalFetch = fetch
 
   prototype.joinAndSync = function (this: ConsumerGroup) {
@@ -60,6 +63,10 @@ function patchGroupHooks(): void {
   }
   prototype.heartbeat = function (this: ConsumerGroup, options) {
     return hooksOf.get(this.cluster)?.heartbeat(this) ?? heartbeat.call(this, options)
+  }
+  prototype.leave = async function (this: ConsumerGroup) {
+    hooksOf.get(this.cluster)?.beforeLeave()
+    await leave.call(this)
   }
   prototype.fetch = async function (this: ConsumerGroup, nodeId) {
     const hooks = hooksOf.get(this.cluster)

@@ -171,6 +171,9 @@ function unreadable(packed: Buffer, context: Context, { message }: Error): Decod
   }
 }
 
+/** The key of a commit marker. */
+const commitMarker = Buffer.from([0, 0, 0, 1])
+
 /**
  * Creates a control record at the last offset of a batch, so that the consumer's position advances
  * past the batch. The record is a commit marker outside of any transaction: consumers skip it, and
@@ -182,7 +185,7 @@ function controlRecord(context: Context, offset: string): DecodedRecord {
     attributes: 0,
     timestamp: context.maxTimestamp,
     offset,
-    key: Buffer.from([0, 0, 0, 1]),
+    key: commitMarker,
     value: null,
     headers: {},
     isControlRecord: true,
@@ -292,7 +295,9 @@ function removeAborted(partition: FetchedPartition): void {
 
 /**
  * Removes the records of aborted transactions. It keeps the transaction markers, because they
- * advance the consumer's position.
+ * advance the consumer's position. If the last record is one of an aborted transaction, a control
+ * record replaces it: a fetch may end before the marker, and without this record the consumer would
+ * fetch the same records forever.
  */
 export function withoutAborted(
   messages: readonly FetchedMessage[],
@@ -302,7 +307,7 @@ export function withoutAborted(
     .map(({ producerId, firstOffset }) => ({ producerId, firstOffset: Number(firstOffset) }))
     .sort((a, b) => b.firstOffset - a.firstOffset)
   const open = new Set<string>()
-  return messages.filter(({ offset, key, isControlRecord, batchContext }) => {
+  const kept = messages.filter(({ offset, key, isControlRecord, batchContext }) => {
     while (waiting.length > 0 && (waiting.at(-1)?.firstOffset as number) <= Number(offset))
       open.add(waiting.pop()?.producerId as string)
     if (batchContext === undefined) return true
@@ -312,4 +317,14 @@ export function withoutAborted(
     }
     return !(batchContext.inTransaction && open.has(batchContext.producerId))
   })
+  const last = messages.at(-1)
+  if (last !== undefined && kept.at(-1) !== last) kept.push(withoutContent(last))
+  return kept
 }
+
+/** Returns a control record at the offset of this record. See `controlRecord`. */
+const withoutContent = (message: FetchedMessage): FetchedMessage => ({
+  ...message,
+  ...{ key: commitMarker, value: null, headers: {}, isControlRecord: true },
+  batchContext: { producerId: '-1', inTransaction: false },
+})

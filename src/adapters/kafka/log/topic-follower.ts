@@ -155,7 +155,9 @@ class Follower implements TopicFollower {
   /**
    * Adds the partitions that are not followed yet. The first call sets their positions as
    * `FollowerDeps.from` says. Partitions that a later call finds are new, so they are read from
-   * their beginning.
+   * their beginning. If a partition no longer exists, all positions are those of an earlier topic
+   * with the same name, because Kafka never removes a partition of a topic. So all partitions are
+   * then read from their beginning.
    */
   async #findPartitions(): Promise<void> {
     const { clock, topic } = this.#deps
@@ -163,7 +165,9 @@ class Follower implements TopicFollower {
     if (now - this.#metadataAt < (this.#deps.metadataMaxAgeMs ?? metadataMaxAgeMs)) return
     const isFirst = this.#metadataAt === Number.NEGATIVE_INFINITY
     if (!isFirst) await this.#cluster.refreshMetadata()
-    for (const { partitionId } of this.#cluster.findTopicPartitionMetadata(topic)) {
+    const found = this.#cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId)
+    if ([...this.#partitions.keys()].some(partition => !found.includes(partition))) this.#partitions.clear()
+    for (const partitionId of found) {
       if (this.#partitions.has(partitionId)) continue
       const position = isFirst ? await this.#start(partitionId) : (await this.#rangeOf(partitionId)).beginning
       this.#partitions.set(partitionId, new FollowedPartition(partitionId, position))

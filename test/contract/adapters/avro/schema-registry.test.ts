@@ -62,8 +62,8 @@ describe('a schema registry', () => {
     expect(await registry.register(subject, '{"type":"no such type"}')).toEqual({ refused: expect.stringMatching(/./) })
   })
 
-  it('reports an unknown id', async () => {
-    expect(await registry.findById(2_000_000_000)).toEqual({ kind: 'unknown' })
+  it.each([-1, 0, 2_000_000_000, 2_147_483_647, 4_294_967_295])('reports the unknown id %s', async id => {
+    expect(await registry.findById(id)).toEqual({ kind: 'unknown' })
   })
 })
 

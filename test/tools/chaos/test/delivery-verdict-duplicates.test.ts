@@ -78,7 +78,7 @@ const cases: readonly Case[] = [
     name: 'does not explain a duplicate by an earlier retry record',
     evidence: {
       ...killed(...nothingWrong.deliveries, by('p2', a, 20_000)),
-      order: { ...order, places: new Map(), retried: written(3_500) },
+      order: { ...order, places: new Map(), retried: written(3_400) },
     },
     figures: { duplicated: { bySender: 0, inProgress: 0, ours: 1 } },
     failures: [/crm a by p1 3900 ms before SIGKILL p1/, /no two messages of one user/],
@@ -95,8 +95,8 @@ const cases: readonly Case[] = [
     failures: [/crm a by p2 3000 ms after SIGKILL p1, 200 ms later by p3/],
   },
   {
-    name: 'explains duplicates of the last second of a victim',
-    evidence: killed(by('p1', a, 4_100), by('p1', b, 5_100), by('p2', a, 8_000), by('p2', b, 8_100)),
+    name: 'explains duplicates of the last 1.5 s of a victim',
+    evidence: killed(by('p1', a, 3_600), by('p1', b, 5_100), by('p2', a, 8_000), by('p2', b, 8_100)),
     figures: { duplicates: 2, recoveryMs: 4_000 },
   },
   {
@@ -109,11 +109,11 @@ const cases: readonly Case[] = [
   },
   {
     name: 'does not explain duplicates of earlier deliveries of a victim',
-    evidence: killed(by('p1', a, 3_900), by('p1', b, 4_900), by('p2', a, 8_000)),
+    evidence: killed(by('p1', a, 3_400), by('p1', b, 4_900), by('p2', a, 8_000)),
     failures: [/^duplicated without a known cause, limit 0: 1 \(crm a by p1/],
   },
   {
-    name: 'extends the last second on a busy machine',
+    name: 'extends the last 1.5 s on a busy machine',
     evidence: {
       ...killed(by('p1', a, 3_000), by('p1', b, 5_500), by('p2', a, 8_000), by('p2', b, 8_000)),
       patience: 2,

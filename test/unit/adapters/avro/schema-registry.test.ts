@@ -55,6 +55,22 @@ describe('a look-up by id', () => {
     expect(await registry.findById(7)).toMatchObject(found)
   })
 
+  it.each([400, 404, 405, 410, 422])('a schema id that the registry rejects with status %s', async status => {
+    const registry = await registryAt(answering(status, '{"error_code":1,"message":"Invalid schema id"}'))
+    expect(await registry.findById(2_147_483_647)).toEqual({ kind: 'unknown' })
+  })
+
+  it.each([401, 403, 407, 408, 429, 500, 503])('status %s says nothing about the schema id', async status => {
+    const registry = await registryAt(answering(status, '{"message":"not now"}'))
+    await expect(registry.findById(7)).rejects.toThrow(RegistryUnavailable)
+    await expect(registry.findById(7)).rejects.toThrow(/cannot be used: not now$/)
+  })
+
+  it('a status 400 that is not from a registry says nothing about the schema id', async () => {
+    const registry = await registryAt(answering(400, '<html>The plain HTTP request was sent to HTTPS port</html>'))
+    await expect(registry.findById(7)).rejects.toThrow(RegistryUnavailable)
+  })
+
   it('uses the path of the URL and the credentials', async () => {
     const asked: unknown[] = []
     const auth = { username: new Secret('ada'), password: new Secret('pä:ss') }
@@ -128,6 +144,7 @@ describe('an unavailable registry is transient, so a start may wait for it,', ()
     ['when it responds that it is overloaded', answering(503, '{"message":"overloaded"}'), true],
     ['when it closes the connection', (({ socket }) => void socket.destroy()) as RequestListener, true],
     ['but not when it rejects the credentials', answering(401, '{"message":"Unauthorized"}'), false],
+    ['but not when it rejects the request', answering(400, '{"message":"Bad Request"}'), false],
     ['but not when the URL is of another server', json({ hello: 'world' }), false],
   ])('%s', async (_, answer, isTransient) => {
     const registry = await registryAt(answer)

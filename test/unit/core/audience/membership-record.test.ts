@@ -67,6 +67,7 @@ describe('inputs', () => {
     ['no user', { userId: null }, "'observed' has no valid userId"],
     ['an empty audience', { audience: '' }, "'observed' has no valid audience"],
     ['a value that is not JSON', { value: 'gold' }, "'observed' has no valid value"],
+    ['a sync id above the limit', { syncId: 2 ** 52 + 1 }, "'observed' has no valid syncId"],
     ['an unknown mode', { mode: 'half' }, "'observed' has no valid mode"],
     [
       'a user id longer than a membership can have',

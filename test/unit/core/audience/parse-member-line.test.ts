@@ -111,6 +111,9 @@ describe('CSV, when the first line has a field userId', () => {
     ])
     expect(read('audience', ['userId,value', 'u1'])).toEqual(['-', 'u1=true'])
   })
+  it('blank lines may precede the names of the columns', () => {
+    expect(read('audience', ['', ' ', 'userId,value', 'u1,false'])).toEqual(['-', '-', '-', 'u1=false'])
+  })
   it.each(['u1,"open', 'u1,"closed"more'])('%s is refused', line => {
     expect(read('audience', ['userId,value', line])[1]).toBe(
       'line 2: a quoted field is not closed on this line, or text follows its closing quote',

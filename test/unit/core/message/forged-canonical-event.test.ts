@@ -10,6 +10,7 @@ import { type EpochMs, epochMs } from '../../../../src/core/time.ts'
 import { eventOf, messageOf, start } from '../../../support/builders.ts'
 
 const json = (text: string): JsonText => text as JsonText
+const versioned = (version: number): Event => ({ ...audience, origin: { ...audience.origin!, version } })
 const audience = identifyOf(
   { audience: 'Vip', userId: 'u', destination: 'crm' },
   'vip',
@@ -92,6 +93,18 @@ describe('marked as canonical, but', () => {
       },
       /traits/,
     ],
+    [
+      'a long user id',
+      { ...audience, message: { ...audience.message, userId: 'u'.repeat(40_000) } },
+      /its user id has/,
+    ],
+    [
+      'a long id of a deletion',
+      { ...deletion, origin: { ...deletion.origin!, id: 'd'.repeat(1_001) } },
+      /more than 1000/,
+    ],
+    ['a version that is too high', versioned(2 ** 53 - 2), /no valid version/],
+    ['a version with a fraction', versioned(1.5), /no valid version/],
     ['an origin without a user', { ...audience, message: { ...audience.message, userId: undefined } }, /no user id/],
     ['a canary message without a destination', { ...canaryMessage, destinationId: undefined }, /not a canary message/],
     [

@@ -79,6 +79,10 @@ describe('while Kafka stores nothing', () => {
     expect(await collector.answered({ batch: [] }, { headerKey: 'no' })).toMatchObject({ code: 'invalid_write_key' })
     expect(await collector.answered('no JSON')).toMatchObject({ code: 'invalid_json' })
     expect(await collector.answered({ batch: [] })).toEqual(accepted)
+    expect(await collector.answered({ batch: [{ type: 'page' }] })).toMatchObject({ rejected: [{ index: 0 }] })
+    expect(await collector.answered({ batch: [page, { type: 'page' }] }, { strict: true })).toMatchObject({
+      code: 'rejected',
+    })
     expect(await collector.answered(batch)).toEqual(accepted)
   })
 

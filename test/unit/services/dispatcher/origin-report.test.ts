@@ -117,6 +117,14 @@ describe('a delete is reported for each destination', () => {
     expect(done(harness)).toBe(1)
   })
 
+  it('is not written when it is too large for its topic, and does not stop the partition', async () => {
+    const harness = await DispatcherHarness.started()
+    harness.log.maxBytes.set(harness.topics.deletions, 10)
+    harness.write(deletesAt(harness))
+    await harness.advance(60_000)
+    expect([outcomes(harness), done(harness)]).toEqual([[], 1])
+  })
+
   it('only after its dead letter is written, and before its offset is committed', async () => {
     const harness = await DispatcherHarness.started()
     harness.log.unwritable.add(harness.topics.deadLetter)

@@ -1,12 +1,20 @@
 import { describe, expect, it } from '@jest/globals'
+import { tiersOf, topicNames } from '../../../../src/core/topics.ts'
 import { webhookOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
-import { DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
+import { answered, DispatcherHarness, defaultSchedule, destination, ok } from '../../../support/dispatcher/harness.ts'
+import type { MemoryConsumer } from '../../../support/kafka/memory-log.ts'
 
 const ids = (harness: DispatcherHarness): unknown[] => harness.calls.map(({ call }) => call.headers['X-Message-Id'])
 const write = (harness: DispatcherHarness, ...messages: readonly string[]): void => {
   for (const id of messages) harness.write({ message: trackMessage(id, { userId: id }) })
 }
+
+/** The number of records in all retry topics. */
+const retryRecords = ({ log, topics }: DispatcherHarness): number =>
+  tiersOf(defaultSchedule).reduce((sum, tier) => sum + log.records(topics.retry(tier)).length, 0)
+const revokeAll = ({ handlers }: MemoryConsumer): void =>
+  handlers?.onRevoked([{ topic: topicNames('hookline').events, partition: 0 }])
 
 /**
  * Starts a dispatcher that sends only one request at a time, so the second message waits for the
@@ -83,6 +91,26 @@ describe('while the group does not confirm this process as a member', () => {
     harness.live.handlers?.onLeaseRegained()
     await harness.advance(1)
     expect(ids(harness)).toEqual(['a', 'b', 'c'])
+  })
+
+  it.each([
+    {
+      name: 'confirms it again: writes them',
+      next: (live: MemoryConsumer) => live.handlers?.onLeaseRegained(),
+      moved: 1,
+    },
+    { name: 'gives the partition away: leaves them to the next owner', next: revokeAll, moved: 0 },
+  ])('writes no results of attempts in progress. When the group $name', async ({ next, moved }) => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(503), latencyMs: () => 1_000 })
+    write(harness, 'a')
+    await harness.advance(500)
+    harness.live.confirmed = false
+    await harness.advance(60_000)
+    expect([ids(harness), retryRecords(harness)]).toEqual([['a'], 0])
+    harness.live.confirmed = true
+    next(harness.live)
+    await harness.advance(1)
+    expect(retryRecords(harness)).toBe(moved)
   })
 
   it('drops held deliveries of a revoked partition, which then block no other of the same user', async () => {

@@ -252,6 +252,19 @@ it('forget revokes all partitions once', async () => {
   expect(events).toEqual(['assigned 0@10', 'seek 0 to 10', 'joined'])
 })
 
+it('revokes all partitions before it leaves the group, except after `end`', async () => {
+  const { member, join, events } = setUp()
+  await join()
+  events.length = 0
+  member.beforeLeave()
+  expect(events.splice(0)).toEqual(['revoked 0'])
+  await join()
+  member.end()
+  events.length = 0
+  member.beforeLeave()
+  expect(events).toEqual([])
+})
+
 it('untilSettled ends with the join or after the limit', async () => {
   const { member, join, it, clock } = setUp()
   const inTime = member.untilSettled(durationMs(1_000))

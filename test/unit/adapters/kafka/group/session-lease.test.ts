@@ -102,6 +102,26 @@ it.each(['UNKNOWN_MEMBER_ID', 'ILLEGAL_GENERATION', 'NOT_COORDINATOR_FOR_GROUP']
   },
 )
 
+it.each([
+  { type: 'UNKNOWN_MEMBER_ID', isHeld: false },
+  { type: 'ILLEGAL_GENERATION', isHeld: true },
+  { type: 'NOT_COORDINATOR_FOR_GROUP', isHeld: true },
+])('after $type, is held until its end: $isHeld', async ({ type, isHeld }) => {
+  const { clock, answers, lease, beat, confirmed } = setUp()
+  const first = beat()
+  answers[0]?.resolve()
+  await first
+  await clock.advance(500)
+  const second = beat()
+  answers[1]?.reject(Object.assign(new Error('no'), { type }))
+  await expect(second).rejects.toThrow('no')
+  expect([lease.isHeld, lease.ageMs]).toEqual(isHeld ? [true, 500] : [false, Number.POSITIVE_INFINITY])
+  const third = beat()
+  answers[2]?.resolve()
+  await third
+  expect([lease.isHeld, confirmed()]).toEqual([true, isHeld ? 1 : 2])
+})
+
 it('is not held when the machine wakes up', async () => {
   const { clock, answers, lease, beat, confirmed } = setUp()
   const beating = beat()

@@ -39,3 +39,12 @@ it.each([
   const result = withoutAborted(split(log).map(message), transactions)
   expect(result.map(({ offset }) => offset)).toEqual(split(left).map(text => /\d+/.exec(text)?.[0]))
 })
+
+it.each([
+  { name: 'all records are aborted', log: 'A0 A1', left: [], last: '1' },
+  { name: 'the last records are aborted', log: 'b0 A1 A2', left: ['0'], last: '2' },
+])('a fetch that ends before the abort marker advances the position: $name', ({ log, left, last }) => {
+  const result = withoutAborted(log.split(' ').map(message), [{ producerId: 'A', firstOffset: '0' }])
+  expect(result.filter(({ isControlRecord }) => !isControlRecord).map(({ offset }) => offset)).toEqual(left)
+  expect(result.at(-1)).toMatchObject({ offset: last, value: null, isControlRecord: true })
+})

@@ -15,7 +15,7 @@ import {
 } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import { type DurationMs, durationMs } from '../../../../../src/core/time.ts'
 
-const steps = ['joinAndSync', 'heartbeat', 'fetch', 'recoverFromOffsetOutOfRange'] as const
+const steps = ['joinAndSync', 'heartbeat', 'leave', 'fetch', 'recoverFromOffsetOutOfRange'] as const
 type Step = (typeof steps)[number]
 
 const group = internal<{ prototype: ConsumerGroup }>('consumer/consumerGroup').prototype
@@ -51,6 +51,7 @@ const hooks = (name: string): GroupHooks => ({
     events.push(`${name}: after it`)
   },
   heartbeat: async ({ groupId }) => void events.push(`${name}: heartbeat of ${groupId}`),
+  beforeLeave: () => void events.push(`${name}: before a leave`),
   maxWait: () => durationMs(500),
   async fetch(fetch) {
     events.push(`${name}: before a fetch`)
@@ -70,6 +71,7 @@ function groupOf(groupId: string, hooked?: GroupHooks): ConsumerGroup {
 const take: Record<Step, (of: ConsumerGroup) => Promise<unknown>> = {
   joinAndSync: of => of.joinAndSync(),
   heartbeat: of => of.heartbeat({ interval: 500 }),
+  leave: of => of.leave(),
   fetch: of => of.fetch('1'),
   recoverFromOffsetOutOfRange: of => of.recoverFromOffsetOutOfRange({ topic: 't', partition: 3 }),
 }
@@ -91,6 +93,7 @@ describe('a step of a group', () => {
       plain: 'kafkajs: joinAndSync of g []',
     },
     { step: 'heartbeat', hooked: ['h: heartbeat of g'], plain: 'kafkajs: heartbeat of g [{"interval":500}]' },
+    { step: 'leave', hooked: ['h: before a leave', 'kafkajs: leave of g []'], plain: 'kafkajs: leave of g []' },
     { step: 'fetch', hooked: ['h: before a fetch', 'kafkajs: fetch of g ["1"]'], plain: 'kafkajs: fetch of g ["1"]' },
     {
       step: 'recoverFromOffsetOutOfRange',
@@ -117,6 +120,9 @@ describe('a step of a group', () => {
     const failing = groupOf('g', {
       join: fail,
       heartbeat: fail,
+      beforeLeave() {
+        throw rejoin
+      },
       maxWait: () => durationMs(1),
       fetch: fail,
       outOfRange: fail,

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals'
 import { assertVersion, loadKafkajs } from '../../../../../src/adapters/kafka/kafkajs/load-kafkajs.ts'
 import { internal } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 
@@ -13,6 +13,7 @@ interface Queue {
   pending: unknown[]
   throttledUntil: number
   checkPendingRequests(): void
+  maybeThrottle(ms: number): void
   push(request: object): void
   fulfillRequest(answer: { correlationId: number }): void
   scheduleRequestTimeoutCheck(): void
@@ -116,6 +117,51 @@ describe('the check for overdue requests', () => {
       queue.destroy()
       expect(rejected.join(', ')).toBe(timedOut)
     })
+  })
+})
+
+describe('a wall clock that is set back by an hour', () => {
+  beforeEach(() => {
+    jest.useFakeTimers()
+  })
+  afterEach(() => {
+    jest.useRealTimers()
+  })
+
+  const setBack = (): void => jest.setSystemTime(Date.now() - 3_600_000)
+  const push = (queue: Queue, { sendRequest = () => {}, reject = () => {} }): void => {
+    const entry = { apiKey: 0, apiName: 'Produce', apiVersion: 7, correlationId: 1, resolve() {}, reject }
+    queue.push({ entry, expectResponse: true, requestTimeout: null, sendRequest })
+  }
+
+  it('does not delay the timeout of a request', () => {
+    const queue = newQueue()
+    queue.scheduleRequestTimeoutCheck()
+    const reject = jest.fn()
+    push(queue, { reject })
+    setBack()
+    jest.advanceTimersByTime(1_000)
+    expect(reject).not.toHaveBeenCalled()
+    jest.advanceTimersByTime(100)
+    expect(reject).toHaveBeenCalledTimes(1)
+    queue.destroy()
+  })
+
+  it.each([
+    { name: 'before', pushedAfter: false },
+    { name: 'after', pushedAfter: true },
+  ])('does not prolong the throttle of a request that was pushed $name', ({ pushedAfter }) => {
+    const queue = newQueue()
+    queue.maybeThrottle(500)
+    const sendRequest = jest.fn()
+    if (!pushedAfter) push(queue, { sendRequest })
+    setBack()
+    if (pushedAfter) push(queue, { sendRequest })
+    jest.advanceTimersByTime(499)
+    expect(sendRequest).not.toHaveBeenCalled()
+    jest.advanceTimersByTime(2)
+    expect(sendRequest).toHaveBeenCalledTimes(1)
+    queue.destroy()
   })
 })
 

@@ -1,37 +1,21 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Message, ProducerRecord, RecordMetadata } from 'kafkajs'
-import type { KafkaClient } from '../../../../../src/adapters/kafka/kafkajs/client.ts'
+import type { Message, ProducerRecord } from 'kafkajs'
 import { createProducer } from '../../../../../src/adapters/kafka/producer/producer.ts'
 import type { LogProducer } from '../../../../../src/core/ports.ts'
+import { type Send, scriptedKafkajs, storedResponse as stored } from '../../../../support/kafka/scripted-kafkajs.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
 import { silent } from '../../../../support/telemetry/silent-logger.ts'
 
-type Send = (request: ProducerRecord) => Promise<Partial<RecordMetadata>[]>
-
 const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
-const stored = ({ topic, messages }: ProducerRecord) => [
-  { topicName: topic, partition: messages[0]?.partition as number, errorCode: 0 },
-]
 
-/** A producer with a kafkajs client that has this `send`. Every topic has three partitions. */
+/** A producer with a kafkajs client that has this `send`. */
 function setUp(send: Send) {
   const clock = new ManualClock()
   const requests: ProducerRecord[] = []
-  const kafka = {
-    admin: () => ({
-      connect: async () => undefined,
-      disconnect: async () => undefined,
-      fetchTopicMetadata: async () => ({ topics: [{ partitions: [{}, {}, {}] }] }),
-    }),
-    producer: () => ({
-      connect: async () => undefined,
-      disconnect: async () => undefined,
-      send: (request: ProducerRecord) => {
-        requests.push(request)
-        return send(request)
-      },
-    }),
-  } as unknown as KafkaClient
+  const kafka = scriptedKafkajs(request => {
+    requests.push(request)
+    return send(request)
+  })
   const producer = createProducer({ kafka, clock, logger: silent, prefersLargeBatches: topic => topic === 'patient' })
   return { producer, requests, linger: () => clock.advance(10, settle) }
 }

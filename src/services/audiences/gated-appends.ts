@@ -1,0 +1,50 @@
+import type { LogRecord, OutgoingRecord } from '../../core/ports.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import { type AppendDeps, createAppends } from '../partitions/append-until-stored.ts'
+import type { PartitionProcessor } from '../partitions/partition-processor.ts'
+import { createWriteDeadLetter, type WhyDeadLettered } from '../partitions/write-dead-letter.ts'
+
+interface Deps extends AppendDeps {
+  /** Called when Kafka has stored a record. */
+  readonly onStored: (topic: string, record: OutgoingRecord, offset: number) => void
+  readonly topics: Pick<TopicNames, 'deadLetter'>
+}
+
+export interface GatedAppends {
+  /**
+   * Appends a record, and retries until all in-sync replicas have it. Resolves with false when the
+   * partition is revoked: its next owner writes the record.
+   */
+  append(topic: string, record: OutgoingRecord, processor: PartitionProcessor): Promise<boolean>
+  /**
+   * Appends a record to the dead-letter topic, truncated when it is too large. In all other
+   * respects it works as `append`.
+   */
+  deadLetter(record: LogRecord, why: WhyDeadLettered, processor: PartitionProcessor): Promise<boolean>
+  /** Topics with a failed append that is being retried. */
+  unwritableTopics(): readonly string[]
+}
+
+/**
+ * Creates appends that are written only while the group confirms this process as the owner. So this
+ * process never writes a state after the next owner has written one. Each try waits until the group
+ * confirms the process, and the producer checks this again when it sends the record.
+ */
+export function createGatedAppends({ onStored, producer, ...deps }: Deps): GatedAppends {
+  const observed: AppendDeps['producer'] = {
+    append: (topic, record, onAck) =>
+      producer.append(topic, record, (error, offset) => {
+        if (error === undefined && offset !== undefined) onStored(topic, record, offset)
+        onAck(error, offset)
+      }),
+    flush: () => producer.flush(),
+    stop: () => producer.stop(),
+  }
+  const { append, unwritableTopics } = createAppends({ ...deps, producer: observed })
+  const writeDeadLetter = createWriteDeadLetter({ ...deps, append })
+  return {
+    append: (topic, record, processor) => new Promise(resolve => append(topic, record, processor, resolve)),
+    deadLetter: (record, why, processor) => new Promise(resolve => writeDeadLetter(record, why, processor, resolve)),
+    unwritableTopics,
+  }
+}

@@ -1,0 +1,79 @@
+import { expect, it } from '@jest/globals'
+import type { KafkaClient } from '../../../../../src/adapters/kafka/kafkajs/client.ts'
+import { createFollower } from '../../../../../src/adapters/kafka/log/topic-follower.ts'
+import { sleep } from '../../../../../src/core/sleep.ts'
+import { durationMs } from '../../../../../src/core/time.ts'
+import { RecordingFollower } from '../../../../support/kafka/recording-follower.ts'
+import { ManualClock } from '../../../../support/manual-clock.ts'
+import { silent } from '../../../../support/telemetry/silent-logger.ts'
+
+const topic = 'suppressions'
+const clock = new ManualClock()
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
+}
+
+interface Fetch {
+  readonly maxWaitTime: number
+  readonly topics: readonly [{ readonly partitions: readonly { partition: number; fetchOffset: string }[] }]
+}
+
+/**
+ * A client of one broker, which is the leader of all partitions. `logs` returns the values of the
+ * records of each partition.
+ */
+function clientOf(logs: () => readonly (readonly string[])[]): KafkaClient {
+  const broker = {
+    fetch: async ({ maxWaitTime, topics: [{ partitions }] }: Fetch) => {
+      await sleep(clock, durationMs(maxWaitTime))
+      const read = partitions.map(({ partition, fetchOffset }) => {
+        const values = logs()[partition] ?? []
+        const end = String(values.length)
+        const all = values.map((value, offset) => ({
+          offset: String(offset),
+          timestamp: '1',
+          key: null,
+          value: Buffer.from(value),
+        }))
+        return { partition, highWatermark: end, lastStableOffset: end, messages: all.slice(Number(fetchOffset)) }
+      })
+      return { responses: [{ topicName: topic, partitions: read }] }
+    },
+  }
+  const cluster = {
+    connect: async () => undefined,
+    disconnect: async () => undefined,
+    addTargetTopic: async () => undefined,
+    refreshMetadata: async () => undefined,
+    findTopicPartitionMetadata: () => logs().map((_, partitionId) => ({ partitionId, leader: 1 })),
+    findBroker: async ({ nodeId }: { nodeId: number }) => {
+      if (nodeId !== 1) throw new Error(`broker ${nodeId} does not exist`)
+      return broker
+    },
+    fetchTopicsOffset: async ([{ partitions, fromBeginning }]: [
+      { partitions: [{ partition: number }]; fromBeginning: boolean },
+    ]) => {
+      const [{ partition }] = partitions
+      return [{ topic, partitions: [{ partition, offset: String(fromBeginning ? 0 : logs()[partition]?.length) }] }]
+    },
+  }
+  return {
+    consumer: ({ partitionAssigners: [assigner] }: { partitionAssigners: [(config: object) => unknown] }) =>
+      assigner({ cluster, groupId: 'none', logger: {} }),
+  } as unknown as KafkaClient
+}
+
+it('reads all records of a topic that was created again with fewer partitions', async () => {
+  let logs = [['a', 'b'], ['c'], []] as string[][]
+  const followed = new RecordingFollower()
+  const follower = createFollower({ kafka: clientOf(() => logs), topic, clock, logger: silent })
+  const started = follower.start(followed)
+  await clock.advance(1_000, settle)
+  await started
+  expect(followed.values.toSorted()).toEqual(['a', 'b', 'c'])
+  // More records than the follower has read of the first partition of the deleted topic.
+  logs = [['d', 'e', 'f']]
+  await clock.advance(60_000, settle)
+  expect(followed.values.slice(-3)).toEqual(['d', 'e', 'f'])
+  expect(clock.boottime() - followed.asOf).toBeLessThanOrEqual(1_000)
+})
