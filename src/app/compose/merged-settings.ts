@@ -15,7 +15,7 @@ import type { ObjectStore } from '../../services/config-objects/object-store.ts'
  *   of the deliveries during a burst of changes, and do not raise the p99 of their latency.
  * - `min`, `max`: the bounds of this time. With `max`, a change is in force within a second.
  */
-const interval = { min: 100, max: 500, perMerge: 100 }
+const interval = { min: 100, max: 400, perMerge: 100 }
 
 /** The part of the object store that a merge uses. */
 export type FollowedObjects = Pick<ObjectStore, 'objects' | 'failures' | 'listen' | 'readAgain' | 'reading'>

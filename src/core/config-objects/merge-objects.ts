@@ -74,11 +74,15 @@ export function mergeObjects(
   const keptSources = sources.map(({ source }) =>
     isExcluded('source', source.id) ? { ...source, writeKeys: [] } : source,
   )
-  const keptDestinations = withDisablings([...file.destinations, ...destinations], failures).map(destination =>
-    !inFile.destination.has(destination.id) && isExcluded('destination', destination.id)
-      ? placeholderOf(destination)
-      : destination,
-  )
+  const enabled = withDisablings([...file.destinations, ...destinations], failures)
+  const keptDestinations =
+    problems.size === 0
+      ? enabled
+      : enabled.map(destination =>
+          !inFile.destination.has(destination.id) && isExcluded('destination', destination.id)
+            ? placeholderOf(destination)
+            : destination,
+        )
   return {
     settings: { ...file, sources: [...file.sources, ...keptSources], destinations: keptDestinations },
     counts: { used: used - problems.size, excluded: excluded + problems.size, conflict: conflicts.size },

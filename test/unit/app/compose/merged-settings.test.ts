@@ -78,7 +78,7 @@ describe('the merged settings', () => {
   it.each([
     [1, 100],
     [3, 300],
-    [90, 500],
+    [90, 400],
   ])('are replaced less often when a merge takes long: %d ms, every %d ms', async (tookMs, interval) => {
     let now = 0
     const timers: (() => void)[] = []
