@@ -15,7 +15,7 @@ import type { DeliveryState } from './delivery-state.ts'
 import { beginPausedTime, endPausedTime, latestDeadline, minPausedWait } from './paused-time.ts'
 import { deferralTier, type RetryPolicy, tierFor } from './retry-tier.ts'
 
-const { maxWaitInMemory, unconfigured: unconfiguredWait, maxUnrouted } = flowLimits.deferral
+const { maxWaitInMemory, maxWaitWithoutRoom, unconfigured: unconfiguredWait, maxUnrouted } = flowLimits.deferral
 
 export interface CallOutcome {
   readonly webhook: Webhook
@@ -147,12 +147,18 @@ export function decide(attempt: Attempt, carried: DeliveryState, policy: RetryPo
 /**
  * Decides whether a delivery is attempted now, waits in memory, is deferred or is dead-lettered.
  * The dispatcher must call it before every attempt, including the first one.
+ *
+ * @param hasRoom whether the partition of the record has room for records that are not due yet. If
+ * not, a delivery that is not due soon is deferred to the shortest tier, so that it does not delay
+ * unread records. After this tier it is due, so it is not copied again, but its attempt may be late by
+ * nearly the whole tier. A delivery whose retry window would end before the tier waits in memory.
  */
 export function decideBeforeAttempt(
   given: DeliveryState,
   paused: boolean,
   policy: RetryPolicy,
   now: EpochMs,
+  hasRoom = true,
 ): { readonly kind: 'attempt' } | { readonly kind: 'wait'; readonly until: EpochMs } | Decision {
   const carried = endPausedTime(given, now)
   if (isWindowOver(carried, now)) {
@@ -164,7 +170,10 @@ export function decideBeforeAttempt(
   const ahead = carried.attempt === 0 && carried.outcomes === '' ? 0 : carried.notBefore - now
   if (ahead > maxWaitInMemory) return defer(carried, 'not_before', policy, now)
   if (paused) return defer(carried, 'paused', policy, now)
-  return ahead > 0 ? { kind: 'wait', until: carried.notBefore } : { kind: 'attempt' }
+  if (ahead <= 0) return { kind: 'attempt' }
+  const isInWindow = now + tierFor(durationMs(ahead), policy.tiers) <= carried.deadline
+  if (!hasRoom && ahead > maxWaitWithoutRoom && isInWindow) return defer(carried, 'not_before', policy, now)
+  return { kind: 'wait', until: carried.notBefore }
 }
 
 /**

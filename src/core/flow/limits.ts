@@ -102,6 +102,13 @@ export const flowLimits = {
      */
     resumeBelow: 0.5,
     /**
+     * Records of a partition that are not due may wait in memory while the partition's records,
+     * bytes and span are all at most this part of their limits. It is below `resumeBelow`, because
+     * a paused partition must be able to resume while these records wait. Doubling it lets a paused
+     * partition resume only when all its other records are done.
+     */
+    notDueBelow: 0.25,
+    /**
      * Milliseconds for which the oldest record may be in progress before the process counts as
      * stalled. Until then, further records wait undecoded, because decoded records would outlive
      * V8's young generation and cost a fifth more CPU (docs/decisions/0043-hot-path-rules.md).
@@ -409,6 +416,14 @@ export const flowLimits = {
      * with a longer wait is deferred. Doubling it takes more memory and writes fewer retry records.
      */
     maxWaitInMemory: durationMs(10_000),
+    /**
+     * The value that replaces `maxWaitInMemory` while the partition of the record has no room for
+     * records that are not due (`prefetch.notDueBelow`). It must exceed the 500 ms by which the
+     * clocks of processes and brokers may differ, because this difference can release a record of a
+     * retry topic a little early. Doubling it lets a partition without room handle half as many
+     * retries per second that are not due.
+     */
+    maxWaitWithoutRoom: durationMs(1_000),
     /**
      * Milliseconds for which a delivery is deferred when its destination is unknown, because
      * processes load a new configuration up to one minute apart. Doubling it dead-letters the

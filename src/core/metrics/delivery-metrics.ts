@@ -101,7 +101,7 @@ export const deliveryMetrics = {
   ),
   deferrals: counter(
     'hookline_deferrals_total',
-    'Deliveries deferred to a retry topic without an attempt, by cause. `lane_full`: the queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process that has no part of `policy.ratePerSecond` or `policy.maxConcurrency`. `breaker_open`: the circuit breaker is open. `not_before`: the delivery must wait for more than ten seconds, for example because of `Retry-After`. `paused`: the destination is paused. `handover`: the partition moved to another process. `unconfigured`: the process does not know the source or destination. `auth`: Hookline got no access token, so it sent no request to the endpoints.',
+    'Deliveries deferred to a retry topic without an attempt, by cause. `lane_full`: the queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process that has no part of `policy.ratePerSecond` or `policy.maxConcurrency`. `breaker_open`: the circuit breaker is open. `not_before`: the delivery must wait for more than ten seconds, for example because of `Retry-After`, or for more than one second while its partition has many records in memory. `paused`: the destination is paused. `handover`: the partition moved to another process. `unconfigured`: the process does not know the source or destination. `auth`: Hookline got no access token, so it sent no request to the endpoints.',
     { unit: 'deliveries', use: 'dashboard', labels: { cause: deferralCauses } },
   ),
   firstAttemptDelay: tracedHistogram(

@@ -97,7 +97,10 @@ export interface EncodedState {
   readonly partlyDone: readonly number[]
   readonly results: readonly number[]
   readonly covered: number
-  /** Offsets of the partly done records for which the metadata has no room. */
+  /**
+   * Offsets of the partly done records for which the metadata has no room. This process has read
+   * all of them.
+   */
   readonly uncovered: readonly number[]
 }
 
@@ -105,6 +108,10 @@ export interface EncodedState {
  * Encodes the state of a partition for the metadata of a commit. The bitmap of done records has
  * priority, so the function reserves the maximum length of the bitmap. A partly done record that
  * fits now therefore still fits when more records are done.
+ *
+ * The partly done records that this process has not read yet have priority. It cannot defer their
+ * deliveries, so a later owner would repeat the done ones if the metadata had no room for them. All
+ * of these records fit, because they were in the metadata that an earlier owner committed.
  */
 export function encodeState(committed: number, { done, partlyDone, received, resultOf }: CommitState): EncodedState {
   const doneText = doneAheadText(committed, done)
@@ -113,14 +120,16 @@ export function encodeState(committed: number, { done, partlyDone, received, res
   const extraBytes = (records: readonly PartlyDone[]): number =>
     resultOf === undefined ? 0 : emptyTailBytes + resultBytes(records)
   const room = metadataLimit - reserved - separator.length
-  const { bytes, covered } = partlyDoneBytes(committed, partlyDone, room, extraBytes)
+  const unread = partlyDone.filter(([offset]) => offset >= received).length
+  const { bytes, covered } = partlyDoneBytes(committed, partlyDone, room, { extraBytes, unread })
+  const coveredSet = new Set(covered)
   return {
     committed,
     done: doneText,
     partlyDone: bytes,
-    results: resultOf === undefined ? [] : partlyDoneResults(partlyDone.slice(0, covered), resultOf),
-    covered,
-    uncovered: partlyDone.slice(covered).map(([offset]) => offset),
+    results: resultOf === undefined ? [] : partlyDoneResults(covered, resultOf),
+    covered: covered.length,
+    uncovered: partlyDone.filter(record => !coveredSet.has(record)).map(([offset]) => offset),
   }
 }
 

@@ -38,8 +38,8 @@ export interface PartlyDoneText {
  * @param records in offset order.
  */
 export function partlyDoneText(committed: number, records: readonly PartlyDone[], room: number): PartlyDoneText {
-  const { bytes, covered } = partlyDoneBytes(committed, records, room, () => 0)
-  return { text: covered === 0 ? '' : toPartlyDoneText(bytes), covered }
+  const { bytes, covered } = partlyDoneBytes(committed, records, room, { extraBytes: () => 0, unread: 0 })
+  return { text: covered.length === 0 ? '' : toPartlyDoneText(bytes), covered: covered.length }
 }
 
 /**
@@ -48,24 +48,40 @@ export function partlyDoneText(committed: number, records: readonly PartlyDone[]
  */
 export const toPartlyDoneText = (bytes: readonly number[]): string => prefix + Buffer.from(bytes).toString('base64')
 
+interface Options {
+  /**
+   * Returns the number of bytes that the caller appends when these records are covered, for example
+   * for the ledger tail. The text must have room for these bytes too.
+   */
+  readonly extraBytes: (covered: readonly PartlyDone[]) => number
+  /** The number of records that have priority over the others. They are the last ones. */
+  readonly unread: number
+}
+
 /**
- * Encodes the first records, as many as fit into a text of `room` characters. The caller appends
- * further bytes, for example the ledger tail, and `extraBytes` returns their number. The text must
- * have room for these bytes too.
+ * Encodes about as many records as fit into a text of `room` characters: the last `unread` records,
+ * and then the first ones of the others.
+ *
+ * @param records in offset order. The covered records are returned in this order too.
  */
 export function partlyDoneBytes(
   committed: number,
   records: readonly PartlyDone[],
   room: number,
-  extraBytes: (covered: readonly PartlyDone[]) => number,
-): { readonly bytes: readonly number[]; readonly covered: number } {
+  { extraBytes, unread }: Options,
+): { readonly bytes: readonly number[]; readonly covered: readonly PartlyDone[] } {
   const maxBytes = Math.floor((room - prefix.length) / 4) * 3
-  for (let covered = countWithinLimits(committed, records); covered > 0; covered = Math.floor(covered * 0.75)) {
-    const kept = records.slice(0, covered)
-    const bytes = encode(committed, kept)
-    if (bytes.length + extraBytes(kept) <= maxBytes) return { bytes, covered }
+  const read = records.length - unread
+  const byPriority = [...records.slice(read), ...records.slice(0, read)]
+  let count = countWithinLimits(committed, byPriority)
+  while (count > 0) {
+    const covered = byPriority.slice(0, count).sort(([one], [other]) => one - other)
+    const bytes = encode(committed, covered)
+    if (bytes.length + extraBytes(covered) <= maxBytes) return { bytes, covered }
+    const fewer = Math.floor(count * 0.75)
+    count = count > unread ? Math.max(unread, fewer) : fewer
   }
-  return { bytes: encode(committed, []), covered: 0 }
+  return { bytes: encode(committed, []), covered: [] }
 }
 
 function countWithinLimits(committed: number, records: readonly PartlyDone[]): number {

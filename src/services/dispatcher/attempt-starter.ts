@@ -251,7 +251,8 @@ export class AttemptStarter {
     const { clock } = this.#deps
     const now = clock.now()
     delivery.carried = endPausedTime(delivery.carried, now)
-    const due = decideBeforeAttempt(delivery.carried, plan.isPaused, plan.policy, now)
+    const hasRoom = delivery.of.processor.hasRoomForNotDue
+    const due = decideBeforeAttempt(delivery.carried, plan.isPaused, plan.policy, now, hasRoom)
     switch (due.kind) {
       case 'attempt':
         return this.#attempt(delivery, plan, now)

@@ -6,7 +6,7 @@ import type { LogConsumer, LogRecord, Position, TopicPartition } from '../../cor
 import { OffsetTracker, type RecordEntries } from '../../core/progress/offset-tracker.ts'
 import { FetchBuffer } from './fetch-buffer.ts'
 
-const { resumeBelow } = flowLimits.prefetch
+const { resumeBelow, notDueBelow } = flowLimits.prefetch
 
 /**
  * Why a partition is paused:
@@ -149,6 +149,14 @@ export class PartitionProcessor implements TopicPartition {
   /** Resumes the partition when raised limits leave room for more records. */
   recheckLimits(): void {
     if (this.#pauses.has('backlog') && !this.#reaches(1)) this.resume('backlog')
+  }
+
+  /**
+   * Whether a record that is not due yet may wait in memory. If many records wait, the partition
+   * reaches its prefetch limits, and the unread records for all other destinations wait too.
+   */
+  get hasRoomForNotDue(): boolean {
+    return !this.#reaches(notDueBelow)
   }
 
   /** Notes that one destination is done with a record that other destinations still need. */

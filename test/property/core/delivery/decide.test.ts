@@ -68,6 +68,8 @@ const step = fc.record({
    * webhooks with `isLeftOut`.
    */
   isForOthers: fc.boolean(),
+  /** Whether the partition has room for records that are not due yet. */
+  hasRoom: fc.boolean(),
   /**
    * Duration of the requests, in ms. `lagMs` is the delay in ms with which the retry topic then
    * releases the record.
@@ -125,12 +127,12 @@ function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[]
   }
   throw new Error('a life without end')
 
-  function comeUp({ obstacle, calls, isForOthers, tookMs }: Step): Decision {
-    let verdict = decideBeforeAttempt(carried, obstacle === 'paused', policy, now)
+  function comeUp({ obstacle, calls, isForOthers, hasRoom, tookMs }: Step): Decision {
+    let verdict = decideBeforeAttempt(carried, obstacle === 'paused', policy, now, hasRoom)
     if (verdict.kind === 'wait') {
       if (verdict.until - now > 10_000) throw new Error('held too long')
       now = verdict.until
-      verdict = decideBeforeAttempt(carried, obstacle === 'paused', policy, now)
+      verdict = decideBeforeAttempt(carried, obstacle === 'paused', policy, now, hasRoom)
     }
     if (verdict.kind === 'wait') throw new Error('waited in vain')
     if (verdict.kind !== 'attempt') return verdict
@@ -165,6 +167,7 @@ const failing: Step = {
   obstacle: 'none',
   calls: Array(5).fill({ outcome: 'http_5xx', retryAfter: undefined, isLeftOut: false }),
   isForOthers: true,
+  hasRoom: true,
   tookMs: 0,
   lagMs: 1_000,
 }

@@ -6,8 +6,8 @@ import { carriedAfter, summary } from '../../../support/dispatcher/decision-nota
 
 describe('decideBeforeAttempt: whether a delivery is due', () => {
   const now = later('1h')
-  const due = (given: Partial<DeliveryState>, paused = false): string => {
-    const verdict = decideBeforeAttempt(carriedOf(given), paused, defaultPolicy, now)
+  const due = (given: Partial<DeliveryState>, paused = false, hasRoom = true): string => {
+    const verdict = decideBeforeAttempt(carriedOf(given), paused, defaultPolicy, now, hasRoom)
     if (verdict.kind === 'wait') return `wait ${verdict.until - now}ms`
     return verdict.kind === 'attempt' ? verdict.kind : summary(verdict)
   }
@@ -42,6 +42,28 @@ describe('decideBeforeAttempt: whether a delivery is due', () => {
     ],
   ])('%s', (_, given, paused, expected) => {
     expect(due(given, paused)).toBe(expected)
+  })
+
+  it.each<[string, Partial<DeliveryState>, boolean, string]>([
+    ['due', { attempt: 1, notBefore: now }, false, 'attempt'],
+    ['due within a second', { attempt: 1, notBefore: later('1s', now) }, false, 'wait 1000ms'],
+    ['due later', { attempt: 1, notBefore: later('1001ms', now) }, false, 'deferred not_before 10s'],
+    ['due later, and paused', { attempt: 1, notBefore: later('5s', now) }, true, 'deferred paused 10s'],
+    ['much too early', { attempt: 1, notBefore: later('70m', now) }, false, 'deferred not_before 1h'],
+    [
+      'due later, when the window ends with the shortest tier',
+      { attempt: 1, notBefore: later('5s', now), deadline: later('10s', now) },
+      false,
+      'deferred not_before 10s',
+    ],
+    [
+      'due later, when the window ends before the shortest tier',
+      { attempt: 1, notBefore: later('5s', now), deadline: later('9999ms', now) },
+      false,
+      'wait 5000ms',
+    ],
+  ])('in a partition without room: %s', (_, given, paused, expected) => {
+    expect(due(given, paused, false)).toBe(expected)
   })
 
   it('waiting for the due time does not use a longer tier', () => {

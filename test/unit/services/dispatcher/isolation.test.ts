@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { flowLimits } from '../../../../src/core/flow/limits.ts'
+import { durationMs } from '../../../../src/core/time.ts'
 import type { WebhookCall } from '../../../../src/core/webhook-ports.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
@@ -240,5 +241,36 @@ describe('a destination that accepts and never answers', () => {
     )
     expect(perDestination.size).toBe(294)
     for (const calls of perDestination.values()) expect(calls).toHaveLength(5)
+  })
+})
+
+describe('a destination whose retries become due later than their retry topic releases them', () => {
+  /** The times of the requests to a destination for one message, in ms after the first of them. */
+  function times(harness: DispatcherHarness, host: string, id: string): readonly number[] {
+    const of = harness.calls.filter(({ call }) => isFor(host)(call) && call.headers['X-Message-Id'] === id)
+    return of.map(({ at }) => at - (of[0]?.at ?? 0))
+  }
+
+  it('does not delay the retries of another destination, and each retry is deferred at most once', async () => {
+    const failed = new Set<string>()
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('later', { policy: { schedule: [durationMs(20_000)] } }), destination('crm')],
+      answer(call) {
+        const id = call.headers['X-Message-Id'] as string
+        const failsOnce = isFor('crm')(call) ? id === 'm999' : /[13579]$/.test(id)
+        if (!failsOnce || failed.has(call.url + id)) return ok
+        failed.add(call.url + id)
+        return answered(503)
+      },
+    })
+    write(harness, 1_000)
+    await harness.advance(60_000)
+    expect(times(harness, 'crm', 'm999')).toEqual([0, 10_000])
+    const waits = Array.from({ length: 500 }, (_, index) => times(harness, 'later', `m${2 * index + 1}`)[1] as number)
+    expect(Math.min(...waits)).toBe(20_000)
+    expect(Math.max(...waits)).toBeLessThan(20_100)
+    const deferred = harness.count('deferrals{not_before}')
+    expect(deferred).toBeGreaterThan(0)
+    expect(deferred).toBeLessThanOrEqual(500)
   })
 })
