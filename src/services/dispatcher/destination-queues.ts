@@ -153,15 +153,18 @@ export class DestinationQueues {
 
   /**
    * Called when requests or deliveries of the `ended` queues have ended, so permits are free. It
-   * gives a turn to some blocked queues, the longest blocked first. The `ended` queues get their
-   * turn last, because they may already use their full fair share of the permits.
+   * gives a turn to some blocked queues, the longest blocked first. Queues that need no turn do not
+   * count: they have been unblocked before, or have no ready delivery, for example after spillover.
+   * The `ended` queues get their turn last, because they may already use their full fair share of
+   * the permits.
    */
   unblock(ended: readonly DestinationState[]): void {
-    for (let remaining = minAsked + ended.length; remaining > 0; remaining--) {
+    let remaining = minAsked + ended.length
+    while (remaining > 0) {
       const target = this.#blocked.shift()
       if (target === undefined) break
       target.isAmongBlocked = false
-      this.#unblockOne(target)
+      if (this.#unblockOne(target)) remaining--
     }
     for (const target of ended) this.#unblockOne(target)
   }
@@ -240,16 +243,19 @@ export class DestinationQueues {
     this.#blocked.push(target)
   }
 
-  #unblockOne(target: DestinationState): void {
-    if (!target.isBlocked) return
+  /** Unblocks a blocked queue. Returns whether the queue has got a turn. */
+  #unblockOne(target: DestinationState): boolean {
+    if (!target.isBlocked) return false
     target.isBlocked = false
-    this.#offerTurn(target)
+    return this.#offerTurn(target)
   }
 
-  #offerTurn(target: DestinationState): void {
-    if (target.queue.ready === 0 || target.isInTurn || target.isBlocked) return
+  /** Gives a turn to a queue that can use one. Returns whether it has got a turn. */
+  #offerTurn(target: DestinationState): boolean {
+    if (target.queue.ready === 0 || target.isInTurn || target.isBlocked) return false
     target.isInTurn = true
     this.#turns.push(target)
+    return true
   }
 }
 

@@ -1,3 +1,4 @@
+import { Fifo } from '../../core/collections/fifo.ts'
 import { isConfirmedDelete } from '../../core/deletion/suppressions.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
 import type { Event } from '../../core/message/event.ts'
@@ -18,7 +19,7 @@ interface Deps {
 }
 
 /** The records that wait behind a delete of the same user, by the key of that delete. */
-type Waiting = Map<string, AdmittedRecord[]>
+type Waiting = Map<string, Fifo<AdmittedRecord>>
 
 /**
  * Checks that a delete message belongs to a deletion. A deletion writes to the suppressions topic
@@ -55,7 +56,7 @@ export class DeletionCheck {
    * next owner checks the message.
    */
   check(open: AdmittedRecord, event: Event, end: (isConfirmedDelete: boolean) => void): void {
-    const { suppressions, clock, dispatch } = this.#deps
+    const { suppressions, clock } = this.#deps
     const { processor } = open
     const { fetchedAt } = processor
     const isKnown = (): boolean => this.#isConfirmedDelete(event) || clock.monotonic() - suppressions.age() >= fetchedAt
@@ -64,12 +65,31 @@ export class DeletionCheck {
     const checkAgain = (): void => {
       if (processor.revoked) return
       if (!isKnown()) return void clock.after(checkEvery, checkAgain)
-      this.#waiting.get(processor)?.delete(keyTextOf(open))
       end(this.#isConfirmedDelete(event))
-      for (const next of behind) if (!this.defers(next)) this.#deps.decode(next)
-      dispatch()
+      this.#decodeBehind(open, behind)
     }
     clock.after(checkEvery, checkAgain)
+  }
+
+  /**
+   * Decodes the records that waited behind a delete, in order. It waits while the partition is
+   * paused for a schema: one of these records may need that schema, and the later ones must not
+   * start before it. It ends when one of them is a delete that must be checked too, because the
+   * rest then waits behind that delete (`#hold`).
+   */
+  #decodeBehind(checked: AdmittedRecord, behind: Fifo<AdmittedRecord>): void {
+    const { clock, decode, dispatch } = this.#deps
+    const { processor } = checked
+    if (processor.revoked) return
+    const waiting = this.#waitingIn(processor)
+    const key = keyTextOf(checked)
+    while (waiting.get(key) === behind && !processor.isPausedFor('schema')) {
+      const next = behind.shift()
+      if (next === undefined) waiting.delete(key)
+      else decode(next)
+    }
+    if (waiting.get(key) === behind) clock.after(checkEvery, () => this.#decodeBehind(checked, behind))
+    dispatch()
   }
 
   #isConfirmedDelete({ message: { userId }, ...of }: Event): boolean {
@@ -77,12 +97,22 @@ export class DeletionCheck {
     return suppressions !== undefined && isConfirmedDelete(suppressions, of)
   }
 
-  #hold(open: AdmittedRecord): readonly AdmittedRecord[] {
-    const behind: AdmittedRecord[] = []
-    const { processor } = open
-    const waiting: Waiting = this.#waiting.get(processor) ?? new Map()
-    this.#waiting.set(processor, waiting.set(keyTextOf(open), behind))
+  /**
+   * Returns the list of the records that wait behind a delete. Records that still wait behind an
+   * earlier delete of the same user wait behind this one from now on.
+   */
+  #hold(open: AdmittedRecord): Fifo<AdmittedRecord> {
+    const waiting = this.#waitingIn(open.processor)
+    const behind = new Fifo<AdmittedRecord>()
+    for (const each of waiting.get(keyTextOf(open)) ?? []) behind.push(each)
+    waiting.set(keyTextOf(open), behind)
     return behind
+  }
+
+  #waitingIn(processor: PartitionProcessor): Waiting {
+    const waiting: Waiting = this.#waiting.get(processor) ?? new Map()
+    this.#waiting.set(processor, waiting)
+    return waiting
   }
 }
 

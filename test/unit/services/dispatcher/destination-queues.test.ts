@@ -35,6 +35,31 @@ it('a queue that waits for a host permit resumes when a rebalance drops the deli
   expect(queues.take()?.target).toBe(queues.of('crm'))
 })
 
+it.each<[string, (queues: DestinationQueues, blocked: Delivery) => void]>([
+  [
+    'were emptied by spillover',
+    (queues, { target, of }) => queues.drainMatching(target, of.processor as PartitionProcessor, 1, () => true),
+  ],
+  [
+    'have had their turn for another reason',
+    (queues, { target }) => {
+      queues.wake(target)
+      queues.take()
+    },
+  ],
+])('queues that %s leave the turn to a queue that still waits for a permit', (_, leave) => {
+  const queues = new DestinationQueues({ hasFairShare: () => true })
+  const blocked = Array.from({ length: 100 }, (_, index) => {
+    push(queues, `d${index}`)
+    const delivery = queues.take() as Delivery
+    queues.block(delivery)
+    return delivery
+  })
+  for (const delivery of blocked.slice(0, -1)) leave(queues, delivery)
+  queues.unblock([])
+  expect(queues.take()).toBe(blocked.at(-1))
+})
+
 it('the next delivery of a key gets its turn after queues that wait for a permit', () => {
   const queues = new DestinationQueues({ hasFairShare: () => true })
   for (const id of ['crm', 'crm', 'erp']) push(queues, id, 'user')

@@ -81,6 +81,38 @@ describe('a delete is delivered only if it was requested', () => {
       expect(harness.log.committed('live', harness.topics.events)).toBe(2)
     })
 
+    it('a later event of its user that needs a schema keeps its place before the events behind it', async () => {
+      const harness = await cutOff()
+      const deleted = deleteAt(harness.clock.now())
+      harness.write(deleted)
+      await harness.advance(1)
+      const eventOf = (id: string): Event => ({
+        ...{ ...deleted, destinationId: undefined, origin: undefined },
+        receivedAt: harness.clock.now(),
+        message: trackMessage(id, { userId: 'ada' }),
+      })
+      const writeWithSchema = (schemaId: number, event: Event): void => {
+        const value = `schema:${schemaId}:${harness.codec.encode(event).toString()}`
+        harness.log.write(harness.topics.events, Buffer.from(value), 'ada')
+      }
+      writeWithSchema(7, eventOf('m1'))
+      harness.write(eventOf('m2'))
+      writeWithSchema(8, deleted)
+      harness.write(eventOf('m3'))
+      await harness.advance(100)
+      harness.codec.registryIsDown = true
+      harness.follower.isCutOff = false
+      await harness.advance(1_000)
+      expect(types(harness)).toEqual(['delete'])
+      harness.codec.registryIsDown = false
+      harness.write(eventOf('m4'))
+      await harness.advance(5_000)
+      const ids = harness.calls.map(({ call }) => call.headers['X-Message-Id'])
+      const { messageId } = deleted.message
+      expect(ids).toEqual([messageId, 'm1', 'm2', messageId, 'm3', 'm4'])
+      expect(harness.log.committed('live', harness.topics.events)).toBe(6)
+    })
+
     it('forged deletes do not delay other users, and are dead-lettered', async () => {
       const harness = await cutOff()
       const forged = deleteAt(harness.clock.now())
