@@ -96,9 +96,10 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
     if (key === null) return logger.error({ topic, partition, offset }, keyless)
     if (value !== null && marks === undefined) return logger.error({ topic, partition, offset }, undecodable)
     const userId = key.toString()
-    if (writes.isLost(userId, record)) return
     const madeOf = headers[basedOnHeader]
+    const previous = index.get(userId)
     index.apply(userId, marks, offset, madeOf === undefined ? undefined : Number(madeOf))
+    writes.readBack(userId, record, previous)
   }
 
   function onCurrent(asOf: number): void {

@@ -76,19 +76,17 @@ export class SuppressionWrites {
   }
 
   /**
-   * Whether this process wrote the record, but based it on an outdated value. If so, the process
-   * does not apply the record, and writes the change again, based on the current value.
+   * Call it with each record after it has been applied to the index. `previous` is the user's
+   * record before that. If this process wrote the record, the change has ended, unless it was based
+   * on an outdated value: then the process writes the change again, based on the current value.
    */
-  isLost(userId: string, { headers }: LogRecord): boolean {
+  readBack(userId: string, { headers }: LogRecord, previous: UserSuppressions | undefined): void {
     const id = headers[writeHeader] ?? ''
     const own = this.#inProgress.get(id)
-    if (own === undefined) return false
+    if (own === undefined) return
     this.#inProgress.delete(id)
-    const current = this.#deps.index.get(userId)
-    const isLost = current !== own.before
-    if (isLost) this.#write({ ...own, before: current })
-    else own.end(undefined)
-    return isLost
+    if (previous === own.before) own.end(undefined)
+    else this.#write({ ...own, before: this.#deps.index.get(userId) })
   }
 
   /**

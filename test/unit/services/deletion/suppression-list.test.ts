@@ -181,6 +181,24 @@ describe('changes', () => {
     expect(other.marks.get('ada')).toEqual(all)
   })
 
+  it('that lose against a tombstone leave the same list in each process', async () => {
+    const other = await process()
+    const now = clock.now()
+    write('ada', deletedAt(now, true, 'web'))
+    await settle()
+    const both = [
+      other.marks.update('ada', () => undefined),
+      marks.update('ada', deleting(deletedAt(now, false, 'app'))),
+    ]
+    await settle()
+    await Promise.all(both)
+    const started = await process()
+    const all = [deletedAt(now, true, 'web'), deletedAt(now, false, 'app')]
+    for (const each of [marks, other.marks, started.marks]) expect(each.get('ada')).toEqual(all)
+    expect(await marks.compact(10)).toBe(0)
+    expect(await other.marks.compact(10)).toBe(0)
+  })
+
   it('by one process concurrently both take effect', async () => {
     const now = clock.now()
     const both = ['web', 'app'].map(source => marks.update('ada', deleting(deletedAt(now, false, source))))
