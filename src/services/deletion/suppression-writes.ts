@@ -25,6 +25,8 @@ interface Deps {
 }
 
 interface Write {
+  /** The value of the header `write` in each record of this write. */
+  readonly id: string
   readonly userId: string
   readonly change: ChangeSuppressions
   /** The user's record before the change: the value on which the change is based. */
@@ -62,8 +64,11 @@ export class SuppressionWrites {
   update(userId: string, change: ChangeSuppressions): Promise<void> {
     const { clock, topic } = this.#deps
     const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const id = clock.id()
     const cancel: Cancel = clock.after(readBackLimit, () => {
-      this.#abandon(end)
+      // If the record is read back later, it counts as the record of a writer that has crashed: it
+      // is merged, and never written again.
+      this.#inProgress.delete(id)
       reject(readBackTooLate(topic))
     })
     const end = (error: Error | undefined): void => {
@@ -71,7 +76,7 @@ export class SuppressionWrites {
       if (error === undefined) resolve()
       else reject(error)
     }
-    this.#write({ userId, change, before: this.#deps.index.get(userId), end })
+    this.#write({ id, userId, change, before: this.#deps.index.get(userId), end })
     return promise
   }
 
@@ -89,24 +94,11 @@ export class SuppressionWrites {
     else this.#write({ ...own, before: this.#deps.index.get(userId) })
   }
 
-  /**
-   * Stops waiting for the record of a change that was rejected. If the record is read back later,
-   * it counts as the record of a writer that has crashed: it is merged, and never written again.
-   */
-  #abandon(end: Write['end']): void {
-    for (const [id, write] of this.#inProgress) {
-      if (write.end !== end) continue
-      this.#inProgress.delete(id)
-      return
-    }
-  }
-
   #write(write: Write): void {
-    const { producer, topic, clock, index } = this.#deps
-    const { userId, change, before, end } = write
+    const { producer, topic, index } = this.#deps
+    const { id, userId, change, before, end } = write
     const after = change(before)
     if (before === undefined && after === undefined) return end(undefined)
-    const id = clock.id()
     this.#inProgress.set(id, write)
     const value = after === undefined ? null : Buffer.from(encodeSuppressions(after))
     const headers = { [writeHeader]: id, [basedOnHeader]: String(index.offsetOf(userId) ?? -1) }
