@@ -62,7 +62,7 @@ export class SuppressionWrites {
   }
 
   update(userId: string, change: ChangeSuppressions): Promise<void> {
-    const { clock, topic } = this.#deps
+    const { clock, topic, index } = this.#deps
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const id = clock.id()
     const cancel: Cancel = clock.after(readBackLimit, () => {
@@ -76,26 +76,26 @@ export class SuppressionWrites {
       if (error === undefined) resolve()
       else reject(error)
     }
-    this.#write({ id, userId, change, before: this.#deps.index.get(userId), end })
+    this.#write({ id, userId, change, before: index.get(userId), end }, index)
     return promise
   }
 
   /**
-   * Call it with each record after it has been applied to the index. `previous` is the user's
-   * record before that. If this process wrote the record, the change has ended, unless it was based
-   * on an outdated value: then the process writes the change again, based on the current value.
+   * Call it with each record after it has been applied to `index`. `previous` is the user's record
+   * before that. If this process wrote the record, the change has ended, unless it was based on an
+   * outdated value: then the process writes the change again, based on the current value.
    */
-  readBack(userId: string, { headers }: LogRecord, previous: UserSuppressions | undefined): void {
+  readBack(userId: string, { headers }: LogRecord, previous: UserSuppressions | undefined, index: Deps['index']): void {
     const id = headers[writeHeader] ?? ''
     const own = this.#inProgress.get(id)
     if (own === undefined) return
     this.#inProgress.delete(id)
     if (previous === own.before) own.end(undefined)
-    else this.#write({ ...own, before: this.#deps.index.get(userId) })
+    else this.#write({ ...own, before: index.get(userId) }, index)
   }
 
-  #write(write: Write): void {
-    const { producer, topic, index } = this.#deps
+  #write(write: Write, index: Deps['index']): void {
+    const { producer, topic } = this.#deps
     const { id, userId, change, before, end } = write
     const after = change(before)
     if (before === undefined && after === undefined) return end(undefined)
