@@ -114,6 +114,8 @@ interface Held {
    * record must write this offset to its headers (see `madeOf` in `apply`).
    */
   readonly offset: number
+  /** The partition of the suppressions topic that has the user's records. */
+  readonly partition: number
 }
 
 /**
@@ -144,8 +146,10 @@ export class SuppressionIndex {
    * - Any other `madeOf` shows that the writer did not know the user's record in this index. The
    *   suppressions of both records are then valid until a process writes one record with all of
    *   them.
+   *
+   * `offset` and `partition` are the position of the record.
    */
-  apply(userId: string, suppressions: UserSuppressions | undefined, offset = 0, madeOf?: number): void {
+  apply(userId: string, suppressions: UserSuppressions | undefined, offset = 0, madeOf?: number, partition = 0): void {
     const held = this.#byUser.get(userId)
     if (held !== undefined && madeOf !== undefined && madeOf !== held.offset) {
       this.#incomplete.add(userId)
@@ -154,7 +158,18 @@ export class SuppressionIndex {
     }
     this.#incomplete.delete(userId)
     if (suppressions === undefined) this.#byUser.delete(userId)
-    else this.#byUser.set(userId, { suppressions, offset })
+    else this.#byUser.set(userId, { suppressions, offset, partition })
+  }
+
+  /** Replaces the users of a partition of the suppressions topic with the users of `rebuilt`. */
+  replace(partition: number, rebuilt: SuppressionIndex): void {
+    for (const [userId, held] of this.#byUser) {
+      if (held.partition !== partition) continue
+      this.#byUser.delete(userId)
+      this.#incomplete.delete(userId)
+    }
+    for (const [userId, held] of rebuilt.#byUser) this.#byUser.set(userId, held)
+    for (const userId of rebuilt.#incomplete) this.#incomplete.add(userId)
   }
 
   get(userId: string): UserSuppressions | undefined {

@@ -85,6 +85,13 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
   const index = new SuppressionIndex(lasts)
   const writes = new SuppressionWrites({ producer, topic, clock, index })
   const listeners: (() => void)[] = []
+  const lastOffsets = new Map<number, number>()
+  /**
+   * By partition: the suppressions that are being computed while the follower reads the partition
+   * again from its beginning, after it was truncated. Until the follower reaches the end, callers
+   * get the previous suppressions from `index`.
+   */
+  const rebuilt = new Map<number, SuppressionIndex>()
   let knownUntil = Number.NEGATIVE_INFINITY
 
   const age = (): DurationMs => durationMs(clock.boottime() - knownUntil)
@@ -92,16 +99,22 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
 
   function onRecord(record: LogRecord): void {
     const { key, value, headers, partition, offset } = record
+    if (offset <= (lastOffsets.get(partition) ?? -1)) rebuilt.set(partition, new SuppressionIndex(lasts))
+    lastOffsets.set(partition, offset)
+    const into = rebuilt.get(partition) ?? index
     const marks = value === null ? undefined : decodeSuppressions(value.toString())
     if (key === null) return logger.error({ topic, partition, offset }, keyless)
     if (value !== null && marks === undefined) return logger.error({ topic, partition, offset }, undecodable)
     const userId = key.toString()
-    if (writes.isLost(userId, record)) return
     const madeOf = headers[basedOnHeader]
-    index.apply(userId, marks, offset, madeOf === undefined ? undefined : Number(madeOf))
+    const previous = into.get(userId)
+    into.apply(userId, marks, offset, madeOf === undefined ? undefined : Number(madeOf), partition)
+    writes.readBack(userId, record, previous, into)
   }
 
   function onCurrent(asOf: number): void {
+    for (const [partition, users] of rebuilt) index.replace(partition, users)
+    rebuilt.clear()
     const wasCurrent = isCurrent()
     knownUntil = asOf
     if (!wasCurrent && isCurrent()) for (const listener of listeners) listener()

@@ -25,6 +25,8 @@ interface Deps {
 }
 
 interface Write {
+  /** The value of the header `write` in each record of this write. */
+  readonly id: string
   readonly userId: string
   readonly change: ChangeSuppressions
   /** The user's record before the change: the value on which the change is based. */
@@ -60,10 +62,13 @@ export class SuppressionWrites {
   }
 
   update(userId: string, change: ChangeSuppressions): Promise<void> {
-    const { clock, topic } = this.#deps
+    const { clock, topic, index } = this.#deps
     const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const id = clock.id()
     const cancel: Cancel = clock.after(readBackLimit, () => {
-      this.#abandon(end)
+      // If the record is read back later, it counts as the record of a writer that has crashed: it
+      // is merged, and never written again.
+      this.#inProgress.delete(id)
       reject(readBackTooLate(topic))
     })
     const end = (error: Error | undefined): void => {
@@ -71,44 +76,29 @@ export class SuppressionWrites {
       if (error === undefined) resolve()
       else reject(error)
     }
-    this.#write({ userId, change, before: this.#deps.index.get(userId), end })
+    this.#write({ id, userId, change, before: index.get(userId), end }, index)
     return promise
   }
 
   /**
-   * Whether this process wrote the record, but based it on an outdated value. If so, the process
-   * does not apply the record, and writes the change again, based on the current value.
+   * Call it with each record after it has been applied to `index`. `previous` is the user's record
+   * before that. If this process wrote the record, the change has ended, unless it was based on an
+   * outdated value: then the process writes the change again, based on the current value.
    */
-  isLost(userId: string, { headers }: LogRecord): boolean {
+  readBack(userId: string, { headers }: LogRecord, previous: UserSuppressions | undefined, index: Deps['index']): void {
     const id = headers[writeHeader] ?? ''
     const own = this.#inProgress.get(id)
-    if (own === undefined) return false
+    if (own === undefined) return
     this.#inProgress.delete(id)
-    const current = this.#deps.index.get(userId)
-    const isLost = current !== own.before
-    if (isLost) this.#write({ ...own, before: current })
-    else own.end(undefined)
-    return isLost
+    if (previous === own.before) own.end(undefined)
+    else this.#write({ ...own, before: index.get(userId) }, index)
   }
 
-  /**
-   * Stops waiting for the record of a change that was rejected. If the record is read back later,
-   * it counts as the record of a writer that has crashed: it is merged, and never written again.
-   */
-  #abandon(end: Write['end']): void {
-    for (const [id, write] of this.#inProgress) {
-      if (write.end !== end) continue
-      this.#inProgress.delete(id)
-      return
-    }
-  }
-
-  #write(write: Write): void {
-    const { producer, topic, clock, index } = this.#deps
-    const { userId, change, before, end } = write
+  #write(write: Write, index: Deps['index']): void {
+    const { producer, topic } = this.#deps
+    const { id, userId, change, before, end } = write
     const after = change(before)
     if (before === undefined && after === undefined) return end(undefined)
-    const id = clock.id()
     this.#inProgress.set(id, write)
     const value = after === undefined ? null : Buffer.from(encodeSuppressions(after))
     const headers = { [writeHeader]: id, [basedOnHeader]: String(index.offsetOf(userId) ?? -1) }

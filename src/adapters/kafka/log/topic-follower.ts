@@ -279,11 +279,13 @@ export class FollowedPartition {
   }
 
   /**
-   * Continues at another position. `#goal` is discarded, because the log may have been truncated
-   * below it.
+   * Continues at another position. The log may have been truncated, so `#goal` is discarded, and
+   * the partition counts as unread until its end is reached: the follower must not report progress
+   * while it reads the log again.
    */
   moveTo(position: number): void {
     this.position = position
+    this.asOf = Number.NEGATIVE_INFINITY
     this.#goal = undefined
   }
 }

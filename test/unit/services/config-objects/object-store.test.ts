@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
 import { encodeRecord, type ObjectRecord } from '../../../../src/core/config-objects/object-record.ts'
-import type { TopicFollower, TopicFollowerHandlers } from '../../../../src/core/ports.ts'
 import { createObjectStore } from '../../../../src/services/config-objects/object-store.ts'
 import { recordOf } from '../../../support/builders.ts'
 import { ConfigTopicHarness, configTopic } from '../../../support/config-objects/harness.ts'
@@ -12,6 +11,7 @@ import {
   sealedValue,
   secondKey,
 } from '../../../support/config-objects/objects.ts'
+import { ScriptedFollower } from '../../../support/kafka/scripted-follower.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
@@ -82,31 +82,13 @@ describe('the object store', () => {
     const first = objectRecord({ value })
     const lost = objectRecord({ value, version: 2, action: 'updated', writeId: 'lost' })
     const other = objectRecord({ value, version: 2, action: 'updated', writeId: 'other', by: 'bob' })
-    follower.deliver(0, first, lost)
-    follower.deliver(0, first, other)
+    const at = (offset: number, record: ObjectRecord) =>
+      recordOf({ ...encodeRecord(record), topic: configTopic, offset })
+    follower.deliver(at(0, first), at(1, lost))
+    follower.deliver(at(0, first), at(1, other))
     expect(store.known(crm)?.writeId).toBe('lost')
     follower.becomeCurrent()
     expect(store.known(crm)).toMatchObject({ version: 2, by: 'bob' })
     expect(store.changes()).toHaveLength(2)
   })
 })
-
-/** A follower that delivers the records that the test passes to it. */
-class ScriptedFollower implements TopicFollower {
-  #handlers: TopicFollowerHandlers | undefined
-
-  async start(handlers: TopicFollowerHandlers): Promise<void> {
-    this.#handlers = handlers
-  }
-
-  async stop(): Promise<void> {}
-
-  deliver(offset: number, ...records: readonly ObjectRecord[]): void {
-    for (const [index, record] of records.entries())
-      this.#handlers?.onRecord(recordOf({ ...encodeRecord(record), topic: configTopic, offset: offset + index }))
-  }
-
-  becomeCurrent(): void {
-    this.#handlers?.onCurrent(0)
-  }
-}

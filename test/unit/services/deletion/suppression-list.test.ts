@@ -1,9 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { encodeSuppressions, mergeSuppressions, type Suppression } from '../../../../src/core/deletion/suppressions.ts'
+import type { TopicFollower } from '../../../../src/core/ports.ts'
 import { durationMs, type EpochMs, epochMs } from '../../../../src/core/time.ts'
 import { createSuppressionList, type SuppressionList } from '../../../../src/services/deletion/suppression-list.ts'
+import { recordOf } from '../../../support/builders.ts'
 import type { MemoryFollower } from '../../../support/kafka/memory-follower.ts'
 import { MemoryLog } from '../../../support/kafka/memory-log.ts'
+import { ScriptedFollower } from '../../../support/kafka/scripted-follower.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
@@ -19,8 +22,9 @@ let marks: SuppressionList
 const lasts = durationMs(30 * 24 * 3_600_000)
 
 /** Starts another process that follows the same topic of suppressions. */
-async function process(): Promise<{ marks: SuppressionList; follower: MemoryFollower }> {
-  const own = log.follower(topic)
+const process = () => processWith(log.follower(topic))
+
+async function processWith<T extends TopicFollower>(own: T): Promise<{ marks: SuppressionList; follower: T }> {
   const created = createSuppressionList({ follower: own, producer: log.producer(), topic, lasts, clock, logger })
   await created.start()
   return { marks: created, follower: own }
@@ -72,6 +76,30 @@ describe('the suppression list', () => {
     expect(logger.lines).toMatchObject([
       { level: 'error', line: expect.stringMatching(line), fields: { topic, partition: 0, offset: 1 } },
     ])
+  })
+})
+
+describe('the list after a truncation of one partition', () => {
+  const at = (offset: number, partition: number, key: string, basedOn: number, ...list: Suppression[]) =>
+    recordOf({
+      ...{ topic, partition, offset, key: Buffer.from(key), headers: { 'made-of': String(basedOn) } },
+      value: list.length === 0 ? null : Buffer.from(encodeSuppressions(list)),
+    })
+
+  it('has the users of the new log when the follower has read it to its end, and until then the previous ones', async () => {
+    const scripted = new ScriptedFollower()
+    const { marks } = await processWith(scripted)
+    const now = clock.now()
+    const [suppressed, lifted] = [deletedAt(now, true), deletedAt(now)]
+    scripted.deliver(at(0, 1, 'dan', -1, suppressed), at(0, 0, 'ada', -1, suppressed), at(1, 0, 'ada', 0, lifted))
+    scripted.deliver(at(2, 0, 'bob', -1, suppressed))
+    scripted.becomeCurrent()
+    scripted.deliver(at(0, 0, 'ada', -1, suppressed), at(1, 0, 'ada', 0, lifted), at(2, 0, 'cleo', -1, suppressed))
+    const all = () => ['ada', 'bob', 'cleo', 'dan'].map(user => marks.get(user))
+    expect(all()).toEqual([[lifted], [suppressed], undefined, [suppressed]])
+    scripted.becomeCurrent()
+    expect(all()).toEqual([[lifted], undefined, [suppressed], [suppressed]])
+    expect(await marks.compact(10)).toBe(0)
   })
 })
 
@@ -179,6 +207,24 @@ describe('changes', () => {
     const all = [deletedAt(now, true, 'web'), deletedAt(now, false, 'app')]
     expect(marks.get('ada')).toEqual(all)
     expect(other.marks.get('ada')).toEqual(all)
+  })
+
+  it('that lose against a tombstone leave the same list in each process', async () => {
+    const other = await process()
+    const now = clock.now()
+    write('ada', deletedAt(now, true, 'web'))
+    await settle()
+    const both = [
+      other.marks.update('ada', () => undefined),
+      marks.update('ada', deleting(deletedAt(now, false, 'app'))),
+    ]
+    await settle()
+    await Promise.all(both)
+    const started = await process()
+    const all = [deletedAt(now, true, 'web'), deletedAt(now, false, 'app')]
+    for (const each of [marks, other.marks, started.marks]) expect(each.get('ada')).toEqual(all)
+    expect(await marks.compact(10)).toBe(0)
+    expect(await other.marks.compact(10)).toBe(0)
   })
 
   it('by one process concurrently both take effect', async () => {

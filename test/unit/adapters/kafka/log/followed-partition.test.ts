@@ -26,6 +26,14 @@ describe('the time up to which a partition is read', () => {
     expect(followed.asOf).toBe(asOf)
   })
 
+  it('is unknown after the log was truncated, until its end is reached', () => {
+    const followed = new FollowedPartition(0, 0)
+    followed.fetchedTo(5, 5, 10)
+    followed.moveTo(0)
+    followed.fetchedTo(1, 3, 20)
+    expect(followed.asOf).toBe(never)
+  })
+
   it('ignores an earlier end of the log after the log was truncated', () => {
     const followed = new FollowedPartition(0, 0)
     followed.fetchedTo(50, 100, 10)

@@ -1,0 +1,20 @@
+import type { LogRecord, TopicFollower, TopicFollowerHandlers } from '../../../src/core/ports.ts'
+
+/** A follower that delivers the records that the test passes to it. */
+export class ScriptedFollower implements TopicFollower {
+  #handlers: TopicFollowerHandlers | undefined
+
+  async start(handlers: TopicFollowerHandlers): Promise<void> {
+    this.#handlers = handlers
+  }
+
+  async stop(): Promise<void> {}
+
+  deliver(...records: readonly LogRecord[]): void {
+    for (const record of records) this.#handlers?.onRecord(record)
+  }
+
+  becomeCurrent(): void {
+    this.#handlers?.onCurrent(0)
+  }
+}
