@@ -97,8 +97,8 @@ export interface DispatcherService {
   /** Resolves when both groups have been joined. */
   start(): Promise<void>
   /**
-   * Starts no further attempts, waits for requests and appends in progress, commits the offsets,
-   * and leaves the groups.
+   * Admits no further records, starts no further attempts, waits for requests and appends in
+   * progress, commits the offsets, and leaves the groups.
    */
   stop(): Promise<void>
   health(): Health
@@ -192,7 +192,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
     async stop() {
       phase = 'stopping'
       for (const task of tasks) task.stop()
-      starter.close()
+      admission.close([...livePartitions.processors(), ...retryPartitions.processors()])
       following.stop()
       if (!(await drain({ clock, isBusy, handOver }))) logger.warn({ waitedMs: flowLimits.drain.timeout }, notDrained)
       notices.stop()

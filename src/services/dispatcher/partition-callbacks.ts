@@ -22,6 +22,7 @@ export class DispatcherPartitionCallbacks implements Admission {
   readonly #starter: AttemptStarter
   readonly #notices: Pick<Notices, 'handOver'>
   readonly #gate: OwnershipGate
+  #isClosed = false
 
   constructor({ intake, starter, notices, gate }: Parts) {
     this.#intake = intake
@@ -34,8 +35,18 @@ export class DispatcherPartitionCallbacks implements Admission {
     return this.#starter.isStalled
   }
 
-  assigned(): void {
-    // The dispatcher has nothing to load before it admits records, so this callback is empty.
+  assigned(processor: PartitionProcessor): void {
+    if (this.#isClosed) processor.pause('stopping')
+  }
+
+  /**
+   * Stops the admission of records and prevents further attempts. Otherwise, invalid records that
+   * are admitted during a stop would start appends and prolong the stop.
+   */
+  close(processors: readonly PartitionProcessor[]): void {
+    this.#isClosed = true
+    for (const processor of processors) processor.pause('stopping')
+    this.#starter.close()
   }
 
   admit(record: LogRecord, processor: PartitionProcessor): void {

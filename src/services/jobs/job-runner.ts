@@ -43,6 +43,7 @@ export function createJobRunner(deps: Deps): JobRunner {
   const running = new Map<string, { readonly owned: OwnedJob; readonly ended: Promise<void> }>()
   let isStopped = false
   let cancel: Cancel = () => undefined
+  let claiming: Promise<void> = Promise.resolve()
 
   store.listen(job => running.get(jobKeyOf(job))?.owned.noteChange())
 
@@ -87,7 +88,10 @@ export function createJobRunner(deps: Deps): JobRunner {
 
   function check(): void {
     if (isStopped) return
-    cancel = clock.after(checkEvery, () => void claim().then(check))
+    cancel = clock.after(checkEvery, () => {
+      claiming = claim()
+      void claiming.then(check)
+    })
   }
 
   return {
@@ -101,6 +105,8 @@ export function createJobRunner(deps: Deps): JobRunner {
     async stop() {
       isStopped = true
       cancel()
+      // A claim that is being written may still add a job, which must also be released.
+      await claiming
       for (const { owned } of running.values()) owned.stop('stopping')
       await Promise.all([...running.values()].map(({ ended }) => ended))
     },

@@ -15,8 +15,9 @@ const { resumeBelow, notDueBelow } = flowLimits.prefetch
  * - `schema`, `audience`: its next record needs a schema or an audience that this process does not
  *   know.
  * - `restore`: its audience memberships are being loaded.
+ * - `stopping`: the process stops. This reason is never removed.
  */
-export type PauseReason = 'backlog' | 'not_due' | 'schema' | 'audience' | 'restore'
+export type PauseReason = 'backlog' | 'not_due' | 'schema' | 'audience' | 'restore' | 'stopping'
 
 interface Deps {
   readonly consumer: LogConsumer

@@ -53,6 +53,18 @@ describe('a record with one destination done when its partition is handed over',
     expect(harness.log.committed('live', harness.topics.events)).toBe(20)
   })
 
+  it('SIGTERM: no record is admitted while requests in progress end', async () => {
+    const { harness } = await setUp(['fast'], 1)
+    const stopped = harness.service.stop()
+    await harness.advance(100)
+    harness.log.write(harness.topics.events, Buffer.from('invalid'), null)
+    await harness.advance(1_000)
+    expect(harness.log.records(harness.topics.deadLetter)).toEqual([])
+    await harness.advance(10_000)
+    await stopped
+    expect(harness.log.committed('live', harness.topics.events)).toBe(0)
+  })
+
   it('revocation: the last commit says which destinations are done', async () => {
     const { harness, ids, nextOwner } = await setUp(['fast', 'other'], 20)
     const partition = { topic: harness.topics.events, partition: 0 }
