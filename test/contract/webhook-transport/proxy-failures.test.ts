@@ -75,7 +75,7 @@ describe.each(adapters)('%s: a proxy', (_, create) => {
     const early = answer(200)
     const proxy = await proxyServer({ established: [`HTTP/1.1 200 OK\r\n\r\n${early}`] })
     const target = await receiver(ok, tls)
-    const result = await caller(create, { network: through(trusting, proxy), timeoutMs: 500 }).post(target.url())
+    const result = await caller(create, { network: through(trusting, proxy) }).post(target.url())
     expect(result).toMatchObject({ kind: 'failed', phase: 'exchange', code: 'HPE_INVALID_RESPONSE' })
     expect(classify(result)).toBe('bad_response')
     expect(target.requests).toEqual([])
