@@ -35,7 +35,8 @@ export interface ResponseBody {
 
 /**
  * The step at which a request failed.
- * - `auth`: there was no access token, so nothing was sent.
+ * - `auth`: there was no access token, so nothing was sent; or the endpoint refused the token with
+ *   401, but will probably accept a later one.
  * - `address`: the address is not allowed, so nothing was sent.
  * - `dns`, `connect`, `tls`: the connection to the endpoint could not be opened.
  * - `proxy`: the proxy failed or refused, so nothing was sent to the endpoint.

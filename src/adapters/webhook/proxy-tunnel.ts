@@ -11,11 +11,12 @@ import type { ConnectionPhase } from './connection-progress.ts'
 import { isLoopbackName } from './resolver.ts'
 
 /**
- * No tunnel could be opened. The phase is `proxy` when the proxy failed or refused, and `connect`
- * when the proxy reports that it cannot reach the endpoint.
+ * No tunnel could be opened. The phase is `proxy` when the proxy failed or refused, `connect` when
+ * the proxy reports that it cannot reach the endpoint, and `exchange` when bytes arrived through
+ * the tunnel before a request was sent.
  */
 export class TunnelFailure extends Error {
-  readonly phase: CallPhase & ('proxy' | 'connect')
+  readonly phase: CallPhase & ('proxy' | 'connect' | 'exchange')
   readonly code: string
 
   constructor(phase: TunnelFailure['phase'], code: string, message: string, cause?: Error) {
@@ -178,9 +179,12 @@ class TunnelInProgress implements OpeningTunnel {
     const { statusCode = 0, statusMessage = '', headers } = response
     const verdict = judgeConnectResponse(statusCode, String(headers['proxy-status'] ?? ''))
     if (verdict === 'open') {
-      // `head` has bytes that the endpoint sent before it got a request. They are returned to the
-      // socket, so that the HTTP client reads them first and rejects them.
-      if (head.length > 0) socket.unshift(head)
+      if (head.length > 0) {
+        // HTTP and TLS servers send nothing before they get a request. got would take these bytes
+        // for the response, and undici would open new tunnels until the deadline.
+        this.#fail(new TunnelFailure('exchange', 'HPE_INVALID_RESPONSE', 'bytes arrived before the request was sent'))
+        return
+      }
       this.#isOver = true
       this.#callbacks.onOpen(socket)
       return

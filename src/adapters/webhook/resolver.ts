@@ -4,8 +4,8 @@ import type { Cancel, Clock } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
 
 /**
- * Resolves a host name to all its addresses. Rejects with an Error that has a `code` (`ENOTFOUND`,
- * `ETIMEOUT`, …).
+ * Resolves a host name to its addresses, at most 16 of each family. Rejects with an Error that has
+ * a `code` (`ENOTFOUND`, `ETIMEOUT`, …).
  */
 export type Resolve = (name: string) => Promise<readonly LookupAddress[]>
 
@@ -29,6 +29,12 @@ export interface Resolver {
  * short enough for a DNS change to take effect soon.
  */
 const keptMs = 5_000
+/**
+ * Maximum number of addresses per family that are used. Each new connection checks all these
+ * addresses, and a customer's name servers can return thousands. If the addresses do not respond, a
+ * request has time to try two or three of them.
+ */
+const maxPerFamily = 16
 /** How long the addresses of one family wait for those of the other family (RFC 8305 §3). */
 const graceMs = durationMs(50)
 const queryTimeoutMs = 1_000
@@ -131,7 +137,7 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
       // Names in the domains `localhost` and `invalid` are never sent to a name server (RFC 6761).
       if (isLoopbackName(name)) return Promise.resolve(loopback)
       if (name === 'invalid' || name.endsWith('.invalid')) return Promise.reject(notFound(name))
-      return once(name, () => find(name))
+      return once(name, async () => limited(await find(name)))
     },
     close: () => sources.cancel(),
   }
@@ -144,6 +150,12 @@ export function isLoopbackName(name: string): boolean {
 
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)
 const notFound = (name: string): Error => Object.assign(new Error(`${name} ENOTFOUND`), { code: 'ENOTFOUND' })
+
+/** The first `maxPerFamily` addresses of each family, in the same order. */
+function limited(addresses: readonly LookupAddress[]): readonly LookupAddress[] {
+  const used = new Set([4, 6].flatMap(family => addresses.filter(one => one.family === family).slice(0, maxPerFamily)))
+  return addresses.filter(one => used.has(one))
+}
 
 /** The addresses of a name in the text of a hosts file. */
 function listedIn(text: string, name: string): readonly LookupAddress[] {

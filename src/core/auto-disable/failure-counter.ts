@@ -23,8 +23,9 @@ export function evidenceOf(attempt: Pick<Attempt, 'calls' | 'isHeldUpByOthers'>)
 
 /**
  * Whether an outcome counts as a failure of the endpoint. These outcomes do not count: `auth` and
- * `proxy`, because the endpoint got no request; `http_429`, because the endpoint works; `internal`,
- * which is a bug in Hookline; and `blocked_address`, which follows from Hookline's settings.
+ * `proxy`, because the endpoint is not the cause; `http_429`, because the endpoint works;
+ * `internal`, which is a bug in Hookline; and `blocked_address`, which follows from Hookline's
+ * settings.
  */
 const isFailureOfEndpoint = (outcome: Outcome): boolean =>
   isOfEndpoint(outcome) && outcome !== 'http_429' && outcome !== 'internal' && outcome !== 'blocked_address'

@@ -182,8 +182,8 @@ const retryable: ReadonlySet<string> = new Set(retryableOutcomes)
 const refused: ReadonlySet<string> = new Set(refusedOutcomes)
 
 /**
- * Whether an outcome depends on the endpoint. `auth` and `proxy` do not: the authorization server
- * or the proxy failed, and the endpoint got no request.
+ * Whether an outcome depends on the endpoint. `auth` and `proxy` do not: Hookline had no valid
+ * access token, or the proxy failed.
  */
 export const isOfEndpoint = (outcome: Outcome): boolean => outcome !== 'auth' && outcome !== 'proxy'
 

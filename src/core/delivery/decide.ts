@@ -77,8 +77,8 @@ export const retryAfterOf = ({ calls }: Pick<Attempt, 'calls'>, now: EpochMs): D
   smallest(calls.map(call => (isRetryable(call.outcome) ? parseRetryAfter(call.retryAfter, now) : undefined)))
 
 /**
- * Whether a failed attempt is retryable only because the authorization server gave no token: all
- * its retryable outcomes are `auth`. During the retry window, the delivery is then deferred, and
+ * Whether a failed attempt is retryable only because Hookline had no valid access token: all its
+ * retryable outcomes are `auth`. During the retry window, the delivery is then deferred, and
  * this attempt does not use up the schedule.
  */
 export function isWithoutToken({ calls }: Pick<Attempt, 'calls'>): boolean {

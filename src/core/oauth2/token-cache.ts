@@ -4,8 +4,8 @@ import type { EpochMs } from '../time.ts'
 import { tokenLimits } from './token-limits.ts'
 import type { TokenFailure, TokenResult } from './token-response.ts'
 
-const { renewPart, maxRenewMs, unusedPart, maxUnusedMs, backoffMs, maxBackoffMs, maxRetryAfterMs, replaceEveryMs } =
-  tokenLimits
+const { renewPart, maxRenewMs, unusedPart, maxUnusedMs, backoffMs, maxBackoffMs, maxRetryAfterMs } = tokenLimits
+const { replaceEveryMs, replaceAcceptedEveryMs, acceptedForMs } = tokenLimits
 
 /**
  * An access token. Compare tokens by identity: two objects are different tokens even if their
@@ -38,23 +38,24 @@ export interface TokenCache {
   /** The failure of the last token request; `undefined` when it succeeded. */
   readonly failure: TokenFailure | undefined
   readonly requestFrom: number
-  /** The webhook URLs whose endpoint has accepted the current token. */
-  readonly acceptedBy: readonly string[]
+  /** For each webhook URL: when its endpoint last accepted a token. It is up to 1 s out of date. */
+  readonly acceptedAt: ReadonlyMap<string, number>
   /**
-   * For each webhook URL whose endpoint refused a token with 401: the time from which another
-   * refusal may start a token request again. Until then, a refusal is final, so an endpoint that
-   * refuses every token does not cause a token request for each delivery.
+   * For each webhook URL: when a token was last replaced because its endpoint refused it with 401.
    */
-  readonly replaceFrom: ReadonlyMap<string, number>
+  readonly replacedAt: ReadonlyMap<string, number>
 }
+
+/** `acceptedAt` is updated at most this often, because each update copies the map. */
+const acceptedStepMs = 1_000
 
 export const emptyTokenCache: TokenCache = {
   token: undefined,
   failures: 0,
   failure: undefined,
   requestFrom: Number.NEGATIVE_INFINITY,
-  acceptedBy: [],
-  replaceFrom: new Map(),
+  acceptedAt: new Map(),
+  replacedAt: new Map(),
 }
 
 export type TokenPlan =
@@ -95,31 +96,48 @@ export function withResult(
     renewAt: startedAt + lifetime - Math.min(lifetime * renewPart, maxRenewMs),
     expiresAt: startedAt + lifetime - Math.min(lifetime * unusedPart, maxUnusedMs),
   }
-  return { ...emptyTokenCache, token, replaceFrom: cache.replaceFrom }
+  return { ...emptyTokenCache, token, acceptedAt: cache.acceptedAt, replacedAt: cache.replacedAt }
 }
 
 /** Returns the cache after an endpoint has accepted a token. */
-export function withAcceptance(cache: TokenCache, token: Token, url: string): TokenCache {
-  if (cache.token !== token || cache.acceptedBy.includes(url)) return cache
-  const replaceFrom = cache.replaceFrom.has(url)
-    ? new Map([...cache.replaceFrom].filter(([refusing]) => refusing !== url))
-    : cache.replaceFrom
-  return { ...cache, acceptedBy: [...cache.acceptedBy, url], replaceFrom }
+export function withAcceptance(cache: TokenCache, url: string, now: number): TokenCache {
+  if (isWithin(acceptedStepMs, cache.acceptedAt.get(url), now)) return cache
+  return { ...cache, acceptedAt: new Map(cache.acceptedAt).set(url, now) }
+}
+
+/** A response with 401 to a request with `token`. */
+export interface Refusal {
+  readonly token: Token
+  /** The URL of the webhook. */
+  readonly url: string
+  /** Whether the request is the second one, after a first 401. */
+  readonly isRepeated: boolean
+  readonly now: number
 }
 
 export type RefusalPlan =
   /** Send the request once more, with another token. */
   | { readonly kind: 'repeat'; readonly cache: TokenCache }
+  /** A later token will probably be accepted: the delivery is deferred. */
+  | { readonly kind: 'defer' }
   /** Another token would not help: the 401 is the result. */
   | { readonly kind: 'final' }
 
-/** Decides what follows when an endpoint has refused a token with 401. */
-export function planAfterRefusal(cache: TokenCache, token: Token, url: string, now: number): RefusalPlan {
-  // Another request has already replaced this token, so this request can be repeated with the new
-  // one.
-  if (cache.token !== token) return { kind: 'repeat', cache }
-  const isRevoked = cache.acceptedBy.includes(url)
-  if (!isRevoked && now < (cache.replaceFrom.get(url) ?? Number.NEGATIVE_INFINITY)) return { kind: 'final' }
-  const replaceFrom = new Map(cache.replaceFrom).set(url, now + replaceEveryMs)
-  return { kind: 'repeat', cache: { ...cache, token: undefined, acceptedBy: [], replaceFrom } }
+/**
+ * Decides what follows when an endpoint has refused a token with 401. If the endpoint accepted a
+ * token of this destination recently, the credentials are probably right, so the delivery is not
+ * dead-lettered because of this 401. Another process may have invalidated the token.
+ */
+export function planAfterRefusal(cache: TokenCache, { token, url, isRepeated, now }: Refusal): RefusalPlan {
+  // Another request has already replaced this token, so the endpoint may accept the new one.
+  if (cache.token !== token) return isRepeated ? { kind: 'defer' } : { kind: 'repeat', cache }
+  const hasAccepted = isWithin(acceptedForMs, cache.acceptedAt.get(url), now)
+  const intervalMs = hasAccepted ? replaceAcceptedEveryMs : replaceEveryMs
+  if (isRepeated || isWithin(intervalMs, cache.replacedAt.get(url), now))
+    return { kind: hasAccepted ? 'defer' : 'final' }
+  const replacedAt = new Map(cache.replacedAt).set(url, now)
+  return { kind: 'repeat', cache: { ...cache, token: undefined, replacedAt } }
 }
+
+const isWithin = (ms: number, since: number | undefined, now: number): boolean =>
+  since !== undefined && now - since < ms

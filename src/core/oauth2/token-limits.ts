@@ -44,10 +44,20 @@ export const tokenLimits = {
    */
   maxRetryAfterMs: 300_000,
   /**
-   * Minimum time, in ms, between two token requests for one endpoint that refuses every token with
-   * 401. After a doubling, an endpoint that would accept a new token gets it later.
+   * Minimum time, in ms, between two replacements of a token that the same endpoint refused with
+   * 401: `replaceAcceptedEveryMs` if the endpoint accepted a token in the last `acceptedForMs`, and
+   * `replaceEveryMs` if not. Some authorization servers invalidate the old token when they issue a
+   * new one, so two processes can invalidate each other's tokens again and again. The first
+   * constant limits how often. After a doubling of either interval, an endpoint that would accept a
+   * new token gets it later.
    */
+  replaceAcceptedEveryMs: 5_000,
   replaceEveryMs: 60_000,
+  /**
+   * Time, in ms, after an endpoint accepted a token, in which a 401 does not end a delivery.
+   * Doubling it dead-letters deliveries later if the credentials were really withdrawn.
+   */
+  acceptedForMs: 600_000,
   /**
    * Timeout of a token request, in ms. It is longer than the time for which a delivery waits for a
    * token, so a slow authorization server still provides a token for later deliveries. After a

@@ -103,9 +103,13 @@ class AuthorizedCall {
     const { tokens } = this.#deps
     const { url } = this.#call
     if (result.kind === 'answered' && result.status === 401) {
-      if (!this.#isRepeated && tokens.refused(token, url)) return this.#repeat()
-    } else if (result.kind === 'answered' && result.status < 500) {
-      tokens.accepted(token, url)
+      const next = tokens.refused({ token, url, isRepeated: this.#isRepeated })
+      if (next === 'repeat') return this.#repeat()
+      if (next === 'defer') return this.#onEnd(withoutToken('http_4xx', refusedToken))
+    } else if (result.kind === 'answered' && result.status >= 200 && result.status <= 299) {
+      // Other statuses do not show that the endpoint accepts the token. For example, a rate limiter
+      // can respond with 429 before the endpoint checks the token.
+      tokens.accepted(url)
     } else if (result.kind === 'failed' && result.phase === 'deadline' && this.#waitedMs > this.#timeout / 2) {
       // Most of the time limit passed while the request waited for tokens. The result is an `auth`
       // failure, which the endpoint's circuit breaker does not count.
@@ -133,5 +137,8 @@ class AuthorizedCall {
 }
 
 const stepMs = 100
+
+const refusedToken =
+  'the endpoint responded with 401, although it accepted an access token in the last ten minutes or the token has just been replaced'
 
 const withoutToken = (code: string, detail: string): CallResult => ({ kind: 'failed', phase: 'auth', code, detail })

@@ -3,6 +3,8 @@ import {
   emptyTokenCache,
   planAfterRefusal,
   planToken,
+  type Refusal,
+  type RefusalPlan,
   type Token,
   type TokenCache,
   withAcceptance,
@@ -90,19 +92,18 @@ export class TokenSource {
   }
 
   /** Notes that the endpoint of a webhook has accepted a token. */
-  accepted(token: Token, url: string): void {
-    this.#cache = withAcceptance(this.#cache, token, url)
+  accepted(url: string): void {
+    this.#cache = withAcceptance(this.#cache, url, this.#deps.clock.monotonic())
   }
 
   /**
-   * Notes that the endpoint of a webhook has refused a token with 401. Returns whether the request
-   * should be sent once more, with the next token.
+   * Notes that the endpoint of a webhook has refused a token with 401. Returns what follows for the
+   * request.
    */
-  refused(token: Token, url: string): boolean {
-    const plan = planAfterRefusal(this.#cache, token, url, this.#deps.clock.monotonic())
-    if (plan.kind === 'final') return false
-    this.#cache = plan.cache
-    return true
+  refused(refusal: Omit<Refusal, 'now'>): RefusalPlan['kind'] {
+    const plan = planAfterRefusal(this.#cache, { ...refusal, now: this.#deps.clock.monotonic() })
+    if (plan.kind === 'repeat') this.#cache = plan.cache
+    return plan.kind
   }
 
   #request(): void {

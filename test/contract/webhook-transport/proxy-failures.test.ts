@@ -71,6 +71,18 @@ describe.each(adapters)('%s: a proxy', (_, create) => {
     await soon(proxy.idle())
   })
 
+  it.each(Object.entries(security))('that sends bytes of the endpoint before its request: %s', async (_scheme, tls) => {
+    const early = answer(200)
+    const proxy = await proxyServer({ established: [`HTTP/1.1 200 OK\r\n\r\n${early}`] })
+    const target = await receiver(ok, tls)
+    const result = await caller(create, { network: through(trusting, proxy) }).post(target.url())
+    expect(result).toMatchObject({ kind: 'failed', phase: 'exchange', code: 'HPE_INVALID_RESPONSE' })
+    expect(classify(result)).toBe('bad_response')
+    expect(target.requests).toEqual([])
+    expect(proxy.requests).toHaveLength(1)
+    await soon(proxy.idle())
+  })
+
   it('that is down', async () => {
     const proxy = await proxyServer()
     await proxy.close()

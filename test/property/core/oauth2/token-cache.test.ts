@@ -43,9 +43,9 @@ it('a token is never used after its lifetime, and failed token requests are at l
           if (event === 'issued') [endsAt, failedAt] = [startedAt + lifetimeMs, Number.NEGATIVE_INFINITY]
           else failedAt = now
         }
-        if (plan.kind === 'use' && event === 'accepted') cache = withAcceptance(cache, plan.token, url)
+        if (plan.kind === 'use' && event === 'accepted') cache = withAcceptance(cache, url, now)
         if (plan.kind === 'use' && event === 'refused') {
-          const after = planAfterRefusal(cache, plan.token, url, now)
+          const after = planAfterRefusal(cache, { token: plan.token, url, isRepeated: false, now })
           if (after.kind === 'repeat') cache = after.cache
         }
       }
@@ -54,9 +54,12 @@ it('a token is never used after its lifetime, and failed token requests are at l
   )
 })
 
-it('an endpoint that refuses every token causes at most one replacement per minute', () => {
+it.each([
+  ['that refuses every token causes at most one replacement per minute', 60_000, fc.constant(false)],
+  ['that refuses some requests causes at most one replacement per 5 s', 5_000, fc.boolean()],
+])('an endpoint %s', (_name, everyMs, accepts) => {
   fc.assert(
-    fc.property(fc.array(fc.nat(20_000), { maxLength: 200 }), waits => {
+    fc.property(fc.array(fc.record({ wait: fc.nat(20_000), accepts }), { maxLength: 200 }), steps => {
       let cache: TokenCache = emptyTokenCache
       let [now, requests] = [0, 0]
       const request = (): void => {
@@ -64,17 +67,21 @@ it('an endpoint that refuses every token causes at most one replacement per minu
         const result: TokenResult = { kind: 'issued', value: new Secret('t'), lifetime: durationMs(86_400_000) }
         cache = withResult(cache, result, { startedAt: now, now, wallClock: epochMs(now) })
       }
-      for (const wait of waits) {
+      for (const { wait, accepts: isAccepted } of steps) {
         now += wait
         if (planToken(cache, now).kind === 'request') request()
         const plan = planToken(cache, now)
         if (plan.kind !== 'use') throw new Error('there is no token')
-        const after = planAfterRefusal(cache, plan.token, 'https://a/', now)
-        if (after.kind === 'final') continue
+        if (isAccepted) {
+          cache = withAcceptance(cache, 'https://a/', now)
+          continue
+        }
+        const after = planAfterRefusal(cache, { token: plan.token, url: 'https://a/', isRepeated: false, now })
+        if (after.kind !== 'repeat') continue
         cache = after.cache
         request()
       }
-      expect(requests).toBeLessThanOrEqual(2 + now / 60_000)
+      expect(requests).toBeLessThanOrEqual(2 + now / everyMs)
     }),
   )
 })

@@ -74,6 +74,20 @@ describe('where addresses come from', () => {
     expect(await resolverOf(script).resolve(host)).toEqual(expected)
   })
 
+  const manyV4 = Array.from({ length: 1_000 }, (_, index) => `192.0.${index >> 8}.${index & 255}`)
+  const manyV6 = Array.from({ length: 4_000 }, (_, index) => `2001:db8::${index.toString(16)}`)
+  const first = { a: manyV4.slice(0, 16).map(v4), aaaa: manyV6.slice(0, 16).map(v6) }
+  it.each<[string, Script, readonly LookupAddress[]]>([
+    ['the name servers', { a: manyV4, aaaa: manyV6 }, [...first.a, ...first.aaaa]],
+    [
+      'the operating system',
+      { a: 'ENOTFOUND', aaaa: 'ENOTFOUND', system: [...manyV6.map(v6), ...manyV4.map(v4)] },
+      [...first.aaaa, ...first.a],
+    ],
+  ])('at most 16 addresses of each family, from %s', async (_name, script, expected) => {
+    expect(await resolverOf(script).resolve('crm.example.com')).toEqual(expected)
+  })
+
   it.each(['localhost', 'LOCALHOST.', 'app.localhost'])(
     '%s resolves to both loopback addresses without a query',
     async name => {

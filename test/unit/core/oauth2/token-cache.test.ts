@@ -100,12 +100,13 @@ describe('after a 401', () => {
   const [a, b] = ['https://a.example.com/', 'https://b.example.com/']
   const first = resultOf(emptyTokenCache, issued(3600), 0)
   const token = first.token as Token
-  const refuse = (cache: TokenCache, url: string, seconds: number) =>
-    planAfterRefusal(cache, cache.token as Token, url, seconds * second)
+  const accept = (cache: TokenCache, url: string, seconds: number) => withAcceptance(cache, url, seconds * second)
+  const refuse = (cache: TokenCache, url: string, seconds: number, isRepeated = false) =>
+    planAfterRefusal(cache, { token: cache.token as Token, url, isRepeated, now: seconds * second })
   /** The cache after the endpoint refused the token and another token was issued. */
   const replaced = (cache: TokenCache, url: string, seconds: number): TokenCache => {
     const plan = refuse(cache, url, seconds)
-    if (plan.kind === 'final') throw new Error('the refusal is final')
+    if (plan.kind !== 'repeat') throw new Error(`the plan is ${plan.kind}`)
     return resultOf(plan.cache, issued(3600), seconds * second)
   }
 
@@ -114,32 +115,36 @@ describe('after a 401', () => {
     expect(plan.kind === 'repeat' && planAt(plan.cache, 1)).toBe('request')
   })
 
-  it('a token that was already replaced changes nothing', () => {
+  const accepted = accept(first, a, 1)
+  const replacedAfterAcceptance = replaced(accepted, a, 2)
+  const neverAccepted = replaced(first, a, 2)
+  it.each<[string, TokenCache, string, seconds: number, onFirst: string, onSecond: string]>([
+    ['never accepted a token', first, a, 2, 'repeat', 'final'],
+    ['accepted the token', accepted, a, 2, 'repeat', 'defer'],
+    ['accepted a token less than 10 minutes ago', accepted, a, 600.999, 'repeat', 'defer'],
+    ['accepted a token 10 minutes ago', accepted, a, 601, 'repeat', 'final'],
+    ['did not accept the token that another endpoint accepted', accepted, b, 2, 'repeat', 'final'],
+    ['never accepted a token, 59.999 s after a replacement', neverAccepted, a, 61.999, 'final', 'final'],
+    ['never accepted a token, 60 s after a replacement', neverAccepted, a, 62, 'repeat', 'final'],
+    ['never accepted a token, after a replacement for another one', neverAccepted, b, 3, 'repeat', 'final'],
+    ['accepted a token, 4.999 s after a replacement', replacedAfterAcceptance, a, 6.999, 'defer', 'defer'],
+    ['accepted a token, 5 s after a replacement', replacedAfterAcceptance, a, 7, 'repeat', 'defer'],
+    ['accepts the replacement, 4.999 s after it', accept(neverAccepted, a, 3), a, 6.999, 'defer', 'defer'],
+    ['accepts the replacement, 5 s after it', accept(neverAccepted, a, 3), a, 7, 'repeat', 'defer'],
+  ])('an endpoint that %s', (_name, cache, url, seconds, onFirst, onSecond) => {
+    expect(refuse(cache, url, seconds).kind).toBe(onFirst)
+    expect(refuse(cache, url, seconds, true).kind).toBe(onSecond)
+  })
+
+  it('a token that was already replaced changes nothing: the request is repeated once, and then deferred', () => {
     const cache = replaced(first, a, 1)
-    expect(planAfterRefusal(cache, token, b, 1 * second)).toEqual({ kind: 'repeat', cache })
+    const refusal = { token, url: b, now: 1 * second }
+    expect(planAfterRefusal(cache, { ...refusal, isRepeated: false })).toEqual({ kind: 'repeat', cache })
+    expect(planAfterRefusal(cache, { ...refusal, isRepeated: true })).toEqual({ kind: 'defer' })
   })
 
-  it('an endpoint that refuses the replacement too gets no other one for a minute', () => {
-    const cache = replaced(first, a, 1)
-    expect(refuse(cache, a, 60.999).kind).toBe('final')
-    expect(refuse(cache, a, 61).kind).toBe('repeat')
-  })
-
-  it('another endpoint that refuses the replacement gets one', () => {
-    expect(refuse(replaced(first, a, 1), b, 2).kind).toBe('repeat')
-  })
-
-  it('an endpoint that accepted the token before gets a new one each time it refuses', () => {
-    let cache = first
-    for (let seconds = 1; seconds < 10; seconds++) {
-      cache = withAcceptance(cache, cache.token as Token, a)
-      cache = replaced(cache, a, seconds)
-    }
-    expect(refuse(cache, a, 10).kind).toBe('final')
-  })
-
-  it('an acceptance of an older token changes nothing', () => {
-    const cache = replaced(first, a, 1)
-    expect(withAcceptance(cache, token, a)).toBe(cache)
+  it('acceptances of the same second are noted once', () => {
+    expect(accept(accepted, a, 1.999)).toBe(accepted)
+    expect(refuse(accept(accepted, a, 2), a, 601, true).kind).toBe('defer')
   })
 })

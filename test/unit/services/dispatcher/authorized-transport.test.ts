@@ -111,7 +111,7 @@ describe('a request', () => {
     expect(asked).toEqual([])
   })
 
-  it('is repeated only once after a 401, although the endpoint accepts the new token in another request', () => {
+  it('is repeated only once after a 401, and then fails with auth if the endpoint accepts tokens', () => {
     const { sent, post, issue, asked, results } = setUp()
     post()
     issue('t1')
@@ -120,8 +120,56 @@ describe('a request', () => {
     post()
     sent[2]!.end(ok)
     sent[1]!.end(answered(401))
-    expect(results).toEqual([ok, answered(401)])
+    expect(results).toMatchObject([ok, { kind: 'failed', phase: 'auth', code: 'http_4xx' }])
     expect([sent.length, asked]).toEqual([3, []])
+  })
+
+  it('is repeated only once after a 401, and the second 401 is the result if the endpoint accepts no token', () => {
+    const { sent, post, issue, asked, results } = setUp()
+    post()
+    issue('t1')
+    sent[0]!.end(answered(401))
+    issue('t2')
+    sent[1]!.end(answered(401))
+    expect(results).toEqual([answered(401)])
+    expect([sent.length, asked]).toEqual([2, []])
+  })
+
+  it.each([204, 302, 404, 429, 503])(
+    'is deferred after two 401 only if the endpoint responded with 2xx before: %i',
+    status => {
+      const { sent, post, issue, results } = setUp()
+      post()
+      issue('t1')
+      sent[0]!.end(answered(status))
+      post()
+      sent[1]!.end(answered(401))
+      issue('t2')
+      sent[2]!.end(answered(401))
+      const expected = status === 204 ? { kind: 'failed', phase: 'auth' } : answered(401)
+      expect(results).toMatchObject([answered(status), expected])
+    },
+  )
+
+  it('fails with auth after a 401 within 5 s after a replacement, and the token stays in use', async () => {
+    const { sent, post, issue, asked, results, advance } = setUp()
+    post()
+    issue('t1')
+    sent[0]!.end(ok)
+    post()
+    sent[1]!.end(answered(401))
+    issue('t2')
+    sent[2]!.end(ok)
+    await advance(4_999)
+    post()
+    sent[3]!.end(answered(401))
+    expect(results).toMatchObject([ok, ok, { kind: 'failed', phase: 'auth', code: 'http_4xx' }])
+    expect(asked).toEqual([])
+    post()
+    await advance(1)
+    sent[4]!.end(answered(401))
+    expect(sent[4]!.call.headers['Authorization']).toBe('Bearer t2')
+    expect(asked).toHaveLength(1)
   })
 
   it('fails with auth when the token cannot be replaced after a 401', () => {

@@ -104,6 +104,42 @@ describe('a refused token', () => {
     expect(harness.tokenRequests).toHaveLength(2)
   })
 
+  it('is not a dead letter when another process invalidates the new token too', async () => {
+    let invalid: readonly string[] = []
+    const answer = (call: WebhookCall) => (invalid.includes(tokenOf(call) ?? '') ? answered(401) : ok)
+    const harness = await started({ answer, answerToken: tokenServer().answerToken })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(second)
+    invalid = ['Bearer t1', 'Bearer t2']
+    for (const id of ['m2', 'm3']) {
+      harness.write({ message: trackMessage(id) })
+      await harness.advance(second)
+    }
+    expect(harness.count('webhookCalls{crm,0,auth}')).toBe(2)
+    expect(harness.tokenRequests).toHaveLength(2)
+    await harness.advance(hour)
+    expect(harness.count('deliveries{crm,delivered}')).toBe(3)
+    expect(harness.count('deferrals{auth}')).toBe(2)
+    expect(harness.tokenRequests).toHaveLength(3)
+    expect(harness.log.records(harness.topics.deadLetter)).toEqual([])
+  })
+
+  it('after a credential was withdrawn, is the outcome from ten minutes after the last acceptance', async () => {
+    let isWithdrawn = false
+    const harness = await started({
+      answer: () => (isWithdrawn ? answered(401) : ok),
+      answerToken: tokenServer().answerToken,
+    })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(second)
+    isWithdrawn = true
+    harness.write({ message: trackMessage('m2') })
+    await harness.advance(9 * 60 * second)
+    expect(harness.count('deadLetters{crm,http_4xx}')).toBe(0)
+    await harness.advance(hour / 2)
+    expect(harness.count('deadLetters{crm,http_4xx}')).toBe(1)
+  })
+
   it('is replaced once for all requests that used it', async () => {
     const answer = (call: WebhookCall) => (tokenOf(call) === 'Bearer t1' ? answered(401) : ok)
     const harness = await started({ answer, answerToken: tokenServer().answerToken })
