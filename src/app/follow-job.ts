@@ -29,10 +29,26 @@ const maxFailures = 60
 /** The codes of temporary failures, after which the command polls again. */
 const passing: ReadonlySet<string> = new Set(['unreachable', 'timeout', 'unavailable'])
 
+/** Adds `--follow` and `--cancel`. */
 export const withJobOptions = (command: Command, kind: JobKind): Command =>
   command
-    .option('--follow <id>', `show the progress of the ${kind} job with this id until the job ends`)
-    .option('--cancel <id>', `cancel the ${kind} job with this id`)
+    .option(
+      '--follow <id>',
+      `show the progress of the ${kind} job with this id until the job ends`,
+      idOf('--follow', kind),
+    )
+    .option('--cancel <id>', `cancel the ${kind} job with this id`, idOf('--cancel', kind))
+
+/**
+ * Returns a parser that rejects an empty id, which a script passes if its variable is not set.
+ * @throws UsageError
+ */
+const idOf = (option: string, kind: JobKind) => (id: string) => {
+  if (id !== '') return id
+  throw new UsageError(
+    `${option}: the id of a ${kind} must not be empty; use the id that the command printed when it created the ${kind}`,
+  )
+}
 
 /**
  * Creates a job through the operator API and shows its progress until it ends. With `--follow` or
