@@ -19,20 +19,33 @@ export interface JobOptions extends OperatorOptions {
   readonly cancel?: string
 }
 
-/** Time between two requests for the progress. */
+/** Time between two requests. */
 const pollEvery = durationMs(1_000)
-/**
- * Number of failed requests in a row after which the command ends. The command polls once per
- * second, so it waits about a minute for an operator service that restarts.
- */
-const maxFailures = 60
-/** The codes of temporary failures, after which the command polls again. */
-const passing: ReadonlySet<string> = new Set(['unreachable', 'timeout', 'unavailable'])
+/** How long failed requests are repeated, for example while the operator service restarts. */
+const repeatFor = durationMs(60_000)
+/** The codes of temporary failures. */
+const temporary: ReadonlySet<string> = new Set(['unreachable', 'no_response', 'timeout', 'unavailable'])
 
+/** Adds `--follow` and `--cancel`. */
 export const withJobOptions = (command: Command, kind: JobKind): Command =>
   command
-    .option('--follow <id>', `show the progress of the ${kind} job with this id until the job ends`)
-    .option('--cancel <id>', `cancel the ${kind} job with this id`)
+    .option(
+      '--follow <id>',
+      `show the progress of the ${kind} job with this id until the job ends`,
+      idOf('--follow', kind),
+    )
+    .option('--cancel <id>', `cancel the ${kind} job with this id`, idOf('--cancel', kind))
+
+/**
+ * Returns a parser that rejects an empty id, which a script passes if its variable is not set.
+ * @throws UsageError
+ */
+const idOf = (option: string, kind: JobKind) => (id: string) => {
+  if (id !== '') return id
+  throw new UsageError(
+    `${option}: the id of a ${kind} must not be empty; use the id that the command printed when it created the ${kind}`,
+  )
+}
 
 /**
  * Creates a job through the operator API and shows its progress until it ends. With `--follow` or
@@ -49,29 +62,19 @@ export async function runJob(
     throw new UsageError('use only one of --follow and --cancel')
   const address = await operatorAddress(options, io)
   const signal = io.stopSignal()
-  const client = createJobClient(address, signal)
-  const first = accepted(await firstAnswer(kind, options, client, body), kind)
+  const context = { client: createJobClient(address, signal), io, options, clock, signal }
+  const first = accepted(await firstAnswer(kind, body, context), kind)
   if (options.follow === undefined && options.cancel === undefined)
     io.stderr.write(
       `hookline: ${kind} ${first.id} created as a job of the operator service; this command shows the result when the job ends\n`,
     )
-  const last = await followed(first, { client, io, options, clock, signal })
+  const last = await followed(first, context)
   const { kind: _, ...shown } = last
   printData(io, options, { kind, ...shown }, jobLines(last))
   judge(last, options)
 }
 
-function firstAnswer(
-  kind: JobKind,
-  { follow, cancel }: JobOptions,
-  client: JobClient,
-  body: () => object,
-): Promise<ShownJob | Refused> {
-  if (cancel !== undefined) return client.cancel(kind, cancel)
-  return follow === undefined ? client.create(kind, body(), randomUUID()) : client.get(kind, follow)
-}
-
-interface Following {
+interface Context {
   readonly client: JobClient
   readonly io: CommandIo
   readonly options: JobOptions
@@ -79,25 +82,76 @@ interface Following {
   readonly signal: AbortSignal
 }
 
-async function followed(first: ShownJob, { client, io, options, clock, signal }: Following): Promise<ShownJob> {
+function firstAnswer(kind: JobKind, body: () => object, context: Context): Promise<ShownJob | Refused> {
+  const { client, options } = context
+  if (options.cancel !== undefined) return client.cancel(kind, options.cancel)
+  return options.follow === undefined ? created(kind, body(), context) : client.get(kind, options.follow)
+}
+
+/**
+ * Creates a job. If the response is lost, the job may have been created. The request is then
+ * repeated with the same idempotency key, so that there is only one job. A request that was not
+ * sent, for example because the URL is wrong, is not repeated.
+ * @throws CommandFailed when it is still not known whether there is a job
+ */
+async function created(kind: JobKind, body: object, context: Context): Promise<ShownJob | Refused> {
+  const { client, io } = context
+  const idempotencyKey = randomUUID()
+  const send = () => client.create(kind, body, idempotencyKey)
+  try {
+    return await send()
+  } catch (error) {
+    if (!isTemporary(error) || error.code === 'unreachable') throw error
+    io.stderr.write(
+      `hookline: the operator service did not confirm that the ${kind} was created (${error.code}); the command repeats the request for up to ${repeatFor / 1_000} s, which creates no second ${kind}\n`,
+    )
+  }
+  try {
+    return await withRepeats(send, context)
+  } catch (error) {
+    throw new CommandFailed(
+      `the ${kind} may have been created: look for it in the console or with GET /v1/${kind}s before you run the command again; the last error: ${(error as Error).message}`,
+      { cause: error },
+    )
+  }
+}
+
+/**
+ * Sends a request, and repeats it after temporary failures for a limited time.
+ * @throws the error of the last request
+ */
+async function withRepeats<T>(send: () => Promise<T>, { clock, signal }: Context): Promise<T> {
+  const endsAt = clock.monotonic() + repeatFor
+  for (;;) {
+    try {
+      return await send()
+    } catch (error) {
+      if (!isTemporary(error) || clock.monotonic() >= endsAt) throw error
+      await sleep(clock, pollEvery, signal)
+      if (signal.aborted) throw error
+    }
+  }
+}
+
+const isTemporary = (error: unknown): error is OperatorApiFailed =>
+  error instanceof OperatorApiFailed && temporary.has(error.code)
+
+async function followed(first: ShownJob, context: Context): Promise<ShownJob> {
+  const { client, io, options, clock, signal } = context
   const { kind, id } = first
   const bar = createProgressBar(io, options, '{bar} {percentage}% {value}/{total} {noun} read, {done} {verb}, {state}')
   let job = first
   bar?.start(totalOf(job), fieldsOf(job))
   try {
-    for (let failures = 0; job.state === 'waiting' || job.state === 'running'; ) {
+    while (job.state === 'waiting' || job.state === 'running') {
       await sleep(clock, pollEvery, signal)
       if (signal.aborted) break
-      try {
-        job = accepted(await client.get(kind, id), kind)
-        failures = 0
-        bar?.start(totalOf(job), fieldsOf(job))
-        bar?.update(job.progress.seen ?? job.progress.read ?? 0, fieldsOf(job))
-      } catch (error) {
-        if (signal.aborted) break
-        if (!(error instanceof OperatorApiFailed) || !passing.has(error.code) || ++failures >= maxFailures) throw error
-      }
+      job = accepted(await withRepeats(() => client.get(kind, id), context), kind)
+      bar?.start(totalOf(job), fieldsOf(job))
+      bar?.update(job.progress.seen ?? job.progress.read ?? 0, fieldsOf(job))
     }
+  } catch (error) {
+    if (!signal.aborted) throw error
   } finally {
     bar?.stop()
   }

@@ -9,6 +9,7 @@ import type { OperatorAddress, Refused } from '../adapters/operator-client/opera
 import { Secret } from '../core/secret.ts'
 import { defaultListen } from '../core/settings/listeners.ts'
 import { secretIn } from '../core/settings/named-files.ts'
+import { isBearerToken } from '../core/settings/sendable-secrets.ts'
 import { httpUrl } from '../core/settings/value-types.ts'
 import { type CommandIo, UsageError } from './command.ts'
 import { printable } from './terminal.ts'
@@ -93,9 +94,8 @@ async function keyIn(file: string): Promise<Secret> {
   } catch (error) {
     throw new UsageError(`--operator-key-file: ${(error as Error).message}`)
   }
-  // A key has only printable ASCII characters, because it is sent in an HTTP header. The error
-  // message does not show the content of the file.
-  if (!/^[\x21-\x7e]+$/.test(key))
+  // The error message does not show the content of the file.
+  if (!isBearerToken(key))
     throw new UsageError(`--operator-key-file: ${file} must contain one operator key and nothing else`)
   return new Secret(key)
 }

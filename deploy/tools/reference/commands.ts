@@ -106,12 +106,11 @@ const argumentRow = (argument: Argument): readonly string[] => [
   sentence(plain(argument.description)),
 ]
 
-function optionRow({ flags, description, argChoices, defaultValue, envVar, mandatory }: Option): readonly string[] {
+function optionRow({ flags, description, argChoices, defaultValue, mandatory }: Option): readonly string[] {
   const choices = argChoices === undefined ? [] : [`One of ${argChoices.map(code).join(', ')}.`]
   const standard = defaultValue === undefined ? [] : [`Default: ${code(String(defaultValue))}.`]
-  const variable = envVar === undefined ? [] : [`Environment variable: ${code(envVar)}.`]
   const need = mandatory ? ['Required.'] : []
-  return [code(flags), [sentence(plain(description)), ...choices, ...standard, ...variable, ...need].join(' ')]
+  return [code(flags), [sentence(plain(description)), ...choices, ...standard, ...need].join(' ')]
 }
 
 /** Converts a help text to a sentence: a capital letter first, a period last. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isTlsFailure } from '../../core/delivery/classify-outcome.ts'
 import type { Secret } from '../../core/secret.ts'
 
 /** The URL of the operator API, and the operator key to send. */
@@ -35,8 +36,11 @@ export type OperatorAnswer = { readonly kind: 'answered'; readonly body: unknown
 
 /**
  * The operator API could not be used: nothing listens at its URL, it rejects the operator key, the
- * key may not make this request, or the response is not one of the API. `code` is `unreachable`,
- * `timeout`, `bad_response`, or the code of the response.
+ * key may not make this request, or the response is not one of the API. `code` is one of these:
+ * - `unreachable`: there is no connection, so the request was not sent.
+ * - `no_response` (the connection broke), `timeout` or `interrupted` (by the signal of the
+ *   command): the service may have carried out the request.
+ * - `bad_response`, or the code of the response.
  */
 export class OperatorApiFailed extends Error {
   override readonly name = 'OperatorApiFailed'
@@ -63,7 +67,7 @@ interface Limits {
 
 /**
  * Sends one request to the operator API. It does not retry a failed request.
- * @throws OperatorApiFailed; the reason of `signal` when it is aborted
+ * @throws OperatorApiFailed; for `GET`, the reason of `signal` when it is aborted
  */
 export async function sendToOperator(
   { url, key }: OperatorAddress,
@@ -89,13 +93,17 @@ export async function sendToOperator(
     })
     text = await response.text()
   } catch (error) {
-    signal.throwIfAborted()
-    if (!limit.aborted) throw unreachable(url, error)
-    const effect =
+    // A GET request changes nothing, so its interruption needs no advice.
+    if (method === 'GET') signal.throwIfAborted()
+    const advice =
       method === 'GET'
         ? '; run the command again'
         : '; the operator service may have carried out the request: check the result before you run the command again'
-    throw new OperatorApiFailed('timeout', `no response from ${url} within ${timeoutMs / 1_000} s${effect}`, error)
+    if (signal.aborted)
+      throw new OperatorApiFailed('interrupted', `interrupted before the response from ${url}${advice}`, error)
+    if (limit.aborted)
+      throw new OperatorApiFailed('timeout', `no response from ${url} within ${timeoutMs / 1_000} s${advice}`, error)
+    throw connectionFailure(url, error, advice)
   }
   const parsed = parsedJson(text)
   if (response.status === 204) return { kind: 'answered', body: {} }
@@ -106,9 +114,15 @@ export async function sendToOperator(
   throw failedWith(url, response, refused.data)
 }
 
-function unreachable(url: string, error: unknown): OperatorApiFailed {
-  const { cause } = error as { cause?: { code?: string; message?: string } }
-  const detail = cause?.code ?? cause?.message ?? (error as Error).message
+/** Codes of errors that occur before there is a connection to the server. */
+const noConnectionCodes: readonly string[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']
+
+function connectionFailure(url: string, error: unknown, advice: string): OperatorApiFailed {
+  const { cause } = error as { cause?: { code?: string; syscall?: string; message?: string } }
+  const { code = '', syscall } = cause ?? {}
+  const detail = code || (cause?.message ?? (error as Error).message)
+  if (syscall !== 'connect' && !noConnectionCodes.includes(code) && !isTlsFailure(code))
+    return new OperatorApiFailed('no_response', `no response from ${url} (${detail})${advice}`, error)
   return new OperatorApiFailed(
     'unreachable',
     `no connection to the operator API at ${url} (${detail}); start an operator service, or correct the URL (--operator-url or HOOKLINE_OPERATOR_URL)`,

@@ -79,7 +79,7 @@ const operatorUrlText =
   'replay as a job of the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL; if neither is set, the command itself replays the dead letters in Kafka)'
 
 const isJob = (options: Options, io: CommandIo): boolean =>
-  hasOperatorUrl(options, io) || [options.follow, options.cancel].some(given => given !== undefined && given !== '')
+  hasOperatorUrl(options, io) || options.follow !== undefined || options.cancel !== undefined
 
 /** Creates a replay through the operator API, and shows its progress. */
 async function replayAsJob(options: Options, io: CommandIo): Promise<void> {

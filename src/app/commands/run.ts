@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { watchConfigFile } from '../../adapters/config-file/watch.ts'
 import { createAuditLog, createLogger, type LogLevel } from '../../adapters/logger.ts'
@@ -9,7 +9,7 @@ import { warningsOf } from '../../core/settings/warnings.ts'
 import { CommandFailed, type CommandIo, createCommand, print, withExamples } from '../command.ts'
 import { type Addresses, compose } from '../compose/compose.ts'
 import { configPath, readConfiguration, withEnvironmentOverrides } from '../load-settings.ts'
-import { withConfigOption, withServicesOption } from '../options.ts'
+import { choice, closedOption, withConfigOption, withServicesOption } from '../options.ts'
 import { logExcluded, reloadHandlers } from '../reload-handlers.ts'
 
 interface Options {
@@ -34,12 +34,11 @@ export function runCommand(io: CommandIo): Command {
   command.description(description)
   withServicesOption(withConfigOption(command), 'services to run')
     .addOption(
-      new Option(
-        '--log-level <level>',
-        'minimum log level; a later change of log.level in the configuration replaces it (default: log.level of the configuration)',
-      )
-        .choices(logLevels)
-        .env('HOOKLINE_LOG_LEVEL'),
+      closedOption(
+        '--log-level',
+        'minimum log level; a later change of log.level in the configuration replaces it (default: the value of HOOKLINE_LOG_LEVEL; if it is not set, log.level of the configuration)',
+        logLevels,
+      ),
     )
     .option(
       '--wait-for-setup',
@@ -56,9 +55,10 @@ export function runCommand(io: CommandIo): Command {
 async function run(options: Options, io: CommandIo): Promise<void> {
   const path = configPath(options, io)
   const { services = everyService } = options
+  const logLevel = options.logLevel ?? logLevelIn(io)
   const start = await readConfiguration(options, io, services)
   const settings = withEnvironmentOverrides(start.settings, io.env)
-  const logger = createLogger(options.logLevel ?? settings.log.level)
+  const logger = createLogger(logLevel ?? settings.log.level)
   for (const warning of warningsOf(settings)) logger.warn({}, warning)
   if (options.services?.has('operator') && settings.operatorListen === undefined)
     logger.warn({}, 'the operator service does not listen, because operator.keys has no key; add a key and restart')
@@ -96,6 +96,12 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   if (failure !== undefined)
     throw new CommandFailed('a fatal error stopped the process; see "fatal error" in the log', { cause: failure })
   logger.info({}, 'the process stopped after a signal')
+}
+
+/** @throws UsageError when HOOKLINE_LOG_LEVEL is not a log level. An empty value is not used. */
+function logLevelIn({ env }: CommandIo): LogLevel | undefined {
+  const level = env['HOOKLINE_LOG_LEVEL'] ?? ''
+  return level === '' ? undefined : choice('HOOKLINE_LOG_LEVEL', level, logLevels)
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { EncryptionKey } from '../encryption-key.ts'
 import type { EntryContext } from '../settings/given-entries.ts'
 import type { SettingsProblem } from '../settings/problem.ts'
-import { isSendable, sendableHint } from '../settings/sendable-write-key.ts'
+import { isSendable, sendableHint } from '../settings/sendable-secrets.ts'
 import type { EpochMs } from '../time.ts'
 import { changedFields } from './changed-field-paths.ts'
 import type { ChangeOutcome, ChangeRequest, Expected, ObjectDocument } from './config-objects.ts'

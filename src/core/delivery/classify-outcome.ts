@@ -137,6 +137,9 @@ const badResponseCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW$|ERR_HTTP_INVALID_STATU
  */
 const tlsAlertCode = /^(EPROTO$|ERR_SSL_|ERR_TLS_)/
 
+/** Whether an error code means that TLS failed, so that the server did not get the request. */
+export const isTlsFailure = (code: string): boolean => untrustedCodes.has(code) || tlsAlertCode.test(code)
+
 export function classify(result: CallResult): Outcome {
   return result.kind === 'answered' ? classifyStatus(result.status) : classifyFailure(result.phase, result.code)
 }

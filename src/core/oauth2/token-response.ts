@@ -1,5 +1,6 @@
 import { classify, type Outcome } from '../delivery/classify-outcome.ts'
 import { Secret } from '../secret.ts'
+import { isBearerToken } from '../settings/sendable-secrets.ts'
 import { type DurationMs, durationMs } from '../time.ts'
 import type { TokenAnswer } from '../webhook-ports.ts'
 import { tokenLimits } from './token-limits.ts'
@@ -58,8 +59,7 @@ export function readTokenAnswer(answer: TokenAnswer): TokenResult {
 /** Maximum length of a token, in characters. Most servers accept no header above 8 KiB. */
 const maxTokenLength = 8_192
 
-/** Whether a token can be part of the Authorization header: visible ASCII without spaces. */
-const isSendable = (value: string): boolean => value.length <= maxTokenLength && /^[\x21-\x7e]+$/.test(value)
+const isSendable = (value: string): boolean => value.length <= maxTokenLength && isBearerToken(value)
 
 /**
  * Returns the lifetime of a token: `expires_in` (`seconds`), but not less than `minLifetimeMs` and

@@ -19,7 +19,8 @@ const reservedNames = new Set([
 ])
 const reservedPrefixes = ['proxy-', 'webhook-']
 /** The syntax of a header's name (RFC 9110 5.6.2). */
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+export const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+export const headerNameCharacters = "letters, digits and !#$%&'*+-.^_`|~"
 /**
  * The syntax of a header's value (RFC 9110 5.5): TAB, space, visible ASCII, and bytes from 0x80,
  * which Node writes as Latin-1.
@@ -36,8 +37,8 @@ const maxBytesOfAll = 8_192
  */
 export function refuseHeader(name: string, value: string): Objection | undefined {
   const lower = name.toLowerCase()
-  if (!token.test(name)) {
-    return { message: 'the name of this header is not valid', hint: "use only letters, digits and !#$%&'*+-.^_`|~" }
+  if (!headerName.test(name)) {
+    return { message: 'the name of this header is not valid', hint: `use only ${headerNameCharacters}` }
   }
   // HTTP clients keep headers in plain objects, which cannot store this name.
   if (name === '__proto__') return { message: 'a header of this name cannot be sent', hint: 'use another name' }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { count, fileName, id, listen, oneOf, oneOrTwo, secretText, text } from './value-types.ts'
+import { headerName, headerNameCharacters } from './check-headers.ts'
+import { count, fileName, id, listen, oneOf, oneOrTwo, secretText } from './value-types.ts'
 
 /* Settings of the HTTP servers: addresses, limits and keys. */
 
@@ -34,7 +35,9 @@ export const collector = z
       .describe(
         'Maximum number of messages per second that each process accepts from one source. A short burst may exceed it. Absent: no limit.',
       ),
-    clientAddressHeader: text
+    clientAddressHeader: z
+      .string()
+      .regex(headerName, `must be the name of a header, with only ${headerNameCharacters}`)
       .optional()
       .describe(
         'Header in which a proxy sends the address of the client, for example `X-Forwarded-For`. Hookline uses the last address in this header for each limit per client address, including the limit for wrong keys at `operator.listen`. Absent: Hookline uses the address of the connection.',

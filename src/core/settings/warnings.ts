@@ -1,7 +1,7 @@
 import { isPlainHttp } from '../network/url.ts'
 import { revealed, type Secret } from '../secret.ts'
 import { unreadSecret } from './resolve-settings.ts'
-import { isSendable, sendableHint } from './sendable-write-key.ts'
+import { isBearerToken, isSendable, sendableHint } from './sendable-secrets.ts'
 import type { Destination, Settings, Webhook } from './settings.ts'
 
 /** Minimum length of a secret in characters. A shorter one is easy to guess. */
@@ -147,21 +147,34 @@ const deprecations = ({ collector }: Settings): readonly string[] =>
         "collector.operatorKey: the operator API on the collector's listener is deprecated, and the next minor version removes it; use operator.keys and operator.listen",
       ]
 
-const unsendableKeys = ({ sources }: Settings): readonly string[] =>
-  sources
+const unsendableKeys = (settings: Settings): readonly string[] => [
+  ...settings.sources
     .filter(({ writeKeys }) => known(writeKeys).some(key => !isSendable(key.reveal())))
     .map(
       ({ id }) =>
         `source ${id}: a write key has a colon, a space at its beginning or end, or a character that HTTP headers cannot contain, so some clients cannot send it; ${sendableHint}`,
-    )
+    ),
+  ...operatorKeysOf(settings)
+    .filter(([, keys]) => known(keys).some(key => !isBearerToken(key.reveal())))
+    .map(
+      ([what]) =>
+        `${what} has a space or a character that HTTP headers cannot contain, so clients cannot send it; use only visible ASCII characters, for example the output of openssl rand -hex 32`,
+    ),
+]
 
-function shortSecrets({ sources, destinations, operator, collector }: Settings): readonly string[] {
-  const { operatorKey } = collector
-  const named: readonly (readonly [what: string, secrets: readonly Secret[]])[] = [
+type NamedSecrets = readonly [what: string, secrets: readonly Secret[]]
+
+const operatorKeysOf = ({ operator, collector: { operatorKey } }: Settings): readonly NamedSecrets[] => [
+  ...operator.keys.map(({ name, secrets }) => [`operator key ${name}: a key`, secrets] as const),
+  ['collector.operatorKey: the key', operatorKey === undefined ? [] : [operatorKey]],
+]
+
+function shortSecrets(settings: Settings): readonly string[] {
+  const { sources, destinations } = settings
+  const named: readonly NamedSecrets[] = [
     ...sources.map(({ id, writeKeys }) => [`source ${id}: a write key`, writeKeys] as const),
     ...destinations.map(({ id, secrets }) => [`destination ${id}: a shared secret`, secrets] as const),
-    ...operator.keys.map(({ name, secrets }) => [`operator key ${name}: a key`, secrets] as const),
-    ['collector.operatorKey: the key', operatorKey === undefined ? [] : [operatorKey]],
+    ...operatorKeysOf(settings),
   ]
   return named
     .filter(([, secrets]) => known(secrets).some(secret => secret.reveal().length < secretLength))

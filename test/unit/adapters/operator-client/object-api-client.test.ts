@@ -7,6 +7,7 @@ import {
 } from '../../../../src/adapters/operator-client/object-api-client.ts'
 import { Secret } from '../../../../src/core/secret.ts'
 import { closingAfterEach } from '../../../support/cleanup.ts'
+import { selfSigned } from '../../../support/network/certificates.ts'
 import { HttpEndpoint } from '../../../support/network/http-endpoint.ts'
 
 const closing = closingAfterEach()
@@ -198,21 +199,59 @@ describe('failures', () => {
     })
   })
 
+  const mayBeDone =
+    '; the operator service may have carried out the request: check the result before you run the command again'
+  const read = (client: ObjectApiClient) => client.get('source', 'a')
+  const change = (client: ObjectApiClient) => client.switch('a', 'pause')
+
   it.each([
-    ['a read', (client: ObjectApiClient) => client.get('source', 'a'), /within 0\.05 s; run the command again$/],
+    ['a read', read, '; run the command again'],
+    ['a change', change, mayBeDone],
+  ])('no response to %s', async (_name, call, advice) => {
+    const { client, url } = await clientOf(() => {}, { timeoutMs: 50 })
+    await expect(call(client)).rejects.toMatchObject({
+      code: 'timeout',
+      message: `no response from ${url} within 0.05 s${advice}`,
+    })
+  })
+
+  it.each<[string, (client: ObjectApiClient) => Promise<unknown>, Respond, string]>([
+    ['before the response to a read', read, ({ socket }) => socket.destroy(), '; run the command again'],
+    ['before the response to a change', change, ({ socket }) => socket.destroy(), mayBeDone],
     [
-      'a change',
-      (client: ObjectApiClient) => client.switch('a', 'pause'),
-      /; the operator service may have carried out the request: check the result before you run the command again$/,
+      'within the response to a change',
+      change,
+      (_request, response) => {
+        response.writeHead(200, { 'content-length': 100 }).write('{')
+        setImmediate(() => response.destroy())
+      },
+      mayBeDone,
     ],
-  ])('no response to %s', async (_name, call, message) => {
-    const { client } = await clientOf(() => {}, { timeoutMs: 50 })
-    await expect(call(client)).rejects.toThrow(message)
+  ])('a connection that is closed %s', async (_name, call, respond, advice) => {
+    const { client, url } = await clientOf(respond)
+    await expect(call(client)).rejects.toMatchObject({
+      code: 'no_response',
+      message: `no response from ${url} (UND_ERR_SOCKET)${advice}`,
+    })
+  })
+
+  it('a certificate that is not trusted, so that nothing is sent', async () => {
+    const server = closing(new HttpEndpoint(async () => {}, selfSigned()))
+    await server.start()
+    const address = { url: server.url, key: new Secret('the-key') }
+    const client = createObjectApiClient(address, { signal: new AbortController().signal })
+    await expect(change(client)).rejects.toMatchObject({ code: 'unreachable' })
   })
 
   it('a stop signal cancels the request', async () => {
     const controller = new AbortController()
     const { client } = await clientOf(() => controller.abort(new Error('interrupted')), { signal: controller.signal })
     await expect(client.get('source', 'a')).rejects.toThrow('interrupted')
+  })
+
+  it('a stop signal during a change', async () => {
+    const controller = new AbortController()
+    const { client, url } = await clientOf(() => controller.abort(), { signal: controller.signal })
+    await expect(change(client)).rejects.toThrow(`interrupted before the response from ${url}${mayBeDone}`)
   })
 })

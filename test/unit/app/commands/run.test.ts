@@ -18,3 +18,25 @@ describe('hookline run --services', () => {
     expect(await runCommand(['run', '--services', services])).toEqual({ code: 2, out: '', err })
   })
 })
+
+describe('HOOKLINE_LOG_LEVEL', () => {
+  const run = (level: string, ...options: readonly string[]) =>
+    runCommand(['run', '--config', '/nowhere/hookline.yaml', ...options], { env: { HOOKLINE_LOG_LEVEL: level } })
+  const noFile = { code: 2, out: '', err: expect.stringContaining('/nowhere/hookline.yaml') }
+
+  it('is not used if it is empty', async () => {
+    const { env } = process
+    process.env = { ...env, HOOKLINE_LOG_LEVEL: '' }
+    try {
+      expect(await run('')).toEqual(noFile)
+    } finally {
+      process.env = env
+    }
+  })
+
+  it('rejects an unknown level, unless --log-level is given', async () => {
+    const err = "hookline: HOOKLINE_LOG_LEVEL: unknown value 'loud' (possible: debug, info, warn, error)\n"
+    expect(await run('loud')).toEqual({ code: 2, out: '', err })
+    expect(await run('loud', '--log-level', 'info')).toEqual(noFile)
+  })
+})

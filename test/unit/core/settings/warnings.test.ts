@@ -16,6 +16,8 @@ const unsigned =
   'destination crm: requests are unsigned and sent over http:// (webhook 1, c), so receivers cannot verify the sender; set sharedSecret'
 
 const easyToGuess = 'has fewer than 16 characters and is easy to guess; use a longer random one'
+const notSendable =
+  'has a space or a character that HTTP headers cannot contain, so clients cannot send it; use only visible ASCII characters, for example the output of openssl rand -hex 32'
 const deprecated =
   "collector.operatorKey: the operator API on the collector's listener is deprecated, and the next minor version removes it; use operator.keys and operator.listen"
 
@@ -27,6 +29,14 @@ it.each<[string, object, string[]]>([
     [
       'source web: a write key has a colon, a space at its beginning or end, or a character that HTTP headers cannot contain, so some clients cannot send it; use printable ASCII characters without a colon and without a space at the beginning or end, for example the output of openssl rand -hex 32',
     ],
+  ]),
+  ...['a-long-operator key', 'a-long-operator\nkey', 'a-long-operator-key-é'].map((key): [string, object, string[]] => [
+    'an operator key that cannot be sent in a header',
+    {
+      collector: { operatorKey: key },
+      operator: { keys: [{ name: 'ada', role: 'read', key: ['a:long-operator-key', key] }] },
+    },
+    [deprecated, `operator key ada: a key ${notSendable}`, `collector.operatorKey: the key ${notSendable}`],
   ]),
   ['unsigned over http', { destinations: [{ ...crm, webhooks: plain }] }, [unsigned]],
   ['signed over http', { destinations: [{ ...crm, webhooks: plain, sharedSecret: 'a-long-shared-secret' }] }, []],

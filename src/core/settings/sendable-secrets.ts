@@ -7,3 +7,9 @@ export const isSendable = (writeKey: string): boolean =>
 
 export const sendableHint =
   'use printable ASCII characters without a colon and without a space at the beginning or end, for example the output of openssl rand -hex 32'
+
+/**
+ * Whether a text can follow `Bearer` in the Authorization header, as an operator key or an access
+ * token does: visible ASCII without spaces.
+ */
+export const isBearerToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
