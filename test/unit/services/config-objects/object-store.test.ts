@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
+import { failureRecord } from '../../../../src/core/config-objects/failure-record.ts'
 import { encodeRecord, type ObjectRecord } from '../../../../src/core/config-objects/object-record.ts'
 import type { TopicFollower, TopicFollowerHandlers } from '../../../../src/core/ports.ts'
 import { createObjectStore } from '../../../../src/services/config-objects/object-store.ts'
-import { recordOf } from '../../../support/builders.ts'
+import { recordOf, start } from '../../../support/builders.ts'
 import { ConfigTopicHarness, configTopic } from '../../../support/config-objects/harness.ts'
 import {
   destinationDocument,
@@ -17,6 +18,7 @@ import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
 
 const crm = named('destination', 'crm')
+const unknown = { known: undefined, before: undefined }
 
 async function setUp() {
   const harness = new ConfigTopicHarness()
@@ -83,11 +85,28 @@ describe('the object store', () => {
     const lost = objectRecord({ value, version: 2, action: 'updated', writeId: 'lost' })
     const other = objectRecord({ value, version: 2, action: 'updated', writeId: 'other', by: 'bob' })
     follower.deliver(0, first, lost)
+    follower.truncate()
     follower.deliver(0, first, other)
     expect(store.known(crm)?.writeId).toBe('lost')
     follower.becomeCurrent()
     expect(store.known(crm)).toMatchObject({ version: 2, by: 'bob' })
     expect(store.changes()).toHaveLength(2)
+  })
+
+  it('keeps the objects and failure states of which Kafka lost all records, and reports them', async () => {
+    const { harness, logger, store, write, changes } = await setUp()
+    const state = { urls: 'a', version: 1, failingSince: start, attempts: 1, gone: [], disabled: undefined }
+    const failures = failureRecord({ ...{ id: 'crm', by: 'hookline', at: start, writeId: 'f' }, state, ...unknown })
+    write()
+    write(failures)
+    write({ id: 'erp', value: sealedValue(named('destination', 'erp'), destinationDocument()) })
+    const before = [store.object(crm), store.failures.get('crm'), changes()]
+    harness.log.createAgain(configTopic)
+    write({ id: 'erp', version: 2, action: 'deleted', value: undefined })
+    expect([store.object(crm), store.failures.get('crm'), changes()]).toEqual([...before.slice(0, 2), 3])
+    expect([...store.objects()].map(({ id }) => id)).toEqual(['crm'])
+    expect(store.allToCopy()).toEqual([crm, { kind: 'failures', id: 'crm' }])
+    expect(logger.lines).toMatchObject([{ level: 'error', fields: { topic: configTopic, count: 2 } }])
   })
 })
 
@@ -100,6 +119,10 @@ class ScriptedFollower implements TopicFollower {
   }
 
   async stop(): Promise<void> {}
+
+  truncate(): void {
+    this.#handlers?.onTruncated?.(0)
+  }
 
   deliver(offset: number, ...records: readonly ObjectRecord[]): void {
     for (const [index, record] of records.entries())
