@@ -210,11 +210,16 @@ export interface TopicFollowerHandlers {
    * before this time.
    */
   onCurrent(asOf: number): void
+  /**
+   * Called when Kafka has lost records of a partition that were read: the log of the partition was
+   * truncated, or the topic was deleted and created again. The follower then reads the partition
+   * again from its beginning.
+   */
+  onTruncated?(partition: number): void
 }
 
 /**
- * Follows one topic outside any consumer group, so that each process gets all records. When the log
- * of a partition was truncated, it reads this partition again from the beginning.
+ * Follows one topic outside any consumer group, so that each process gets all records.
  */
 export interface TopicFollower {
   /**

@@ -15,7 +15,8 @@ const remedies: Readonly<Record<Code, string>> = {
     'In `If-Match`, send the `ETag` of the object, for example `"3"`. In `Idempotency-Key`, send for example a UUID.',
   defined_in_file: 'Change that file.',
   encryption_key_missing: 'Set `operator.encryptionKeyFile`, or change the object in the configuration file.',
-  rotation_in_progress: 'Wait until the rotation ends, remove one secret, or rotate with the overlap `0s`.',
+  rotation_in_progress:
+    'Wait until the rotation ends, remove one secret, or rotate with the overlap `0s`. If the response to the rotation was lost, [go back to the old secret](operator-api.md#rotations).',
   too_many_keys: 'Send `keep` with a number from 0 to 2.',
   too_many_jobs: 'Wait until a job ends, or cancel a job.',
   not_in_use: 'Correct these problems, then send the request again.',

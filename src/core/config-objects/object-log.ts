@@ -23,6 +23,9 @@ import { type ObjectRecord, objectKeyOf, type RecordName } from './object-record
  * The copy must be written within the compaction lag of the topic: in this time, Kafka does not
  * compact the records. A copy replaces a lower version, and the same version with a lower copy
  * number.
+ *
+ * Kafka can also lose all records of an object, for example when the topic is deleted and created
+ * again. Each process that has the object in memory then keeps it, and writes a copy.
  */
 
 /**
@@ -99,8 +102,18 @@ export class ObjectLog {
    * Notes that the last record of an object in the topic is ignored. After compaction, this record
    * would be the only one of the object, so the current version must be written again as a copy.
    */
-  ignore(name: RecordName): void {
-    if (this.#known.has(objectKeyOf(name))) this.#needCopy.set(objectKeyOf(name), name)
+  ignore({ kind, id }: RecordName): void {
+    const key = objectKeyOf({ kind, id })
+    if (this.#known.has(key)) this.#needCopy.set(key, { kind, id })
+  }
+
+  /**
+   * Adds the current version of an object whose records Kafka has lost. The version must be written
+   * again as a copy.
+   */
+  keep(known: KnownVersion): void {
+    this.#known.set(objectKeyOf(known), known)
+    this.ignore(known)
   }
 
   /**
@@ -117,10 +130,11 @@ export class ObjectLog {
   }
 
   /**
-   * Whether the current version of the object must be written to the topic again: a record of the
-   * object was ignored, and no copy of the current version was read after the ignored record.
+   * Whether the current version of the object must be written to the topic again. The reason is
+   * that Kafka has lost all records of the object, or that a record of the object was ignored.
    * Compaction may remove the records before the ignored record. Without a copy, a process that
-   * starts later would then read the ignored record first, and apply it.
+   * starts later would then read the ignored record first, and apply it. No copy is needed after a
+   * copy of the current version was read.
    */
   needsCopy(name: RecordName): boolean {
     return this.#needCopy.has(objectKeyOf(name))

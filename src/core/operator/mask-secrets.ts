@@ -24,12 +24,26 @@ export function secretTextsOf(destination: Destination): readonly string[] {
 /** A header value, and the value without its first word, which can be a scheme such as `Bearer`. */
 const partsOfHeader = (value: string): readonly string[] => [value, value.slice(value.indexOf(' ') + 1)]
 
-/** The path and query of a URL, and each segment of the path and each value of the query. */
+/**
+ * The path and query of a URL, and each segment of the path and each value of the query: as they
+ * are in the URL, and decoded.
+ */
 function partsOfUrl(text: string): readonly string[] {
   const url = parseUrl(text)
   if (url === undefined) return [text]
   const { pathname, search, searchParams } = url
-  return [pathname + search, ...pathname.split('/'), ...searchParams.values()]
+  const segments = pathname.split('/')
+  const values = search.split(/[?&]/).map(pair => pair.slice(pair.indexOf('=') + 1))
+  return [pathname + search, ...segments, ...segments.map(decoded), ...values, ...searchParams.values()]
+}
+
+/** Decodes a part of a URL. Returns the part unchanged if its percent encoding is not valid. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
 }
 
 /**

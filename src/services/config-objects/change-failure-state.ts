@@ -1,5 +1,6 @@
-import type { FailureState } from '../../core/auto-disable/judge-failures.ts'
-import { failureRecord } from '../../core/config-objects/failure-record.ts'
+import { type FailureState, withoutFailures } from '../../core/auto-disable/judge-failures.ts'
+import { byLifecycle, failureRecord } from '../../core/config-objects/failure-record.ts'
+import type { RecordName } from '../../core/config-objects/object-record.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { ObjectWriter, WriteResult } from './object-writer.ts'
@@ -43,4 +44,16 @@ export async function changeFailures(
     const result = await writer.write(record)
     if (result.kind !== 'ignored' || tries === maxTries) return result
   }
+}
+
+/**
+ * Ends the failure state of a deleted object, if it is a destination. Otherwise a destination with
+ * the same id and URLs that is created within 5 s would be disabled like the deleted one. If this
+ * write fails, a dispatcher ends the state within 5 s (`FailureWatch`). Never rejects.
+ */
+export async function endFailures(deps: Deps, { kind, id }: RecordName): Promise<void> {
+  if (kind !== 'destination') return
+  const next = (before: FailureState | undefined) =>
+    before?.failingSince === undefined ? undefined : withoutFailures(before)
+  await changeFailures(deps, { id, by: byLifecycle, next })
 }

@@ -9,6 +9,7 @@ import type { NewNonce } from '../../core/config-objects/seal.ts'
 import type { EncryptionKey } from '../../core/encryption-key.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
+import { endFailures } from './change-failure-state.ts'
 import { ChangesInProgress } from './changes-in-progress.ts'
 import { createEnableAgain } from './enable-again.ts'
 import { ObjectList } from './object-list.ts'
@@ -74,7 +75,10 @@ export function createConfigObjects({ topic, file, merged, clock, newNonce }: De
       }
       const all = () => allIn(store)
       const result = await inProgress.during(plan.references, () => writeChange({ store, writer, all, clock }, plan))
-      if (result.kind === 'applied') return outcomeOf(plan.record, store, all())
+      if (result.kind === 'applied') {
+        if (plan.record.action === 'deleted') await endFailures({ store, writer, clock }, plan.record)
+        return outcomeOf(plan.record, store, all())
+      }
       if (result.kind === 'refused') return result
       if (result.kind === 'failed') return { kind: 'unavailable', detail: result.detail }
       // This process has read its own record back. So it has also read all records that were

@@ -36,6 +36,11 @@ export interface StoreListener {
    * destination. There can be many of these records, so the function must be cheap.
    */
   onChange?(): void
+  /**
+   * Called when Kafka has lost all records of at least one object. This process still has these
+   * objects, and `allToCopy` returns their names.
+   */
+  onObjectsLost?(): void
 }
 
 /**
@@ -70,9 +75,8 @@ export interface ObjectStore {
   /** The current version of an object or failure state. The version may be a deletion. */
   known(name: RecordName): KnownVersion | undefined
   /**
-   * The names of the records whose current version must be written again, because an ignored record
-   * of the same key follows it in the topic (`object-log.ts`). Compaction keeps only the last
-   * record of a key.
+   * The names of the records whose current version must be written again: an ignored record of the
+   * same key follows it in the topic, or Kafka has lost it (`object-log.ts`).
    */
   allToCopy(): readonly RecordName[]
   changes(since?: number): readonly ObjectChange[]
@@ -85,6 +89,9 @@ export interface ObjectStore {
 
 const damaged =
   'a record of the config topic is damaged (see detail); hookline ignores it, so no destination or source changes; only hookline may write to this topic: find the program that wrote this record, and stop the program'
+
+const objectsLost =
+  'kafka lost all records of some destinations, sources or failure states on the config topic (see count), because the topic was deleted and created again, or its log was truncated; hookline still has them in memory and uses them, and a process with the service dispatcher or operator writes them to the topic again within seconds; do not restart hookline before that; then check the destinations and sources with the operator API, because the last changes before the loss may be missing'
 
 /** The state that is computed from the records of the topic. */
 class View {
@@ -101,6 +108,18 @@ class View {
     else this.failures.set(record.id, after)
     return before?.disabled !== undefined || after?.disabled !== undefined
   }
+
+  /**
+   * Adds the objects of an earlier view of which the topic has no record. Returns their number.
+   */
+  keep(earlier: View): number {
+    const lost = [...earlier.log.all()].filter(known => this.log.get(known) === undefined)
+    for (const known of lost) {
+      this.log.keep(known)
+      this.apply(known)
+    }
+    return lost.length
+  }
 }
 
 export function createObjectStore({ follower, topic, logger, reading, clock }: Deps): ObjectStore {
@@ -110,29 +129,26 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
   let view = new View()
   /**
    * The state that is being computed while the follower reads the topic again from its beginning,
-   * after the topic was truncated; otherwise `undefined`. Until the follower reaches the end,
-   * callers get the previous state from `view`.
+   * after Kafka has lost records; otherwise `undefined`. Until the follower reaches the end,
+   * callers get the previous state from `view`. Objects of which the topic has no record are then
+   * kept from the previous state.
    */
   let rebuilt: View | undefined
-  let lastOffset = -1
   let revision = 0
 
   function onRecord({ partition, offset, key, value, headers }: LogRecord): void {
     if (partition !== configPartition) return
-    if (offset <= lastOffset) rebuilt = new View()
-    lastOffset = offset
     const target = rebuilt ?? view
-    const { log, changes } = target
     const decoded = decodeRecord(key, value, headers, offset)
     if (decoded.kind !== 'record') {
       const detail = decoded.kind === 'damaged' ? decoded.detail : 'the key is not that of a configuration object'
       logger.error({ topic, partition, offset, detail }, damaged)
-      if (decoded.kind === 'damaged') log.ignore(decoded.name)
+      if (decoded.kind === 'damaged') target.log.ignore(decoded.name)
       return
     }
     const { record } = decoded
-    const result = log.apply(record)
-    if (result === 'applied') changes.add(record)
+    const result = target.log.apply(record)
+    if (result === 'applied') target.changes.add(record)
     const isInForce = result === 'applied' || result === 'restored'
     if (isInForce && target.apply(record) && rebuilt === undefined) changed()
     for (const listener of listeners) listener.onRecord?.(record, result)
@@ -141,9 +157,17 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
   function onCurrent(asOf: number): void {
     catchUp.onCurrent(asOf)
     if (rebuilt === undefined) return
+    const count = rebuilt.keep(view)
     view = rebuilt
     rebuilt = undefined
     changed()
+    if (count === 0) return
+    logger.error({ topic, count }, objectsLost)
+    for (const listener of listeners) listener.onObjectsLost?.()
+  }
+
+  function onTruncated(partition: number): void {
+    if (partition === configPartition) rebuilt = new View()
   }
 
   function changed(): void {
@@ -152,7 +176,7 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
   }
 
   return {
-    start: () => follower.start({ onRecord, onCurrent }),
+    start: () => follower.start({ onRecord, onCurrent, onTruncated }),
     stop: () => follower.stop(),
     caughtUp: () => catchUp.reached(),
     listen: listener => void listeners.push(listener),

@@ -14,6 +14,9 @@ const readBackLimit = durationMs(10_000)
  * another process wrote the same version first. The process then writes a copy of the record in
  * force. The copy must follow the ignored record, because Kafka's compaction keeps only the last
  * record of a key. With this wait, several ignored records of one object need only one copy.
+ *
+ * It is also the time after which a process writes the objects whose records Kafka has lost. It is
+ * short, because only the processes have these objects.
  */
 const copyOwnAfter = durationMs(1_000)
 /**
@@ -50,7 +53,10 @@ export class ObjectWriter {
 
   constructor(deps: Deps) {
     this.#deps = deps
-    deps.store.listen({ onRecord: (record, result) => this.#onRecord(record, result) })
+    deps.store.listen({
+      onRecord: (record, result) => this.#onRecord(record, result),
+      onObjectsLost: () => this.#copyAfter(copyOwnAfter),
+    })
     if (deps.store.allToCopy().length > 0) this.#copyAfter(copyOthersAfter)
   }
 
@@ -77,8 +83,7 @@ export class ObjectWriter {
   }
 
   /**
-   * Stops the repair of the topic: after an ignored record, this process no longer writes a copy of
-   * the record in force.
+   * Stops the repair of the topic: this process no longer writes copies of records in force.
    */
   stop(): void {
     this.#isStopped = true
@@ -92,9 +97,8 @@ export class ObjectWriter {
   }
 
   /**
-   * Sets a timer that writes copies of records in force. A record in force needs a copy when an
-   * ignored record of the same key follows it in the topic, because compaction keeps only the last
-   * record. A timer that is already set stays if it is earlier.
+   * Sets a timer that writes copies of the records in force that need one (`ObjectLog.needsCopy`).
+   * A timer that is already set stays if it is earlier.
    */
   #copyAfter(wait: DurationMs): void {
     const { clock } = this.#deps

@@ -1,4 +1,5 @@
 import type { ConfigObjects } from '../../core/config-objects/config-objects.ts'
+import type { ObjectName } from '../../core/config-objects/object-record.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
 import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
@@ -17,13 +18,22 @@ const firstAfter = durationMs(10_000)
  */
 const maxObjects = 500
 /**
+ * Minimum time between two renewals of one object. If two operator processes have the encryption
+ * keys in a different order, each of them finds an old key in every object that the other one has
+ * renewed. This time limits how often they write these objects.
+ */
+const minInterval = durationMs(3_600_000)
+/**
  * Author of the changes that this task makes. Changes through the operator API have the name of an
  * operator key instead. Names of operator keys cannot begin with `hookline.`.
  */
 const by = 'hookline.key-rotation'
 
+const differentOrder =
+  'another process encrypted the secrets of a destination or source (see "kind" and "id") with another key than the first key of operator.encryptionKeyFile of this process, less than an hour ago; hookline does not encrypt it again before this hour is over; make the keys and their order the same in every process with the service operator'
+
 interface Deps {
-  readonly store: Pick<ObjectStore, 'objects' | 'object'>
+  readonly store: Pick<ObjectStore, 'objects' | 'object' | 'known'>
   readonly objects: Pick<ConfigObjects, 'change'>
   readonly clock: Clock
   readonly logger: Logger
@@ -35,12 +45,29 @@ interface Deps {
  * task. If several processes renew the same object, only the first one changes the object.
  */
 export function createSealRenewal({ store, objects, clock, logger }: Deps): PeriodicTask {
+  let isWarned = false
+
+  /** Whether this task, in any process, made the last change of the object within the last hour. */
+  function isRecent(name: ObjectName): boolean {
+    const known = store.known(name)
+    return known?.by === by && clock.now() - known.at < minInterval
+  }
+
+  function warn(name: ObjectName): void {
+    if (!isWarned) logger.warn({ ...name }, differentOrder)
+    isWarned = true
+  }
+
   async function turn(): Promise<DurationMs> {
     let renewed = 0
     for (const { kind, id, hasOldSeal, problems } of [...store.objects()]) {
       // Skip objects that need no renewal. The store is asked again, because another process may
       // have renewed the object since this loop began.
       if (!hasOldSeal || problems.length > 0 || store.object({ kind, id })?.hasOldSeal !== true) continue
+      if (isRecent({ kind, id })) {
+        warn({ kind, id })
+        continue
+      }
       const outcome = await objects.change({ kind, id, expected: { kind: 'any' }, next: current => current, by })
       if (outcome.kind === 'unavailable') break
       if (outcome.kind === 'changed') renewed++

@@ -85,10 +85,9 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
   const index = new SuppressionIndex(lasts)
   const writes = new SuppressionWrites({ producer, topic, clock, index })
   const listeners: (() => void)[] = []
-  const lastOffsets = new Map<number, number>()
   /**
    * By partition: the suppressions that are being computed while the follower reads the partition
-   * again from its beginning, after it was truncated. Until the follower reaches the end, callers
+   * again from its beginning, after Kafka has lost records. Until the follower reaches the end, callers
    * get the previous suppressions from `index`.
    */
   const rebuilt = new Map<number, SuppressionIndex>()
@@ -99,8 +98,6 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
 
   function onRecord(record: LogRecord): void {
     const { key, value, headers, partition, offset } = record
-    if (offset <= (lastOffsets.get(partition) ?? -1)) rebuilt.set(partition, new SuppressionIndex(lasts))
-    lastOffsets.set(partition, offset)
     const into = rebuilt.get(partition) ?? index
     const marks = value === null ? undefined : decodeSuppressions(value.toString())
     if (key === null) return logger.error({ topic, partition, offset }, keyless)
@@ -120,8 +117,10 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
     if (!wasCurrent && isCurrent()) for (const listener of listeners) listener()
   }
 
+  const onTruncated = (partition: number) => rebuilt.set(partition, new SuppressionIndex(lasts))
+
   return {
-    start: () => follower.start({ onRecord, onCurrent }),
+    start: () => follower.start({ onRecord, onCurrent, onTruncated }),
     stop: () => follower.stop(),
     get size() {
       return index.size

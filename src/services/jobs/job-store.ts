@@ -77,17 +77,14 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
   let log = new JobLog()
   /**
    * The jobs that are being computed while the follower reads the topic again from its beginning,
-   * after the topic was truncated; otherwise `undefined`. Until the follower reaches the end,
+   * after Kafka has lost records; otherwise `undefined`. Until the follower reaches the end,
    * callers get the previous jobs from `log`.
    */
   let rebuilt: JobLog | undefined
-  let lastOffset = -1
   const copies = createCopies({ copies: () => log.copies(), producer, topic, clock, logger })
 
   function onRecord({ partition, offset, key, value }: LogRecord): void {
     if (partition !== jobsPartition || key === null) return
-    if (offset <= lastOffset) rebuilt = new JobLog()
-    lastOffset = offset
     const into = rebuilt ?? log
     const job = decodeJob(value?.toString() ?? '')
     if (job === undefined || jobKeyOf(job) !== key.toString()) {
@@ -114,6 +111,10 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
     for (const key of readAt.keys()) if (!open.has(key)) readAt.delete(key)
   }
 
+  function onTruncated(partition: number): void {
+    if (partition === jobsPartition) rebuilt = new JobLog()
+  }
+
   async function create(job: Job): Promise<WriteResult> {
     const { promise, resolve } = Promise.withResolvers<WriteResult>()
     const late = `${topic}: Hookline did not read its new record back within ${readBackLimit / 1_000} s, so the record may or may not be stored; check Kafka, then check whether the change is in force`
@@ -129,7 +130,7 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
   }
 
   return {
-    start: () => follower.start({ onRecord, onCurrent }),
+    start: () => follower.start({ onRecord, onCurrent, onTruncated }),
     async stop() {
       copies.stop()
       await follower.stop()

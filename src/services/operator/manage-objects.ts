@@ -101,7 +101,7 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
       rotation = current && rotateSecret(current, { secret, now, overlap })
       return rotation?.kind === 'rotated' ? rotation.document : current
     })
-    if (answer.kind === 'refused') return absentIsNotFound(answer) as ObjectRefusal
+    if (answer.kind === 'refused') return withWayBack(absentIsNotFound(answer) as ObjectRefusal)
     if (rotation?.kind !== 'rotated') return rotationInProgress(rotation)
     return { ...answer, secret, until: rotation.until }
   }
@@ -153,15 +153,31 @@ function refuseId(document: JsonObject, id: string): ObjectRefusal | undefined {
   ])
 }
 
+/**
+ * How to undo a rotation whose response was lost. Nobody has the new secret then, so requests that
+ * it signs would be refused.
+ */
+const wayBack =
+  'send a PATCH with "secretRotatesAt": null and "sharedSecret": "*** (<fingerprint>)", with the fingerprint of "sharedSecret[0]" in the object. Only the old secret then stays in use, and you can rotate it again.'
+
+const withWayBack = (refusal: ObjectRefusal): ObjectRefusal =>
+  refusal.code === 'unavailable'
+    ? { ...refusal, message: `${refusal.message} If it now has two shared secrets, ${wayBack}` }
+    : refusal
+
 const rotationInProgress = (rotation: Extract<SecretRotation, { kind: 'in_progress' }> | undefined): ObjectRefusal => {
   const until = rotation?.until
   const state =
     until === undefined
       ? 'already has two shared secrets: '
       : `is rotating its secret until ${toIsoTimestamp(until)}: wait until then, `
+  const lost =
+    until === undefined
+      ? ''
+      : ` If nobody has the new secret, because the response to the rotation was lost, ${wayBack}`
   return objectRefusal(
     'rotation_in_progress',
-    `The destination ${state}remove one secret, or send "overlap": "0s" to replace both now.`,
+    `The destination ${state}remove one secret, or send "overlap": "0s" to replace both now.${lost}`,
   )
 }
 

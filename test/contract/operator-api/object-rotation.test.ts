@@ -77,6 +77,27 @@ describe('rotate-secret', () => {
     expect(signedNow().standard).toBe(2)
   })
 
+  it('names the way back to the old secret when the response with the new one was lost', async () => {
+    const before = signedNow()
+    await rotate({ overlap: '1h' })
+    const { body } = await rotate()
+    expect(body.message).toContain('"secretRotatesAt": null and "sharedSecret": "*** (<fingerprint>)"')
+    const { fingerprints } = (await ask('GET /v1/destinations/crm')).body
+    const patch = { secretRotatesAt: null, sharedSecret: `*** (${fingerprints['sharedSecret[0]']})` }
+    const patched = await askObjects(server, 'PATCH /v1/destinations/crm', patch, { ifMatch: 2 })
+    expect([patched.status, patched.body.document.sharedSecret]).toEqual([200, '***'])
+    await clock.advance(2 * hour)
+    expect(signedNow()).toEqual(before)
+    expect((await rotate()).status).toBe(200)
+  })
+
+  it('names the way back when Hookline could not confirm the rotation', async () => {
+    memory.log.unwritable.add('hookline.config')
+    const { status, body } = await rotate()
+    expect([status, body.code]).toEqual([503, 'unavailable'])
+    expect(body.message).toContain('If it now has two shared secrets, send a PATCH with "secretRotatesAt": null')
+  })
+
   it('with an overlap of 0 the new secret replaces all others', async () => {
     await rotate({ overlap: '1h' })
     const { status, body } = await rotate({ overlap: '0s' })

@@ -22,6 +22,7 @@ export class MemoryFollower implements TopicFollower {
 
   poll(): boolean {
     if (this.isCutOff) return false
+    this.#beginAgain()
     const records = this.#records().filter(({ partition, offset }) => offset >= (this.#positions.get(partition) ?? 0))
     for (const record of records) {
       this.#positions.set(record.partition, record.offset + 1)
@@ -29,6 +30,16 @@ export class MemoryFollower implements TopicFollower {
     }
     this.#handlers?.onCurrent(this.#now())
     return records.length > 0
+  }
+
+  /** Continues at the beginning of the partitions that end before the position of the follower. */
+  #beginAgain(): void {
+    for (const [partition, position] of this.#positions) {
+      const last = this.#records().findLast(record => record.partition === partition)
+      if (position <= (last?.offset ?? -1) + 1) continue
+      this.#positions.delete(partition)
+      this.#handlers?.onTruncated?.(partition)
+    }
   }
 
   async stop(): Promise<void> {

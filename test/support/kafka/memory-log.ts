@@ -63,6 +63,12 @@ export class MemoryLog {
     this.#append(topic, { key: key === null ? null : Buffer.from(key), value, headers, partition })
   }
 
+  /** Deletes a topic and creates it again. */
+  createAgain(topic: string): void {
+    this.#topics.delete(topic)
+    this.#records.delete(topic)
+  }
+
   /** Writes a batch that the consumer skips, for example a control batch. */
   writeUnreadBatch(topic: string, unreadBatch: UnreadBatch): void {
     this.#append(topic, { key: null, value: null, headers: {} }, unreadBatch)

@@ -6,6 +6,8 @@ import { Conditions } from '../awaited-conditions.ts'
 /** Records what a follower delivers. */
 export class RecordingFollower implements TopicFollowerHandlers {
   readonly records: LogRecord[] = []
+  /** The partitions of which Kafka has lost records. */
+  readonly truncated: number[] = []
   /** Time up to which the follower is current, in monotonic milliseconds. */
   asOf = Number.NEGATIVE_INFINITY
   readonly #conditions = new Conditions()
@@ -19,6 +21,8 @@ export class RecordingFollower implements TopicFollowerHandlers {
     this.asOf = asOf
     this.#conditions.changed()
   }
+
+  readonly onTruncated = (partition: number): void => void this.truncated.push(partition)
 
   get values(): readonly (string | null)[] {
     return this.records.map(({ value }) => value?.toString() ?? null)

@@ -10,6 +10,10 @@ export class ScriptedFollower implements TopicFollower {
 
   async stop(): Promise<void> {}
 
+  truncate(partition: number): void {
+    this.#handlers?.onTruncated?.(partition)
+  }
+
   deliver(...records: readonly LogRecord[]): void {
     for (const record of records) this.#handlers?.onRecord(record)
   }

@@ -116,7 +116,7 @@ class Follower implements TopicFollower {
       else if (attempt > maxRetries)
         throw failure?.error ?? new Error('the fetches returned no further records, although the partition has more')
       this.#logOutage(failure)
-      if (failure !== undefined || attempt > 0) await this.#recover(failure?.error, attempt)
+      if (failure !== undefined || attempt > 0) await this.#recover(handlers, failure?.error, attempt)
     }
   }
 
@@ -133,7 +133,7 @@ class Follower implements TopicFollower {
    * one failed fetch, or with `undefined` if no fetch failed.
    */
   async #fetchOnce(handlers: TopicFollowerHandlers): Promise<{ readonly error: unknown } | undefined> {
-    await this.#findPartitions()
+    await this.#findPartitions(handlers)
     const { clock, topic } = this.#deps
     const byLeader = Map.groupBy(this.#partitions.values(), ({ partition }) =>
       leaderOf(this.#cluster, topic, partition),
@@ -159,14 +159,17 @@ class Follower implements TopicFollower {
    * with the same name, because Kafka never removes a partition of a topic. So all partitions are
    * then read from their beginning.
    */
-  async #findPartitions(): Promise<void> {
+  async #findPartitions(handlers: TopicFollowerHandlers): Promise<void> {
     const { clock, topic } = this.#deps
     const now = clock.monotonic()
     if (now - this.#metadataAt < (this.#deps.metadataMaxAgeMs ?? metadataMaxAgeMs)) return
     const isFirst = this.#metadataAt === Number.NEGATIVE_INFINITY
     if (!isFirst) await this.#cluster.refreshMetadata()
     const found = this.#cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId)
-    if ([...this.#partitions.keys()].some(partition => !found.includes(partition))) this.#partitions.clear()
+    if ([...this.#partitions.keys()].some(partition => !found.includes(partition))) {
+      for (const partition of this.#partitions.keys()) handlers.onTruncated?.(partition)
+      this.#partitions.clear()
+    }
     for (const partitionId of found) {
       if (this.#partitions.has(partitionId)) continue
       const position = isFirst ? await this.#start(partitionId) : (await this.#rangeOf(partitionId)).beginning
@@ -214,21 +217,21 @@ class Follower implements TopicFollower {
     logger.error({ topic, code, lastedMs }, unreadable)
   }
 
-  async #recover(error: unknown, attempt: number): Promise<void> {
+  async #recover(handlers: TopicFollowerHandlers, error: unknown, attempt: number): Promise<void> {
     await new Promise<void>(resolve => {
       this.#wake = resolve
       this.#deps.clock.after(durationMs(retryDelay(attempt)), resolve)
     })
     if (this.#isStopped) return
     await this.#cluster.refreshMetadata().catch(() => undefined)
-    if (errorCodeOf(error) === 'OFFSET_OUT_OF_RANGE') await this.#findPositions().catch(() => undefined)
+    if (errorCodeOf(error) === 'OFFSET_OUT_OF_RANGE') await this.#findPositions(handlers).catch(() => undefined)
   }
 
   /**
    * Moves positions that are out of range to the beginning of the log. A position is out of range
    * after retention has deleted unread records, or after the log was truncated.
    */
-  async #findPositions(): Promise<void> {
+  async #findPositions(handlers: TopicFollowerHandlers): Promise<void> {
     const { topic, logger } = this.#deps
     for (const followed of this.#partitions.values()) {
       const { beginning, end } = await this.#rangeOf(followed.partition)
@@ -239,6 +242,7 @@ class Follower implements TopicFollower {
         'hookline cannot continue at its offset in the partition (see position), because Kafka deleted records or truncated the log; hookline continues with the first existing record (see beginning), and may have missed records',
       )
       followed.moveTo(beginning)
+      if (position > end) handlers.onTruncated?.(partition)
     }
   }
 }

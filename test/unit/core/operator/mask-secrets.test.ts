@@ -45,7 +45,7 @@ describe('the secrets of a destination', () => {
     webhooks: [
       {
         ...webhookOf(0, { Authorization: 'Basic credentials' }),
-        url: 'https://a.example/hooks/t0ken%20a?key=t0ken%20b',
+        url: 'https://a.example/hooks/t0ken%20a/%ff-token?t0ken%20c&key=t0ken%20b',
       },
       webhookOf(1, { 'X-Key': new Secret('header of a file') }),
     ],
@@ -55,7 +55,8 @@ describe('the secrets of a destination', () => {
     expect(secretTextsOf(destination)).toEqual(
       expect.arrayContaining([
         ...['shared secret 1', 'shared secret 2', 'signing key', 'client-secret-of-crm', 'key of the certificate'],
-        ...['/hooks/t0ken%20a?key=t0ken%20b', 't0ken%20a', 't0ken b'],
+        ...['/hooks/t0ken%20a/%ff-token?t0ken%20c&key=t0ken%20b', 't0ken%20a', 't0ken a', '%ff-token'],
+        ...['t0ken%20b', 't0ken b', 't0ken%20c'],
         ...['Basic credentials', 'credentials', 'header of a file'],
       ]),
     )

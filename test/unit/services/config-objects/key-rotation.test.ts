@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { createSealRenewal } from '../../../../src/services/config-objects/seal-renewal.ts'
 import { changing, oneOperator } from '../../../support/config-objects/harness.ts'
 import { destinationDocument, firstKey, secondKey } from '../../../support/config-objects/objects.ts'
+import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
 
 describe('the keys', () => {
@@ -36,6 +37,26 @@ describe('the keys', () => {
     const after = await harness.start({ keys: [secondKey] })
     expect([...after.store.objects()].flatMap(({ problems }) => problems)).toEqual([])
     renewal.stop()
+  })
+
+  it('are exchanged at most once an hour while two processes have them in a different order', async () => {
+    const { harness, change } = await oneOperator()
+    const logger = new RecordingLogger()
+    await change(destinationDocument())
+    const orders = [
+      [firstKey, secondKey],
+      [secondKey, firstKey],
+    ]
+    const processes = await Promise.all(orders.map(keys => harness.start({ keys })))
+    const renewals = processes.map(process => createSealRenewal({ ...process, clock: harness.clock, logger }))
+    for (const renewal of renewals) renewal.start()
+    await harness.advance(50 * 60_000)
+    expect(harness.written()).toEqual(['1 created', '2 updated'])
+    const warnings = logger.lines.filter(({ level }) => level === 'warn')
+    expect(warnings).toMatchObject([{ fields: { kind: 'destination', id: 'crm' } }])
+    await harness.advance(60 * 60_000)
+    expect(harness.written()).toEqual(['1 created', '2 updated', '3 updated'])
+    for (const renewal of renewals) renewal.stop()
   })
 
   it('may be lost: objects are excluded until their secrets are written again', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
+import { failureRecord } from '../../../../src/core/config-objects/failure-record.ts'
 import { encodeRecord, type ObjectRecord } from '../../../../src/core/config-objects/object-record.ts'
 import { createObjectStore } from '../../../../src/services/config-objects/object-store.ts'
-import { recordOf } from '../../../support/builders.ts'
+import { recordOf, start } from '../../../support/builders.ts'
 import { ConfigTopicHarness, configTopic } from '../../../support/config-objects/harness.ts'
 import {
   destinationDocument,
@@ -17,6 +18,7 @@ import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
 
 const crm = named('destination', 'crm')
+const unknown = { known: undefined, before: undefined }
 
 async function setUp() {
   const harness = new ConfigTopicHarness()
@@ -85,10 +87,27 @@ describe('the object store', () => {
     const at = (offset: number, record: ObjectRecord) =>
       recordOf({ ...encodeRecord(record), topic: configTopic, offset })
     follower.deliver(at(0, first), at(1, lost))
+    follower.truncate(0)
     follower.deliver(at(0, first), at(1, other))
     expect(store.known(crm)?.writeId).toBe('lost')
     follower.becomeCurrent()
     expect(store.known(crm)).toMatchObject({ version: 2, by: 'bob' })
     expect(store.changes()).toHaveLength(2)
+  })
+
+  it('keeps the objects and failure states of which Kafka lost all records, and reports them', async () => {
+    const { harness, logger, store, write, changes } = await setUp()
+    const state = { urls: 'a', version: 1, failingSince: start, attempts: 1, gone: [], disabled: undefined }
+    const failures = failureRecord({ ...{ id: 'crm', by: 'hookline', at: start, writeId: 'f' }, state, ...unknown })
+    write()
+    write(failures)
+    write({ id: 'erp', value: sealedValue(named('destination', 'erp'), destinationDocument()) })
+    const before = [store.object(crm), store.failures.get('crm'), changes()]
+    harness.log.createAgain(configTopic)
+    write({ id: 'erp', version: 2, action: 'deleted', value: undefined })
+    expect([store.object(crm), store.failures.get('crm'), changes()]).toEqual([...before.slice(0, 2), 3])
+    expect([...store.objects()].map(({ id }) => id)).toEqual(['crm'])
+    expect(store.allToCopy()).toEqual([crm, { kind: 'failures', id: 'crm' }])
+    expect(logger.lines).toMatchObject([{ level: 'error', fields: { topic: configTopic, count: 2 } }])
   })
 })

@@ -94,6 +94,7 @@ describe('the list after a truncation of one partition', () => {
     scripted.deliver(at(0, 1, 'dan', -1, suppressed), at(0, 0, 'ada', -1, suppressed), at(1, 0, 'ada', 0, lifted))
     scripted.deliver(at(2, 0, 'bob', -1, suppressed))
     scripted.becomeCurrent()
+    scripted.truncate(0)
     scripted.deliver(at(0, 0, 'ada', -1, suppressed), at(1, 0, 'ada', 0, lifted), at(2, 0, 'cleo', -1, suppressed))
     const all = () => ['ada', 'bob', 'cleo', 'dan'].map(user => marks.get(user))
     expect(all()).toEqual([[lifted], [suppressed], undefined, [suppressed]])

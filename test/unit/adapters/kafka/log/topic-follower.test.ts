@@ -28,6 +28,8 @@ function clientOf(logs: () => readonly (readonly string[])[]): KafkaClient {
       await sleep(clock, durationMs(maxWaitTime))
       const read = partitions.map(({ partition, fetchOffset }) => {
         const values = logs()[partition] ?? []
+        if (Number(fetchOffset) > values.length)
+          throw Object.assign(new Error('out of range'), { type: 'OFFSET_OUT_OF_RANGE' })
         const end = String(values.length)
         const all = values.map((value, offset) => ({
           offset: String(offset),
@@ -71,9 +73,27 @@ it('reads all records of a topic that was created again with fewer partitions', 
   await clock.advance(1_000, settle)
   await started
   expect(followed.values.toSorted()).toEqual(['a', 'b', 'c'])
+  expect(followed.truncated).toEqual([])
   // More records than the follower has read of the first partition of the deleted topic.
   logs = [['d', 'e', 'f']]
   await clock.advance(60_000, settle)
   expect(followed.values.slice(-3)).toEqual(['d', 'e', 'f'])
+  expect(followed.truncated).toEqual([0, 1, 2])
   expect(clock.boottime() - followed.asOf).toBeLessThanOrEqual(1_000)
+})
+
+it('reports a partition whose log ends before the records that were read, also when it is empty', async () => {
+  let logs = [['a', 'b'], ['c']] as string[][]
+  const followed = new RecordingFollower()
+  const follower = createFollower({ kafka: clientOf(() => logs), topic, clock, logger: silent })
+  const started = follower.start(followed)
+  await clock.advance(1_000, settle)
+  await started
+  logs = [[], ['c', 'd']]
+  await clock.advance(10_000, settle)
+  expect(followed.truncated).toEqual([0])
+  expect(clock.boottime() - followed.asOf).toBeLessThanOrEqual(1_000)
+  logs[0] = ['e']
+  await clock.advance(1_000, settle)
+  expect(followed.values.toSorted()).toEqual(['a', 'b', 'c', 'd', 'e'])
 })
