@@ -22,12 +22,22 @@ export async function isFree(port: number): Promise<boolean> {
   return true
 }
 
-/** The first of `count` consecutive free ports. */
+/**
+ * The ports that `freePorts` has returned in this process. Their users may not listen on them yet,
+ * so they can look free.
+ */
+const given = new Set<number>()
+
+/** The first of `count` consecutive free ports. Each call in a process returns other ports. */
 export async function freePorts(count: number): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const first = randomInt(lowest, highest - count)
-    const free = await Promise.all(Array.from({ length: count }, (_, index) => isFree(first + index)))
-    if (free.every(Boolean)) return first
+    const ports = Array.from({ length: count }, (_, index) => first + index)
+    const free = await Promise.all(ports.map(isFree))
+    // This check comes after the wait, because a concurrent call may have returned the same ports.
+    if (!free.every(Boolean) || ports.some(port => given.has(port))) continue
+    for (const port of ports) given.add(port)
+    return first
   }
   throw new Error(`no ${count} consecutive free ports between ${lowest} and ${highest}`)
 }

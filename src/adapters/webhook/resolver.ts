@@ -15,6 +15,12 @@ export interface NameSources {
   query(name: string, family: 4 | 6): Promise<readonly string[]>
   /** Calls getaddrinfo, which holds one of the few libuv threads until it returns. */
   system(name: string): Promise<readonly LookupAddress[]>
+  /**
+   * Queries the name servers of /etc/resolv.conf from now on, if the file has changed. It never
+   * rejects.
+   */
+  reload(): Promise<void>
+  /** Cancels queries in progress, including queries to the name servers before the last reload. */
   cancel(): void
 }
 
@@ -44,18 +50,38 @@ const queryTimeoutMs = 1_000
  * query was cancelled. getaddrinfo would query the same servers and hold a thread.
  */
 const hopeless = new Set(['ETIMEOUT', 'ESERVFAIL', 'ECANCELLED'])
+/** The key of reloads in the cache, among host names. A host name contains no slash. */
+const reloading = '/etc/resolv.conf'
 const loopback: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
 ]
 
-export function systemSources(): NameSources {
-  const resolver = new dns.promises.Resolver({ timeout: queryTimeoutMs, tries: 2 })
+/** The sources of the operating system. `read` returns the text of a file. */
+export function systemSources(read = (path: string) => readFile(path, 'utf8')): NameSources {
+  // Node reads /etc/resolv.conf only when it creates a Resolver.
+  const newResolver = () => new dns.promises.Resolver({ timeout: queryTimeoutMs, tries: 2 })
+  let resolver = newResolver()
+  /** The resolver before the last reload. It may still have queries in progress. */
+  let previous: typeof resolver | undefined
+  /** The text of /etc/resolv.conf at the last reload; `undefined` before the first one. */
+  let loaded: string | undefined
   return {
-    hostsFile: () => readFile('/etc/hosts', 'utf8').catch(() => ''),
+    hostsFile: () => read('/etc/hosts').catch(() => ''),
     query: (name, family) => (family === 4 ? resolver.resolve4(name) : resolver.resolve6(name)),
     system: name => dns.promises.lookup(name, { all: true }),
-    cancel: () => resolver.cancel(),
+    async reload() {
+      const text = await read('/etc/resolv.conf').catch(() => loaded)
+      if (text === loaded) return
+      loaded = text
+      previous?.cancel()
+      previous = resolver
+      resolver = newResolver()
+    },
+    cancel() {
+      previous?.cancel()
+      resolver.cancel()
+    },
   }
 }
 
@@ -65,8 +91,8 @@ export function systemSources(): NameSources {
  */
 export function createResolver({ clock, sources }: { clock: Clock; sources: NameSources }): Resolver {
   /**
-   * Results by host name; the key '' has the hosts file. All names come from the configuration, so
-   * they are few.
+   * Results by host name; the key '' has the hosts file, and `reloading` the last reload. All names
+   * come from the configuration, so they are few.
    */
   const kept = new Map<string, { readonly until: number; readonly answer: Promise<unknown> }>()
 
@@ -95,6 +121,8 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
     try {
       return await queryBoth(name)
     } catch (error) {
+      // The name servers may have been replaced. Later queries ask the new ones.
+      void once(reloading, sources.reload)
       if (hopeless.has(codeOf(error))) throw error
       return sources.system(name)
     }

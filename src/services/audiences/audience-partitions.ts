@@ -21,7 +21,7 @@ import type { Tracer } from '../../core/trace/tracer.ts'
 import type { OwnershipGate } from '../partitions/ownership-gate.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { PeriodicTask } from '../periodic-task.ts'
-import { createGatedAppends, type GatedAppends } from './gated-appends.ts'
+import { type AudienceWrites, createAudienceWrites } from './audience-writes.ts'
 import { Inputs, type OwnedAudiencePartition, ownedAudiencePartitionWith } from './inputs.ts'
 import { createMembershipsReader } from './memberships-reader.ts'
 import { createRestore } from './restore.ts'
@@ -37,7 +37,7 @@ export interface AudiencePartitions {
   readonly held: ReadonlyMap<PartitionProcessor, OwnedAudiencePartition> &
     Pick<Map<PartitionProcessor, OwnedAudiencePartition>, 'delete'>
   readonly inputs: Inputs
-  readonly writes: GatedAppends
+  readonly writes: AudienceWrites
   readonly updates: UpdatePacer
   /**
    * Regularly searches the memberships topic for records that are missing in memory: records that
@@ -65,7 +65,7 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
     }
   }
 
-  const writes = createGatedAppends({ ...deps, onStored })
+  const writes = createAudienceWrites({ ...deps, onStored })
   const updates = createUpdatePacer(clock, deps.emitPerSecond)
   const writeChanges = createWriteChanges({ ...deps, ...codecs, writes, updates })
   const inputs = new Inputs({ ...deps, codec: codecs.inputs, writeChanges, writes, gate })

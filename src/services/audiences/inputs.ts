@@ -15,7 +15,7 @@ import type { OwnershipGate } from '../partitions/ownership-gate.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
 import { createAudienceWait, type WaitForAudience } from './audience-wait.ts'
-import type { GatedAppends } from './gated-appends.ts'
+import type { AudienceWrites } from './audience-writes.ts'
 import { type InputTrace, traceInput } from './input-trace.ts'
 import type { RestoredPartition } from './restore.ts'
 import { LogTail } from './unread-memberships.ts'
@@ -24,7 +24,7 @@ import type { WriteChanges } from './write-changes.ts'
 interface Deps {
   readonly codec: ValueCodec<AudienceInput>
   readonly writeChanges: WriteChanges
-  readonly writes: GatedAppends
+  readonly writes: AudienceWrites
   readonly gate: OwnershipGate
   readonly directory: () => AudienceDirectory
   readonly topics: Pick<TopicNames, 'events'>

@@ -16,7 +16,7 @@ import type { TopicNames } from '../../core/topics.ts'
 import { traceHeaders } from '../../core/trace/context.ts'
 import type { OwnershipGate } from '../partitions/ownership-gate.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
-import type { GatedAppends } from './gated-appends.ts'
+import type { AudienceWrites } from './audience-writes.ts'
 import type { InputTrace } from './input-trace.ts'
 import type { UpdatePacer } from './update-pacer.ts'
 
@@ -27,7 +27,7 @@ import type { UpdatePacer } from './update-pacer.ts'
 const maxInFlight = 500
 
 interface Deps {
-  readonly writes: GatedAppends
+  readonly writes: AudienceWrites
   readonly updates: UpdatePacer
   readonly gate: OwnershipGate
   readonly events: EventCodec

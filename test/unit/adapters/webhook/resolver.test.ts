@@ -1,6 +1,6 @@
-import type { LookupAddress } from 'node:dns'
-import { describe, expect, it } from '@jest/globals'
-import { createResolver, type NameSources } from '../../../../src/adapters/webhook/resolver.ts'
+import dns, { type LookupAddress } from 'node:dns'
+import { afterEach, describe, expect, it, jest } from '@jest/globals'
+import { createResolver, type NameSources, systemSources } from '../../../../src/adapters/webhook/resolver.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
 const failure = (code: string): Error => Object.assign(new Error(`query ${code}`), { code })
@@ -40,6 +40,7 @@ function resolverOf(initial: Script) {
       asked.push(`system ${name}`)
       return answerWith(script.system)
     },
+    reload: async () => void asked.push('reload'),
     cancel: () => asked.push('cancel'),
   }
   const { resolve, close } = createResolver({ clock, sources })
@@ -148,6 +149,59 @@ describe('a name server that does not answer', () => {
     const { resolve, clock } = resolverOf({ a: ['192.0.2.1'], aaaa: ['2001:db8::1'] })
     await resolve('crm.example.com')
     expect(clock.timers).toBe(0)
+  })
+})
+
+describe('a change of the name servers', () => {
+  afterEach(() => {
+    jest.restoreAllMocks()
+  })
+
+  it('is looked for after a failed query, at most every 5 s', async () => {
+    const { resolve, asked, clock } = resolverOf({ a: 'ETIMEOUT', aaaa: 'ETIMEOUT' })
+    const reloads = () => asked.filter(each => each === 'reload').length
+    const fail = () => expect(resolve('crm.example.com')).rejects.toMatchObject({ code: 'ETIMEOUT' })
+    await fail()
+    await fail()
+    expect(reloads()).toBe(1)
+    await clock.advance(5_000)
+    await fail()
+    expect(reloads()).toBe(2)
+  })
+
+  it('is not looked for after a query with a result', async () => {
+    const { resolve, asked } = resolverOf({ a: ['192.0.2.1'], aaaa: 'ETIMEOUT' })
+    await resolve('crm.example.com')
+    expect(asked).not.toContain('reload')
+  })
+
+  it('is taken from /etc/resolv.conf, and cancel also ends the queries to the old ones', async () => {
+    const { prototype } = dns.promises.Resolver
+    const query = jest.spyOn(prototype, 'resolve4').mockImplementation(async () => [])
+    const cancel = jest.spyOn(prototype, 'cancel')
+    let file: string | undefined
+    const sources = systemSources(async path => {
+      if (path !== '/etc/resolv.conf' || file === undefined) throw failure('ENOENT')
+      return file
+    })
+    const resolverOfQuery = async () => {
+      await sources.query('crm.example.com', 4)
+      return query.mock.contexts.at(-1)
+    }
+    /** Reloads a file with this text, or fails to, and returns the resolver of the next query. */
+    const resolverAfter = async (text: string | undefined) => {
+      file = text
+      await sources.reload()
+      return resolverOfQuery()
+    }
+    const first = await resolverOfQuery()
+    const old = await resolverAfter('nameserver 192.0.2.1')
+    expect(await resolverAfter('nameserver 192.0.2.1')).toBe(old)
+    expect(await resolverAfter(undefined)).toBe(old)
+    const current = await resolverAfter('nameserver 192.0.2.2')
+    expect(current).not.toBe(old)
+    sources.cancel()
+    for (const each of [first, old, current]) expect(cancel.mock.contexts).toContain(each)
   })
 })
 

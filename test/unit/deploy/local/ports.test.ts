@@ -24,4 +24,11 @@ describe('a port of the loopback interface', () => {
     const first = await freePorts(3)
     expect(await Promise.all([first, first + 1, first + 2].map(isFree))).toEqual([true, true, true])
   })
+
+  it('is given only once by a process', async () => {
+    const calls = 600 // enough that two of them choose the same port by chance
+    const ports = new Set<number>()
+    for (let call = 0; call < calls; call++) ports.add(await freePorts(1))
+    expect(ports.size).toBe(calls)
+  })
 })

@@ -10,7 +10,11 @@ interface Deps extends AppendDeps {
   readonly topics: Pick<TopicNames, 'deadLetter'>
 }
 
-export interface GatedAppends {
+/**
+ * The writes of the audiences service: the records that result from its inputs, and the dead
+ * letters of inputs that cannot be decoded.
+ */
+export interface AudienceWrites {
   /**
    * Appends a record, and retries until all in-sync replicas have it. Resolves with false when the
    * partition is revoked: its next owner writes the record.
@@ -26,11 +30,11 @@ export interface GatedAppends {
 }
 
 /**
- * Creates appends that are written only while the group confirms this process as the owner. So this
- * process never writes a state after the next owner has written one. Each try waits until the group
- * confirms the process, and the producer checks this again when it sends the record.
+ * Creates the writes of the audiences service. Each try waits until the group confirms this process
+ * as the owner, and the producer checks this again when it sends the record. So this process never
+ * writes a state after the next owner has written one.
  */
-export function createGatedAppends({ onStored, producer, ...deps }: Deps): GatedAppends {
+export function createAudienceWrites({ onStored, producer, ...deps }: Deps): AudienceWrites {
   const observed: AppendDeps['producer'] = {
     append: (topic, record, onAck) =>
       producer.append(topic, record, (error, offset) => {
