@@ -141,6 +141,11 @@ export const eventHeaders: Readonly<Record<string, Header>> = {
     pattern: '^[\\w.-]{1,249}/\\d{1,10}/\\d{1,15}/(-1|\\d{1,15})$',
     examples: ['hookline.events/3/41/1795248000000'],
   },
+  'done-for': {
+    description:
+      'Only on a replayed event: the ids of the destinations that had finished the event before it was dead-lettered, separated by commas. Hookline does not deliver the event to them again. Retry records and dead letters may have the header too.',
+    examples: ['crm,shop'],
+  },
   traceparent: {
     description:
       'The trace of the event (W3C Trace Context). Producers of events may set it; retry records and dead letters keep it.',

@@ -1,4 +1,5 @@
 import type { LinkedListItem } from '../../core/collections/linked-list.ts'
+import { doneForIn } from '../../core/delivery/done-for.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import { hourOf, type LedgerEntry, type LedgerField, type LedgerResult } from '../../core/ledger/ledger-counts.ts'
 import type { LogRecord } from '../../core/ports.ts'
@@ -93,6 +94,25 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   }
 
   /**
+   * The destinations that were done with the event before this process admitted it. They get no
+   * delivery. An earlier owner of the partition has finished them, or the header of a copy names
+   * them (`done-for.ts`).
+   */
+  get earlierDone(): readonly string[] {
+    const inHeader = doneForIn(this.record)
+    const inCommit = this.processor.tracker.doneFor(this.record.offset)
+    return inHeader.length === 0 ? inCommit : [...inHeader, ...inCommit]
+  }
+
+  /** Counts those deliveries of an event that an earlier owner of the partition has finished. */
+  countEarlierResults(): void {
+    for (const [destination, result] of this.processor.tracker.resultsOf(this.record.offset)) {
+      this.countAdmitted(destination)
+      this.count(destination, result)
+    }
+  }
+
+  /**
    * Called when an event has a route. Counts the event as `routed` if it waited in a retry topic
    * until its source or destination was known. The ledger counts this event as admitted twice: for
    * the destination `-` while it waited, and now for its destinations. With `routed`, the ledger
@@ -105,9 +125,11 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   /**
    * Counts the result of a record without a route. An event without a route also counts as
    * admitted, for the destination `-`, so that each result in the ledger belongs to an admitted
-   * event.
+   * event. The deliveries that an earlier owner of the partition has finished count too, because
+   * the copy of the event does not repeat them.
    */
   unroutedResult(result: LedgerResult): void {
+    this.countEarlierResults()
     if (this.#taken === undefined) this.countAdmitted(noDestination)
     this.count(this.#taken ?? noDestination, result)
   }

@@ -24,7 +24,7 @@ import { AdmittedRecord } from './admitted-record.ts'
 import type { AttemptStarter } from './attempt-starter.ts'
 import { carriedIn } from './delivery-state-of-record.ts'
 import { DeletionCheck } from './forged-delete-check.ts'
-import { countEarlierResults, identify } from './ledger-entries.ts'
+import { identify } from './ledger-entries.ts'
 import type { Settle } from './settle.ts'
 
 type UnroutedReason = Extract<Route, { kind: 'dead_lettered' }>['reason']
@@ -247,9 +247,8 @@ export class Intake {
     const first = carried ?? this.#firstOf(open.record, event)
     if (routed.kind === 'dead_lettered') return this.#holdUnrouted(open, event, first, routed.reason)
     open.countRouted()
-    countEarlierResults(open)
-    // Leaves out destinations that an earlier owner of the partition has finished.
-    const done = open.processor.tracker.doneFor(open.record.offset)
+    open.countEarlierResults()
+    const done = open.earlierDone
     const isLeft = (destination: string | undefined): boolean =>
       destination === undefined || !done.includes(destination)
     for (const drop of routed.drops) {

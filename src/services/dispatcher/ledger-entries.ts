@@ -24,11 +24,3 @@ export function identify(
   const isReplayedEvent = isRetry ? (carried?.round ?? 0) > 0 : origin !== record
   admitted.identify({ appended: (carried?.origin ?? origin).timestamp, taken, isReplayedEvent })
 }
-
-/** Counts those deliveries of an event that an earlier owner of the partition has finished. */
-export function countEarlierResults(admitted: AdmittedRecord): void {
-  for (const [destination, result] of admitted.processor.tracker.resultsOf(admitted.record.offset)) {
-    admitted.countAdmitted(destination)
-    admitted.count(destination, result)
-  }
-}

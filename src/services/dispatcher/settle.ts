@@ -2,6 +2,7 @@ import { assertNever } from '../../core/assert-never.ts'
 import type { DeadLetterReason } from '../../core/delivery/classify-outcome.ts'
 import type { Decision, Deferral } from '../../core/delivery/decide.ts'
 import { type DeliveryState, retryRecord } from '../../core/delivery/delivery-state.ts'
+import { withDoneFor } from '../../core/delivery/done-for.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import { type Drop, reportedDestinations } from '../../core/delivery/route.ts'
 import type { LedgerResult } from '../../core/ledger/ledger-counts.ts'
@@ -111,17 +112,21 @@ export function createSettle(deps: Deps): Settle {
       open.release()
     }
     const tooLarge = (): void => refused(open, 'record_too_large', { carried: { origin: decision.carried.origin } })
-    append(topics.retry(decision.tier), retryRecord(open.record, decision.carried), open.processor, end, tooLarge)
+    const record = withDoneFor(open.record, open.earlierDone)
+    append(topics.retry(decision.tier), retryRecord(record, decision.carried), open.processor, end, tooLarge)
   }
 
   function refused(open: AdmittedRecord, reason: DeadLetterReason, known: Parameters<Settle['refused']>[2] = {}): void {
-    writeDeadLetter(open.record, { ...known, reason }, open.processor, written => {
+    const done = open.earlierDone
+    writeDeadLetter(withDoneFor(open.record, done), { ...known, reason }, open.processor, written => {
       const { event } = known
       if (written) {
         count.refused(event, reason)
         open.unroutedResult('dead_lettered')
       }
       for (const destination of written && event !== undefined ? reportedDestinations(event) : []) {
+        // An earlier owner of the partition has reported the result of this destination.
+        if (done.includes(destination)) continue
         open.retain()
         report(open, event as Event, destination, reason, () => open.release())
       }

@@ -16,6 +16,7 @@ import { encodeAttempt } from '../../../src/core/delivery/attempt-facts.ts'
 import { deadLetterReasons } from '../../../src/core/delivery/classify-outcome.ts'
 import { deadLetterRecord, truncatedDeadLetter } from '../../../src/core/delivery/dead-letter-record.ts'
 import { retryRecord } from '../../../src/core/delivery/delivery-state.ts'
+import { withDoneFor } from '../../../src/core/delivery/done-for.ts'
 import { parseDeadLetter } from '../../../src/core/delivery/parse-dead-letter.ts'
 import { replayTargetOf } from '../../../src/core/delivery/replay-decision.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
@@ -186,7 +187,7 @@ describe('headers in schemas/asyncapi.yaml', () => {
   it('describe a replayed event', () => {
     const topics = topicNames('hookline')
     const dead = recordOf({
-      ...deadLetterRecord(traced, undefined, 'undecodable'),
+      ...deadLetterRecord(withDoneFor(traced, ['crm', 'shop']), undefined, 'unknown_source'),
       topic: topics.deadLetter,
       partition: 0,
     })

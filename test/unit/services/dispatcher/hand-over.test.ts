@@ -3,6 +3,8 @@ import { durationMs } from '../../../../src/core/time.ts'
 import type { CallResult, WebhookCall } from '../../../../src/core/webhook-ports.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
+import { ledgerRowsOf } from '../../../support/dispatcher/ledger-rows.ts'
+import { replayEvents } from '../../../support/dispatcher/replay-events.ts'
 
 const idOf = (call: WebhookCall): string => call.headers['X-Message-Id'] as string
 const hostOf = (call: WebhookCall): string => new URL(call.url).host.split('.')[0] as string
@@ -128,4 +130,44 @@ it('a changed configuration repeats no delivery', async () => {
   await harness.advance(1_000)
   await nextOwner()
   expect(sent(harness)['fast']).toEqual(ids)
+})
+
+describe('a record with one destination done, whose source the next owner does not know', () => {
+  const counts = { replayed: 0, repeated: 0, delivered: 3, difference: 0 }
+
+  it('is delivered only to the other destinations when the source becomes known', async () => {
+    const { harness, ids, nextOwner } = await setUp(['fast'], 3)
+    const { sources } = harness
+    harness.sources = []
+    await nextOwner()
+    expect(sent(harness)).toEqual({ slow: ['m0'], fast: ids })
+    harness.sources = sources
+    await harness.advance(60_000)
+    expect(sent(harness)).toEqual({ slow: ['m0', ...ids], fast: ids })
+    expect(ledgerRowsOf(harness)).toEqual({
+      '-': { ...counts, admitted: 0, delivered: 0 },
+      slow: { ...counts, admitted: 3 },
+      fast: { ...counts, admitted: 3 },
+    })
+  })
+
+  it('is delivered only to the other destinations when its dead letter is replayed', async () => {
+    const { harness, ids, nextOwner } = await setUp(['fast'], 3)
+    const { sources } = harness
+    harness.sources = []
+    await nextOwner()
+    await harness.advance(60_000)
+    expect(harness.log.records(harness.topics.deadLetter).map(({ headers }) => headers)).toMatchObject(
+      ids.map(id => ({ reason: 'unknown_source', 'message-id': id, 'done-for': 'fast' })),
+    )
+    harness.sources = sources
+    replayEvents(harness)
+    await harness.advance(1)
+    expect(sent(harness)).toEqual({ slow: ['m0', ...ids], fast: ids })
+    expect(ledgerRowsOf(harness)).toEqual({
+      '-': { ...counts, admitted: 3, delivered: 0 },
+      slow: { ...counts, admitted: 0, replayed: 3 },
+      fast: { ...counts, admitted: 3 },
+    })
+  })
 })

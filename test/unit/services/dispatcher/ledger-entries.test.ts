@@ -1,25 +1,8 @@
 import { expect, it, jest } from '@jest/globals'
-import { ledgerRows } from '../../../../src/core/ledger/balance.ts'
-import { LedgerCounts } from '../../../../src/core/ledger/ledger-counts.ts'
-import { parseCommit } from '../../../../src/core/progress/commit-metadata.ts'
 import { PartitionProcessor } from '../../../../src/services/partitions/partition-processor.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { DispatcherHarness, destination } from '../../../support/dispatcher/harness.ts'
-
-/** The counts of the ledger by destination. */
-function rowsOf({ live, retries }: DispatcherHarness): Readonly<Record<string, unknown>> {
-  const counts = new LedgerCounts()
-  for (const { offset, metadata } of [live, retries].flatMap(({ handlers }) => handlers?.positions() ?? []))
-    counts.merge(parseCommit(offset, metadata).ledger?.counts ?? new LedgerCounts())
-  const parts = { counts, waiting: new LedgerCounts(), isComplete: true, exactSince: 0 }
-  const rows = [...ledgerRows(parts, { since: 0, until: Number.POSITIVE_INFINITY })]
-  return Object.fromEntries(
-    rows.map(({ destination, admitted, replayed, repeated, delivered, difference }) => [
-      destination,
-      { admitted, replayed, repeated, delivered, difference },
-    ]),
-  )
-}
+import { ledgerRowsOf } from '../../../support/dispatcher/ledger-rows.ts'
 
 const replayOf = { 'replay-of': 'hookline.events/0/7/1772323200000' }
 
@@ -30,7 +13,7 @@ it('counts a replayed event as replayed, for each of its destinations', async ()
   harness.write({ message: trackMessage('m1') })
   harness.write({ message: trackMessage('m2') }, replayOf)
   await harness.advance(1)
-  expect(rowsOf(harness)).toEqual({
+  expect(ledgerRowsOf(harness)).toEqual({
     crm: { admitted: 1, replayed: 1, repeated: 0, delivered: 2, difference: 0 },
     off: { admitted: 1, replayed: 1, repeated: 0, delivered: 0, difference: 0 },
   })
@@ -42,7 +25,7 @@ it('counts a replayed event as replayed, when it waits for its source before', a
   await harness.advance(1)
   harness.destinations = [destination('late')]
   await harness.advance(120_000)
-  expect(rowsOf(harness)).toEqual({
+  expect(ledgerRowsOf(harness)).toEqual({
     '-': { admitted: 0, replayed: 0, repeated: 0, delivered: 0, difference: 0 },
     late: { admitted: 0, replayed: 1, repeated: 0, delivered: 1, difference: 0 },
   })

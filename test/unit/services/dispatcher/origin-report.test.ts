@@ -117,6 +117,19 @@ describe('a delete is reported for each destination', () => {
     expect(done(harness)).toBe(1)
   })
 
+  it('once, when the source is removed after one destination is done and the partition has moved', async () => {
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('crm'), destination('erp')],
+      answer: ({ url }) => (url.includes('crm') ? ok : 'never'),
+    })
+    harness.write(deletesAt(harness))
+    await harness.advance(1)
+    harness.sources = []
+    await harness.restart()
+    await harness.advance(110_000)
+    expect(outcomes(harness)).toEqual(['crm delivered', 'erp unknown_source'])
+  })
+
   it('is not written when it is too large for its topic, and does not stop the partition', async () => {
     const harness = await DispatcherHarness.started()
     harness.log.maxBytes.set(harness.topics.deletions, 10)

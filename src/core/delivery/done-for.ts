@@ -1,0 +1,23 @@
+import type { LogRecord } from '../ports.ts'
+
+/**
+ * Header with the ids of the destinations that are done with an event, separated by commas. It is
+ * on the copies of a partly done event that has no route: the retry record while the source is
+ * unknown, the dead letter, and the record that a replay of this dead letter writes. Without it,
+ * the routing of the copy would deliver the event to these destinations again.
+ *
+ * A retry record for one destination may have the header too, without effect: it is not routed.
+ */
+const doneForHeader = 'done-for'
+
+/** The destinations that the header of a record names as done; empty when it has no header. */
+export const doneForIn = ({ headers }: Pick<LogRecord, 'headers'>): readonly string[] =>
+  headers[doneForHeader]?.split(',') ?? none
+
+/** Returns the record with the header, or unchanged when no destination is done. */
+export function withDoneFor(record: LogRecord, destinations: readonly string[]): LogRecord {
+  if (destinations.length === 0) return record
+  return { ...record, headers: { ...record.headers, [doneForHeader]: destinations.join(',') } }
+}
+
+const none: readonly never[] = []
