@@ -50,7 +50,10 @@ function Pages() {
       </Route>
       <Route path="/dead-letters" component={DeadLettersPage} />
       <Route path="/dead-letters/*">
-        {() => <DeadLetterPage id={restOfAddress(location.pathname, '/dead-letters')} />}
+        {() => {
+          const id = restOfAddress(location.pathname, '/dead-letters')
+          return <DeadLetterPage key={id} id={id} />
+        }}
       </Route>
       <Route path="/resend" component={ResendPage} />
       <Route path="/jobs" component={JobsPage} />

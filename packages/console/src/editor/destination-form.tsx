@@ -5,6 +5,7 @@ import { TextField } from '../components/text-field.tsx'
 import { type FormField, fieldText, fieldValue, policyFields, secretField, sourcesField } from './destination-fields.ts'
 import type { DocumentFormProps } from './document-editor.tsx'
 import { withValueAt } from './document-text.ts'
+import { ListField } from './list-field.tsx'
 import { otherProblems, problemsAt } from './problem-places.ts'
 
 export interface DestinationFormProps extends DocumentFormProps {
@@ -23,18 +24,21 @@ export function DestinationForm({ document, onDocument, problems, hasSecret }: D
   const { webhooks } = document
   const count = Array.isArray(webhooks) ? webhooks.length : 0
   const shown = [sourcesField, ...(hasSecret ? [secretField] : []), ...policyFields, webhookField]
-  const field = (each: FormField) => (
-    <TextField
-      key={each.label}
-      label={each.label}
-      type={each.type ?? 'text'}
-      hint={each.hint}
-      isRequired={each.isRequired ?? false}
-      problems={problemsAt(problems, formatPath(each.path))}
-      value={fieldText(each, document)}
-      onInput={text => onDocument(withValueAt(document, each.path, fieldValue(each, text)))}
-    />
-  )
+  const field = (each: FormField) => {
+    const Field = each.isList === true ? ListField : TextField
+    return (
+      <Field
+        key={each.label}
+        label={each.label}
+        type={each.type ?? 'text'}
+        hint={each.hint}
+        isRequired={each.isRequired ?? false}
+        problems={problemsAt(problems, formatPath(each.path))}
+        value={fieldText(each, document)}
+        onInput={text => onDocument(withValueAt(document, each.path, fieldValue(each, text)))}
+      />
+    )
+  }
   return (
     <div class="form">
       {field(sourcesField)}

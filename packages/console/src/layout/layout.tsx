@@ -1,12 +1,16 @@
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
+import { ApiError } from '../api/api-error.ts'
 import { Button } from '../components/button.tsx'
+import { ErrorMessage } from '../components/error-message.tsx'
 import { useSession } from '../session/session-context.ts'
 import { Navigation } from './navigation.tsx'
 
 /** The frame of every page: the navigation, the user, and the content. */
 export function Layout({ children }: { readonly children: ComponentChildren }) {
   const { session, signOut } = useSession()
+  const [error, setError] = useState<ApiError>()
   return (
     <div class="layout">
       <a class="skip-link" href="#content">
@@ -25,12 +29,16 @@ export function Layout({ children }: { readonly children: ComponentChildren }) {
           <span class="user-name">
             <strong>{session.name}</strong> <span class="muted">role {session.role}</span>
           </span>
-          <Button onClick={() => void signOut()}>Sign out</Button>
+          <Button onClick={() => void signOut().then(setError)}>Sign out</Button>
         </div>
       </header>
       <main id="content" tabIndex={-1}>
+        {error !== undefined && <ErrorMessage error={notSignedOut(error)} />}
         {children}
       </main>
     </div>
   )
 }
+
+const notSignedOut = ({ status, code, message }: ApiError): ApiError =>
+  new ApiError(status, code, `You are still signed in. Try to sign out again. ${message}`)

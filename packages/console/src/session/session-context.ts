@@ -1,14 +1,12 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
-import type { ApiClient } from '../api/api-client.ts'
 import type { Session } from '../api/types.ts'
+import type { CookieSession } from './use-cookie-session.ts'
 
-export interface SessionContext {
+export interface SessionContext extends Pick<CookieSession, 'api' | 'signOut'> {
   readonly session: Session
-  readonly api: ApiClient
   /** Whether the session has ended. If so, no request can succeed until the user signs in again. */
   readonly isPaused: boolean
-  readonly signOut: () => Promise<void>
 }
 
 export const SessionOfPage = createContext<SessionContext | undefined>(undefined)

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { useSearch } from 'wouter-preact'
 import type { Replay } from '../../api/job-types.ts'
 import { pathWith } from '../../api/query.ts'
-import type { PageOfDeadLetters as Answer } from '../../api/types.ts'
+import type { PageOfDeadLetters as Answer, DeadLetterFilters } from '../../api/types.ts'
 import { useData } from '../../api/use-data.ts'
 import { Button } from '../../components/button.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
@@ -27,10 +27,14 @@ export function DeadLettersPage() {
   const filters = filtersOf(query)
   const after = new URLSearchParams(query).get('after') ?? undefined
   const loaded = useData<Answer>(pathWith('/v1/dead-letters', { limit, ...filters, after }), 10_000)
-  const [isAsking, setAsking] = useState(false)
+  /**
+   * The filters of the dialog; `undefined` while it is closed. The filters of the address can change
+   * while the dialog is open, for example with the Back button of the browser.
+   */
+  const [asked, setAsked] = useState<DeadLetterFilters>()
   const [replay, setReplay] = useState<string>()
   const start = (job: Replay): void => {
-    setAsking(false)
+    setAsked(undefined)
     setReplay(job.id)
   }
   const hasLetters = (loaded.data?.deadLetters.length ?? 0) > 0
@@ -41,7 +45,7 @@ export function DeadLettersPage() {
       actions={
         canOperate &&
         hasLetters && (
-          <Button kind="primary" onClick={() => setAsking(true)}>
+          <Button kind="primary" onClick={() => setAsked(filters)}>
             {isFiltered ? 'Replay all that match the filters…' : 'Replay all…'}
           </Button>
         )
@@ -66,7 +70,7 @@ export function DeadLettersPage() {
           )}
         </LoadedData>
       </div>
-      {isAsking && <ReplayDialog filters={filters} onStarted={start} onClose={() => setAsking(false)} />}
+      {asked !== undefined && <ReplayDialog filters={asked} onStarted={start} onClose={() => setAsked(undefined)} />}
     </Page>
   )
 }

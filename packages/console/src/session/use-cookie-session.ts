@@ -1,0 +1,95 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { type ApiClient, createApiClient } from '../api/api-client.ts'
+import { type ApiError, toApiError } from '../api/api-error.ts'
+import type { Session } from '../api/types.ts'
+
+export type SessionState =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'signed_out' }
+  | { readonly kind: 'signed_in'; readonly session: Session }
+  /** The session ended while the user worked. */
+  | { readonly kind: 'ended'; readonly session: Session }
+  | { readonly kind: 'failed'; readonly error: ApiError }
+
+export interface CookieSession {
+  readonly state: SessionState
+  readonly api: ApiClient
+  /** Reads the session of the cookie from the operator API. */
+  readonly read: () => void
+  /** Uses a session that has just begun. */
+  readonly enter: (session: Session) => void
+  /**
+   * Ends the session. Resolves with the error if the session may still be valid; the user then stays
+   * signed in.
+   */
+  readonly signOut: () => Promise<ApiError | undefined>
+}
+
+/** The session that belongs to the cookie of the browser. All tabs share the cookie. */
+export function useCookieSession(): CookieSession {
+  const [state, setState] = useState<SessionState>({ kind: 'loading' })
+  const token = useRef<string>()
+  /** Increases when the user signs out. */
+  const signOuts = useRef(0)
+  const lastRead = useRef(Promise.resolve())
+  const api = useMemo(
+    () =>
+      createApiClient({
+        fetch: (...args) => fetch(...args),
+        csrfToken: () => token.current,
+        onSignedOut: () =>
+          setState(before =>
+            before.kind === 'signed_in' || before.kind === 'ended'
+              ? { kind: 'ended', session: before.session }
+              : { kind: 'signed_out' },
+          ),
+        onOtherSession: () => read(),
+      }),
+    [],
+  )
+  const enter = (session: Session): void => {
+    token.current = session.csrfToken
+    setState({ kind: 'signed_in', session })
+  }
+  // The answer of a request that was sent before the user signed out is ignored.
+  const read = (): void => {
+    const before = signOuts.current
+    const isOutdated = (): boolean => signOuts.current !== before
+    lastRead.current = api.get<Session>('/v1/session').then(
+      session => {
+        if (!isOutdated()) enter(session)
+      },
+      failure => {
+        const error = toApiError(failure)
+        if (error.status === 401 || isOutdated()) return
+        setState(current => (current.kind === 'signed_in' ? current : { kind: 'failed', error }))
+      },
+    )
+  }
+  useEffect(read, [api])
+  useEffect(() => {
+    // When the tab is shown again, read the session again, because another tab may have signed in
+    // or out with the same cookie.
+    const onVisibility = (): void => {
+      if (!document.hidden && token.current !== undefined) read()
+    }
+    document.addEventListener('visibilitychange', onVisibility)
+    return () => document.removeEventListener('visibilitychange', onVisibility)
+  }, [api])
+  const endSession = (): Promise<ApiError | undefined> =>
+    api.change('DELETE', '/v1/session').then(() => undefined, toApiError)
+  const signOut = async (): Promise<ApiError | undefined> => {
+    let error = await endSession()
+    if (error?.code === 'invalid_csrf_token') {
+      // The client reads the session of the other tab, so that the next request has its token.
+      await lastRead.current
+      error = await endSession()
+    }
+    if (error !== undefined && error.status !== 401) return error
+    signOuts.current++
+    token.current = undefined
+    setState({ kind: 'signed_out' })
+    return undefined
+  }
+  return { state, api, read, enter, signOut }
+}
