@@ -329,7 +329,10 @@ export interface Portion {
   readonly since?: EpochMs
   /** The first offset to read in each partition, by partition. Absent: the beginning. */
   readonly from?: readonly number[]
-  /** Reads only records before this offset of each partition. Absent: up to the current end. */
+  /**
+   * Reads only records before this offset of each partition, and none of a partition without an
+   * offset. Absent: up to the current end.
+   */
   readonly to?: readonly number[]
   /** Called before each record, and possibly more often. When it returns true, reading stops. */
   readonly isEnough?: () => boolean

@@ -31,7 +31,8 @@ export function substitute(text: string, env: Environment): Substitution {
   const result = text.replace(place, (whole: string, content: string | undefined, end: string) => {
     if (whole === '$${') return whole.slice(1)
     const [, name, standard] = (end === '}' && inside.exec(content ?? '')) || []
-    if (name === undefined) malformed = true
+    // The default ends at the first `}`, so it cannot contain another `${…}`.
+    if (name === undefined || standard?.includes('${') === true) malformed = true
     else {
       variables.push(name)
       const value = env[name]
@@ -45,7 +46,7 @@ export function substitute(text: string, env: Environment): Substitution {
     return {
       kind: 'refused',
       message: `contains a \${ that is neither \${NAME} nor \${NAME:-default}`,
-      hint: 'NAME has only letters, digits and _, and does not begin with a digit; for a literal ${ write $${',
+      hint: 'NAME has only letters, digits and _, and does not begin with a digit; a default cannot contain ${; for a literal ${ write $${',
     }
   }
   const [name] = unset

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import type { OffsetRange } from '../log-session.ts'
 
 /**
  * Maximum number of keys in the index of a process. A key takes about 60 bytes, so a full index
@@ -51,15 +52,24 @@ export class DeadLetterIndex {
 
   /**
    * Returns the range of offsets whose keys are in the index. Call it at the start of a read, with
-   * the end offset of the partition. The caller then adds the keys from `to` to `end`. If the index
-   * has no key of the partition, the range is empty and begins at `end`.
+   * the offsets of the partition. The caller then adds the keys from `to` to `end`. If the index has
+   * no key of the partition, the range is empty and begins at `end`.
    */
-  start(partition: number, end: number): { readonly from: number; readonly to: number } {
+  start(partition: number, range: OffsetRange): { readonly from: number; readonly to: number } {
     const known = this.#known.get(partition)
-    // The index of the partition is discarded if too many records are unread. It is also discarded
-    // if the end offset has decreased: then the topic was deleted and created again.
-    if (known !== undefined && (known.to > end || end - known.to > maxCatchUp)) this.#forget(partition)
-    return this.#of(partition, end)
+    if (known !== undefined && this.#isOutdated(known, range)) this.#forget(partition)
+    return this.#of(partition, range.end)
+  }
+
+  /**
+   * Whether the index of a partition must be discarded, for one of these reasons:
+   * - The end offset has decreased: the topic was deleted and created again.
+   * - Too many records are unread, or Kafka has deleted unread records.
+   * - The index is full, and has keys of records that Kafka has deleted.
+   */
+  #isOutdated(known: Known, { beginning, end }: OffsetRange): boolean {
+    if (known.to > end || end - known.to > maxCatchUp || known.to < beginning) return true
+    return this.isFull && known.from < beginning
   }
 
   /**

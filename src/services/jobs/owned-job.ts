@@ -37,6 +37,7 @@ export class OwnedJob {
   readonly key: string
   readonly #deps: Deps
   readonly #stop = new AbortController()
+  #isStopping = false
   #changed: JobWork = {}
   /** When the last record that took effect was sent, in milliseconds of `Clock.boottime`. */
   #confirmedAt: number
@@ -97,6 +98,7 @@ export class OwnedJob {
 
   stop(reason: StopReason): void {
     this.#cancelTimer()
+    if (reason === 'stopping') this.#isStopping = true
     this.#stop.abort(reason)
   }
 
@@ -121,7 +123,7 @@ export class OwnedJob {
       if (result.kind === 'applied') return result.job
       // While the process stops, a failed write is not repeated: another process takes over the job
       // after some seconds.
-      if (result.kind === 'failed' && this.signal.reason === 'stopping') return undefined
+      if (result.kind === 'failed' && this.#isStopping) return undefined
       if (result.kind === 'failed') await sleep(clock, writeAgainAfter)
     }
   }

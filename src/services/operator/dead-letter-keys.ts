@@ -61,8 +61,9 @@ export function createDeadLetterKeys({ topic, index }: Deps): DeadLetterKeys {
     async follow(session, budget) {
       const ranges = await session.ranges(topic)
       const isComplete = await allComplete(
-        ranges.map(async ({ end }, partition) => {
-          const { to } = index.start(partition, end)
+        ranges.map(async (range, partition) => {
+          const { end } = range
+          const { to } = index.start(partition, range)
           for (let from = to; from < end; from += chunkOffsets) {
             if (budget.isSpent) return false
             await readKeys(session, { partition, from, to: Math.min(end, from + chunkOffsets) }, budget)

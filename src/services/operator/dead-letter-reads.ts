@@ -159,7 +159,9 @@ async function findKey(
   // after the record was written.
   const known = parts.flatMap(part => {
     const offset = index.offsetOf(part.partition, key)
-    return offset === undefined ? [] : [{ ...part, from: offset, to: offset + 1 }]
+    // Kafka may have deleted the record since.
+    if (offset === undefined || offset < (ranges[part.partition]?.beginning ?? 0)) return []
+    return [{ ...part, from: offset, to: offset + 1 }]
   })
   const computed = partitionFor(key, ranges.length)
   // From the offset `knownFrom` on, the index has all keys, and the wanted key is not among them.

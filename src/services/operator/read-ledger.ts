@@ -6,6 +6,7 @@ import type { LedgerView, ReadLedger } from '../../core/operator/ledger-query.ts
 import type { Clock } from '../../core/ports.ts'
 import { type DurationMs, epochMs } from '../../core/time.ts'
 import { within } from '../../core/within.ts'
+import { isKafkaError } from './is-kafka-error.ts'
 import { type LedgerSource, readLedgerParts } from './read-ledger-parts.ts'
 
 /** Limits of one answer. */
@@ -29,7 +30,7 @@ const rowsPerTurn = 500
 /**
  * Reads the ledger for one request at a time, within the limits. The time limits of a request begin
  * when it arrives, so they include its wait for other readings. Requests for the same counts share
- * a reading.
+ * a reading. When Kafka fails or does not respond in time, the answer is partial and has no rows.
  */
 export function createReadLedger(source: LedgerSource, limits: LedgerLimits): ReadLedger {
   const { clock } = source
@@ -40,7 +41,9 @@ export function createReadLedger(source: LedgerSource, limits: LedgerLimits): Re
     const until = clock.monotonic() + limits.time
     const view = last.then(async () => {
       const isLate = clock.monotonic() >= until
-      const parts = isLate ? nothing() : await readLedgerParts(source, filter, { until, records: limits.records })
+      const parts = isLate
+        ? nothing()
+        : await readLedgerParts(source, filter, { until, records: limits.records }).catch(nothingIfKafkaFailed)
       return viewOf(parts, filter, clock)
     })
     const answer = within(clock, limits.answerWithin, view, () => viewOf(nothing(), filter, clock))
@@ -61,6 +64,11 @@ const nothing = (): LedgerParts => ({
   ...{ counts: new LedgerCounts(), waiting: new LedgerCounts() },
   ...{ exactSince: 0, isComplete: false },
 })
+
+function nothingIfKafkaFailed(error: unknown): LedgerParts {
+  if (isKafkaError(error)) return nothing()
+  throw error
+}
 
 async function viewOf(parts: LedgerParts, filter: LedgerFilter, clock: Clock): Promise<LedgerView> {
   const summary = new LedgerSummary(maxRows)

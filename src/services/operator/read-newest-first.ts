@@ -156,11 +156,10 @@ async function readChunk<T>(session: LogSession, wanted: Wanted<T>, reading: Rea
   reading.found = [...chunk, ...reading.found]
   reading.to = from
   reading.floor = Math.min(reading.floor, oldest ?? reading.floor)
-  reading.span = Math.min(
-    reading.span * chunkOffsets.growth,
-    chunkOffsets.max,
-    Math.ceil((maxChunkBytes * records) / Math.max(bytes, 1)),
-  )
+  // A chunk can have no records, because compaction has removed them. Its bytes then say nothing
+  // about those of the next chunk.
+  const withinBytes = bytes === 0 ? Number.POSITIVE_INFINITY : Math.ceil((maxChunkBytes * records) / bytes)
+  reading.span = Math.min(reading.span * chunkOffsets.growth, chunkOffsets.max, withinBytes)
 }
 
 /**

@@ -38,4 +38,10 @@ describe('a portion of a topic', () => {
     expect(await offsets(topic, { since: epochMs(since + 60_000) })).toEqual([])
     expect(await offsets(topic, {}, 6)).toEqual(all.slice(0, 6))
   })
+
+  it('ends at the given offsets, and has no partition without one', async () => {
+    const topic = await newTopic({ partitions: 3 })
+    for (const partition of [0, 1, 2]) await appendAll(producer(), topic, [{ partition }, { partition }])
+    expect(await offsets(topic, { from: [0, 1], to: [1, 2] })).toEqual(['0/0', '1/1'])
+  })
 })

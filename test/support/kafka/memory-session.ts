@@ -3,8 +3,8 @@ import type { LogRecord, OutgoingRecord } from '../../../src/core/ports.ts'
 import { type EpochMs, epochMs } from '../../../src/core/time.ts'
 
 /**
- * An in-memory `LogSession`, which reads parts of topics in any order. `count` is the number of
- * records that were read.
+ * An in-memory `LogSession`, which reads parts of topics in any order. As in Kafka, a read that
+ * begins at a deleted record fails. `count` is the number of records that were read.
  */
 export class MemorySession implements LogSession {
   readonly #topics = new Map<string, LogRecord[][]>()
@@ -45,6 +45,8 @@ export class MemorySession implements LogSession {
     to: number,
     onRecord: (record: LogRecord) => void,
   ) {
+    if (from < (this.removed.get(`${topic}/${partition}`) ?? 0))
+      throw Object.assign(new Error('out of range'), { code: 'OFFSET_OUT_OF_RANGE', retriable: false })
     for (const record of this.#of(topic)[partition]?.slice(from, to) ?? []) {
       this.count++
       onRecord(record)

@@ -57,7 +57,7 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & 
   }
 
   return {
-    readToEnd: (topic, onRecord, { key, since, from = [], to = [], isEnough } = {}) =>
+    readToEnd: (topic, onRecord, { key, since, from = [], to, isEnough } = {}) =>
       connected(topic, async (cluster, partitions) => {
         const only = key && partitionFor(key, partitions.length)
         const wanted = partitions.filter(partition => only === undefined || partition === only)
@@ -67,7 +67,8 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & 
         let count = 0
         for (const range of ranges) {
           const beginning = Math.max(range.beginning, from[range.partition] ?? 0)
-          const end = Math.min(range.end, to[range.partition] ?? range.end)
+          // A partition that was added after `to` was computed is not read.
+          const end = to === undefined ? range.end : Math.min(range.end, to[range.partition] ?? 0)
           count += await readPartition(deps, cluster, { ...range, beginning, end, isEnough }, message =>
             onRecord(toLogRecord(topic, range.partition, message)),
           )

@@ -44,3 +44,12 @@ it.each([
   await owned.end(outcome)
   expect(job()).toMatchObject({ state, isCancelRequested: true })
 })
+
+it('a cancelled job whose last record cannot be written does not delay the end of the process', async () => {
+  const { store, owned, job } = createOwned()
+  await store.write(job(), cancelOf(job(), epochMs(7))!)
+  owned.noteChange()
+  store.write = async () => ({ kind: 'failed', detail: 'Kafka is down' })
+  owned.stop('stopping')
+  expect(await owned.end(undefined)).toBeUndefined()
+})

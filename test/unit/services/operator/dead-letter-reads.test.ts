@@ -21,3 +21,15 @@ it('a repeated request for a dead letter continues the search where the first on
   expect(found).toEqual([false, false, true])
   expect(session.count).toBeLessThan(3_100)
 })
+
+it('a dead letter that Kafka has deleted since it was found is not found again', async () => {
+  const session = new MemorySession()
+  const written = Array.from({ length: 10 }, (_, number) => writtenDeadLetter(number))
+  for (const record of written) session.append(topic, 0, 1_700_000_000_000, record)
+  const { find } = createDeadLetterReads({ topic, codec })
+  const budget = () => new ReadBudget({ records: 1_000, time: 1 }, () => 0)
+  const key = String(written[3]?.key)
+  expect((await find(session, key, budget())).record).toBeDefined()
+  session.removed.set(`${topic}/0`, 5)
+  expect(await find(session, key, budget())).toEqual({ record: undefined, isComplete: true })
+})

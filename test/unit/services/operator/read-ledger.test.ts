@@ -89,10 +89,16 @@ describe('a request', () => {
     expect(asked).toBe(8)
   })
 
-  it('fails with the error of Kafka', async () => {
-    const { read } = ledgerWith({ commits: () => Promise.reject(new Error('no broker')) })
-    await expect(Promise.all([read(), read()])).rejects.toThrow('no broker')
-    await expect(read()).rejects.toThrow('no broker')
+  it('gets a partial answer without rows when Kafka fails', async () => {
+    const failure = Object.assign(new Error('no broker'), { code: 'NOT_AUTHORIZED', retriable: false })
+    const { read } = ledgerWith({ commits: () => Promise.reject(failure) })
+    expect(await read()).toMatchObject({ partial: true, rows: [] })
+  })
+
+  it('fails with the error of a bug', async () => {
+    const { read } = ledgerWith({ commits: () => Promise.reject(new Error('a bug')) })
+    await expect(Promise.all([read(), read()])).rejects.toThrow('a bug')
+    await expect(read()).rejects.toThrow('a bug')
   })
 })
 

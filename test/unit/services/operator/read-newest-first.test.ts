@@ -2,6 +2,7 @@ import { expect, it } from '@jest/globals'
 import type { LogSession } from '../../../../src/core/log-session.ts'
 import { DeadLetterIndex } from '../../../../src/core/operator/dead-letter-index.ts'
 import { ReadBudget } from '../../../../src/core/operator/read-budget.ts'
+import type { LogRecord } from '../../../../src/core/ports.ts'
 import { createDeadLetterKeys } from '../../../../src/services/operator/dead-letter-keys.ts'
 import { readNewestFirst } from '../../../../src/services/operator/read-newest-first.ts'
 import { MemorySession } from '../../../support/kafka/memory-session.ts'
@@ -65,4 +66,44 @@ it('reads several partitions concurrently, so that the read does not wait for ea
   const wanted = { topic, parts, budget: budgetOf(20_000), limit: 1, select: () => undefined }
   expect((await readNewestFirst(counted, wanted)).isComplete).toBe(true)
   expect(Math.max(...concurrent.slice(6))).toBe(4)
+})
+
+it('finds a record before a long run of offsets whose records compaction has removed', async () => {
+  const { session } = topicOf(30_000, 10)
+  let reads = 0
+  const compacted: LogSession = Object.assign(Object.create(session), {
+    async read(...[of, from, to, onRecord]: Parameters<LogSession['read']>) {
+      if (++reads > 100) throw new Error('too many reads')
+      const isLeft = ({ offset }: LogRecord): boolean => offset < 200 || offset > 29_500
+      return session.read(of, from, to, record => (isLeft(record) ? onRecord(record) : undefined))
+    },
+  })
+  const wanted = {
+    ...{ topic, parts: [{ partition: 0, from: 0, to: 30_000 }], budget: budgetOf(5_000), limit: 1 },
+    select: ({ offset }: LogRecord) => (offset === 100 ? offset : undefined),
+  }
+  expect((await readNewestFirst(compacted, wanted)).found).toMatchObject([{ item: 100 }])
+  expect(reads).toBeLessThan(30)
+})
+
+it('the keys are read again when Kafka has deleted records that were not read', async () => {
+  const { session, append } = topicOf(100, 10)
+  const keys = createDeadLetterKeys({ topic, index: new DeadLetterIndex() })
+  await keys.follow(session, budgetOf(1_000))
+  append(100)
+  session.removed.set(`${topic}/0`, 150)
+  expect(await keys.follow(session, budgetOf(1_000))).toMatchObject({ isComplete: true })
+})
+
+it('a full index has room again when Kafka has deleted the records of its keys', async () => {
+  const { session, append } = topicOf(1, 10)
+  const index = new DeadLetterIndex(50)
+  const keys = createDeadLetterKeys({ topic, index })
+  await keys.follow(session, budgetOf(1_000))
+  append(60)
+  await keys.follow(session, budgetOf(1_000))
+  expect(index.isFull).toBe(true)
+  session.removed.set(`${topic}/0`, 40)
+  await keys.follow(session, budgetOf(1_000))
+  expect(index.isFull).toBe(false)
 })
