@@ -246,6 +246,11 @@ describe('the configuration', () => {
     },
   )
 
+  it('operator: the first key runs a new Job, which creates the jobs topic', async () => {
+    const [first, after] = await Promise.all([templatesOf({}), templatesOf({ operator: changes['operator'] })])
+    expect(after.names[0]).not.toBe(first.names[0])
+  })
+
   it('the test covers every live key', () => {
     expect(liveKeys.filter(key => !(key in changes))).toEqual([])
   })
