@@ -1,3 +1,5 @@
+import { type DurationMs, durationMs } from '../time.ts'
+
 /** How much one request may read. */
 export interface ReadLimits {
   readonly records: number
@@ -26,11 +28,16 @@ export class ReadBudget {
     return this.#records >= this.#limits.records || this.#monotonic() >= this.#until
   }
 
+  /** The remaining time in ms; 0 after the time limit. */
+  get timeLeft(): DurationMs {
+    return durationMs(Math.max(0, this.#until - this.#monotonic()))
+  }
+
   /**
    * Returns a new budget with a fraction (`part`, from 0 to 1) of the remaining records and time.
    */
   share(part: number): ReadBudget {
     const records = Math.max(0, this.#limits.records - this.#records) * part
-    return new ReadBudget({ records, time: Math.max(0, this.#until - this.#monotonic()) * part }, this.#monotonic)
+    return new ReadBudget({ records, time: this.timeLeft * part }, this.#monotonic)
   }
 }

@@ -3,9 +3,10 @@ import type { LogSession, OffsetRange } from '../../core/log-session.ts'
 import { type Event, normaliseEvent } from '../../core/message/event.ts'
 import type { ReadBudget } from '../../core/operator/read-budget.ts'
 import type { FoundEvent } from '../../core/operator/timeline-input.ts'
-import type { EventCodec, LogRecord } from '../../core/ports.ts'
+import type { Clock, EventCodec, LogRecord } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
+import { within } from '../../core/within.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 import { type Part, readNewestFirst } from './read-newest-first.ts'
 
@@ -28,6 +29,7 @@ interface FoundEvents {
 interface Deps {
   readonly topics: Pick<TopicNames, 'events'>
   readonly codec: EventCodec
+  readonly clock: Pick<Clock, 'after'>
   readonly routing: () => Routing
 }
 
@@ -58,7 +60,7 @@ export async function findEvents(
 ): Promise<FoundEvents> {
   const ranges = await session.ranges(deps.topics.events)
   return wanted.places.length > 0
-    ? eventsAt(session, deps, wanted, ranges)
+    ? eventsAt(session, deps, wanted, ranges, budget)
     : newestEvent(session, deps, wanted, ranges, budget)
 }
 
@@ -67,6 +69,7 @@ async function eventsAt(
   deps: Deps,
   { id, places }: Wanted,
   ranges: readonly OffsetRange[],
+  budget: ReadBudget,
 ): Promise<FoundEvents> {
   const topic = deps.topics.events
   const records: LogRecord[] = []
@@ -76,9 +79,9 @@ async function eventsAt(
     if (offset < beginning || offset >= end) continue
     await session.read({ topic, partition }, offset, offset + 1, record => records.push(copyOf(record)))
   }
-  const found = await Promise.all(records.map(record => eventIn(deps, record, id)))
-  const events = found.filter(event => event !== undefined)
-  return { found: events, isComplete: places.length <= maxCandidates, isRemoved }
+  const results = await Promise.all(records.map(record => eventIn(deps, record, id, budget)))
+  const found = results.filter(result => typeof result === 'object')
+  return { found, isComplete: places.length <= maxCandidates && !results.includes('no_schema'), isRemoved }
 }
 
 async function newestEvent(
@@ -100,23 +103,38 @@ async function newestEvent(
   const text = Buffer.from(id)
   const select = (record: LogRecord) => (record.value?.includes(text) ? copyOf(record) : undefined)
   let searchedSince: EpochMs | undefined
+  let isEachDecoded = true
   for (let candidates = 0; candidates < maxCandidates; candidates++) {
     const read = await readNewestFirst(session, { topic, parts, budget, limit: 1, select })
     ;({ searchedSince, left: parts } = read)
     const candidate = read.found[0]?.item
-    if (candidate === undefined) return { found: [], isComplete: read.isComplete, searchedSince, isRemoved: false }
-    const event = await eventIn(deps, candidate, id)
-    if (event !== undefined) return { found: [event], isComplete: true, searchedSince: event.at, isRemoved: false }
+    if (candidate === undefined)
+      return { found: [], isComplete: read.isComplete && isEachDecoded, searchedSince, isRemoved: false }
+    const event = await eventIn(deps, candidate, id, budget)
+    if (event === 'no_schema') isEachDecoded = false
+    else if (event !== undefined)
+      return { found: [event], isComplete: isEachDecoded, searchedSince: event.at, isRemoved: false }
   }
   return { found: [], isComplete: false, searchedSince, isRemoved: false }
 }
 
-/** The event of a record; `undefined` when it cannot be decoded or has another id. */
-async function eventIn({ codec, routing }: Deps, record: LogRecord, id: string): Promise<EventOnLog | undefined> {
+/**
+ * The event of a record; `undefined` when it cannot be decoded or has another id. `no_schema` when
+ * the schema registry fails or does not respond within the budget: the search is then incomplete.
+ * Without this limit, a slow registry would occupy one of the few concurrent reads for seconds.
+ */
+async function eventIn(
+  { codec, clock, routing }: Deps,
+  record: LogRecord,
+  id: string,
+  budget: ReadBudget,
+): Promise<EventOnLog | 'no_schema' | undefined> {
   const { topic, partition, offset, timestamp, value } = record
   if (value === null) return undefined
-  const decoded = await decodeWithSchemaFetch(codec, () => codec.decode(value, timestamp)).catch(() => undefined)
-  if (decoded?.kind !== 'event') return undefined
+  const decoding = decodeWithSchemaFetch(codec, () => codec.decode(value, timestamp)).catch(() => undefined)
+  const decoded = await within(clock, budget.timeLeft, decoding, () => undefined)
+  if (decoded === undefined) return 'no_schema'
+  if (decoded.kind !== 'event') return undefined
   const event = normalised(decoded.event, `${topic}/${partition}/${offset}`)
   if (event?.message.messageId !== id) return undefined
   const { sourceId, receivedAt, message } = event

@@ -52,13 +52,14 @@ export function createReadLog(deps: Deps): ReadLog {
   const { sessions, topics, codec, clock, logger, limits = defaultLimits } = deps
   const deadLetters = createDeadLetterReads({ topic: topics.deadLetter, codec })
   const reads = new Semaphore(maxConcurrent)
+  const answerWithin = durationMs(limits.time + responseTime)
 
   /**
    * Calls `use` with a session. Resolves with `undefined` when Kafka fails or does not respond in
    * time, or when the request waits too long for other requests.
    */
   function read<T>(use: (session: LogSession, budget: ReadBudget) => Promise<T>): Promise<T | undefined> {
-    return within(clock, durationMs(limits.time + responseTime), readInTurn(use), () => undefined)
+    return within(clock, answerWithin, readInTurn(use), () => undefined)
   }
 
   async function readInTurn<T>(use: (session: LogSession, budget: ReadBudget) => Promise<T>): Promise<T | undefined> {
@@ -88,9 +89,15 @@ export function createReadLog(deps: Deps): ReadLog {
     return body === undefined ? unavailable : { kind: 'answered', body }
   }
 
-  async function eventOf({ value, timestamp }: LogRecord): Promise<Event | undefined> {
+  /**
+   * The event of a record; `undefined` when it cannot be decoded, or when the schema registry does
+   * not respond before `until` (monotonic).
+   */
+  async function eventOf({ value, timestamp }: LogRecord, until: number): Promise<Event | undefined> {
     if (value === null) return undefined
-    const decoded = await decodeWithSchemaFetch(codec, () => codec.decode(value, timestamp)).catch(() => undefined)
+    const decoding = decodeWithSchemaFetch(codec, () => codec.decode(value, timestamp)).catch(() => undefined)
+    const timeLeft = durationMs(Math.max(0, until - clock.monotonic()))
+    const decoded = await within(clock, timeLeft, decoding, () => undefined)
     return decoded?.kind === 'event' ? decoded.event : undefined
   }
 
@@ -98,11 +105,12 @@ export function createReadLog(deps: Deps): ReadLog {
     message: query => answer((session, budget) => readTimeline(session, { ...deps, deadLetters }, query, budget)),
     deadLetters: query => answer((session, budget) => deadLetters.page(session, query, budget)),
     async deadLetter(key, isFull) {
+      const until = clock.monotonic() + answerWithin
       const found = await read((session, budget) => deadLetters.find(session, key, budget))
       if (found === undefined) return unavailable
       const { record, isComplete } = found
       if (record !== undefined)
-        return { kind: 'answered', body: deadLetterDetails(record, await eventOf(record), isFull) }
+        return { kind: 'answered', body: deadLetterDetails(record, await eventOf(record, until), isFull) }
       return isComplete ? noDeadLetter : notReached
     },
     lastFailures: destination =>

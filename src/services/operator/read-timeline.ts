@@ -7,7 +7,7 @@ import type { MessageQuery } from '../../core/operator/message-query.ts'
 import { type MessageTimeline, messageTimeline, waitingCopy } from '../../core/operator/message-timeline.ts'
 import type { ReadBudget } from '../../core/operator/read-budget.ts'
 import type { FoundCopy, FoundDeadLetter, FoundEvent } from '../../core/operator/timeline-input.ts'
-import type { EventCodec } from '../../core/ports.ts'
+import type { Clock, EventCodec } from '../../core/ports.ts'
 import { parseCommit } from '../../core/progress/commit-metadata.ts'
 import type { RecordedAttempts } from '../../core/settings/recorded-attempts.ts'
 import { type DurationMs, type EpochMs, epochMs } from '../../core/time.ts'
@@ -21,6 +21,7 @@ export interface TimelineDeps {
   /** The waits of the existing retry topics. */
   readonly tiers: readonly DurationMs[]
   readonly codec: EventCodec
+  readonly clock: Pick<Clock, 'after'>
   readonly routing: () => Routing
   readonly recorded: RecordedAttempts
   readonly deadLetters: Pick<DeadLetterReads, 'search'>

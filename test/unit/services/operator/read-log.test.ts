@@ -1,11 +1,13 @@
-import { expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import type { LogSession } from '../../../../src/core/log-session.ts'
+import { epochMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import { createReadLog } from '../../../../src/services/operator/read-log.ts'
 import { JsonEventCodec } from '../../../support/kafka/json-codec.ts'
 import { MemorySession } from '../../../support/kafka/memory-session.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
+import { writtenDeadLetter } from '../../../support/operator/dead-letter-topic.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
 
 it('does not read for a request whose turn comes after its response: later ones get their turn', async () => {
@@ -39,4 +41,57 @@ it('does not read for a request whose turn comes after its response: later ones 
 
   expect(await late).toMatchObject({ kind: 'answered' })
   expect(opened).toBe(5)
+})
+
+describe('when the schema registry does not respond', () => {
+  const topics = topicNames('hookline')
+  const timestamp = Date.parse('2026-03-01T00:00:00.000Z')
+  const value = Buffer.from('schema:7:{"message":{"messageId":"m1"}}')
+
+  function logWith(session: MemorySession) {
+    const clock = new ManualClock()
+    const codec = new JsonEventCodec()
+    codec.learn = () => new Promise<never>(() => {})
+    const log = createReadLog({
+      ...{ topics, clock, logger: silent, recorded: 'failures', tiers: [], codec },
+      routing: () => createRouting({ sources: [], destinations: [] }),
+      sessions: use => use(session),
+    })
+    const settle = () => new Promise<void>(setImmediate)
+    /** The result after this time of the clock; `'pending'` when there is none. */
+    const resultAfter = async (ms: number, result: Promise<unknown>): Promise<unknown> => {
+      await clock.advance(ms, settle)
+      return Promise.race([result, settle().then(() => 'pending')])
+    }
+    return { log, resultAfter }
+  }
+
+  it('returns a dead letter without its decoded event within the time limit of a response', async () => {
+    const session = new MemorySession()
+    const written = writtenDeadLetter(1, { value })
+    session.append(topics.deadLetter, 0, timestamp, written)
+    const { log, resultAfter } = logWith(session)
+    expect(await resultAfter(1_900, log.deadLetter(String(written.key), true))).toMatchObject({
+      kind: 'answered',
+      body: { bodyBase64: value.toString('base64') },
+    })
+  })
+
+  it('returns a message without its event, as partial, within the time limit of the reads', async () => {
+    const session = new MemorySession()
+    session.append(topics.events, 0, timestamp, { key: null, value, headers: {} })
+    const { log, resultAfter } = logWith(session)
+    const query = { id: 'm1', since: epochMs(timestamp), until: undefined }
+    const found = await resultAfter(600, log.message(query))
+    expect(found).toMatchObject({ kind: 'answered', body: { id: 'm1', partial: true } })
+    expect(found).not.toHaveProperty('body.event')
+  })
+
+  it('returns a message with a known event offset as partial', async () => {
+    const session = new MemorySession()
+    const offset = session.append(topics.events, 0, timestamp, { key: null, value, headers: {} })
+    const { log, resultAfter } = logWith(session)
+    const query = { id: `${topics.events}/0/${offset}`, since: epochMs(timestamp), until: undefined }
+    expect(await resultAfter(600, log.message(query))).toMatchObject({ kind: 'answered', body: { partial: true } })
+  })
 })
