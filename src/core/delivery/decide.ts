@@ -148,8 +148,8 @@ export function decide(attempt: Attempt, carried: DeliveryState, policy: RetryPo
  * Decides whether a delivery is attempted now, waits in memory, is deferred or is dead-lettered.
  * The dispatcher must call it before every attempt, including the first one.
  *
- * @param hasRoom whether the partition of the record has room for records that are not due yet. If
- * not, a delivery that is not due soon is deferred to the shortest tier, so that it does not delay
+ * @param hasRoom says whether the partition of the record has room for records that are not due yet.
+ * If not, a delivery that is not due soon is deferred to the shortest tier, so that it does not delay
  * unread records. After this tier it is due, so it is not copied again, but its attempt may be late by
  * nearly the whole tier. A delivery whose retry window would end before the tier waits in memory.
  */
@@ -158,7 +158,7 @@ export function decideBeforeAttempt(
   paused: boolean,
   policy: RetryPolicy,
   now: EpochMs,
-  hasRoom = true,
+  hasRoom: () => boolean = () => true,
 ): { readonly kind: 'attempt' } | { readonly kind: 'wait'; readonly until: EpochMs } | Decision {
   const carried = endPausedTime(given, now)
   if (isWindowOver(carried, now)) {
@@ -172,7 +172,7 @@ export function decideBeforeAttempt(
   if (paused) return defer(carried, 'paused', policy, now)
   if (ahead <= 0) return { kind: 'attempt' }
   const isInWindow = now + tierFor(durationMs(ahead), policy.tiers) <= carried.deadline
-  if (!hasRoom && ahead > maxWaitWithoutRoom && isInWindow) return defer(carried, 'not_before', policy, now)
+  if (ahead > maxWaitWithoutRoom && isInWindow && !hasRoom()) return defer(carried, 'not_before', policy, now)
   return { kind: 'wait', until: carried.notBefore }
 }
 

@@ -251,7 +251,7 @@ export class AttemptStarter {
     const { clock } = this.#deps
     const now = clock.now()
     delivery.carried = endPausedTime(delivery.carried, now)
-    const hasRoom = delivery.of.processor.hasRoomForNotDue
+    const hasRoom = () => delivery.of.processor.hasRoomForNotDue
     const due = decideBeforeAttempt(delivery.carried, plan.isPaused, plan.policy, now, hasRoom)
     switch (due.kind) {
       case 'attempt':

@@ -128,11 +128,11 @@ function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[]
   throw new Error('a life without end')
 
   function comeUp({ obstacle, calls, isForOthers, hasRoom, tookMs }: Step): Decision {
-    let verdict = decideBeforeAttempt(carried, obstacle === 'paused', policy, now, hasRoom)
+    let verdict = decideBeforeAttempt(carried, obstacle === 'paused', policy, now, () => hasRoom)
     if (verdict.kind === 'wait') {
       if (verdict.until - now > 10_000) throw new Error('held too long')
       now = verdict.until
-      verdict = decideBeforeAttempt(carried, obstacle === 'paused', policy, now, hasRoom)
+      verdict = decideBeforeAttempt(carried, obstacle === 'paused', policy, now, () => hasRoom)
     }
     if (verdict.kind === 'wait') throw new Error('waited in vain')
     if (verdict.kind !== 'attempt') return verdict

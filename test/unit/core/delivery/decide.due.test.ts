@@ -7,7 +7,7 @@ import { carriedAfter, summary } from '../../../support/dispatcher/decision-nota
 describe('decideBeforeAttempt: whether a delivery is due', () => {
   const now = later('1h')
   const due = (given: Partial<DeliveryState>, paused = false, hasRoom = true): string => {
-    const verdict = decideBeforeAttempt(carriedOf(given), paused, defaultPolicy, now, hasRoom)
+    const verdict = decideBeforeAttempt(carriedOf(given), paused, defaultPolicy, now, () => hasRoom)
     if (verdict.kind === 'wait') return `wait ${verdict.until - now}ms`
     return verdict.kind === 'attempt' ? verdict.kind : summary(verdict)
   }
