@@ -59,7 +59,7 @@ const outcomeMeanings: Meanings<Outcome> = {
   ],
   auth: [
     'Hookline could not get an access token for the request (`auth.oauth2`), so the endpoint got no request. Or the endpoint responded with 401, although it [accepted a token recently](../how-to/authenticate-with-oauth2.md#when-hookline-requests-a-token). If the attempt has no other retryable outcome, the delivery is deferred instead of retried: the attempt uses up no retry of the schedule. The circuit breaker ignores this outcome.',
-    'Check the log for `token request failed`: its fields `outcome` and `detail` say why. If there is no line of this kind, ask the owner of the endpoint why it responds with 401.',
+    'Check the log for `token request failed`: its fields `outcome` and `detail` say why. If the log has no line of this kind, ask the owner of the endpoint why it responds with 401.',
   ],
   internal: [
     'Hookline failed because of a bug. The alert `HooklineInternalErrors` fires.',

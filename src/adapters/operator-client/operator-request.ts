@@ -37,7 +37,7 @@ export type OperatorAnswer = { readonly kind: 'answered'; readonly body: unknown
 /**
  * The operator API could not be used: nothing listens at its URL, it rejects the operator key, the
  * key may not make this request, or the response is not one of the API. `code` is one of these:
- * - `unreachable`: there is no connection, so the request was not sent.
+ * - `unreachable`: no connection could be opened, so the request was not sent.
  * - `no_response` (the connection broke), `timeout` or `interrupted` (by the signal of the
  *   command): the service may have carried out the request.
  * - `bad_response`, or the code of the response.

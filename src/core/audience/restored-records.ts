@@ -48,7 +48,7 @@ export class PartitionRecords {
    * @param inputEnd end offset of the input partition when the restore begins. A record with an
    *   input offset at or beyond this end refers to an earlier topic that was deleted and created
    *   again, so it is treated as older than every other record of its key. When the new topic has
-   *   reached the offset, the record is no longer recognised: it then seems newer than records with
+   *   reached the offset, this is no longer visible, and the record seems newer than records with
    *   lower input offsets. So an operator must create the memberships topic again too (runbook of
    *   `HooklineRecordsLost`).
    */

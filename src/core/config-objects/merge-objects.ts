@@ -74,11 +74,11 @@ export function mergeObjects(
   const keptSources = sources.map(({ source }) =>
     isExcluded('source', source.id) ? { ...source, writeKeys: [] } : source,
   )
-  const enabled = withDisablings([...file.destinations, ...destinations], failures)
+  const allDestinations = withDisablings([...file.destinations, ...destinations], failures)
   const keptDestinations =
     problems.size === 0
-      ? enabled
-      : enabled.map(destination =>
+      ? allDestinations
+      : allDestinations.map(destination =>
           !inFile.destination.has(destination.id) && isExcluded('destination', destination.id)
             ? placeholderOf(destination)
             : destination,

@@ -6,8 +6,7 @@ import type { FoundEvent } from '../../core/operator/timeline-input.ts'
 import type { Clock, EventCodec, LogRecord } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import { within } from '../../core/within.ts'
-import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
+import { decodeInTime } from './decode-in-time.ts'
 import { type Part, readNewestFirst } from './read-newest-first.ts'
 
 /** The partition and offset of an event on the events topic. */
@@ -124,21 +123,20 @@ async function newestEvent(
  * Without this limit, a slow registry would occupy one of the few concurrent reads for seconds.
  */
 async function eventIn(
-  { codec, clock, routing }: Deps,
+  deps: Deps,
   record: LogRecord,
   id: string,
   budget: ReadBudget,
 ): Promise<EventOnLog | 'no_schema' | undefined> {
   const { topic, partition, offset, timestamp, value } = record
   if (value === null) return undefined
-  const decoding = decodeWithSchemaFetch(codec, () => codec.decode(value, timestamp)).catch(() => undefined)
-  const decoded = await within(clock, budget.timeLeft, decoding, () => undefined)
+  const decoded = await decodeInTime(deps, value, timestamp, budget.timeLeft)
   if (decoded === undefined) return 'no_schema'
   if (decoded.kind !== 'event') return undefined
   const event = normalised(decoded.event, `${topic}/${partition}/${offset}`)
   if (event?.message.messageId !== id) return undefined
   const { sourceId, receivedAt, message } = event
-  const way = route(event, routing())
+  const way = route(event, deps.routing())
   const [destinations, drops] = way.kind === 'deliver' ? [way.destinations, way.drops] : [[], []]
   return {
     ...{ topic, partition, offset, at: timestamp, sourceId, receivedAt },

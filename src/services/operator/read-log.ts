@@ -11,8 +11,8 @@ import { ReadBudget, type ReadLimits } from '../../core/operator/read-budget.ts'
 import type { Clock, Logger, LogRecord } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
 import { within } from '../../core/within.ts'
-import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 import { createDeadLetterReads } from './dead-letter-reads.ts'
+import { decodeInTime } from './decode-in-time.ts'
 import { isKafkaError } from './is-kafka-error.ts'
 import { type LastFailures, readLastFailures } from './last-failures.ts'
 import { readTimeline, type TimelineDeps } from './read-timeline.ts'
@@ -95,9 +95,8 @@ export function createReadLog(deps: Deps): ReadLog {
    */
   async function eventOf({ value, timestamp }: LogRecord, until: number): Promise<Event | undefined> {
     if (value === null) return undefined
-    const decoding = decodeWithSchemaFetch(codec, () => codec.decode(value, timestamp)).catch(() => undefined)
     const timeLeft = durationMs(Math.max(0, until - clock.monotonic()))
-    const decoded = await within(clock, timeLeft, decoding, () => undefined)
+    const decoded = await decodeInTime({ codec, clock }, value, timestamp, timeLeft)
     return decoded?.kind === 'event' ? decoded.event : undefined
   }
 
