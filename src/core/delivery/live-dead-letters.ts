@@ -1,45 +1,106 @@
 import type { LogRecord } from '../ports.ts'
 
 /**
+ * Maximum number of keys in memory. A key takes about 250 bytes, so this number takes about 125 MB.
+ */
+const defaultMaxKeys = 500_000
+
+/**
  * Finds the live records of the dead-letter topic. A record is live when it is the last one with
  * its key in its partition, and its value is not null. A null value is a tombstone, which marks the
  * dead letter as replayed. Offsets are compared only within a partition, so a tombstone must be
  * written to the partition of the dead letter.
+ *
+ * To limit the memory, it works in parts. A part has the oldest records that no earlier part had,
+ * until it has `maxKeys` live ones. The caller reads the whole topic for each part, because a later
+ * record decides whether a record of the part is live. In each partition, a later part has only
+ * later records.
  */
 export class LiveDeadLetters {
+  readonly #maxKeys: number
+  /** The offset of each live record of the part, by key and partition. */
   readonly #offsets = new Map<string, number>()
+  /** The first offset of each partition that belongs to this part or a later one. */
+  #from: Offsets = {}
+  /** The first offset of each partition after this part. */
+  readonly #to: Record<number, number> = {}
+  /** The first offset of each partition that belongs to no part. */
+  #ends: Offsets | undefined
+  /** The first offset of each partition after the records that were noted. */
+  readonly #read: Record<number, number> = {}
+  #isFull = false
+  #later = 0
+
+  /**
+   * @param ends for each partition, the first offset that belongs to no part. If it is absent, all
+   *   records that are noted before the first call of `nextPart` belong to a part.
+   */
+  constructor(ends?: readonly number[], maxKeys = defaultMaxKeys) {
+    this.#ends = ends
+    this.#maxKeys = maxKeys
+  }
 
   /** Adds a record. The records of each partition must come in offset order. */
   note(record: LogRecord): void {
     const id = idOf(record)
-    if (id === undefined) return
-    if (record.value === null) this.#offsets.delete(id)
-    else this.#offsets.set(id, record.offset)
+    const { partition, offset, value } = record
+    this.#read[partition] = offset + 1
+    if (id === undefined || offset < (this.#from[partition] ?? 0)) return
+    const isKnown = this.#offsets.delete(id)
+    if (value === null) {
+      if (this.#isFull && !isKnown) this.#later--
+      return
+    }
+    if (this.#ends !== undefined && offset >= (this.#ends[partition] ?? 0)) return
+    this.#isFull ||= this.#offsets.size >= this.#maxKeys
+    if (this.#isFull) {
+      this.#later++
+    } else {
+      this.#offsets.set(id, offset)
+      this.#to[partition] = offset + 1
+    }
   }
 
   /**
-   * Whether a record is live. The caller must first call `note` with all records of the topic. A
-   * record that was not noted is not live.
+   * Whether a record is live and belongs to this part. The caller must first call `note` with all
+   * records of the topic. A record that was not noted is not live.
    */
   has(record: LogRecord): boolean {
     const id = idOf(record)
     return id !== undefined && this.#offsets.get(id) === record.offset
   }
 
+  /** The number of live records of this part. */
   get size(): number {
     return this.#offsets.size
   }
 
   /**
-   * The number of live records below the given offsets: `ends` has one offset for each partition,
-   * in partition order.
+   * The number of live records of this part and all later ones. If there are later ones, it is an
+   * estimate: it takes each tombstone of another key than those of this part for one of a record of
+   * a later part.
    */
-  countBefore(ends: readonly number[]): number {
-    let count = 0
-    for (const [id, offset] of this.#offsets) if (offset < (ends[partitionOf(id)] ?? 0)) count++
-    return count
+  get left(): number {
+    return this.size + Math.max(0, this.#later)
+  }
+
+  /**
+   * Begins the next part. The caller then calls `note` with all records of the topic again. Returns
+   * false when there are no further parts.
+   */
+  nextPart(): boolean {
+    if (!this.#isFull) return false
+    this.#ends ??= { ...this.#read }
+    this.#from = { ...this.#to }
+    this.#offsets.clear()
+    this.#isFull = false
+    this.#later = 0
+    return true
   }
 }
+
+/** An offset for each partition. */
+type Offsets = Readonly<Record<number, number>>
 
 /**
  * Identifies a record by key and partition. Latin-1 maps each byte to one character, so different
@@ -48,5 +109,3 @@ export class LiveDeadLetters {
  */
 const idOf = ({ partition, key }: LogRecord): string | undefined =>
   key?.toString('latin1').concat('/', String(partition))
-
-const partitionOf = (id: string): number => Number(id.slice(id.lastIndexOf('/') + 1))

@@ -6,30 +6,34 @@ import type { EventCodec, LogRecord, TopicReader } from '../../core/ports.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 
 /**
- * Calls `visit` for every dead letter, in no particular order, and awaits each call. Resolves with
- * the number of dead letters.
+ * Calls `visit` for every dead letter, in offset order within each partition, and awaits each call.
+ * Resolves with the number of dead letters.
  *
  * The topic is read twice. The first read finds the last record of each key, because only this
  * record can be a dead letter. Then `begin` gets the number of dead letters; if it returns false,
- * none is visited. The second read visits the dead letters. With `ends`, only the dead letters
- * before this offset of each partition count.
+ * none is visited. The second read visits the dead letters.
+ *
+ * To limit the memory, more than 500,000 dead letters are visited in parts. The topic is then read
+ * twice for each part, and `begin` gets an estimate.
  */
 export async function visitDeadLetters(
   reader: TopicReader,
   topic: string,
   visit: (deadLetter: DeadLetter, record: LogRecord) => void | Promise<void>,
   begin: (total: number) => boolean | Promise<boolean> = () => true,
-  ends?: readonly number[],
+  live = new LiveDeadLetters(),
 ): Promise<number> {
-  const live = new LiveDeadLetters()
-  await reader.readToEnd(topic, record => live.note(record))
-  const total = ends === undefined ? live.size : live.countBefore(ends)
-  const isSelected = (record: LogRecord): boolean =>
-    live.has(record) && (ends === undefined || record.offset < (ends[record.partition] ?? 0))
-  if ((await begin(total)) && total > 0) {
-    await reader.readToEnd(topic, record => (isSelected(record) ? visit(parseDeadLetter(record), record) : undefined))
+  const note = (record: LogRecord): void => live.note(record)
+  await reader.readToEnd(topic, note)
+  if (!(await begin(live.left))) return live.left
+  let total = 0
+  for (;;) {
+    total += live.size
+    if (live.size > 0)
+      await reader.readToEnd(topic, record => (live.has(record) ? visit(parseDeadLetter(record), record) : undefined))
+    if (!live.nextPart()) return total
+    await reader.readToEnd(topic, note)
   }
-  return total
 }
 
 /** A dead letter with its event. `event` is `undefined` when it cannot be decoded. */

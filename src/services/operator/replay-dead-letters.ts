@@ -1,5 +1,6 @@
 import { Semaphore } from '../../core/collections/semaphore.ts'
 import { type DeadLetterFilter, matches } from '../../core/delivery/dead-letter-filter.ts'
+import { LiveDeadLetters } from '../../core/delivery/live-dead-letters.ts'
 import type { DeadLetter } from '../../core/delivery/parse-dead-letter.ts'
 import { type ReplayRefusal, replayedTombstone } from '../../core/delivery/replay-decision.ts'
 import type { LogProducer, LogRecord, OutgoingRecord, TopicReader } from '../../core/ports.ts'
@@ -31,7 +32,8 @@ export interface ReplayOptions {
   readonly signal: AbortSignal
   /**
    * Called once with the number of dead letters in the topic (with `ends`: before these offsets),
-   * before the first one is replayed. When it returns false, none is replayed.
+   * before the first one is replayed. Above 500,000, the number is an estimate. When it returns
+   * false, none is replayed.
    */
   readonly begin?: ((total: number) => boolean | Promise<boolean>) | undefined
   readonly onProgress?: ((progress: ReplayProgress) => void) | undefined
@@ -137,7 +139,8 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
     return { kind: isDeclined ? 'declined' : 'done' }
   }
 
-  const reading = visitDeadLetters(stoppable(deps.reader, stop), context.topics.deadLetter, visit, counted, ends)
+  const reader = stoppable(deps.reader, stop)
+  const reading = visitDeadLetters(reader, context.topics.deadLetter, visit, counted, new LiveDeadLetters(ends))
   const thrown = await reading.then(
     () => undefined,
     (error: unknown) => error,

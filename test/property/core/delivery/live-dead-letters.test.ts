@@ -54,6 +54,37 @@ it('live dead letters match the definition for any read order of the partitions'
       for (const record of read) standing.note(record)
       expect(records.filter(record => standing.has(record))).toEqual(oracle(records))
       expect(standing.size).toBe(oracle(records).length)
+      expect(standing.left).toBe(standing.size)
+      expect(standing.nextPart()).toBe(false)
+    }),
+  )
+})
+
+it('parts have each live dead letter once, in order, and never more keys than permitted', () => {
+  const drawnEnds = fc.option(fc.tuple(fc.nat(60), fc.nat(60)), { nil: undefined })
+  fc.assert(
+    fc.property(logs, logs, drawnEnds, fc.integer({ min: 1, max: 4 }), (records, written, ends, maxKeys) => {
+      const standing = new LiveDeadLetters(ends, maxKeys)
+      const last = records.at(-1)?.offset ?? 0
+      const all = [...records, ...written.map(record => ({ ...record, offset: last + record.offset, value: null }))]
+      const found: LogRecord[] = []
+      // The tombstones in `written` are appended after the first part was read.
+      for (let read: readonly LogRecord[] = records, hasPart = true; hasPart; read = all) {
+        for (const record of read) {
+          standing.note(record)
+          expect(standing.size).toBeLessThanOrEqual(maxKeys)
+        }
+        found.push(...read.filter(record => standing.has(record)))
+        hasPart = standing.nextPart()
+      }
+      const isIncluded = ({ partition, offset }: LogRecord): boolean => ends === undefined || offset < ends[partition]!
+      const [before, after] = [records, all].map(log => oracle(log).filter(isIncluded)) as [LogRecord[], LogRecord[]]
+      expect(before).toEqual(expect.arrayContaining(found))
+      expect(found).toEqual(expect.arrayContaining(after))
+      for (const partition of [0, 1]) {
+        const offsets = found.filter(record => record.partition === partition).map(({ offset }) => offset)
+        expect(offsets).toEqual([...new Set(offsets)].toSorted((a, b) => a - b))
+      }
     }),
   )
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { DeadLetterReason } from '../../../../src/core/delivery/classify-outcome.ts'
 import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
+import { LiveDeadLetters } from '../../../../src/core/delivery/live-dead-letters.ts'
 import type { Decoded, EventCodec, LogRecord, TopicReader } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import {
@@ -80,9 +81,24 @@ describe('visitDeadLetters', () => {
       topic,
       ({ messageId }) => void seen.push(messageId),
       found => totals.push(found) > 0,
-      [4, 3],
+      new LiveDeadLetters([4, 3]),
     )
     expect([total, totals, seen]).toEqual([1, [1], ['m-3']])
+  })
+
+  it('visits dead letters in parts when they are too many for the memory', async () => {
+    const known = [deadLetter(1), deadLetter(2), deadLetter(3), tombstone(deadLetter(2), 4), deadLetter(5)]
+    const later = [...known, tombstone(deadLetter(1), 6), tombstone(deadLetter(3), 7), deadLetter(8)]
+    const totals: number[] = []
+    const seen: unknown[] = []
+    const total = await visitDeadLetters(
+      readerOf(known, known, later),
+      topic,
+      ({ messageId }) => void seen.push(messageId),
+      found => totals.push(found) > 0,
+      new LiveDeadLetters(undefined, 2),
+    )
+    expect([total, totals, seen]).toEqual([2, [3], ['m-1', 'm-5']])
   })
 
   it('visits one dead letter at a time', async () => {
