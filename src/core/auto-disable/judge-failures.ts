@@ -9,6 +9,14 @@ import type { SeenFailures } from './failure-counter.ts'
 export const minAttempts = 20
 
 /**
+ * Time after a success, in ms, in which a process does not write a first failure. Otherwise an
+ * endpoint that fails sometimes would cause two records on the config topic every few seconds: the
+ * failure, and its end by the next success. The time is a tenth of `disableAfter`, if that is
+ * shorter.
+ */
+const maxWaitAfterSuccess = 60_000
+
+/**
  * The failures of a destination, as all processes of the installation know them. The state is a
  * record of the config topic (`core/config-objects/failure-record.ts`).
  */
@@ -50,6 +58,8 @@ export interface DisableRule {
 
 export type Verdict =
   | { readonly kind: 'keep' }
+  /** Nothing is written, and the process must keep the failures that it has seen. */
+  | { readonly kind: 'wait' }
   /** The process must write the state to the config topic. */
   | { readonly kind: 'note'; readonly state: FailureState }
   /** The process must write the state to the config topic. The state disables the destination. */
@@ -105,8 +115,13 @@ export function judgeFailures(
     const disabled = { at: now, reason, failingSince: after.failingSince ?? now }
     return { kind: 'disable', state: { ...after, disabled }, disabled }
   }
+  const isFirst = current.failingSince === undefined && after.failingSince !== undefined
+  if (isFirst && now - seen.endedAt < waitAfterSuccess(rule)) return { kind: 'wait' }
   return isSame(known ?? withoutFailures(rule), after) ? { kind: 'keep' } : { kind: 'note', state: after }
 }
+
+const waitAfterSuccess = ({ disableAfter = Number.POSITIVE_INFINITY }: DisableRule): number =>
+  Math.min(maxWaitAfterSuccess, disableAfter / 10)
 
 /**
  * Whether Hookline has disabled the destination wrongly: a delivery succeeded, or the destination

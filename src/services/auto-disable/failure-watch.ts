@@ -7,6 +7,7 @@ import {
   judgeFailures,
   type Verdict,
 } from '../../core/auto-disable/judge-failures.ts'
+import { Semaphore } from '../../core/collections/semaphore.ts'
 import { byLifecycle } from '../../core/config-objects/failure-record.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
@@ -22,10 +23,7 @@ import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
  * written immediately.
  */
 const every = durationMs(5_000)
-/**
- * Maximum number of destinations whose failure states this process writes concurrently. The other
- * destinations wait for the next run.
- */
+/** Maximum number of failure states that this process writes concurrently. */
 const maxWrites = 100
 
 interface Deps {
@@ -51,6 +49,12 @@ export class FailureWatch implements PeriodicTask {
   readonly #deps: Deps
   readonly #counters = new Map<string, FailureCounter>()
   readonly #inProgress = new Set<string>()
+  readonly #writes = new Semaphore(maxWrites)
+  /**
+   * The disablings, by destination, whose write failed. A record may be stored nevertheless. It is
+   * then reported when this process reads it.
+   */
+  readonly #unconfirmed = new Map<string, AutomaticDisabling[]>()
   readonly #task: PeriodicTask
   #onDisabled: (destination: string, disabled: AutomaticDisabling) => void = () => undefined
   /**
@@ -64,7 +68,7 @@ export class FailureWatch implements PeriodicTask {
     this.#task = createPeriodicTask({ clock: deps.clock, firstAfter: every, turn: () => this.#turn() })
     deps.store.listen({
       onRecord: ({ kind, id }) => {
-        if (kind === 'failures') this.#endIfOver(id)
+        if (kind === 'failures') this.#onRecord(id)
       },
     })
   }
@@ -94,6 +98,17 @@ export class FailureWatch implements PeriodicTask {
   /** Called when the endpoint of a webhook of any destination responded with 410 Gone. */
   gone(id: string, webhook: string): void {
     if (this.#isWatched(id)) this.#counterOf(id).gone(webhook, this.#deps.clock.now())
+  }
+
+  #onRecord(id: string): void {
+    const state = this.#deps.store.failures.get(id)
+    // Another process may have seen a success.
+    if (state?.failingSince === undefined) this.#counters.get(id)?.ended(this.#deps.clock.now())
+    else this.#endIfOver(id)
+    if (state?.disabled === undefined) return
+    const stored = this.#unconfirmed.get(id)?.find(({ at }) => at === state.disabled?.at)
+    this.#unconfirmed.delete(id)
+    if (stored !== undefined) this.#report(id, stored)
   }
 
   #turn(): typeof every {
@@ -126,7 +141,7 @@ export class FailureWatch implements PeriodicTask {
    * was seen during a write, or until a write fails.
    */
   async #settle(id: string): Promise<void> {
-    if (this.#inProgress.has(id) || this.#inProgress.size >= maxWrites) return
+    if (this.#inProgress.has(id)) return
     this.#inProgress.add(id)
     while (await this.#write(id));
     this.#inProgress.delete(id)
@@ -137,7 +152,7 @@ export class FailureWatch implements PeriodicTask {
    * failed, otherwise with true.
    */
   async #write(id: string): Promise<boolean> {
-    const { store, routing } = this.#deps
+    const { store, routing, writer, clock } = this.#deps
     const version = store.known({ kind: 'destination', id })?.version ?? 0
     const rule = disableRule(id, version, routing())
     const seen = this.#counters.get(id)?.take()
@@ -145,13 +160,25 @@ export class FailureWatch implements PeriodicTask {
     let verdict: Verdict = { kind: 'keep' }
     const next = (before: FailureState | undefined): FailureState | undefined => {
       verdict = this.#judge(before, seen, rule)
-      return verdict.kind === 'keep' ? undefined : verdict.state
+      return 'state' in verdict ? verdict.state : undefined
     }
-    const result = await changeFailures(this.#deps, { id, by: byLifecycle, next })
-    if (result.kind === 'unchanged') return false
+    const write: ObjectWriter['write'] = async record => {
+      await this.#writes.acquire()
+      return writer.write(record).finally(() => this.#writes.release())
+    }
+    const result = await changeFailures({ store, clock, writer: { write } }, { id, by: byLifecycle, next })
+    if (result.kind === 'unchanged') {
+      if (isWait(verdict)) this.#counterOf(id).restore(seen)
+      return false
+    }
     const isWritten = result.kind === 'applied'
-    if (isWritten) this.#report(id, verdict)
-    else this.#keep(id, seen, result.kind === 'failed' ? result.detail : 'another process changed the object first')
+    const disabled = disablingOf(verdict)
+    if (!isWritten)
+      this.#keep(id, seen, result.kind === 'failed' ? result.detail : 'another process changed the object first')
+    if (disabled !== undefined) {
+      if (isWritten) this.#report(id, disabled)
+      else this.#unconfirmed.set(id, [...(this.#unconfirmed.get(id) ?? []), disabled])
+    }
     this.#isFailing = !isWritten
     return isWritten
   }
@@ -169,10 +196,9 @@ export class FailureWatch implements PeriodicTask {
     if (!this.#isFailing) this.#deps.logger.warn({ destination: id, error }, notWritten)
   }
 
-  #report(destination: string, verdict: Verdict): void {
-    if (verdict.kind !== 'disable') return
-    this.#onDisabled(destination, verdict.disabled)
-    const { reason, failingSince } = verdict.disabled
+  #report(destination: string, disabled: AutomaticDisabling): void {
+    this.#onDisabled(destination, disabled)
+    const { reason, failingSince } = disabled
     this.#deps.logger.warn(
       { destination, reason, failingSince: new Date(failingSince).toISOString() },
       disabledBy[reason],
@@ -192,6 +218,11 @@ export class FailureWatch implements PeriodicTask {
     return destination !== undefined && isWatched(destination)
   }
 }
+
+const isWait = ({ kind }: Verdict): boolean => kind === 'wait'
+
+const disablingOf = (verdict: Verdict): AutomaticDisabling | undefined =>
+  verdict.kind === 'disable' ? verdict.disabled : undefined
 
 const notWritten =
   'hookline could not record in the config topic that attempts at a destination fail or succeed (see error); it tries again every 5 s, and cannot disable the destination until this write succeeds'

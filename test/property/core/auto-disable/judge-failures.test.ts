@@ -53,8 +53,10 @@ class Installation {
 
   #write(process: number, now: number): void {
     const wasDisabled = this.state?.disabled !== undefined
-    const verdict = judgeFailures(this.state, this.#counters[process]!.take(), rule, epochMs(now))
-    if (verdict.kind === 'keep') return
+    const seen = this.#counters[process]!.take()
+    const verdict = judgeFailures(this.state, seen, rule, epochMs(now))
+    if (verdict.kind === 'wait') this.#counters[process]!.restore(seen)
+    if (!('state' in verdict)) return
     this.state = verdict.state
     if (verdict.kind !== 'disable' || wasDisabled) return
     expect(this.#lastSuccess).toBeLessThan(now - disableAfter)

@@ -7,6 +7,7 @@ import {
   judgeFailures,
   minAttempts,
   urlsOf,
+  type Verdict,
   withoutFailures,
 } from '../../../../src/core/auto-disable/judge-failures.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
@@ -21,8 +22,12 @@ const rule: DisableRule = {
   disableAfter: durationMs(72 * hour),
 }
 const onGone = { ...rule, disableAfter: undefined, onGone: 'disable' } as const
+const tenSeconds = { ...rule, disableAfter: durationMs(10_000) }
+const secondsAgo = (seconds: number) => epochMs(now - seconds * 1_000)
 const nothing: SeenFailures = { attempts: 0, firstAt: never, lastAt: never, gone: [], endedAt: never }
 const failed = (attempts: number): SeenFailures => ({ ...nothing, attempts, firstAt: now, lastAt: now })
+/** A 410 a second after a success. */
+const gone: SeenFailures = { ...nothing, firstAt: now, lastAt: now, endedAt: secondsAgo(1) }
 const failing = (hours: number, attempts = minAttempts): FailureState => ({
   ...withoutFailures(rule),
   failingSince: ago(hours),
@@ -49,6 +54,19 @@ describe('keeps the state', () => {
     ['a success before the failure that disabled it', disabled(1), { ...nothing, endedAt: ago(80) }, rule],
   ])('%s', (_, known, seen, given) => {
     expect(judgeFailures(known, seen, given, now)).toEqual({ kind: 'keep' })
+  })
+})
+
+describe('waits with the first failure', () => {
+  it.each<[string, SeenFailures, DisableRule, Verdict['kind']]>([
+    ['shortly after a success', { ...failed(50), endedAt: secondsAgo(59) }, rule, 'wait'],
+    ['a minute after a success', { ...failed(50), endedAt: secondsAgo(60) }, rule, 'note'],
+    ['after a tenth of disableAfter', { ...failed(50), endedAt: secondsAgo(1) }, tenSeconds, 'note'],
+    ['before a tenth of disableAfter', { ...failed(50), endedAt: secondsAgo(0.9) }, tenSeconds, 'wait'],
+    ['one of two webhooks that are gone', { ...gone, gone: ['b'] }, onGone, 'wait'],
+    ['all webhooks that are gone', { ...gone, gone: ['a', 'b'] }, onGone, 'disable'],
+  ])('%s', (_, seen, given, expected) => {
+    expect(judgeFailures(undefined, seen, given, now).kind).toBe(expected)
   })
 })
 

@@ -134,6 +134,39 @@ describe('a destination of the file whose attempts fail', () => {
     expect(installation.records()).toBe(0)
   })
 
+  it('writes nothing while it fails only sometimes', async () => {
+    const installation = new Installation(afterSteps)
+    const [a, b] = [await installation.process(), await installation.process()]
+    for (let count = 0; count < 60; count++) {
+      for (const { watch } of [a, b]) watch.attempted(id, 'works')
+      for (const { watch } of [a, b]) watch.attempted(id, 'fails')
+      await installation.harness.advance(step)
+    }
+    expect(installation.records()).toBe(0)
+    await failFor(installation, [a, b], 6)
+    expect(installation.state(a.store)?.failingSince).toBeDefined()
+  })
+
+  it('writes seldom when it always fails at one process and works at another', async () => {
+    const installation = new Installation(afterSteps)
+    const [a, b] = [await installation.process(), await installation.process()]
+    for (let count = 0; count < 60; count++) {
+      a.watch.attempted(id, 'fails')
+      b.watch.attempted(id, 'works')
+      await installation.harness.advance(step)
+    }
+    expect(installation.records()).toBeLessThan(30)
+  })
+
+  it('is recorded within 5 s although 100 others fail too', async () => {
+    const installation = new Installation(afterSteps)
+    const { watch, store } = await installation.process()
+    for (let count = 0; count < 100; count++) watch.attempted(`other-${count}`, 'fails')
+    watch.attempted(id, 'fails')
+    await installation.harness.advance(5 * second)
+    expect(installation.state(store)?.failingSince).toBeDefined()
+  })
+
   it.each<[string, (settings: Settings) => Settings]>([
     ['it is paused', settings => changed(settings, { paused: true })],
     ['it is disabled', settings => changed(settings, { enabled: false })],
@@ -150,7 +183,7 @@ describe('a destination of the file whose attempts fail', () => {
     installation.file = before
     await failFor(installation, [process], 72)
     expect(installation.state(process.store)?.disabled).toBeUndefined()
-    await failFor(installation, [process], 2)
+    await failFor(installation, [process], 8)
     expect(installation.state(process.store)?.disabled).toMatchObject({ reason: 'failing' })
   })
 
@@ -197,6 +230,21 @@ describe('a destination whose webhooks are gone', () => {
     expect(a.merged().settings.destinations[0]).toMatchObject({ enabled: true })
     expect(a.objects.changes()).toMatchObject([{ by: 'ada', fields: ['enabled'] }, { by: 'hookline.lifecycle' }])
     expect(await installation.harness.settled(a.objects.enableAgain(id, 'ada'))).toMatchObject({ kind: 'unchanged' })
+  })
+
+  it('is reported once when the process reads the record too late', async () => {
+    const installation = new Installation({ onGone: 'disable' })
+    const process = await installation.process()
+    const reported: unknown[] = []
+    process.watch.onDisabled((destination, { reason }) => reported.push([destination, reason]))
+    process.follower.isCutOff = true
+    process.watch.gone(id, '0')
+    await installation.harness.advance(30 * second)
+    expect(reported).toEqual([])
+    process.follower.isCutOff = false
+    await installation.harness.advance(step)
+    expect(reported).toEqual([[id, 'gone']])
+    expect(installation.state(process.store)?.disabled).toMatchObject({ reason: 'gone' })
   })
 
   it('is only counted without onGone: disable', async () => {
