@@ -17,7 +17,7 @@ import type { AuditLog } from '../../core/operator/deletion-and-audience-api.ts'
 import type { Clock, EventCodec, LogConsumer, Logger, LogProducer, ValueCodec } from '../../core/ports.ts'
 import type { ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
-import type { DurationMs } from '../../core/time.ts'
+import { type DurationMs, durationMs } from '../../core/time.ts'
 import { maxDeliveryAge, type TopicNames, topicNames, topicSpecsOf } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import type { ObjectStore } from '../../services/config-objects/object-store.ts'
@@ -142,13 +142,14 @@ async function suppressionRetention(
   const specs = topicSpecsOf(settings)
   const admin = createAdmin(kafka)
   const notRead =
-    'cannot read the retention of the topics from Kafka (see error), so this process assumes the default retention; if a topic keeps records longer, the process may deliver events from before the deletion of a user when the deletion is more than 53 days ago; to prevent this, restart the process when it can reach Kafka'
+    'cannot read the retention of the topics from Kafka (see error), so this process removes no suppression from its memory and from Kafka, however old it is; permit DescribeConfigs on the topics if it is not permitted, and restart the process when it can reach Kafka'
   try {
     return maxDeliveryAge(topicNames(topics.prefix), specs, await admin.describe(specs.map(({ name }) => name)))
   } catch (error) {
-    const fields = { error: (error as Error).message }
-    logger.warn(fields, notRead)
-    return maxDeliveryAge(topicNames(topics.prefix), specs, [])
+    logger.warn({ error: (error as Error).message }, notRead)
+    // With a shorter time than a topic keeps its records, this process would remove suppressions
+    // for all processes, and a replay could then deliver events of deleted users.
+    return durationMs(Number.POSITIVE_INFINITY)
   } finally {
     await admin.close()
   }

@@ -85,15 +85,16 @@ export class DestinationNotices {
 
   /**
    * Called at the revocation of the partition. Returns the facts that no notice has reported yet,
-   * and counts them as reported; `undefined` when there are none. The caller writes them to the
-   * events topic, so that the next owner of the partition reports them.
+   * and forgets them; `undefined` when there are none. The caller writes them to the events topic,
+   * so that the next owner of the partition reports them. If the revocation is cancelled, this is
+   * the next owner.
    */
   takeRest(): DestinationFacts | undefined {
     if (!this.isWaiting) return undefined
     const health = this.#health === this.#reportedHealth ? undefined : this.#health
     const rest = { destination: this.#destination, health, outcomes: this.#outcomes, gone: [...this.#gone] }
     const deadLetters = this.#deadLetters
-    this.#reportedHealth = this.#health
+    this.#health = this.#reportedHealth
     this.#gone.clear()
     this.#deadLetters = {}
     this.#deadLettersSince = undefined

@@ -174,6 +174,15 @@ it('the facts that no notice has reported can be taken once, for the next owner'
   expect([notices.takeRest(), notices.takeRest(), notices.takeDue(start)]).toEqual([rest, undefined, []])
 })
 
+it('reports the facts that were taken when it is the next owner itself', () => {
+  const notices = new DestinationNotices('crm')
+  notices.observe(recovered, start)
+  notices.takeDue(start)
+  notices.observe(failing, start)
+  notices.observe(notices.takeRest()!, start)
+  expect(notices.takeDue(start)).toMatchObject([{ kind: 'failing' }])
+})
+
 it('limits each kind of notice on its own, and knows whether one waits', () => {
   const notices = new DestinationNotices('crm')
   notices.observe({ ...failing, gone: ['0'], deadLetters: { http_4xx: 1 } }, start)
