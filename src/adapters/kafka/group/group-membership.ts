@@ -264,8 +264,10 @@ export class GroupMembership implements GroupHooks, MemberState {
     const from = at.next
     const { cluster } = group
     const [beginning, end] = await Promise.all([fetchOffset(cluster, at, 'beginning'), fetchOffset(cluster, at, 'end')])
-    const to = nearestOffset(from, beginning, end)
-    if (owned.get(at) !== at || at.isRevoking || at.next !== from || to === from) return
+    const nearest = nearestOffset(from, beginning, end)
+    if (owned.get(at) !== at || at.isRevoking || at.next !== from || nearest === from) return
+    // The records between the committed offset and the end of a truncated log may be unfinished.
+    const to = nearest > from ? nearest : nearestOffset(at.committed?.offset ?? from, beginning, end)
     at.next = to
     group.seek({ topic, partition, offset: String(to) })
     onPositionLost({ topic, partition, from, to })

@@ -6,7 +6,8 @@ export interface LostPosition extends TopicPartition {
   readonly from: number
   /**
    * The new position. If it is above `from`, retention has deleted the records in between before
-   * this group read them. If it is below `from`, the log was truncated and now ends at `to`.
+   * this group read them. If it is below `from`, the log was truncated. Then `to` is the committed
+   * offset, or the end of the log if that is lower.
    */
   readonly to: number
 }

@@ -5,6 +5,7 @@ import { patchConnections } from './patch-connections.ts'
 import { patchConsumerGroup } from './patch-consumer-group.ts'
 import { patchFetchedBatches } from './patch-fetched-batches.ts'
 import { patchLeaderLookup } from './patch-leader-lookup.ts'
+import { patchMetadata } from './patch-metadata.ts'
 import { patchRecordDecoder } from './patch-record-decoder.ts'
 import { patchRecordEncoder } from './patch-record-encoder.ts'
 import { internal, privateModule } from './private-api.ts'
@@ -19,6 +20,7 @@ const patchedVersion = '2.2.4'
 const patches = [
   patchRecordEncoder,
   patchRecordDecoder,
+  patchMetadata,
   patchConnections,
   patchFetchedBatches,
   patchLeaderLookup,

@@ -1,4 +1,10 @@
+import { brokerError } from './patch-metadata.ts'
 import { type Cluster, type ConsumerGroup, internal } from './private-api.ts'
+
+/** Kafka's error code LEADER_NOT_AVAILABLE. */
+const leaderNotAvailable = 5
+/** The leader of a partition without a leader, in the metadata. */
+const noLeader = '-1'
 
 /**
  * Defect: before each fetch and each produce request kafkajs looks up the leaders in quadratic time
@@ -6,6 +12,8 @@ import { type Cluster, type ConsumerGroup, internal } from './private-api.ts'
  * copies the result so far. With 240 partitions that takes 57,000 steps and makes 250 KB of
  * garbage. The benchmark with 240 partitions needs this patch.
  * Patch: looks up each partition in a map. It ignores read replicas, because Hookline sets no rack.
+ * For a partition without a leader, a request of a cluster client throws LEADER_NOT_AVAILABLE.
+ * kafkajs refreshes the metadata after this error. A consumer does not fetch the partition.
  * Remove when: kafkajs's look-up takes time linear in the number of partitions.
  */
 export function patchLeaderLookup(): void {
@@ -14,7 +22,9 @@ export function patchLeaderLookup(): void {
   const { findLeaderForPartitions } = cluster
   const { findReadReplicaForPartitions } = group
   cluster.findLeaderForPartitions = function (this: Cluster, topic, partitions) {
-    return byLeader(this, topic, partitions) ?? findLeaderForPartitions.call(this, topic, partitions)
+    const found = byLeader(this, topic, partitions) ?? findLeaderForPartitions.call(this, topic, partitions)
+    if (noLeader in found) throw brokerError(leaderNotAvailable)
+    return found
   }
   group.findReadReplicaForPartitions = function (this: ConsumerGroup, topic, partitions) {
     return byLeader(this.cluster, topic, partitions) ?? findReadReplicaForPartitions.call(this, topic, partitions)

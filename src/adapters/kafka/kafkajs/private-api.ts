@@ -67,19 +67,42 @@ export interface Broker {
   }>
 }
 
+/** The metadata of topics. The error codes are 0 without an error. */
+export interface Metadata {
+  readonly topicMetadata: readonly {
+    readonly topic: string
+    readonly topicErrorCode: number
+    readonly partitionMetadata: readonly {
+      readonly partitionErrorCode: number
+      readonly partitionId: number
+      /** The node id of the leader; -1 without a leader. */
+      readonly leader: number
+    }[]
+  }[]
+}
+
 export interface Cluster {
   /** `seedBroker` is the bootstrap broker to which the cluster client is connected. */
-  readonly brokerPool: { readonly seedBroker: Broker }
+  readonly brokerPool: { readonly seedBroker: Broker; readonly metadata: Metadata | null }
+  /** The topics whose metadata the client refreshes. */
+  readonly targetTopics: Set<string>
   connect(): Promise<void>
   disconnect(): Promise<void>
   addTargetTopic(topic: string): Promise<void>
+  addMultipleTargetTopics(topics: readonly string[]): Promise<void>
   refreshMetadata(): Promise<void>
   /** Refreshes the metadata when it is older than `metadataMaxAge`. */
   refreshMetadataIfNecessary(): Promise<void>
+  /** Requests metadata of topics; without `topics`, of all topics. */
+  metadata(request?: { readonly topics?: readonly string[] }): Promise<Metadata | null>
   /** Returns the coordinator of the group. The connection to it is open. */
   findGroupCoordinator(group: { readonly groupId: string }): Promise<Broker>
+  /** The partitions of a topic; none if the topic is unknown. `leader` is -1 without a leader. */
   findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number | null }[]
-  /** Groups partitions by leader. Producers pass the partitions as strings. */
+  /**
+   * Groups partitions by leader. Producers pass the partitions as strings.
+   * @throws LEADER_NOT_AVAILABLE when a partition has no leader
+   */
   findLeaderForPartitions(topic: string, partitions: readonly (number | string)[]): Readonly<Record<string, number[]>>
   findBroker(node: { readonly nodeId: number | string }): Promise<Broker>
   fetchTopicsOffset(

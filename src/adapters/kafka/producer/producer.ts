@@ -255,9 +255,19 @@ class BatchingProducer implements LogProducer {
       if (reading !== undefined) this.#deps.onAppended?.(reading)
       return storedBatchOf(answer, topic, partition, reading?.appended)
     } catch (thrown) {
-      if (errorCodeOf(thrown) === 'UNKNOWN_TOPIC_OR_PARTITION') return topicMissing(topic, thrown)
-      return toKafkaError(`cannot write records to ${topic}/${partition}`, thrown)
+      // If the topic has an error, kafkajs's metadata has no partitions of it.
+      const cause = errorCodeOf(thrown) === 'METADATA_NOT_LOADED' ? await this.#errorOf(topic, thrown) : thrown
+      if (errorCodeOf(cause) === 'UNKNOWN_TOPIC_OR_PARTITION') return topicMissing(topic, cause)
+      return toKafkaError(`cannot write records to ${topic}/${partition}`, cause)
     }
+  }
+
+  /** Resolves with the error of a topic, or with `otherwise` when it has none. */
+  #errorOf(topic: string, otherwise: unknown): Promise<unknown> {
+    return partitionCount(this.#deps.kafka, topic).then(
+      () => otherwise,
+      (error: unknown) => error,
+    )
   }
 
   #connect(): Promise<void> {

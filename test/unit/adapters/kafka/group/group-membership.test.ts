@@ -231,6 +231,19 @@ describe('an offset out of range', () => {
     expect(losses).toEqual([{ ...at, from: 10, to: given.to }])
   })
 
+  it('continues at the committed offset if a truncated log still has it', async () => {
+    const { member, join, it, state, events, losses, owned } = setUp()
+    await join()
+    const at = { topic: 'topic', partition: 0 }
+    Object.assign(owned.get(at)!, { next: 20, committed: { offset: 12, metadata: 'some are done' } })
+    state.log = { beginning: 0, end: 15 }
+    events.length = 0
+    await member.outOfRange(it, at)
+    expect(events).toEqual(['seek 0 to 12', 'revoked 0', 'assigned 0@12 truncated'])
+    expect(losses).toEqual([{ ...at, from: 20, to: 12 }])
+    expect(owned.get(at)).toMatchObject({ next: 12, committed: undefined })
+  })
+
   it('changes nothing when the log has the offset, or the partition is not owned', async () => {
     const { member, join, it, events, losses } = setUp()
     await join()

@@ -50,7 +50,6 @@ describe.each<[to: string, find: Find, original: Find]>([
       partitions: [1],
     },
     { name: 'an unknown partition', leaders: [{ partitionId: 0, leader: 4 }], partitions: [0, 7] },
-    { name: 'a partition without a leader', leaders: [{ partitionId: 0, leader: -1 }], partitions: [0] },
   ])('is the same as with kafkajs: $name', ({ leaders, partitions }) => {
     expect(find(leaders, partitions)).toEqual(original(leaders, partitions))
   })
@@ -71,5 +70,22 @@ describe.each<[to: string, find: Find, original: Find]>([
     }))
     find(leaders, ids)
     expect(lookUps).toBe(100)
+  })
+})
+
+describe('a partition without a leader', () => {
+  const leaders = [
+    { partitionId: 0, leader: -1 },
+    { partitionId: 1, leader: 4 },
+  ]
+
+  it('rejects requests for it', () => {
+    const find = (partitions: readonly number[]) => clusterWith(leaders).findLeaderForPartitions('t', partitions)
+    expect(() => find([0, 1])).toThrow(expect.objectContaining({ type: 'LEADER_NOT_AVAILABLE' }))
+    expect(find([1])).toEqual({ 4: [1] })
+  })
+
+  it('does not prevent fetches of the others', () => {
+    expect(groupWith(leaders).findReadReplicaForPartitions('t', [0, 1])).toMatchObject({ 4: [1] })
   })
 })

@@ -1,0 +1,118 @@
+import { type Cluster, internal, type Metadata, replaceInternal } from './private-api.ts'
+
+/** Patches how kafkajs uses the metadata of topics. */
+export function patchMetadata(): void {
+  // The parser is replaced first, because files of kafkajs that have loaded it keep the old one.
+  patchMetadataErrors()
+  patchNamedTopics()
+  patchMetadataAge()
+}
+
+interface MetadataResponse {
+  decode(bytes: Buffer): Promise<Metadata>
+  parse(data: Metadata): Promise<Metadata>
+}
+
+const responseFile = 'protocol/requests/metadata/v0/response'
+
+/**
+ * Defect: kafkajs rejects the metadata of all topics if one topic does not exist, or if one
+ * partition has no leader (protocol/requests/metadata/v0/response.js:51). A client refreshes the
+ * metadata at least every 30 s. After this time, a producer can write to no topic, and a consumer
+ * can read none.
+ * Patch: keeps the metadata if at least one partition has a leader. A topic with an error then has
+ * no partitions. A partition without a leader has leader -1: consumers do not fetch it, and
+ * requests for it fail (`patch-leader-lookup.ts`).
+ * Remove when: kafkajs uses the metadata of the other topics and partitions.
+ */
+function patchMetadataErrors(): void {
+  const { decode, parse } = internal<MetadataResponse>(responseFile)
+  const parseUsable: MetadataResponse['parse'] = async data => {
+    const topicMetadata = data.topicMetadata.map(topic =>
+      topic.topicErrorCode === 0 ? topic : { ...topic, partitionMetadata: [] },
+    )
+    return topicMetadata.some(hasLeader) ? { ...data, topicMetadata } : parse(data)
+  }
+  replaceInternal<MetadataResponse>(responseFile, { decode, parse: parseUsable })
+}
+
+const hasLeader = ({ partitionMetadata }: Metadata['topicMetadata'][number]): boolean => partitionMetadata.some(({ leader }) => leader >= 0)
+
+/**
+ * Makes the calls that name topics reject if one of these topics has an error, as they do without
+ * `patchMetadataErrors`: their callers need each of these topics. Only admin clients call
+ * `metadata`.
+ */
+function patchNamedTopics(): void {
+  const { prototype } = internal<{ prototype: Cluster }>('cluster')
+  const { metadata, addMultipleTargetTopics } = prototype
+  prototype.metadata = async function (this: Cluster, request = {}) {
+    const found = await metadata.call(this, request)
+    rejectErrors(found, request.topics ?? [])
+    return found
+  }
+  prototype.addMultipleTargetTopics = async function (this: Cluster, topics) {
+    const added = topics.filter(topic => !this.targetTopics.has(topic))
+    await addMultipleTargetTopics.call(this, topics)
+    try {
+      rejectErrors(this.brokerPool.metadata, added)
+    } catch (error) {
+      for (const topic of added) this.targetTopics.delete(topic)
+      throw error
+    }
+  }
+}
+
+function rejectErrors(metadata: Metadata | null, topics: readonly string[]): void {
+  const failed = metadata?.topicMetadata.find(({ topic, topicErrorCode }) => topicErrorCode !== 0 && topics.includes(topic))
+  if (failed !== undefined) throw brokerError(failed.topicErrorCode)
+}
+
+/** Creates kafkajs's error for an error code of a broker. */
+export const brokerError = (code: number): Error =>
+  internal<{ createErrorFromCode(code: number): Error }>('protocol/error').createErrorFromCode(code)
+
+interface BrokerPool {
+  readonly metadata: Metadata | null
+  /** The time of the wall clock until which the metadata is used; `null` without metadata. */
+  metadataExpireAt: number | null
+}
+
+/**
+ * Maximum age of metadata in which a topic has an error or a partition has no leader. It is short,
+ * so that a client finds new leaders soon.
+ */
+const incompleteMaxAgeMs = 1_000
+
+/**
+ * Defect: kafkajs measures the age of metadata with the wall clock (cluster/brokerPool.js:159). If
+ * the clock is set back by an hour, the client finds no new partitions for up to an hour.
+ * Patch: stores the end of the time in monotonic time, as `patchThrottle` does. The time is shorter
+ * for incomplete metadata (`patchMetadataErrors`).
+ * Remove when: kafkajs measures the age with a monotonic clock, and `patchMetadataErrors` is removed.
+ */
+function patchMetadataAge(): void {
+  const { prototype } = internal<{ prototype: BrokerPool }>('cluster/brokerPool')
+  /** The end of the time of each pool's metadata, in monotonic milliseconds. */
+  const endsAt = new WeakMap<BrokerPool, number>()
+  Object.defineProperty(prototype, 'metadataExpireAt', {
+    get(this: BrokerPool): number | null {
+      const end = endsAt.get(this)
+      return end === undefined ? null : Date.now() + end - performance.now()
+    },
+    set(this: BrokerPool, until: number | null) {
+      if (until === null) {
+        endsAt.delete(this)
+        return
+      }
+      const limit = this.metadata !== null && isIncomplete(this.metadata) ? incompleteMaxAgeMs : Number.POSITIVE_INFINITY
+      endsAt.set(this, performance.now() + Math.min(limit, until - Date.now()))
+    },
+  })
+}
+
+const isIncomplete = ({ topicMetadata }: Metadata): boolean =>
+  topicMetadata.some(
+    ({ topicErrorCode, partitionMetadata }) =>
+      topicErrorCode !== 0 || partitionMetadata.some(({ leader }) => leader < 0),
+  )
