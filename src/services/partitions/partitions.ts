@@ -112,6 +112,10 @@ export function createPartitions(deps: Deps): Partitions {
     counter.joined()
     const leaving = new Set(partitions.map(partitionKey))
     for (const [key, processor] of processors) processor.isLeaving = leaving.has(key)
+    for (const processor of processors.values()) {
+      if (processor.isLeaving) processor.pause('leaving')
+      else processor.resume('leaving')
+    }
     admission.released()
     await Promise.all([...processors.values()].filter(isBeingRevoked).map(each => handOver(deps, each, deadline)))
   }

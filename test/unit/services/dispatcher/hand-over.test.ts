@@ -67,6 +67,18 @@ describe('a record with one destination done when its partition is handed over',
     expect(harness.log.committed('live', harness.topics.events)).toBe(0)
   })
 
+  it('revocation: no record is admitted while requests in progress end, until the revocation is cancelled', async () => {
+    const { harness } = await setUp(['fast'], 1)
+    const partition = { topic: harness.topics.events, partition: 0 }
+    void harness.live.handlers?.onRevoking([partition], Number.POSITIVE_INFINITY)
+    harness.log.write(harness.topics.events, Buffer.from('invalid'), null)
+    await harness.advance(1_000)
+    expect(harness.log.records(harness.topics.deadLetter)).toEqual([])
+    void harness.live.handlers?.onRevoking([], Number.POSITIVE_INFINITY)
+    await harness.advance(1_000)
+    expect(harness.log.records(harness.topics.deadLetter)).toHaveLength(1)
+  })
+
   it('revocation: the last commit says which destinations are done', async () => {
     const { harness, ids, nextOwner } = await setUp(['fast', 'other'], 20)
     const partition = { topic: harness.topics.events, partition: 0 }
