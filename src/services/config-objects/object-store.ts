@@ -28,9 +28,10 @@ interface Deps {
 export interface StoreListener {
   /**
    * Called with each record that was read. `result` says whether the record is in force, or is
-   * ignored because another record of the object already had its version.
+   * ignored because another record of the object already had its version. `before` is the version
+   * before this record; `undefined` when no earlier record of the object was read.
    */
-  onRecord?(record: ObjectRecord, result: FoldResult): void
+  onRecord?(record: ObjectRecord, result: FoldResult, before: KnownVersion | undefined): void
   /**
    * Called for each record that changes an object, or with which Hookline disables or enables a
    * destination. There can be many of these records, so the function must be cheap.
@@ -147,11 +148,12 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
       return
     }
     const { record } = decoded
+    const before = target.log.get(record)
     const result = target.log.apply(record)
     if (result === 'applied') target.changes.add(record)
     const isInForce = result === 'applied' || result === 'restored'
     if (isInForce && target.apply(record) && rebuilt === undefined) changed()
-    for (const listener of listeners) listener.onRecord?.(record, result)
+    for (const listener of listeners) listener.onRecord?.(record, result, before)
   }
 
   function onCurrent(asOf: number): void {

@@ -3,7 +3,7 @@ import { claimed, nextClaim } from '../../core/jobs/job-steps.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Cancel, Clock, Logger, LogProducer } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
-import type { JobStore } from './job-store.ts'
+import { createLoggedWrite, type JobStore } from './job-store.ts'
 import { OwnedJob } from './owned-job.ts'
 import type { JobOutcome } from './try-until-done.ts'
 
@@ -40,6 +40,7 @@ export interface JobRunner {
 export function createJobRunner(deps: Deps): JobRunner {
   const { store, producer, clock, metrics, logger } = deps
   const owner = clock.id()
+  const writeClaim = createLoggedWrite(store, logger)
   const running = new Map<string, { readonly owned: OwnedJob; readonly ended: Promise<void> }>()
   let isStopped = false
   let cancel: Cancel = () => undefined
@@ -51,13 +52,13 @@ export function createJobRunner(deps: Deps): JobRunner {
     const job = nextClaim(store.open(), { sinceLastRecord: store.sinceLastRecord, own: new Set(running.keys()) })
     if (job === undefined) return
     const claimedAt = clock.boottime()
-    const result = await store.write(job, claimed(owner, clock.now()))
+    const result = await writeClaim(job, claimed(owner, clock.now()))
     if (result.kind !== 'applied') return
     const { id, kind } = job
     const isTakenOver = job.state === 'running'
     if (isTakenOver) metrics.jobsTakenOver.inc({ kind })
     logger.info({ kind, id }, isTakenOver ? takenOver : 'job started')
-    const owned = new OwnedJob(result.job, claimedAt, { store, producer, clock, owner })
+    const owned = new OwnedJob(result.job, claimedAt, { store, producer, clock, logger, owner })
     // The process stopped while the claim was being written, so it releases the job immediately.
     if (isStopped) owned.stop('stopping')
     running.set(owned.key, { owned, ended: run(result.job, owned).finally(() => running.delete(owned.key)) })
@@ -75,15 +76,13 @@ export function createJobRunner(deps: Deps): JobRunner {
       outcome = { error: message }
     }
     const last = await owned.end(outcome)
-    if (last === undefined) logger.warn({ kind, id }, lostToOther)
-    else {
-      const { state, error } = last
-      if (state !== 'waiting') metrics.jobsEnded.inc({ kind, state: state as 'done' })
-      logger.info(
-        { kind, id, result: state, ...(error !== undefined && { error }) },
-        state === 'waiting' ? released : `job ${state}`,
-      )
-    }
+    if (last === undefined) return logger.warn({ kind, id }, lostToOther)
+    const { state, error } = last
+    if (state !== 'waiting') metrics.jobsEnded.inc({ kind, state: state as 'done' })
+    logger.info(
+      { kind, id, result: state, ...(error !== undefined && { error }) },
+      state === 'waiting' ? released : `job ${state}`,
+    )
   }
 
   function check(): void {

@@ -69,6 +69,9 @@ export interface JobStore {
 const damaged =
   'a record of the jobs topic cannot be decoded; hookline ignores it: a newer version of hookline may have written it, so update this process'
 
+const notWritten =
+  'hookline could not write the state of a job (a replay or a resend) to the jobs topic, or did not read it back within 10 s (see error); it tries again every 0.5 s, unless this process stops; until a try succeeds, a waiting job does not start, and a running job pauses after 5 s; if the job makes no progress, check Kafka'
+
 export function createJobStore({ follower, producer, topic, clock, logger }: Deps): JobStore {
   const listeners: ((job: Job) => void)[] = []
   const writes = new Map<string, (result: WriteResult) => void>()
@@ -143,6 +146,21 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
     sinceLastRecord: job => durationMs(clock.monotonic() - (readAt.get(jobKeyOf(job)) ?? 0)),
     create,
     write: (job, nextRecord) => create(nextRecord(job, clock.id())),
+  }
+}
+
+/**
+ * Creates a function that writes like `JobStore.write`, and logs a failed write. Logs only the first
+ * of several failed writes in succession.
+ */
+export function createLoggedWrite(store: Pick<JobStore, 'write'>, logger: Logger): JobStore['write'] {
+  let isFailing = false
+  return async (job, nextRecord) => {
+    const result = await store.write(job, nextRecord)
+    const { kind, id } = job
+    if (result.kind === 'failed' && !isFailing) logger.warn({ kind, id, error: result.detail }, notWritten)
+    isFailing = result.kind === 'failed'
+    return result
   }
 }
 

@@ -1,9 +1,9 @@
 import { type Job, type JobWork, jobKeyOf } from '../../core/jobs/job.ts'
 import { advanced, checkpointEvery, ended, ownerLease, ownershipOf, released } from '../../core/jobs/job-steps.ts'
-import type { Cancel, Clock, LogProducer } from '../../core/ports.ts'
+import type { Cancel, Clock, Logger, LogProducer } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'
-import type { JobStore } from './job-store.ts'
+import { createLoggedWrite, type JobStore } from './job-store.ts'
 
 /** Why the work on a job stops before its end. */
 export type StopReason =
@@ -21,6 +21,7 @@ interface Deps {
   readonly store: JobStore
   readonly producer: LogProducer
   readonly clock: Clock
+  readonly logger: Logger
   /** The id of this process. It is the owner in the records of the jobs that this process runs. */
   readonly owner: string
 }
@@ -36,6 +37,7 @@ interface Deps {
 export class OwnedJob {
   readonly key: string
   readonly #deps: Deps
+  readonly #writeRecord: JobStore['write']
   readonly #stop = new AbortController()
   #isStopping = false
   #changed: JobWork = {}
@@ -51,6 +53,7 @@ export class OwnedJob {
   constructor(job: Job, claimedAt: number, deps: Deps) {
     this.key = jobKeyOf(job)
     this.#deps = deps
+    this.#writeRecord = createLoggedWrite(deps.store, deps.logger)
     this.#confirmedAt = claimedAt
     this.#startTimer()
     this.noteChange()
@@ -119,7 +122,7 @@ export class OwnedJob {
         outcome === undefined && ownership === 'owned'
           ? released(this.#changed)
           : ended(stateOf(outcome), clock.now(), { ...this.#changed, error: outcome?.error })
-      const result = await store.write(known, step)
+      const result = await this.#writeRecord(known, step)
       if (result.kind === 'applied') return result.job
       // While the process stops, a failed write is not repeated: another process takes over the job
       // after some seconds.
@@ -141,7 +144,7 @@ export class OwnedJob {
       const known = store.get(this.key)
       if (known === undefined) return this.stop('lost')
       const sentAt = clock.boottime()
-      const result = await store.write(known, advanced(this.#changed))
+      const result = await this.#writeRecord(known, advanced(this.#changed))
       if (result.kind === 'applied') {
         this.#confirmedAt = sentAt
         return

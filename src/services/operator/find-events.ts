@@ -76,7 +76,8 @@ async function eventsAt(
   for (const { partition, offset } of places.slice(0, maxCandidates)) {
     const { beginning, end } = ranges[partition] ?? { beginning: 0, end: 0 }
     if (offset < beginning || offset >= end) continue
-    await session.read({ topic, partition }, offset, offset + 1, record => records.push(copyOf(record)))
+    const record = await recordAt(session, topic, { partition, offset })
+    if (record !== undefined) records.push(record)
   }
   const results = await Promise.all(records.map(record => eventIn(deps, record, id, budget)))
   const found = results.filter(result => typeof result === 'object')
@@ -98,18 +99,21 @@ async function newestEvent(
     from: Math.max(beginning, first[partition] ?? 0),
     to: Math.min(end, last?.[partition] ?? end),
   }))
-  // Avro encodes texts in UTF-8, so an event with this id contains these bytes.
+  // Avro encodes texts in UTF-8, so an event with this id contains these bytes. Almost every record
+  // contains a very short id, and copies of all these records could fill the memory. So only the
+  // offset of a match is kept, and the newest match is read again.
   const text = Buffer.from(id)
-  const select = (record: LogRecord) => (record.value?.includes(text) ? copyOf(record) : undefined)
+  const select = (record: LogRecord) => (record.value?.includes(text) ? true : undefined)
   let searchedSince: EpochMs | undefined
   let isEachDecoded = true
   for (let candidates = 0; candidates < maxCandidates; candidates++) {
     const read = await readNewestFirst(session, { topic, parts, budget, limit: 1, select })
     ;({ searchedSince, left: parts } = read)
-    const candidate = read.found[0]?.item
+    const candidate = read.found[0]
     if (candidate === undefined)
       return { found: [], isComplete: read.isComplete && isEachDecoded, searchedSince, isRemoved: false }
-    const event = await eventIn(deps, candidate, id, budget)
+    const record = await recordAt(session, topic, candidate)
+    const event = record && (await eventIn(deps, record, id, budget))
     if (event === 'no_schema') isEachDecoded = false
     else if (event !== undefined)
       return { found: [event], isComplete: isEachDecoded, searchedSince: event.at, isRemoved: false }
@@ -155,12 +159,21 @@ function normalised(event: Event, place: string): Event | undefined {
 }
 
 /**
- * A copy of the record with its own value. The original value is a view of the fetch response, and
- * would keep the whole response in memory. The key is left out: it is the user, which a timeline
- * does not show.
+ * Reads the record at an offset; `undefined` when the partition has no record with this offset. The
+ * value is a copy: the original is a view of the fetch response, and would keep the whole response
+ * in memory. The key is left out: it is the user, which a timeline does not show.
+ * @throws the KafkaError `OFFSET_OUT_OF_RANGE` when retention has removed the record since the
+ * offset ranges were read. On a kept connection, `WithLogSession` then repeats the search with new
+ * ranges.
  */
-const copyOf = (record: LogRecord): LogRecord => ({
-  ...record,
-  key: null,
-  value: record.value && Buffer.from(record.value),
-})
+async function recordAt(
+  session: LogSession,
+  topic: string,
+  { partition, offset }: Place,
+): Promise<LogRecord | undefined> {
+  let found: LogRecord | undefined
+  await session.read({ topic, partition }, offset, offset + 1, record => {
+    found = { ...record, key: null, value: record.value && Buffer.from(record.value) }
+  })
+  return found
+}

@@ -114,6 +114,26 @@ describe('a process that dies before it takes its change back', () => {
     return context
   }
 
+  it('leaves the deletion of a used source, which another process reverts after 30 s', async () => {
+    const { harness, all, shown } = await dies(putDestination('crm', ['app']), deleteSource('app'))
+    await harness.advance(28_000)
+    expect(shown('source', 'app')[0]).toBeUndefined()
+    expect(shown('destination', 'crm')[0]).toEqual(['excluded', [unknownSource]])
+    await harness.advance(2_000)
+    expect(shown('source', 'app')[0]).toEqual(['used', []])
+    expect(shown('destination', 'crm')[0]).toEqual(['used', []])
+    const sources = all[0]!.merged().settings.sources.filter(({ id }) => id === 'app')
+    expect(sources.map(({ writeKeys }) => writeKeys.map(key => key.reveal()))).toEqual([['write-key-of-app']])
+    expect(all[0]!.objects.changes()[0]).toMatchObject({ id: 'app', action: 'created', by: 'hookline.undo' })
+  })
+
+  it('leaves the deletion of a source in force when the destination no longer names it after 30 s', async () => {
+    const { harness, changed, shown } = await dies(putDestination('crm', ['app']), deleteSource('app'))
+    await changed(0, putDestination('crm', ['web']))
+    await harness.advance(60_000)
+    expect(shown('source', 'app')[0]).toBeUndefined()
+  })
+
   it('leaves a destination that is excluded until its source exists again', async () => {
     const { all, changed, shown } = await dies(deleteSource('app'), putDestination('crm', ['web', 'app']))
     const [{ merged, objects }] = all as [OperatorProcess]
@@ -187,6 +207,18 @@ it('a destination of the topic is excluded when the configuration file no longer
   const file = fileSettings({ sources: [{ id: 'other', writeKey: 'write-key-of-other' }], destinations: [] })
   const { objects } = await harness.start({ file })
   expect(objects.get('destination', 'crm')).toMatchObject({ state: 'excluded', problems: [noSource] })
+})
+
+it('the deletion of a source stays when only the configuration file of another process uses the source', async () => {
+  const { harness, all, changed } = await processes(1)
+  const file = fileSettings({
+    sources: [{ id: 'app', writeKey: 'write-key-of-file' }],
+    destinations: [{ id: 'file-crm', sources: ['app'], webhooks: [{ url: 'https://file.example.com/' }] }],
+  })
+  await harness.start({ file })
+  await changed(0, deleteSource('app'))
+  await harness.advance(60_000)
+  expect(all[0]!.objects.get('source', 'app')).toBeUndefined()
 })
 
 it.each(['a:b-of-the-app', 'a\nb-of-the-app', 'a\0b-of-the-app', ' a-b-of-the-app', 'é-of-the-app'])(

@@ -7,6 +7,7 @@ import type { JobStore } from '../../../../src/services/jobs/job-store.ts'
 import { OwnedJob } from '../../../../src/services/jobs/owned-job.ts'
 import { resendJob, running } from '../../../support/jobs/builders.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
+import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
 /** Creates a running job whose records are only in memory. `job` returns its last record. */
 function createOwned() {
@@ -18,8 +19,10 @@ function createOwned() {
       return { kind: 'applied', job }
     },
   }
-  const deps = { store: store as JobStore, producer: {} as LogProducer, clock: new ManualClock(), owner: 'one' }
-  return { store, owned: new OwnedJob(job, 0, deps), job: () => job }
+  const clock = new ManualClock()
+  const logger = new RecordingLogger()
+  const deps = { store: store as JobStore, producer: {} as LogProducer, clock, logger, owner: 'one' }
+  return { store, clock, logger, owned: new OwnedJob(job, 0, deps), job: () => job }
 }
 
 it.each([
@@ -52,4 +55,20 @@ it('a cancelled job whose last record cannot be written does not delay the end o
   store.write = async () => ({ kind: 'failed', detail: 'Kafka is down' })
   owned.stop('stopping')
   expect(await owned.end(undefined)).toBeUndefined()
+})
+
+it('logs why a write of the record of a job failed, once for several failures in succession', async () => {
+  const { store, clock, logger } = createOwned()
+  const { write } = store
+  const settle = () => new Promise<void>(setImmediate)
+  for (const detail of ['Kafka is down', 'Kafka is down again']) {
+    store.write = async () => ({ kind: 'failed', detail })
+    await clock.advance(3_000, settle)
+    store.write = write
+    await clock.advance(2_000, settle)
+  }
+  expect(logger.lines).toMatchObject([
+    { level: 'warn', fields: { kind: 'resend', id: 'r', error: 'Kafka is down' } },
+    { level: 'warn', fields: { kind: 'resend', id: 'r', error: 'Kafka is down again' } },
+  ])
 })

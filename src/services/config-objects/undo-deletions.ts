@@ -1,0 +1,60 @@
+import type { FoldResult, KnownVersion } from '../../core/config-objects/object-log.ts'
+import { isObjectRecord, type ObjectName, type ObjectRecord } from '../../core/config-objects/object-record.ts'
+import { readObject } from '../../core/config-objects/read-object.ts'
+import { type Before, undoOf } from '../../core/config-objects/undo-change.ts'
+import type { Clock, Logger } from '../../core/ports.ts'
+import { sleep } from '../../core/sleep.ts'
+import { durationMs } from '../../core/time.ts'
+import type { ObjectStore } from './object-store.ts'
+import type { ObjectWriter } from './object-writer.ts'
+
+/**
+ * Time from the reading of a deletion until this process undoes it. Normally, the process that
+ * wrote the deletion undoes it within a second.
+ */
+const undoAfter = durationMs(30_000)
+
+const undone =
+  'hookline reverted the deletion of a source that a destination uses (see "id"), because the process that deleted the source could not do so; to delete the source, remove it from the destination first'
+
+interface Deps {
+  readonly store: Pick<ObjectStore, 'listen' | 'known' | 'objects' | 'reading'>
+  readonly writer: Pick<ObjectWriter, 'write'>
+  readonly clock: Pick<Clock, 'now' | 'id' | 'after'>
+  readonly logger: Logger
+}
+
+/**
+ * Undoes each deletion of a source that a destination used at the offset of the deletion. The
+ * process that wrote the deletion has to undo it (`write-change.ts`), but may have ended before.
+ * Without this function, the source would stay deleted, and compaction would remove its write keys.
+ *
+ * Only destinations of the config topic count. Every process has the same ones at the same offset,
+ * but the configuration files of two processes can differ during an update.
+ */
+export function createDeletionUndo({ store, writer, clock, logger }: Deps): { stop(): void } {
+  const stopped = new AbortController()
+
+  const isUsed = (id: string): boolean =>
+    [...store.objects()].some(({ parsed }) => parsed.kind === 'destination' && parsed.destination.sources.includes(id))
+
+  async function undo(deletion: ObjectRecord & ObjectName, before: Before): Promise<void> {
+    const { kind, id, writeId } = deletion
+    for (;;) {
+      await sleep(clock, undoAfter, stopped.signal)
+      if (stopped.signal.aborted || store.known(deletion)?.writeId !== writeId || !isUsed(id)) return
+      const result = await writer.write(undoOf(deletion, before, { at: clock.now(), writeId: clock.id() }))
+      if (result.kind === 'applied') return logger.warn({ kind, id }, undone)
+    }
+  }
+
+  function onRecord(record: ObjectRecord, result: FoldResult, before: KnownVersion | undefined): void {
+    const { kind, id, action } = record
+    if (result !== 'applied' || kind !== 'source' || action !== 'deleted' || !isObjectRecord(record)) return
+    if (before === undefined || !isObjectRecord(before) || before.value === undefined || !isUsed(id)) return
+    void undo(record, { known: before, current: readObject(before, before.value, store.reading) })
+  }
+
+  store.listen({ onRecord })
+  return { stop: () => stopped.abort() }
+}

@@ -1,0 +1,47 @@
+import { expect, it, jest } from '@jest/globals'
+import { createRouting } from '../../../../src/core/delivery/route.ts'
+import { ReadBudget } from '../../../../src/core/operator/read-budget.ts'
+import { topicNames } from '../../../../src/core/topics.ts'
+import { findEvents } from '../../../../src/services/operator/find-events.ts'
+import { eventOf, messageOf, start } from '../../../support/builders.ts'
+import { JsonEventCodec } from '../../../support/kafka/json-codec.ts'
+import { MemorySession } from '../../../support/kafka/memory-session.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+
+const topics = topicNames('hookline')
+const codec = new JsonEventCodec()
+
+/**
+ * An events topic with one event for each message id, oldest first. `find` searches the topic for
+ * an id.
+ */
+function topicWith(ids: readonly string[]) {
+  const session = new MemorySession()
+  for (const [index, messageId] of ids.entries()) {
+    const value = codec.encode(eventOf({ message: messageOf({ messageId }) }))
+    session.append(topics.events, 0, start + index, { key: null, value, headers: {} })
+  }
+  const routing = createRouting({ sources: [], destinations: [] })
+  const deps = { topics, codec, clock: new ManualClock(), routing: () => routing }
+  const budget = new ReadBudget({ records: 10_000, time: 1 }, () => 0)
+  return { session, find: (id: string) => findEvents(session, deps, { id, since: start, places: [] }, budget) }
+}
+
+it('copies one record of a search for a very short id, although all records contain the id', async () => {
+  const { find } = topicWith([...Array.from({ length: 200 }, (_, index) => `message-${index}`), 'e'])
+  const copy = jest.spyOn(Buffer, 'from')
+  const { found } = await find('e')
+  const copies = copy.mock.calls.filter(([value]) => Buffer.isBuffer(value))
+  copy.mockRestore()
+  expect(found).toMatchObject([{ offset: 200 }])
+  expect(copies).toHaveLength(1)
+})
+
+it('finds an older event when the log no longer has the newest one', async () => {
+  const { session, find } = topicWith(['m1', 'm1'])
+  const read = session.read.bind(session)
+  session.read = async (of, from, to, onRecord) => {
+    if (from !== 1) await read(of, from, to, onRecord)
+  }
+  expect((await find('m1')).found).toMatchObject([{ offset: 0 }])
+})
