@@ -10,9 +10,8 @@ import { fleet } from './fleet.ts'
 import { ledger } from './ledger.ts'
 import { outage } from './outage.ts'
 
-const first = playOf(outage)
-const others = [playOf(endpoints), playOf(backlog), playOf(fleet), playOf(crowded), playOf(ledger)]
-const faults = [first, ...others].flatMap(play => play.faults)
+const plays = [playOf(outage), playOf(endpoints), playOf(backlog), playOf(fleet), playOf(crowded), playOf(ledger)]
+const faults = plays.flatMap(play => play.faults)
 const scripted = faults.flatMap(fault => Object.keys(fault.alerts))
 const outcomes = new Outcomes(scripted)
 
@@ -30,12 +29,7 @@ beforeAll(async () => {
   prometheus = await startPrometheus()
   watch = new AlertWatch(prometheus)
   const stage = { prometheus, watch, outcomes }
-  // HooklineDown fires only while no target is scraped. So the other installations are scraped only
-  // after this alert has cleared.
-  const isOver = outcomes.of('HooklineDown').cleared.promise.catch(() => undefined)
-  const scrape: LivePrometheus['scrape'] = target => isOver.then(() => prometheus.scrape(target))
-  const later = { ...stage, prometheus: { ...prometheus, scrape } }
-  playing = Promise.all([first.run(stage), ...others.map(play => play.run(later))])
+  playing = Promise.all(plays.map(play => play.run(stage)))
 })
 
 afterAll(async () => {

@@ -4,6 +4,7 @@ import { problemsOf } from '../../support/deploy/manifests/kubernetes-schemas.ts
 import { at } from '../../support/deploy/manifests/manifest-mutations.ts'
 import { policies } from '../../support/deploy/manifests/policies.ts'
 import { everything, rendered, switches } from '../../support/deploy/manifests/renderings.ts'
+import { ofKind } from '../../support/deploy/manifests/workloads.ts'
 
 describe.each([...Object.entries(switches), ['all switches together', everything] as const])(
   'rendered with %s',
@@ -58,4 +59,13 @@ describe('a wrong field is reported', () => {
       problemsOf({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x', labels: { a: 'b' } }, data }),
     ).toEqual([])
   })
+})
+
+it('two releases in one namespace have metrics with different values of the label job', async () => {
+  for (const fullnameOverride of ['blue', 'green']) {
+    const manifests = await rendered({ fullnameOverride, prometheusOperator: { podMonitor: { enabled: true } } })
+    expect(ofKind(manifests, 'PodMonitor')[0]?.['spec']).toMatchObject({
+      podMetricsEndpoints: [{ relabelings: [{ targetLabel: 'job', replacement: fullnameOverride }] }],
+    })
+  }
 })

@@ -7,10 +7,7 @@ import type { ActiveAlert, LivePrometheus } from './server.ts'
 /** The name and labels that identify an alert. */
 export interface Sought {
   readonly alert: string
-  /**
-   * The label `job` of the processes of the installation. An alert without this label also matches,
-   * because alerts for a target that is not scraped do not have it.
-   */
+  /** The label `job` of the processes of the installation. */
   readonly job: string
   readonly labels: Readonly<Record<string, string>>
 }
@@ -102,7 +99,6 @@ export class AlertWatch {
 }
 
 function isSought(active: ActiveAlert, { alert, job, labels }: Sought): boolean {
-  const { alertname, job: itsJob = job } = active.labels
-  if (alertname !== alert || itsJob !== job) return false
+  if (active.labels['alertname'] !== alert || active.labels['job'] !== job) return false
   return Object.entries(labels).every(([name, value]) => active.labels[name] === value)
 }

@@ -92,6 +92,33 @@ the same name for it.
 {{- default 12 (.Values.config.topics).partitions | int -}}
 {{- end -}}
 
+{{/*
+Fails if a value below `at`, a path in the values, contains a secret as text, because everybody who
+may read ConfigMaps could read the secret. Variables such as ${NAME} are permitted, but not with a
+default. `secrets` is the list in files/secret-keys.yaml.
+*/}}
+{{- define "hookline.refuseSecretTexts" -}}
+{{- $in := . -}}
+{{- if kindIs "slice" .value -}}
+{{- range $index, $value := .value -}}
+{{- include "hookline.refuseSecretTexts" (dict "secrets" $in.secrets "at" (printf "%s[%d]" $in.at $index) "value" $value) -}}
+{{- end -}}
+{{- else if kindIs "map" .value -}}
+{{- range $key, $value := .value -}}
+{{- $at := printf "%s.%s" $in.at $key -}}
+{{- if has (regexReplaceAll `\[[0-9]+\]` $at "" | trimPrefix "config.") $in.secrets -}}
+{{- range kindIs "slice" $value | ternary $value (list $value) -}}
+{{- if regexReplaceAll `\$\{[A-Za-z_][A-Za-z0-9_]*(:-)?\}` (toString .) "" -}}
+{{- fail (printf "%s is a secret, and the chart would write it into a ConfigMap. Put it into a file of a Secret, and set %sFile to the name of the file, for example ../secrets/NAME" $at $at) -}}
+{{- end -}}
+{{- end -}}
+{{- else -}}
+{{- include "hookline.refuseSecretTexts" (dict "secrets" $in.secrets "at" $at "value" $value) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* The configuration file: `config` and the values that the chart sets. */}}
 {{- define "hookline.config" -}}
 {{- $config := deepCopy .Values.config -}}

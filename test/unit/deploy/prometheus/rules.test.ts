@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
+import { askedIn } from '../../../support/prometheus/promql.ts'
 import { breachesIn } from '../../../support/prometheus/query-contract.ts'
 import { alerts, nameOf, recordings, testedAlerts } from '../../../support/prometheus/rules.ts'
 
@@ -19,9 +20,9 @@ describe('alerts', () => {
     for (const text of [annotations?.['summary'], annotations?.['description']]) expect(text).toMatch(/[.?]$/)
     expect(annotations?.['runbook_url']).toBe(`docs/runbooks/${name}.md`)
     expect(breachesIn(expr)).toEqual([])
-    // An alert needs the label `job`, which names the installation. Only an alert with `absent`
-    // needs none, because the result of `absent` has no labels.
-    if (!expr.startsWith('absent')) expect(expr.includes('job') || recordedWith(expr, 'job')).toBe(true)
+    // Each alert is about one installation, which the label `job` names.
+    expect(expr.includes('job') || recordedWith(expr, 'job')).toBe(true)
+    expect(selectedInstallations(expr)).toEqual([])
   })
 
   it('have unique names', () => {
@@ -41,6 +42,12 @@ describe('alerts', () => {
   })
 })
 
+/** The installations that an expression selects by name. A rule must apply to all installations. */
+const selectedInstallations = (expr: string): readonly string[] => {
+  const matchers = askedIn(expr).metrics.flatMap(metric => metric.matchers)
+  return matchers.filter(({ label }) => label === 'job' || label === 'namespace').map(({ value }) => value)
+}
+
 const recordedWith = (expr: string, label: string): boolean =>
   recordings.some(rule => expr.includes(nameOf(rule)) && rule.expr.includes(label))
 
@@ -48,6 +55,7 @@ describe('recording rules', () => {
   it.each(recordings.map(rule => [nameOf(rule), rule] as const))('%s', (name, { expr }) => {
     expect(name).toMatch(/^hookline:[a-z_]+:[a-z]+(_rate)?\d+[mhd]$|^hookline:[a-z_]+:(rate|increase)\d+[mhd]$/)
     expect(breachesIn(expr)).toEqual([])
+    expect(selectedInstallations(expr)).toEqual([])
     expect(alerts.some(alert => alert.expr.includes(name)) || recordings.some(other => other.expr.includes(name))).toBe(
       true,
     )
