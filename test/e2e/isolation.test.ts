@@ -5,6 +5,13 @@ import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 
+/**
+ * Maximum time in ms between two requests to the other destinations. A hanging request holds its
+ * permit (slot for a concurrent request) for 5 s. If the hanging destination held all permits, the
+ * other destinations would get no requests for nearly this time.
+ */
+const maxPauseMs = 4_000
+
 describe('a destination that accepts connections but never responds', () => {
   it('delays no other destination on the same partitions, with 32 permits in total', async () => {
     const hangs = closing(await RecordingReceiver.started({ answers: ['hang'] }))
@@ -23,9 +30,9 @@ describe('a destination that accepts connections but never responds', () => {
     await installation.send(trackEvents(count))
     await well.until(() => well.requests.length >= 3 * count)
     const metrics = await service.metrics()
-    // Each hanging request holds a permit (slot for a concurrent request) for 5 s. If the hanging
-    // destination held most of the 32 permits, the other destinations would wait for them.
-    expect(hangs.requests.length).toBeLessThan(count / 4)
+    expect(hangs.requests).not.toEqual([])
+    const times = [...hangs.requests.slice(0, 1), ...well.requests].map(({ at }) => at).toSorted((a, b) => a - b)
+    expect(Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)))).toBeLessThan(maxPauseMs)
     for (const n of [1, 2, 3])
       expect(metrics.get(`hookline_deliveries_total{destination="well-${n}",result="delivered"}`)).toBe(count)
     expect(metrics.get('hookline_deliveries_total{destination="hangs",result="delivered"}') ?? 0).toBe(0)

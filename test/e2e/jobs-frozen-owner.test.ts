@@ -8,12 +8,17 @@ import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 const count = 320
-const rate = 80
+const rate = 40
 /**
  * Maximum number of events that the process has resent but not recorded as resent. It records its
  * position every second, or after 256 events. The factor 2 is a margin for a slow machine.
  */
 const inProgress = 2 * rate
+/**
+ * Number of resent events at which the process is suspended. It is above `inProgress`, so the test
+ * fails if the other process resends all events from the first one.
+ */
+const suspendedAt = 3 * rate
 
 it('SIGSTOP of the process that runs a resend: another one finishes it, and the first one sends nothing more', async () => {
   const shop = closing(await RecordingReceiver.started())
@@ -29,13 +34,14 @@ it('SIGSTOP of the process that runs a resend: another one finishes it, and the 
   process.kill(second.pid, 'SIGSTOP')
   const body = { destination: 'shop', since: '1h', until: '0s', rate }
   const resend = await createJob(first, '/v1/resends', body)
-  await untilJob(first, resend, job => job.progress.sent >= 40)
+  await untilJob(first, resend, job => job.progress.sent >= suspendedAt)
   process.kill(first.pid, 'SIGSTOP')
   process.kill(second.pid, 'SIGCONT')
 
   expect(await untilJob(second, resend, hasEnded)).toMatchObject({ state: 'done', progress: { sent: count } })
   expect((await second.metrics()).get('hookline_jobs_taken_over_total{kind="resend"}')).toBe(1)
   await shop.until(() => [...shop.successes.values()].every(times => times >= 2))
+  const [before, beforeOfUser] = [shop.duplicates, shop.successes.get('m-7') ?? 0]
   process.kill(first.pid, 'SIGCONT')
   expect(await untilJob(first, resend, hasEnded)).toMatchObject({ state: 'done', progress: { sent: count } })
   // The process that was suspended lost only this job. It still accepts new ones.
@@ -44,8 +50,11 @@ it('SIGSTOP of the process that runs a resend: another one finishes it, and the 
     state: 'done',
     progress: { sent: 1, skipped: count - 1 },
   })
-  await shop.until(() => (shop.successes.get('m-7') ?? 0) >= 3)
-  expect(shop.duplicates - count - 1).toBeLessThanOrEqual(inProgress)
+  await shop.until(() => (shop.successes.get('m-7') ?? 0) > beforeOfUser)
+  expect(before - count).toBeLessThanOrEqual(inProgress)
+  // One of them is the copy of the new job. The process may have been sending another one to Kafka
+  // when it was suspended.
+  expect(shop.duplicates - before).toBeLessThanOrEqual(2)
   const { body: list } = await ask(first, 'GET /v1/resends')
   expect(list.resends.map(({ state }: { state: string }) => state)).toEqual(['done', 'done'])
 })

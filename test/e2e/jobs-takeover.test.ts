@@ -8,13 +8,18 @@ import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 const count = 400
-const rate = 80
+const rate = 40
 /**
  * Maximum number of records that the process has replayed or resent but not recorded as done. It
  * records its position every second, or after 256 records. The factor 2 is a margin for a slow
  * machine.
  */
 const inProgress = 2 * rate
+/**
+ * Number of records of each job at which the process is killed. It is above `inProgress`, so the
+ * test fails if the other process starts a job from its first record again.
+ */
+const killedAt = 3 * rate
 
 it('SIGKILL of the process that runs a replay and a resend: another one continues both', async () => {
   const crm = closing(await RecordingReceiver.started({ answers: [404, 200] }))
@@ -36,8 +41,8 @@ it('SIGKILL of the process that runs a replay and a resend: another one continue
   const span = { since: '1h', until: '0s' }
   const resend = await createJob(first, '/v1/resends', { destination: 'shop', ...span, rate })
   const replay = await createJob(first, '/v1/replays', { filters: { destination: 'crm' }, rate })
-  await untilJob(first, resend, job => job.progress.sent >= 40)
-  await untilJob(first, replay, job => job.progress.replayed >= 40)
+  await untilJob(first, resend, job => job.progress.sent >= killedAt)
+  await untilJob(first, replay, job => job.progress.replayed >= killedAt)
   await first.kill()
   process.kill(second.pid, 'SIGCONT')
 

@@ -1,12 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { until } from '../support/kafka/admin.ts'
+import { accelerate } from '../support/prometheus/accelerated-rules.ts'
 import { shownPanels } from '../support/prometheus/dashboards.ts'
-import { nameOf, recordings } from '../support/prometheus/rules.ts'
+import { alerts, nameOf, recordings } from '../support/prometheus/rules.ts'
 import { type LivePrometheus, startPrometheus } from '../support/prometheus/server.ts'
 import { type ObservedService, startObserved } from '../support/prometheus/service-with-every-metric.ts'
 
 /** Time limit in ms, after which the test lists the queries that still have no data. */
 const patienceMs = 45_000
+/**
+ * Time in ms for which no alert may fire without a fault: the longest accelerated `for`, and 10 s
+ * in which the condition of the alert can become true.
+ */
+const watchedMs = 1_000 * (10 + Math.max(...alerts.map(rule => Number.parseInt(accelerate(rule).for ?? '0', 10))))
+/**
+ * The alert that fires here without a fault. Its accelerated rule expects a reading of the ledger
+ * every 20 s, but the service reads the ledger every five minutes.
+ */
+const ledgerAlert = 'HooklineLedgerDifference'
 
 let observed: ObservedService
 let prometheus: LivePrometheus
@@ -24,14 +35,21 @@ afterAll(async () => {
 /** Replaces the variables of Grafana in an expression. */
 const filledIn = (expr: string): string => expr.replaceAll('$__rate_interval', '10s').replaceAll(/\$[a-z]+/g, '.*')
 
+/** The names of the alerts that fire. */
+async function firing(): Promise<readonly string[]> {
+  const active = await prometheus.active()
+  const names = active.filter(({ state }) => state === 'firing').map(({ labels }) => labels['alertname'] ?? '')
+  return names.filter(name => name !== ledgerAlert)
+}
+
 /** Sends messages once per scrape until `look` returns a result. */
-async function underLoad(look: () => Promise<true | undefined>): Promise<void> {
+async function underLoad(look: () => Promise<true | undefined>, load = observed.load): Promise<void> {
   let isFound = false
   const found = until(look).then(() => {
     isFound = true
   })
   for (let before = 0; !isFound; ) {
-    await observed.load()
+    await load()
     before = await until(async () => {
       const [scrape] = await prometheus.query('timestamp(up)')
       return scrape !== undefined && (isFound || scrape.value > before) ? scrape.value : undefined
@@ -58,7 +76,15 @@ async function without(asked: readonly Asked[]): Promise<readonly Asked[]> {
 describe('a real Prometheus that scrapes the real service', () => {
   it('fires no alert without a fault', async () => {
     await until(async () => ((await prometheus.query('hookline_build_info')).length > 0 ? true : undefined))
-    await until(async () => ((await prometheus.active()).every(({ state }) => state !== 'firing') ? true : undefined))
+    // `HooklineDown` may fire before the first scrape.
+    await until(async () => ((await firing()).length === 0 ? true : undefined))
+    const endAt = Date.now() + watchedMs
+    const fired = new Set<string>()
+    await underLoad(async () => {
+      for (const alert of await firing()) fired.add(alert)
+      return Date.now() > endAt || undefined
+    }, observed.loadWithoutFault)
+    expect([...fired]).toEqual([])
   })
 
   it('has data for every query of every dashboard and for every recording rule', async () => {

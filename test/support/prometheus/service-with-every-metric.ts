@@ -12,6 +12,8 @@ export interface ObservedService {
   readonly target: string
   /** Sends some messages of each kind. */
   load(): Promise<void>
+  /** Sends some messages that are delivered at the first attempt. */
+  loadWithoutFault(): Promise<void>
   close(): Promise<void>
 }
 
@@ -42,12 +44,13 @@ export async function startObserved(): Promise<ObservedService> {
   const configuration = {
     ops: { listen: target },
     delivery: { schedule: ['1s', '1s'] },
-    sources: ['web', 'rare'].map(id => ({ id, writeKey: id === 'web' ? webKey : `${id}-key` })),
+    sources: ['web', 'rare', 'steady'].map(id => ({ id, writeKey: id === 'web' ? webKey : `${id}-key` })),
     destinations: [
       ...onEverything.map(id => destination(id, id)),
       // This endpoint gets few messages, so its circuit breaker stays closed and its retries start
       // on time.
       destination('heals', 'heals', { sources: ['rare'] }),
+      destination('steady', 'well', { sources: ['steady'] }),
       destination('paused', 'well', { paused: true }),
       destination('off', 'well', { enabled: false }),
     ],
@@ -60,14 +63,17 @@ export async function startObserved(): Promise<ObservedService> {
   })
   const service = await installation.run()
   const members = join(installation.configFile, '..', 'members.txt')
+  const send = (sourceId: string, count: number, prefix: string): Promise<void> =>
+    installation.send(trackEvents(count, prefix).map(event => ({ ...event, sourceId })))
   let rounds = 0
+  let steadyRounds = 0
 
   return {
     target,
     async load() {
       rounds += 1
-      await installation.send(trackEvents(5, `round-${rounds}`))
-      await installation.send(trackEvents(1, `rare-${rounds}`).map(event => ({ ...event, sourceId: 'rare' })))
+      await send('web', 5, `round-${rounds}`)
+      await send('rare', 1, `rare-${rounds}`)
       await installation.write(installation.topics.events, [{ key: null, value: Buffer.from('{'), headers: {} }])
       await post(`${service.collector}/v1/batch`, [
         { type: 'track', userId: 'u', event: 'Signed up' },
@@ -76,6 +82,10 @@ export async function startObserved(): Promise<ObservedService> {
       if (rounds > 2) return
       await writeFile(members, `user-1\nuser-${rounds + 1}\n`)
       await installation.command('audience', 'sync', '--name', 'Shoppers', '--members', members)
+    },
+    async loadWithoutFault() {
+      steadyRounds += 1
+      await send('steady', 5, `steady-${steadyRounds}`)
     },
     async close() {
       await installation.close()

@@ -48,7 +48,7 @@ const truncatedBytes = 64 * 1_024
 
 /**
  * Judges whether the dead-letter topic has each invalid record with its reason, and nothing else.
- * After a kill, the topic may have a record twice, under one key.
+ * After a kill, the topic may have a record twice with the same reason, under one key.
  */
 export function judgeDeadLetters({ bad, deadLetters, oversized = [] }: DeadLettersEvidence): CheckResult {
   const isOf = ({ truncated }: DeadLetter, { partition, offset }: OversizedSent): boolean =>
@@ -56,14 +56,19 @@ export function judgeDeadLetters({ bad, deadLetters, oversized = [] }: DeadLette
   const isOfOversized = (letter: DeadLetter): boolean =>
     letter.id === undefined && letter.reason === 'undecodable' && oversized.some(each => isOf(letter, each))
   const judged = deadLetters.filter(each => !isOfOversized(each))
-  const reasons = new Map(judged.map(({ id, reason }) => [id, reason]))
+  const letters = Map.groupBy(judged, ({ id }) => id)
+  // Each record has one reason if the topic is correct.
+  const reasons = [...letters].flatMap(([id, own]) =>
+    [...new Set(own.map(({ reason }) => reason))].map(reason => ({ id, reason })),
+  )
   const expected = new Map(bad.map(({ id, reason }) => [id, reason as string]))
-  const missing = bad.filter(({ id, acknowledged }) => acknowledged && !reasons.has(id))
-  const wrong = [...reasons].flatMap(([id, reason]) => {
+  const missing = bad.filter(({ id, acknowledged }) => acknowledged && !letters.has(id))
+  const wrong = reasons.flatMap(({ id, reason }) => {
     const due = id === undefined ? undefined : expected.get(id)
     if (due === reason) return []
     return [`${id ?? 'record without an id'} as ${reason}, not ${due ?? 'at all'}`]
   })
+  const repeated = [...letters].filter(([id, { length }]) => id !== undefined && length > 2)
   const failures: string[] = []
   if (missing.length > 0)
     failures.push(
@@ -77,7 +82,9 @@ export function judgeDeadLetters({ bad, deadLetters, oversized = [] }: DeadLette
       ),
     )
   if (wrong.length > 0) failures.push(`wrong dead letters: ${some(wrong)}`)
-  const counts = Map.groupBy(reasons.values(), reason => reason)
+  if (repeated.length > 0)
+    failures.push(`more than two dead letters: ${some(repeated.map(([id, { length }]) => `${id}, ${length} times`))}`)
+  const counts = Map.groupBy(reasons, ({ reason }) => reason)
   const byReason = [...counts].map(([reason, all]) => `${all.length} ${reason}`).toSorted()
   return {
     measured: [

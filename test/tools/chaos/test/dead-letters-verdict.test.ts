@@ -87,6 +87,16 @@ const cases: readonly Case[] = [
       failures: [],
     },
   },
+  {
+    name: 'fails a third dead letter of one record',
+    ...{ bad: [bad('a')], deadLetters: [right, right, right], measured: /1 undecodable$/ },
+    failures: [/^more than two dead letters: 1 \(a, 3 times\)$/],
+  },
+  {
+    name: 'fails a wrong reason before the right one',
+    ...{ bad: [bad('a')], deadLetters: [{ id: 'a', reason: 'http_4xx' }, right], measured: /4xx, 1 undecodable$/ },
+    failures: [/^wrong dead letters: 1 \(a as http_4xx, not undecodable\)$/],
+  },
 ]
 
 describe('the verdict on dead letters of bad records', () => {
