@@ -32,7 +32,7 @@ interface Deps {
 }
 
 /** The result of an authentication. `answer` is the error response. */
-export type Authentication =
+type Authentication =
   | { readonly kind: 'permitted'; readonly operator: Operator }
   /** The key or the session is valid, but does not permit the request. */
   | { readonly kind: 'forbidden'; readonly operator: Operator; readonly answer: HttpResponse }
@@ -77,7 +77,7 @@ export function createOperatorAuthentication(deps: Deps): AuthenticateOperator {
       if (found.answer === noKey || found.answer === noSession) throttle?.failed(address, now)
       return found
     }
-    throttle?.succeeded(address, now, token)
+    throttle?.succeeded(address, token)
     const { operator } = found
     const isPermitted = operator.role === 'operate' || isReading(method) || isForEveryRole
     return isPermitted ? found : { kind: 'forbidden', operator, answer: readOnly }
