@@ -7,7 +7,7 @@ import { type DurationMs, durationMs } from '../core/time.ts'
 import type { TopicNames } from '../core/topics.ts'
 import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 
-/** How often the process checks whether the canary was switched on. */
+/** How often the process reads the settings of the canary, so that a change applies within 5 s. */
 const checkEvery = durationMs(5_000)
 
 interface Deps {
@@ -30,11 +30,25 @@ interface Deps {
  */
 export function createCanary(deps: Deps): PeriodicTask {
   const { canary, isOurs, clock } = deps
+  /**
+   * When a message was last due, in ms of the monotonic clock, and for which destination.
+   * `undefined` while the canary is off.
+   */
+  let last: { readonly at: number; readonly destination: string } | undefined
 
   function turn(): DurationMs {
     const settings = canary()
-    if (settings !== undefined && isOurs()) send(deps, settings)
-    return settings?.every ?? checkEvery
+    if (settings === undefined) {
+      last = undefined
+      return checkEvery
+    }
+    const { destination, every } = settings
+    const now = clock.monotonic()
+    if (last?.destination !== destination || now - last.at >= every) {
+      last = { at: now, destination }
+      if (isOurs()) send(deps, settings)
+    }
+    return durationMs(Math.min(checkEvery, last.at + every - now))
   }
 
   return createPeriodicTask({ clock, firstAfter: checkEvery, turn })

@@ -158,7 +158,7 @@ describe('audiences by commands', () => {
     expect([receiver.values.get('b-1'), receiver.values.get('b-2')]).toEqual([true, true])
     const before = receiver.taken.size
     const again = await run('b-1\nb-2')
-    expect(again.out).toMatch(/2 members uploaded in .* s\nchanges: 2 delivered \(the command waited for .* s\)\n$/)
+    expect(again.out).toMatch(/2 members uploaded in .* s\nmemberships: 2 delivered \(the command waited for .* s\)\n$/)
     expect(receiver.taken.size).toBe(before)
 
     expect((await hookline('audience', 'reset', '--name', name)).code).toBe(0)

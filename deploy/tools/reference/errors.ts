@@ -43,7 +43,7 @@ const outcomeMeanings: Meanings<Outcome> = {
   ],
   proxy: [
     'The proxy failed or refused the request, so nothing was sent to the endpoint. The circuit breaker ignores this outcome.',
-    'Check `network.proxy`, whether the proxy runs, and the field `detail` of the log line `request not sent: the proxy failed or refused it`. See [Send through an egress proxy](../how-to/send-through-an-egress-proxy.md).',
+    'Check `network.proxy`, whether the proxy runs, and the field `detail` of the log line `request not sent, because the proxy failed or refused it`. See [Send through an egress proxy](../how-to/send-through-an-egress-proxy.md).',
   ],
   reset: [
     'The connection was closed before all headers of the response had arrived.',

@@ -31,28 +31,38 @@ interface Deps {
   readonly clock: Pick<Clock, 'monotonic' | 'now'>
 }
 
+/** The result of an authentication. `answer` is the error response. */
+type Authentication =
+  | { readonly kind: 'permitted'; readonly operator: Operator }
+  /** The key or the session is valid, but does not permit the request. */
+  | { readonly kind: 'forbidden'; readonly operator: Operator; readonly answer: HttpResponse }
+  /** The operator is not known, for example because the key is wrong or the address must wait. */
+  | { readonly kind: 'unknown'; readonly answer: HttpResponse }
+
 /**
  * Authenticates a request before its body is read: by its operator key, or by the session cookie of
  * the console. Returns the operator, or the error response. The role `read` may send only GET and
  * HEAD; with `isForEveryRole`, it may send every method.
  */
-export type AuthenticateOperator = (request: IncomingMessage, isForEveryRole?: boolean) => Operator | HttpResponse
+export type AuthenticateOperator = (request: IncomingMessage, isForEveryRole?: boolean) => Authentication
 
 export function createOperatorAuthentication(deps: Deps): AuthenticateOperator {
   const { findKey, sessions, throttle, clientAddressHeader, clock } = deps
 
-  function byKey({ headers }: IncomingMessage): Operator | HttpResponse {
+  function byKey({ headers }: IncomingMessage): Authentication {
     const given = bearerPattern.exec(headers.authorization ?? '')?.[1]
-    return (given === undefined ? undefined : findKey()(given)) ?? noKey
+    const operator = given === undefined ? undefined : findKey()(given)
+    return operator === undefined ? unknown(noKey) : { kind: 'permitted', operator }
   }
 
-  function bySession({ headers, method }: IncomingMessage, token: string, of: OperatorSessions) {
-    if (isOfOtherOrigin(headers)) return otherOrigin
+  function bySession({ headers, method }: IncomingMessage, token: string, of: OperatorSessions): Authentication {
+    if (isOfOtherOrigin(headers)) return unknown(otherOrigin)
     const found = of.find(token, clock.now())
-    if (found.kind !== 'found') return found.kind === 'expired' ? expiredSession : noSession
-    const { csrfToken } = found.operator.session
-    const isRepeated = isEqual(csrfToken, String(headers['x-csrf-token']))
-    return isRepeated || isReading(method) ? found.operator : noCsrfToken
+    if (found.kind !== 'found') return unknown(found.kind === 'expired' ? expiredSession : noSession)
+    const { operator } = found
+    const isRepeated = isEqual(operator.session.csrfToken, String(headers['x-csrf-token']))
+    const isPermitted = isRepeated || isReading(method)
+    return isPermitted ? { kind: 'permitted', operator } : { kind: 'forbidden', operator, answer: noCsrfToken }
   }
 
   return (request, isForEveryRole = false) => {
@@ -61,16 +71,20 @@ export function createOperatorAuthentication(deps: Deps): AuthenticateOperator {
     const now = clock.monotonic()
     const token = headers.authorization === undefined && sessions ? sessionTokenIn(headers) : undefined
     const retryAfter = throttle?.secondsToWait(address, now, token) ?? 0
-    if (retryAfter > 0) return tooManyFailures(retryAfter)
+    if (retryAfter > 0) return unknown(tooManyFailures(retryAfter))
     const found = token === undefined || !sessions ? byKey(request) : bySession(request, token, sessions())
-    if ('status' in found) {
-      if (found === noKey || found === noSession) throttle?.failed(address, now)
+    if (found.kind !== 'permitted') {
+      if (found.answer === noKey || found.answer === noSession) throttle?.failed(address, now)
       return found
     }
-    throttle?.succeeded(address, now, token)
-    return found.role === 'operate' || isReading(method) || isForEveryRole ? found : readOnly
+    throttle?.succeeded(address, token)
+    const { operator } = found
+    const isPermitted = operator.role === 'operate' || isReading(method) || isForEveryRole
+    return isPermitted ? found : { kind: 'forbidden', operator, answer: readOnly }
   }
 }
+
+const unknown = (answer: HttpResponse): Authentication => ({ kind: 'unknown', answer })
 
 const isReading = (method: string | undefined): boolean => method === 'GET' || method === 'HEAD'
 

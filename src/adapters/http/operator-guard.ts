@@ -63,7 +63,8 @@ export type Guard = (
 /**
  * Creates the function that wraps the handlers of routes for operators. A wrapped handler runs only
  * after the operator key or the session was checked. Its response gets a request id, and each
- * change writes one line to the audit log.
+ * change writes one line to the audit log, also a change that the role or the session does not
+ * permit.
  */
 export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDeps): Guard {
   async function admitted(
@@ -73,21 +74,26 @@ export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDe
     { action, isForEveryRole, inForm = answer => answer }: Options,
   ): Promise<HttpResponse | undefined> {
     if ('status' in operator) return operator
-    const key = operator.gate(asked.request.raw, isForEveryRole)
-    if ('status' in key) {
-      if (hasValidKey(key)) keepSpan()
-      return inForm(key)
-    }
+    const found = operator.gate(asked.request.raw, isForEveryRole)
+    if (found.kind === 'unknown') return inForm(found.answer)
     keepSpan()
+    const key = found.operator
     const requestId = clock.id()
     const audit = (change: object, result: string): void => {
       if (action !== undefined) operator.audit({ ...auditedOf(key), requestId, action, ...change, result })
     }
+    const withId = (answer: HttpResponse): HttpResponse => {
+      const headers = { ...(key.session !== undefined && forBrowsers), 'x-request-id': requestId }
+      return { ...answer, headers: { ...answer.headers, ...headers } }
+    }
+    if (found.kind === 'forbidden') {
+      audit({}, found.answer.code)
+      return withId(inForm(found.answer))
+    }
     try {
       const { answer, change = {} } = await handle({ ...asked, key })
       audit(change, answer?.code ?? 'gone')
-      const headers = { ...(key.session !== undefined && forBrowsers), 'x-request-id': requestId }
-      return answer && { ...answer, headers: { ...answer.headers, ...headers } }
+      return answer && withId(answer)
     } catch (error) {
       audit({}, 'internal_error')
       throw error
@@ -104,12 +110,6 @@ export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDe
       )
     }
 }
-
-/**
- * Whether a request that was refused has a valid key or session, which may not do what the request
- * wants.
- */
-const hasValidKey = ({ code }: HttpResponse): boolean => code === 'forbidden' || code === 'invalid_csrf_token'
 
 /**
  * Headers of responses to a browser. They forbid the browser to store customer data or to guess the

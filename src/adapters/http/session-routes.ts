@@ -63,7 +63,7 @@ export function addSessionRoutes({
       return inObjectForm(wrongKey)
     }
     keepSpan()
-    throttle.succeeded(address, clock.monotonic(), begun.token)
+    throttle.succeeded(address, begun.token)
     audit({ ...auditedOf(begun.operator), requestId: id, action: 'sign_in', result: 'ok' })
     const answer = ok(JSON.stringify(shown(begun.operator)))
     const cookie = setCookie(begun.token, headers)

@@ -62,7 +62,7 @@ export const deliveryMetrics = {
   ),
   ledgerGaps: counter(
     'hookline_ledger_gaps_total',
-    'How often the dispatcher discarded the counts of a partition for the ledger (counts of deliveries by hour), because it could not write them to the ledger topic within 15 s. The ledger is then incomplete until the next hour.',
+    'How often the dispatcher discarded the counts of a partition for the ledger (counts of deliveries by hour), because it could not write them to the ledger topic within 15 s, or within at most 5 s when the partition moves to another process or the process stops. The ledger is then incomplete until the next hour.',
     { unit: 'times', use: 'debug' },
   ),
   ledgerDifference: gauge(

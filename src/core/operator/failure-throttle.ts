@@ -8,16 +8,11 @@ const ofAddress = { burst: 10, perSecond: 0.1 }
  * second.
  */
 const ofAll = { burst: 100, perSecond: 1 }
-/** How many client addresses are remembered; the least recently used one is forgotten first. */
-const maxAddresses = 1_000
-/** How many sessions are remembered; the one that was remembered first is forgotten first. */
-const maxSessions = 1_000
-
-interface Client {
-  readonly limiter: RateLimiter
-  /** Whether a client at this address has sent a valid key. */
-  isKnown: boolean
-}
+/**
+ * How many addresses with wrong keys, addresses with a valid key, and sessions are remembered. Of
+ * each, the least recently used one is forgotten first.
+ */
+const maxRemembered = 1_000
 
 function limiterFor({ burst, perSecond }: typeof ofAddress, now: number): RateLimiter {
   const burstMs = (burst * 1_000) / perSecond
@@ -28,14 +23,18 @@ function limiterFor({ burst, perSecond }: typeof ofAddress, now: number): RateLi
  * Limits how fast a client can guess operator keys. A client address that sent too many wrong keys
  * must wait. When all addresses together sent too many, every address that never sent a valid key
  * must wait. All IPv6 addresses of one network count as one (`clientNetworkOf`). To limit the
- * memory, only the last 1,000 addresses are remembered.
+ * memory, only the last 1,000 addresses with wrong keys are remembered, and apart from them the
+ * last 1,000 with a valid key. So wrong keys cannot make the throttle forget the operators.
  *
  * A session token that was valid before is checked without a wait: nobody can guess it, because it
  * has a random id. Every other token must wait like a key. Otherwise a client could sign a token
  * with a secret derived from a guessed key, and the response would show whether the guess is right.
  */
 export class FailureThrottle {
-  readonly #clients = new Map<string, Client>()
+  /** The limiters of the addresses that have sent wrong keys. */
+  readonly #limiters = new Map<string, RateLimiter>()
+  /** The addresses that have sent a valid key. */
+  readonly #known = new Set<string>()
   /**
    * The tokens of sessions that this process has found valid before. They are checked without a
    * wait.
@@ -54,35 +53,39 @@ export class FailureThrottle {
    */
   secondsToWait(address: string, now: number, session?: string): number {
     if (session !== undefined && this.#sessions.has(session)) return 0
-    const client = this.#clients.get(clientNetworkOf(address) ?? address)
-    const own = client?.limiter.secondsToWaitFor(1, ofAddress.perSecond, now) ?? 0
-    return own > 0 || client?.isKnown === true ? own : this.#all.secondsToWaitFor(1, ofAll.perSecond, now)
+    const network = clientOf(address)
+    const own = this.#limiters.get(network)?.secondsToWaitFor(1, ofAddress.perSecond, now) ?? 0
+    return own > 0 || this.#known.has(network) ? own : this.#all.secondsToWaitFor(1, ofAll.perSecond, now)
   }
 
   failed(address: string, now: number): void {
     this.#all.spend(1, ofAll.perSecond, now)
-    this.#clientOf(address, now).limiter.spend(1, ofAddress.perSecond, now)
+    const network = clientOf(address)
+    const limiter = this.#limiters.get(network) ?? limiterFor(ofAddress, now)
+    limiter.spend(1, ofAddress.perSecond, now)
+    this.#limiters.delete(network)
+    this.#limiters.set(network, limiter)
+    forgetOldest(this.#limiters)
   }
 
-  succeeded(address: string, now: number, session?: string): void {
-    this.#clientOf(address, now).isKnown = true
-    if (session === undefined) return
-    this.#sessions.add(session)
-    for (const oldest of this.#sessions) {
-      if (this.#sessions.size <= maxSessions) break
-      this.#sessions.delete(oldest)
-    }
+  succeeded(address: string, session?: string): void {
+    remember(this.#known, clientOf(address))
+    if (session !== undefined) remember(this.#sessions, session)
   }
+}
 
-  #clientOf(address: string, now: number): Client {
-    const network = clientNetworkOf(address) ?? address
-    const client = this.#clients.get(network) ?? { limiter: limiterFor(ofAddress, now), isKnown: false }
-    this.#clients.delete(network)
-    this.#clients.set(network, client)
-    for (const oldest of this.#clients.keys()) {
-      if (this.#clients.size <= maxAddresses) break
-      this.#clients.delete(oldest)
-    }
-    return client
+const clientOf = (address: string): string => clientNetworkOf(address) ?? address
+
+function remember(used: Set<string>, entry: string): void {
+  used.delete(entry)
+  used.add(entry)
+  forgetOldest(used)
+}
+
+/** Deletes the entries that were set or added first, until the maximum number is left. */
+function forgetOldest(used: Set<string> | Map<string, unknown>): void {
+  for (const oldest of used.keys()) {
+    if (used.size <= maxRemembered) return
+    used.delete(oldest)
   }
 }

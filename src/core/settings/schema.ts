@@ -115,7 +115,9 @@ const topics = z
     partitions: count
       .max(10_000)
       .default(12)
-      .describe('Number of partitions of each topic that Hookline creates, except `<prefix>.status`, which has one.'),
+      .describe(
+        'Number of partitions of each topic that Hookline creates. Exceptions: `<prefix>.status` has one, and a missing retry, ledger or audience topic gets as many as the events topic, if this topic exists.',
+      ),
     replicationFactor: count.max(32_767).default(3).describe('Replication factor of each topic that Hookline creates.'),
   })
   .prefault({})

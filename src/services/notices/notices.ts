@@ -20,8 +20,6 @@ import { Outbox } from './outbox.ts'
  * collected, and the notices that are due.
  */
 const every = durationMs(5_000)
-/** How often a process checks whether the notices were switched on. */
-const checkEvery = durationMs(30_000)
 
 interface Deps {
   /** Returns the current settings; `undefined` when there are no notices. */
@@ -103,7 +101,7 @@ export function createNotices(deps: Deps): Notices {
     if (settings === undefined) {
       collected.clear()
       outbox.clear()
-      return checkEvery
+      return every
     }
     write(collected.take(outbox.room))
     add(

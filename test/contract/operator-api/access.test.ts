@@ -141,6 +141,19 @@ describe('the audit log', () => {
     expect(new Set(actions.filter(Boolean)).size).toBe(changingOperations.length)
   })
 
+  it('has a line for each change that the role of the key does not permit', async () => {
+    const { ask, statusOf, audited } = await started()
+    const refused = await ask('POST', regulations, readKey, { body })
+    expect(audited).toEqual([
+      {
+        ...{ key: 'dashboard', role: 'read', requestId: refused.headers.get('x-request-id') },
+        ...{ action: 'delete_users', result: 'forbidden' },
+      },
+    ])
+    for (const [method, path] of changingOperations) await statusOf(method, path.replace(/\{\w+\}/g, 'absent'), readKey)
+    expect(audited).toHaveLength(1 + changingOperations.length)
+  })
+
   it('has a line for a change that failed with an internal error', async () => {
     const { statusOf, api, audited } = await started()
     api.deleteUsers = () => Promise.reject(new Error('a mistake'))

@@ -59,6 +59,15 @@ describe('a change with the cookie is refused', () => {
     expect(current().api.asked).toEqual([])
   })
 
+  it('and is in the audit log if the session is valid', async () => {
+    const { cookie } = await signedIn()
+    const { headers } = await ask(deletionLine, { headers: { cookie }, body: deletion })
+    expect(current().audited.at(-1)).toEqual({
+      ...{ key: 'ada', role: 'operate', session: expect.any(String), requestId: headers.get('x-request-id') },
+      ...{ action: 'delete_users', result: 'invalid_csrf_token' },
+    })
+  })
+
   it('with the CSRF token of another session', async () => {
     const [mine, other] = [await signedIn(), await signedIn()]
     const headers = { cookie: mine.cookie, 'x-csrf-token': other.csrfToken }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import type { CanarySettings } from '../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import type { CallResult } from '../../../src/core/webhook-ports.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../support/dispatcher/harness.ts'
@@ -88,6 +89,20 @@ describe('canary messages', () => {
     await harness.advance(60 * second)
     await stopped
     expect(seen().sent).toBe(1)
+  })
+
+  it.each<[string, Partial<CanarySettings>, string]>([
+    ['a shorter interval', { every: durationMs(30 * second) }, 'heart'],
+    ['another destination', { destination: 'crm' }, 'crm'],
+  ])('follow a change of the settings within five seconds: %s', async (_, change, receiver) => {
+    const { harness } = await started()
+    const daily = { destination: 'heart', every: durationMs(86_400 * second) }
+    harness.canary = daily
+    await harness.advance(60 * second)
+    harness.canary = { ...daily, ...change }
+    await harness.advance(5 * second)
+    const urls = harness.calls.map(({ call }) => call.url)
+    expect(urls).toEqual(['https://heart.example.com/', `https://${receiver}.example.com/`])
   })
 
   it('are sent only by the owner of partition 0', async () => {

@@ -129,7 +129,7 @@ async function awaitDelivery({ task, options, audience, mode, signal }: Run, rep
           return bar?.update(total - progress.left)
         }
         const { delivered, undelivered, waiting } = progress
-        bar?.start(delivered + undelivered + waiting, { what: 'changes delivered or failed' })
+        bar?.start(delivered + undelivered + waiting, { what: 'memberships delivered or failed' })
         bar?.update(delivered + undelivered)
       },
     })
@@ -189,7 +189,7 @@ function countsOf({ delivered, waiting, undelivered, waitSeconds }: TimedWait): 
     ...(waiting > 0 ? [`${waiting} still waiting`] : []),
     ...(undelivered > 0 ? [`${undelivered} not delivered`] : []),
   ]
-  return `changes: ${counts.join(', ')} (the command waited for ${waitSeconds.toFixed(1)} s)`
+  return `memberships: ${counts.join(', ')} (the command waited for ${waitSeconds.toFixed(1)} s)`
 }
 
 /** A list of members that is read as a stream. */

@@ -47,16 +47,27 @@ describe('all addresses together', () => {
 
   it('admit a client that has used a valid key before', () => {
     const throttle = new FailureThrottle(0)
-    throttle.succeeded('198.51.100.1', 0)
+    throttle.succeeded('198.51.100.1')
     many(throttle)
     expect(throttle.secondsToWait('198.51.100.1', 0)).toBe(0)
   })
 
-  it('remembers up to a thousand addresses', () => {
+  const numbered = (index: number): string => `10.0.${index >> 8}.${index & 255}`
+
+  it('remembers up to a thousand addresses that sent wrong keys', () => {
     const throttle = new FailureThrottle(0)
+    // A known address does not wait for all addresses together, so only its own limit counts here.
+    throttle.succeeded('192.0.2.1')
     failing(throttle, '192.0.2.1', 20)
-    for (let index = 0; index < 1_000; index++) throttle.succeeded(`10.0.${index >> 8}.${index & 255}`, 0)
+    for (let index = 0; index < 1_000; index++) throttle.failed(numbered(index), 0)
     expect(throttle.secondsToWait('192.0.2.1', 0)).toBe(0)
+  })
+
+  it('remembers up to a thousand addresses that sent a valid key, however many addresses send wrong keys', () => {
+    const throttle = new FailureThrottle(0)
+    for (let index = 0; index <= 1_000; index++) throttle.succeeded(numbered(index))
+    for (let index = 2_000; index < 4_000; index++) throttle.failed(numbered(index), 0)
+    expect([0, 1, 1_000].map(index => throttle.secondsToWait(numbered(index), 0) > 0)).toEqual([true, false, false])
   })
 })
 
@@ -65,14 +76,14 @@ describe('sessions', () => {
 
   it('that were valid need not wait, other ones must', () => {
     const throttle = new FailureThrottle(0)
-    throttle.succeeded(address, 0, 'token')
+    throttle.succeeded(address, 'token')
     failing(throttle, address, 10)
     expect(['token', 'other', undefined].map(token => throttle.secondsToWait(address, 0, token))).toEqual([0, 10, 10])
   })
 
   it('are remembered up to a number of a thousand', () => {
     const throttle = new FailureThrottle(0)
-    for (let index = 0; index <= 1_000; index++) throttle.succeeded(address, 0, `token-${index}`)
+    for (let index = 0; index <= 1_000; index++) throttle.succeeded(address, `token-${index}`)
     failing(throttle, address, 10)
     expect(throttle.secondsToWait(address, 0, 'token-0')).toBe(10)
     expect(throttle.secondsToWait(address, 0, 'token-1')).toBe(0)

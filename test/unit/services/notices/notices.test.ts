@@ -131,6 +131,16 @@ describe('notices', () => {
     expect([seen(), harness.log.records(harness.topics.events).length]).toEqual([[], 1])
   })
 
+  it('begin within five seconds after the setting was added', async () => {
+    const { harness, seen, send } = await started(host => (host === 'ops' ? ok : answered(410)))
+    harness.notices = undefined
+    await harness.advance(40 * second)
+    harness.notices = { destination: 'ops' }
+    send(1)
+    await harness.advance(5 * second)
+    expect(seen()).toContainEqual(['Destination Gone', { destination: 'crm', webhooks: ['0'] }])
+  })
+
   it('are not written while their destination does not exist', async () => {
     const { harness, seen, send } = await started(host => (host === 'ops' ? ok : answered(410)))
     harness.destinations = [destination('crm')]

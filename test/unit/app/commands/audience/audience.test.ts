@@ -150,8 +150,8 @@ describe('audience sync', () => {
   })
 
   it.each<[string, boolean, number, string]>([
-    ['all delivered', true, 0, 'changes: 2 delivered (the command waited for 0.0 s)'],
-    ['one not delivered', false, 1, 'changes: 1 delivered, 1 not delivered (the command waited for 0.0 s)'],
+    ['all delivered', true, 0, 'memberships: 2 delivered (the command waited for 0.0 s)'],
+    ['one not delivered', false, 1, 'memberships: 1 delivered, 1 not delivered (the command waited for 0.0 s)'],
   ])('--wait waits for the deliveries: %s', async (_name, isDelivered, code, line) => {
     harness.keepShopper('ada', {})
     harness.keepShopper('bob', isDelivered ? {} : { acknowledged: undefined })
