@@ -9,7 +9,7 @@ export const problemMeanings: Meanings<ProblemCode> = {
     'Fix the sender.',
   ],
   invalid_body: [
-    'The body is JSON, but not of the form that this path requires; or the body is damaged gzip. At the paths of deletions and syncs, the code has two more causes: the query is not valid, or a list has an invalid line.',
+    'The body is JSON, but not of the form that this path requires; or the body is damaged gzip. At the paths of deletions and syncs, the code has three more causes: the query is not valid, a list has an invalid line, or a deletion is above [a limit](operator-api.md#deletions).',
     '`message` says what to send.',
   ],
   rejected: [

@@ -54,6 +54,12 @@ export type DeletionRequestResult =
 /** Maximum number of users in one request. */
 export const maxUsers = 5_000
 
+/**
+ * Maximum number of pairs of a user and a named source in one request. Each pair adds a suppression,
+ * which every process keeps in memory for weeks.
+ */
+export const maxPairs = 50_000
+
 const fields = ['userIds', 'sources', 'suppress']
 
 /**
@@ -84,6 +90,11 @@ export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sou
       code: 'unknown_source',
       message: `'sources': no source has the id ${JSON.stringify(unknownSource.slice(0, 60))}: use ids of configured sources.`,
     }
+  const pairs = users.length * (only?.length ?? 0)
+  if (pairs > maxPairs)
+    return invalid(
+      `'sources': the request has ${pairs} pairs of a user and a source, at most ${maxPairs} are allowed: send several requests with fewer users, or omit 'sources' for all sources.`,
+    )
   return { kind: 'request', request: { userIds: users, sources: only, suppress } }
 }
 

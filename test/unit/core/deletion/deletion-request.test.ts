@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import {
   deleteMessagesOf,
   deletionOf,
+  maxPairs,
   maxUsers,
   parseDeletionRequest,
   suppressionsOf,
@@ -76,6 +77,20 @@ describe('a deletion request', () => {
       message: expect.stringContaining('5001'),
     })
     expect(parseDeletionRequest({ userIds: userIds.slice(1) }, routing).kind).toBe('request')
+  })
+
+  it('of too many pairs of a user and a named source is refused', () => {
+    const sources = Array.from({ length: 11 }, (_, number) => `source-${number}`)
+    const many = createRouting({ sources: sources.map(sourceOf), destinations: [] })
+    const userIds = Array.from({ length: maxPairs / 10 }, (_, number) => number)
+    expect(parseDeletionRequest({ userIds, sources }, many)).toEqual({
+      kind: 'refused',
+      code: 'invalid_body',
+      message:
+        "'sources': the request has 55000 pairs of a user and a source, at most 50000 are allowed: send several requests with fewer users, or omit 'sources' for all sources.",
+    })
+    expect(parseDeletionRequest({ userIds, sources: sources.slice(1) }, many).kind).toBe('request')
+    expect(parseDeletionRequest({ userIds }, many).kind).toBe('request')
   })
 })
 
