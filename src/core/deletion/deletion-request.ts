@@ -117,6 +117,20 @@ function listOf(value: unknown, toId: (item: unknown) => string | undefined): re
   return ids.every(id => id !== undefined) ? [...new Set(ids)] : undefined
 }
 
+/**
+ * Returns which destination has an unknown id or unknown sources, and what to do about it;
+ * `undefined` if there is none. A deletion must be refused because of this destination: it would
+ * otherwise be finished although the destination has not received a delete message.
+ */
+export function unknownDestination({ destinations, isIncomplete }: Routing): string | undefined {
+  if (isIncomplete === true)
+    return 'The id of the destination in a file of destinationsFrom is not known, so Hookline cannot decide whether the destination gets a delete message: correct the file, then request the deletion again.'
+  for (const { id, isHeld, enabled, sources } of destinations.values())
+    if (isHeld === true && enabled && sources.length === 0)
+      return `The sources of the destination ${JSON.stringify(id)} are not known, so Hookline cannot decide whether the destination gets a delete message: correct the configuration of the destination, then request the deletion again.`
+  return undefined
+}
+
 /** The record of an accepted deletion, with the enabled destinations of the current routing. */
 export function deletionOf(
   { userIds, sources, suppress }: DeletionRequest,

@@ -6,8 +6,10 @@ import {
   maxUsers,
   parseDeletionRequest,
   suppressionsOf,
+  unknownDestination,
 } from '../../../../src/core/deletion/deletion-request.ts'
-import { createRouting } from '../../../../src/core/delivery/route.ts'
+import { createRouting, placeholderDestination } from '../../../../src/core/delivery/route.ts'
+import type { Destination } from '../../../../src/core/settings/settings.ts'
 import { destinationOf, sourceOf, start } from '../../../support/builders.ts'
 
 const routing = createRouting({
@@ -112,6 +114,26 @@ describe('the affected sources', () => {
       { id: 'app', destinations: ['crm'] },
       { id: 'tv', destinations: [] },
     ])
+  })
+})
+
+describe('whether all destinations are known', () => {
+  const held = placeholderDestination('lost')
+  it.each<[string, Destination, number, string | undefined]>([
+    ['when each file can be read', destinationOf(), 0, undefined],
+    ['when a held destination has its sources', { ...held, sources: ['web'] }, 0, undefined],
+    ['when a held destination without sources is disabled', { ...held, enabled: false }, 0, undefined],
+    ['not when a held destination has no sources', held, 0, 'The sources of the destination "lost" are not known'],
+    [
+      'not when the id in a file cannot be read',
+      destinationOf(),
+      1,
+      'The id of the destination in a file of destinationsFrom is not known',
+    ],
+  ])('%s', (_name, destination, unnamed, problem) => {
+    const excluded = { files: 1, unnamed }
+    const given = createRouting({ sources: [sourceOf('web')], destinations: [destination], excluded })
+    expect(unknownDestination(given)?.split(', so ')[0]).toBe(problem)
   })
 })
 
