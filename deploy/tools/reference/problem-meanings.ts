@@ -9,7 +9,7 @@ export const problemMeanings: Meanings<ProblemCode> = {
     'Fix the sender.',
   ],
   invalid_body: [
-    'The body is JSON, but not of the form that this path requires; or the body is damaged gzip. At the paths of deletions and syncs, the code has two more causes: the query is not valid, or a list has an invalid line.',
+    'The body is JSON, but not of the form that this path requires; or the body is damaged gzip. At the paths of deletions and syncs, the code has three more causes: the query is not valid, a list has an invalid line, or a deletion is above [a limit](operator-api.md#deletions).',
     '`message` says what to send.',
   ],
   rejected: [
@@ -50,8 +50,8 @@ export const problemMeanings: Meanings<ProblemCode> = {
     'Wait for the time in `Retry-After`, as SDKs do.',
   ],
   unavailable: [
-    'Writes to Kafka fail, the memory for request bodies is full, or too many requests are in progress.',
-    `${sendAgain} At the operator API, Hookline may have made the change: first read the object.`,
+    'Writes to Kafka fail, the memory for request bodies is full, or too many requests are in progress. Or a [deletion](operator-api.md#deletions) is refused, because the id or the sources of a destination are not known.',
+    `${sendAgain} At the operator API, Hookline may have made the change: first read the object. If a deletion is refused, first do what \`message\` says.`,
   ],
   malformed_request: ['The request is not valid HTTP/1.1. The connection is closed.', 'Fix the client.'],
   request_timeout: ['The request was received too slowly.', sendAgain],

@@ -83,6 +83,8 @@ export const operatorPaths = {
       operationId: 'deleteUsers',
       summary: 'Delete users, and send delete messages to destinations',
       tags: ['operators'],
+      description:
+        'If the id or the sources of a destination are not known, because its file or object has an error, the response is a 503 with `unavailable`: this destination could miss its delete messages. `message` says what to correct.',
       requestBody: { required: true, content: json(schema('DeletionRequest')) },
       responses: {
         ...ofOperators,

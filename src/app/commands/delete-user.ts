@@ -3,18 +3,22 @@ import { countWithNoun } from '../../core/count-with-noun.ts'
 import {
   type DeletionRequest,
   deletionOf,
+  maxPairs,
   newDeletionId,
   parseDeletionRequest,
+  unknownDestination,
 } from '../../core/deletion/deletion-request.ts'
 import { type DeletionRecord, type DeletionStatus, DeletionTally } from '../../core/deletion/deletion-status.ts'
 import { createRouting } from '../../core/delivery/route.ts'
 import type { Settings } from '../../core/settings/settings.ts'
+import type { EpochMs } from '../../core/time.ts'
 import { topicNames } from '../../core/topics.ts'
 import { commandLimits, createFindDeletion, type FindDeletion } from '../../services/operator/find-deletion.ts'
 import { writeDeletion } from '../../services/operator/write-deletion.ts'
 import {
   CommandFailed,
   type CommandIo,
+  ConfigurationRefused,
   createCommand,
   printData,
   UsageError,
@@ -62,7 +66,7 @@ export function deleteUserCommand(io: CommandIo, open: OpenCommandClients = open
     .option('--user <id...>', 'one or more user ids, separated by spaces; the option can be repeated')
     .option(
       '--source <id...>',
-      'delete the users only in this source and at its destinations; can be repeated (default: in every source with an enabled destination)',
+      `delete the users only in this source and at its destinations; can be repeated; the number of users times the number of sources must be at most ${maxPairs} (default: in every source with an enabled destination)`,
     )
     .option('--suppress', 'also drop new events of these users, until you run `hookline unsuppress-user`')
     .option(
@@ -123,7 +127,7 @@ async function deleteUsers(
     throw new UsageError(
       `--id: the deletion ${id} was started with other users or options; use the same users and options as then, or omit --id to start a new deletion`,
     )
-  const record = earlier ?? deletionOf(request, id, now, createRouting(settings))
+  const record = earlier ?? newRecord(request, id, now, settings)
   const [events, inputs, suppressions] = await Promise.all([access.events(), access.inputs(), access.suppressions()])
   const topics = topicNames(settings.topics.prefix)
   const deps = { producer, topics, suppressions, encodeEvent: events.encode, encodeInput: inputs.encode }
@@ -136,6 +140,14 @@ async function deleteUsers(
     `deletion ${id} accepted: ${countWithNoun(request.userIds.length, 'user')}; see its progress with: hookline delete-user --status ${id}`,
     ...deletionLines(accepted),
   ])
+}
+
+/** The record of a new deletion. @throws ConfigurationRefused if its destinations are not known */
+function newRecord(request: DeletionRequest, id: string, now: EpochMs, settings: Settings): DeletionRecord {
+  const routing = createRouting(settings)
+  const unknown = unknownDestination(routing)
+  if (unknown !== undefined) throw new ConfigurationRefused([`hookline: ${unknown}`])
+  return deletionOf(request, id, now, routing)
 }
 
 const limits = `this command reads for at most ${commandLimits.time / 1_000} s, and at most ${commandLimits.records} records`

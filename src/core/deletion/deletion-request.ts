@@ -54,6 +54,12 @@ export type DeletionRequestResult =
 /** Maximum number of users in one request. */
 export const maxUsers = 5_000
 
+/**
+ * Maximum number of pairs of a user and a named source in one request. Each pair adds a suppression,
+ * which every process keeps in memory for weeks.
+ */
+export const maxPairs = 50_000
+
 const fields = ['userIds', 'sources', 'suppress']
 
 /**
@@ -84,6 +90,11 @@ export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sou
       code: 'unknown_source',
       message: `'sources': no source has the id ${JSON.stringify(unknownSource.slice(0, 60))}: use ids of configured sources.`,
     }
+  const pairs = users.length * (only?.length ?? 0)
+  if (pairs > maxPairs)
+    return invalid(
+      `'sources': the request has ${pairs} pairs of a user and a source, at most ${maxPairs} are allowed: send several requests with fewer users, or omit 'sources' for all sources.`,
+    )
   return { kind: 'request', request: { userIds: users, sources: only, suppress } }
 }
 
@@ -104,6 +115,20 @@ function listOf(value: unknown, toId: (item: unknown) => string | undefined): re
   if (!Array.isArray(value) || value.length === 0) return undefined
   const ids = value.map(toId)
   return ids.every(id => id !== undefined) ? [...new Set(ids)] : undefined
+}
+
+/**
+ * Returns which destination has an unknown id or unknown sources, and what to do about it;
+ * `undefined` if there is none. A deletion must be refused because of this destination: it would
+ * otherwise be finished although the destination has not received a delete message.
+ */
+export function unknownDestination({ destinations, isIncomplete }: Routing): string | undefined {
+  if (isIncomplete === true)
+    return 'The id of the destination in a file of destinationsFrom is not known, so Hookline cannot decide whether the destination gets a delete message: correct the file, then request the deletion again.'
+  for (const { id, isHeld, enabled, sources } of destinations.values())
+    if (isHeld === true && enabled && sources.length === 0)
+      return `The sources of the destination ${JSON.stringify(id)} are not known, so Hookline cannot decide whether the destination gets a delete message: correct the configuration of the destination, then request the deletion again.`
+  return undefined
 }
 
 /** The record of an accepted deletion, with the enabled destinations of the current routing. */

@@ -29,7 +29,10 @@ interface Write {
   readonly id: string
   readonly userId: string
   readonly change: ChangeSuppressions
-  /** The user's record before the change: the value on which the change is based. */
+  /**
+   * The user's suppressions in the index when the record was written. If they are another object
+   * when the record is read back, the change was based on an outdated value.
+   */
   readonly before: UserSuppressions | undefined
   readonly end: (error: Error | undefined) => void
 }
@@ -83,7 +86,10 @@ export class SuppressionWrites {
   /**
    * Call it with each record after it has been applied to `index`. `previous` is the user's record
    * before that. If this process wrote the record, the change has ended, unless it was based on an
-   * outdated value: then the process writes the change again, based on the current value.
+   * outdated value: then the process makes the change again, based on `previous`. It does not use the
+   * current value, because that is merged from `previous` and this record. A suppression that another
+   * process has removed would be in the new record again. If `previous` is `undefined`, it uses the
+   * current value, because Kafka may have lost the earlier records.
    */
   readBack(userId: string, { headers }: LogRecord, previous: UserSuppressions | undefined, index: Deps['index']): void {
     const id = headers[writeHeader] ?? ''
@@ -91,13 +97,14 @@ export class SuppressionWrites {
     if (own === undefined) return
     this.#inProgress.delete(id)
     if (previous === own.before) own.end(undefined)
-    else this.#write({ ...own, before: index.get(userId) }, index)
+    else this.#write({ ...own, before: index.get(userId) }, index, previous)
   }
 
-  #write(write: Write, index: Deps['index']): void {
+  /** Applies the change to `base`, and writes the result. */
+  #write(write: Write, index: Deps['index'], base = write.before): void {
     const { producer, topic } = this.#deps
     const { id, userId, change, before, end } = write
-    const after = change(before)
+    const after = change(base)
     if (before === undefined && after === undefined) return end(undefined)
     this.#inProgress.set(id, write)
     const value = after === undefined ? null : Buffer.from(encodeSuppressions(after))

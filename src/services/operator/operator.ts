@@ -2,8 +2,13 @@ import { assertNever } from '../../core/assert-never.ts'
 import type { AudienceDirectory } from '../../core/audience/audience-directory.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
 import { newSyncId } from '../../core/audience/sync-id.ts'
-import { deletionOf, newDeletionId, parseDeletionRequest } from '../../core/deletion/deletion-request.ts'
-import { DeletionTally } from '../../core/deletion/deletion-status.ts'
+import {
+  deletionOf,
+  newDeletionId,
+  parseDeletionRequest,
+  unknownDestination,
+} from '../../core/deletion/deletion-request.ts'
+import { type DeletionRecord, DeletionTally } from '../../core/deletion/deletion-status.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import { kafkaUnavailable, type Refusal, refusal } from '../../core/message/request-refusal.ts'
 import {
@@ -56,18 +61,17 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     if (parsed.kind === 'refused') return refusal(parsed.code, parsed.message)
     const { request } = parsed
     const now = await deps.brokersNow()
+    const current = routing()
+    const unknown = unknownDestination(current)
+    if (unknown !== undefined) return refusal('unavailable', unknown, { retryAfter: 60 })
     const id = newDeletionId(now, clock.id())
-    const record = deletionOf(request, id, now, routing())
+    const record = deletionOf(request, id, now, current)
     const encodings = { encodeEvent: deps.codec.encode, encodeInput }
     const writing = { producer, topics, suppressions, ...encodings, headers: traceHeaders(trace) }
     return orUnavailable(logger, 'deletion', { id }, async () => {
       await writeDeletion(writing, request, record)
       const { status } = new DeletionTally(record).status()
-      const sources = record.sources.map(source => source.id)
-      logger.info(
-        { id, users: record.users, suppress: request.suppress, sources },
-        'deletion accepted: Kafka has stored it, and hookline delivers the delete messages next',
-      )
+      logAccepted(logger, record)
       return { kind: 'accepted', id, status, users: record.users }
     })
   }
@@ -119,6 +123,13 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     sync,
     stop: () => stopping.abort(),
   }
+}
+
+function logAccepted(logger: Logger, { id, users, isSuppressed, sources }: DeletionRecord): void {
+  logger.info(
+    { id, users, suppress: isSuppressed, sources: sources.map(source => source.id) },
+    'deletion accepted: Kafka has stored it, and hookline delivers the delete messages next',
+  )
 }
 
 /**

@@ -8,6 +8,12 @@ import type { TopicNames } from '../../core/topics.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import { BoundedAppender } from './bounded-appender.ts'
 
+/**
+ * Maximum number of users whose suppressions are changed concurrently. A user who was deleted in
+ * many sources has a large record, so the producer must not hold the records of all users.
+ */
+const maxConcurrentUsers = 500
+
 export interface DeletionDeps {
   readonly producer: LogProducer
   readonly topics: Pick<TopicNames, 'events' | 'audienceInput' | 'deletions'>
@@ -36,9 +42,9 @@ export async function writeDeletion(
   record: DeletionRecord,
 ): Promise<void> {
   const added = suppressionsOf(request, record.createdAt)
-  await Promise.all(
-    request.userIds.map(userId => suppressions.update(userId, current => mergeSuppressions(current, added))),
-  )
+  const update = (userId: string) => suppressions.update(userId, current => mergeSuppressions(current, added))
+  for (let first = 0; first < request.userIds.length; first += maxConcurrentUsers)
+    await Promise.all(request.userIds.slice(first, first + maxConcurrentUsers).map(update))
   const appending = new BoundedAppender(producer)
   for (const userId of request.userIds) {
     await appending.room()

@@ -8,15 +8,18 @@ import { configFolder } from '../../../support/config/folder.ts'
 import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
 import { runCommand } from '../../../support/process/in-process-command.ts'
 
-const folder = await configFolder({
-  'hookline.yaml': `
+const valid = `
 kafka: { brokers: ["127.0.0.1:1"] }
 registry: { url: "http://127.0.0.1:1" }
 sources: [{ id: web, writeKey: secret-key }, { id: idle, writeKey: other-key }]
 destinations:
   - { id: crm, sources: [web], webhooks: [{ url: "https://crm.example.com/" }] }
   - { id: "off", enabled: false, sources: [web, idle], webhooks: [{ url: "https://off.example.com/" }] }
-`,
+`
+const folder = await configFolder({
+  'hookline.yaml': valid,
+  'excluded.yaml': `${valid}destinationsFrom: more\n`,
+  'more/lost.yaml': 'id: lost\nwebhooks: [',
 })
 
 let harness: OperatorHarness
@@ -109,6 +112,16 @@ describe('delete-user', () => {
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ id, createdAt: '2026-03-01T00:00:00.000Z' })
     expect(new Set(harness.log.records(topics.deletions).map(({ value }) => String(value))).size).toBe(1)
+  })
+
+  it('starts no deletion while the sources of a destination are not known, but continues an earlier one', async () => {
+    const ofExcluded = ['--config', `${folder}/excluded.yaml`]
+    const refused = await deleteUser('--user', 'ada', ...ofExcluded)
+    expect(refused).toMatchObject({ code: 2, out: '' })
+    expect(refused.err).toMatch(/\nhookline: The sources of the destination "lost" are not known, so .*\n$/)
+    expect(harness.log.records(topics.suppressions)).toEqual([])
+    await deleteUser('--user', 'ada', '--id', 'd-1')
+    expect((await deleteUser('--user', 'ada', '--id', 'd-1', ...ofExcluded)).code).toBe(0)
   })
 
   it.each<[string, string[]]>([

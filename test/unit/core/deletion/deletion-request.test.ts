@@ -2,11 +2,14 @@ import { describe, expect, it } from '@jest/globals'
 import {
   deleteMessagesOf,
   deletionOf,
+  maxPairs,
   maxUsers,
   parseDeletionRequest,
   suppressionsOf,
+  unknownDestination,
 } from '../../../../src/core/deletion/deletion-request.ts'
-import { createRouting } from '../../../../src/core/delivery/route.ts'
+import { createRouting, placeholderDestination } from '../../../../src/core/delivery/route.ts'
+import type { Destination } from '../../../../src/core/settings/settings.ts'
 import { destinationOf, sourceOf, start } from '../../../support/builders.ts'
 
 const routing = createRouting({
@@ -77,6 +80,20 @@ describe('a deletion request', () => {
     })
     expect(parseDeletionRequest({ userIds: userIds.slice(1) }, routing).kind).toBe('request')
   })
+
+  it('of too many pairs of a user and a named source is refused', () => {
+    const sources = Array.from({ length: 11 }, (_, number) => `source-${number}`)
+    const many = createRouting({ sources: sources.map(sourceOf), destinations: [] })
+    const userIds = Array.from({ length: maxPairs / 10 }, (_, number) => number)
+    expect(parseDeletionRequest({ userIds, sources }, many)).toEqual({
+      kind: 'refused',
+      code: 'invalid_body',
+      message:
+        "'sources': the request has 55000 pairs of a user and a source, at most 50000 are allowed: send several requests with fewer users, or omit 'sources' for all sources.",
+    })
+    expect(parseDeletionRequest({ userIds, sources: sources.slice(1) }, many).kind).toBe('request')
+    expect(parseDeletionRequest({ userIds }, many).kind).toBe('request')
+  })
 })
 
 describe('the affected sources', () => {
@@ -97,6 +114,26 @@ describe('the affected sources', () => {
       { id: 'app', destinations: ['crm'] },
       { id: 'tv', destinations: [] },
     ])
+  })
+})
+
+describe('whether all destinations are known', () => {
+  const held = placeholderDestination('lost')
+  it.each<[string, Destination, number, string | undefined]>([
+    ['when each file can be read', destinationOf(), 0, undefined],
+    ['when a held destination has its sources', { ...held, sources: ['web'] }, 0, undefined],
+    ['when a held destination without sources is disabled', { ...held, enabled: false }, 0, undefined],
+    ['not when a held destination has no sources', held, 0, 'The sources of the destination "lost" are not known'],
+    [
+      'not when the id in a file cannot be read',
+      destinationOf(),
+      1,
+      'The id of the destination in a file of destinationsFrom is not known',
+    ],
+  ])('%s', (_name, destination, unnamed, problem) => {
+    const excluded = { files: 1, unnamed }
+    const given = createRouting({ sources: [sourceOf('web')], destinations: [destination], excluded })
+    expect(unknownDestination(given)?.split(', so ')[0]).toBe(problem)
   })
 })
 

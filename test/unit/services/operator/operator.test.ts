@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { audienceDirectory } from '../../../../src/core/audience/audience-directory.ts'
 import { type SyncId, syncBegan } from '../../../../src/core/audience/sync-id.ts'
-import { createRouting } from '../../../../src/core/delivery/route.ts'
+import { createRouting, placeholderDestination, type Routing } from '../../../../src/core/delivery/route.ts'
 import { type SyncRequest, UploadCutShort } from '../../../../src/core/operator/deletion-and-audience-api.ts'
 import type { TopicReader } from '../../../../src/core/ports.ts'
 import { requestLimits } from '../../../../src/services/operator/find-deletion.ts'
@@ -22,7 +22,9 @@ let harness: OperatorHarness
 let logger: RecordingLogger
 let service: OperatorService
 let reader: TopicReader
+let routing: Routing
 beforeEach(async () => {
+  routing = createRouting({ sources: [sourceOf('web')], destinations })
   harness = new OperatorHarness()
   logger = new RecordingLogger()
   const access = harness.access()
@@ -33,7 +35,7 @@ beforeEach(async () => {
     codec: await access.events(),
     inputCodec: await access.inputs(),
     brokersNow: access.brokerTime,
-    routing: () => createRouting({ sources: [sourceOf('web')], destinations }),
+    routing: () => routing,
     audiences: () => directory,
   })
 })
@@ -86,6 +88,17 @@ describe('a deletion', () => {
       ])
     },
   )
+
+  it('is refused as unavailable, and writes nothing, while the sources of a destination are not known', async () => {
+    const lost = placeholderDestination('lost')
+    routing = createRouting({ sources: [sourceOf('web')], destinations: [...destinations, lost] })
+    expect(await deleteUsers({ userIds: ['ada'] })).toMatchObject({
+      ...{ kind: 'refused', code: 'unavailable', retryAfter: 60 },
+      message:
+        'The sources of the destination "lost" are not known, so Hookline cannot decide whether the destination gets a delete message: correct the configuration of the destination, then request the deletion again.',
+    })
+    expect(harness.log.records(topics.suppressions)).toEqual([])
+  })
 
   it('is refused as unavailable when Kafka does not return the suppressions in time', async () => {
     const turn = () => new Promise(setImmediate)

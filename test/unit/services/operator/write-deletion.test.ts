@@ -83,6 +83,23 @@ describe('a deletion', () => {
     expect(harness.marksOf('ada')).toMatchObject([{ isSuppressed: true }])
   })
 
+  it('changes the suppressions of at most 500 users concurrently', async () => {
+    const { producer, events, inputs } = harness.access()
+    const [{ encode: encodeEvent }, { encode: encodeInput }] = await Promise.all([events(), inputs()])
+    let inProgress = 0
+    const seen: number[] = []
+    const update = async () => {
+      seen.push(++inProgress)
+      await new Promise(resolve => setImmediate(resolve))
+      inProgress--
+    }
+    const deps = { producer, topics, suppressions: { update }, encodeEvent, encodeInput }
+    const many = { ...request, userIds: Array.from({ length: 1_200 }, (_, number) => `u-${number}`) }
+    await harness.during(writeDeletion(deps, many, deletionOf(many, 'd-1', harness.clock.now(), routing)))
+    expect(seen).toHaveLength(1_200)
+    expect(Math.max(...seen)).toBe(500)
+  })
+
   it('writes no delete for a source without an enabled destination', async () => {
     await carryOut({ ...request, sources: ['idle'] })
     expect(harness.events()).toEqual([])
