@@ -1,7 +1,7 @@
 import process from 'node:process'
 import { createEventCodec } from '../../../src/adapters/avro/event-codec.ts'
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
-import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
+import { systemClock as clock, systemTime } from '../../../src/adapters/clock/system-clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts'
 import type { Logger } from '../../../src/core/ports.ts'
@@ -33,7 +33,7 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
   const eventsTopic = topicNames(topicPrefix).events
   const logger = debugLogger()
   const kafka = createKafka(settings.kafka, logger, { keepsAlive: false })
-  const producer = createProducer({ kafka, clock, logger })
+  const producer = createProducer({ kafka, clock, logger, onAppended: systemTime.learn })
 
   async function open(): Promise<EventsTopic> {
     const { encode } = await createEventCodec({ registry: createRegistry(settings.registry), eventsTopic, clock })

@@ -1,6 +1,7 @@
 import { types } from 'node:util'
 import {
   type Identifiers,
+  idFields,
   idOf,
   messageIdOf,
   missingIdentifier,
@@ -13,7 +14,7 @@ import { isTimestamp, parseTimestamp, toIsoTimestamp } from '../../../src/core/m
 import { FieldError, MessageTooLarge } from './errors.ts'
 import type { Entry } from './queue.ts'
 
-/** An id. A number or bigint is converted to its decimal digits. */
+/** An id. A finite number or a bigint is converted to its decimal digits. */
 export type Id = string | number | bigint
 /** An object that `JSON.stringify` can serialise. */
 export type Fields = Readonly<Record<string, unknown>>
@@ -81,6 +82,7 @@ export interface CallDeps {
 /** Validates a call and serialises it to JSON. @throws FieldError, MessageTooLarge */
 export function entryOf(type: CallType, call: unknown, { now, newId }: CallDeps): Entry {
   if (!isObject(call)) throw new FieldError('not_an_object', `Pass an object: ${type}({ userId, … }).`)
+  checkNumericIds(call)
   const identifiers = identifiersOf(call)
   const missing = missingIdentifier(type, identifiers)
   if (missing !== undefined) throw new FieldError(missing.code, missing.message)
@@ -91,6 +93,15 @@ export function entryOf(type: CallType, call: unknown, { now, newId }: CallDeps)
   const bytes = Buffer.byteLength(text)
   if (bytes > maxMessageBytes) throw new MessageTooLarge(bytes, maxMessageBytes)
   return { messageId, text, bytes }
+}
+
+/** Rejects `NaN` and infinite numbers, which would otherwise become the ids `NaN` and `Infinity`. */
+function checkNumericIds(call: JsonObject): void {
+  for (const field of idFields) {
+    const id = call[field]
+    if (typeof id === 'number' && !Number.isFinite(id))
+      throw new FieldError('non_finite_number', `'${field}' is ${id}: pass a string or a finite number.`)
+  }
 }
 
 function identifiersOf(call: JsonObject): Identifiers {

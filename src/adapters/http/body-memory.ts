@@ -1,4 +1,4 @@
-import type { TrackingApi } from '../../core/collector/tracking-api.ts'
+import type { BodyMemory, TrackingApi } from '../../core/collector/tracking-api.ts'
 
 /** The part of the memory budget for request bodies that one request has reserved, in bytes. */
 export interface Reservation {
@@ -26,12 +26,25 @@ export function createReservation(api: Pick<TrackingApi, 'reserve' | 'release'>)
   }
 }
 
+/**
+ * The memory for the chunks of a body. Without `canEverHold`, `take` could always succeed if no other
+ * request held memory.
+ */
+export type ChunkMemory = Pick<BodyMemory, 'take'> & Partial<Pick<BodyMemory, 'canEverHold'>>
+
+/**
+ * Whether a chunk of a body is kept. `too_large`: the body has more bytes than its limit.
+ * `no_memory`: other requests use the memory at present. `never_fits`: the body needs more memory
+ * than one request may use.
+ */
+type Kept = 'kept' | 'too_large' | 'no_memory' | 'never_fits'
+
 interface StoreOptions {
   /**
    * Maximum bytes of the body. Above it, `BodyBuffer.add` stores nothing and returns `too_large`.
    */
   readonly limit: number
-  readonly memory: Pick<Reservation, 'take'>
+  readonly memory: ChunkMemory
   /** The total number of bytes, when it is known from Content-Length. */
   readonly expected?: number | undefined
 }
@@ -72,21 +85,23 @@ export class BodyBuffer {
     return this.#length
   }
 
-  add(piece: Buffer): 'kept' | 'too_large' | 'no_memory' {
-    const { limit, memory, expected } = this.#options
+  add(piece: Buffer): Kept {
+    const { limit, expected } = this.#options
     const length = this.#length + piece.length
     if (piece.length === 0) return 'kept'
     if (length > limit) return 'too_large'
     if (piece.length === expected) {
       // Most bodies arrive in one chunk. That chunk is kept, without a copy.
-      if (!memory.take(length)) return 'no_memory'
+      const taken = this.#take(length)
+      if (taken !== 'kept') return taken
       this.#append(piece)
       this.#piece = piece
     } else {
       const last = this.#parts.at(-1)
       const copied = last === undefined ? 0 : piece.copy(last, last.length - (this.#capacity - this.#length))
       if (copied < piece.length) {
-        if (!this.#grow(length)) return 'no_memory'
+        const grown = this.#grow(length)
+        if (grown !== 'kept') return grown
         piece.copy(this.#parts.at(-1) as Buffer, 0, copied)
       }
     }
@@ -134,15 +149,21 @@ export class BodyBuffer {
     this.#capacity += part.length
   }
 
-  #grow(needed: number): boolean {
-    const { limit, memory, expected = limit } = this.#options
+  #take(bytes: number): Kept {
+    const { memory } = this.#options
+    if (memory.take(bytes)) return 'kept'
+    return memory.canEverHold?.(bytes) === false ? 'never_fits' : 'no_memory'
+  }
+
+  #grow(needed: number): Kept {
+    const { limit, expected = limit } = this.#options
     const wanted = Math.min(
       Math.max(needed, Math.ceil(growth * this.#capacity), firstBytes),
       Math.max(needed, expected),
     )
     const more = wanted - this.#capacity
-    if (!memory.take(more)) return false
-    this.#append(Buffer.allocUnsafeSlow(more))
-    return true
+    const taken = this.#take(more)
+    if (taken === 'kept') this.#append(Buffer.allocUnsafeSlow(more))
+    return taken
   }
 }

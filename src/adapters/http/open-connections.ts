@@ -222,8 +222,8 @@ function waitForResponse({ onClosed }: State, response: ServerResponse, callback
   const once = (): void => {
     if (onClosed.delete(once)) callback()
   }
-  // On a closed connection, Node emits no `close` for a response that waits behind another one.
-  // `onClosed` calls the callback in this case.
+  // When a connection closes, older versions of Node emit no `close` for a response that waits
+  // behind another one (24.21 does). `onClosed` calls the callback in this case.
   onClosed.add(once)
   response.once('close', once)
 }

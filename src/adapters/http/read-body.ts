@@ -3,7 +3,7 @@ import { createGunzip } from 'node:zlib'
 import { noMemory } from '../../core/message/request-refusal.ts'
 import type { Clock } from '../../core/ports.ts'
 import { isGzip } from '../streams/lines.ts'
-import { BodyBuffer, type Reservation } from './body-memory.ts'
+import { BodyBuffer, type ChunkMemory } from './body-memory.ts'
 import type { WriteKeySearch } from './body-write-key.ts'
 import { type Connection, endBody } from './open-connections.ts'
 import { type HttpResponse, problem, refused } from './responses.ts'
@@ -12,7 +12,7 @@ import type { NotUnpacked, UnpackPermit } from './unpack-permits.ts'
 
 export type Unpacked =
   | { readonly kind: 'unpacked'; readonly bytes: Buffer }
-  | { readonly kind: 'too_large' | 'no_memory' | 'ratio' }
+  | { readonly kind: 'too_large' | 'no_memory' | 'never_fits' | 'ratio' }
   | { readonly kind: 'refused'; readonly answer: HttpResponse }
   | { readonly kind: 'corrupt'; readonly detail: string }
 
@@ -40,7 +40,7 @@ interface Limits {
  * Unpacks gzip off the main thread. It stops when the limit is exceeded, so a compression bomb
  * costs no more than a normal body.
  */
-export function gunzip(packed: Buffer, limits: Limits, memory: Pick<Reservation, 'take'>): Promise<Unpacked> {
+export function gunzip(packed: Buffer, limits: Limits, memory: ChunkMemory): Promise<Unpacked> {
   const store = new BodyBuffer({
     get limit() {
       return limits.limit
@@ -76,7 +76,7 @@ export type BodyRead =
 interface Deps {
   /** Maximum bytes of the body, both as sent and unpacked. */
   readonly maxBytes: number
-  readonly memory: Pick<Reservation, 'take'> & { received?(): void }
+  readonly memory: ChunkMemory & { received?(): void }
   /** Searches the body for the write key. `undefined` when the source is already known. */
   readonly probe?: WriteKeySearch | undefined
   /**
@@ -127,6 +127,8 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
       return refuse(unpacked.answer)
     case 'no_memory':
       return refuse(refused(noMemory))
+    case 'never_fits':
+      return refuse(neverFits())
     case 'corrupt':
       return refuse(
         problem(
@@ -152,6 +154,8 @@ function tooLarge(maxBytes: number, probe?: WriteKeySearch): HttpResponse {
   const advice = ` With the write key in HTTP Basic or 'X-Write-Key', up to ${maxBytes} bytes are accepted.`
   return problem('payload_too_large', limit < maxBytes ? text + advice : text)
 }
+const neverFits = (): HttpResponse =>
+  problem('payload_too_large', 'The body needs more memory than one request may use: send smaller requests.')
 const tooSlow = (): HttpResponse =>
   problem(
     'request_timeout',
@@ -189,6 +193,7 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
     const kept = store.add(piece)
     if (kept === 'too_large') settle(refuse(tooLarge(maxBytes, probe)))
     else if (kept === 'no_memory') settle(refuse(refused(noMemory)))
+    else if (kept === 'never_fits') settle(refuse(neverFits()))
     else if (pieces > manyPieces && bytes < pieces * smallPiece) settle(refuse(tooManyPieces()))
     else if (probe !== undefined && !isGzip(store.beginning(2))) {
       const answer = probe.onBytes(store)

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { isBrokerUnavailable, toKafkaError } from '../../adapters/kafka/kafkajs/errors.ts'
+import { toKafkaError } from '../../adapters/kafka/kafkajs/errors.ts'
 import type { Logger } from '../../core/ports.ts'
 
 const retryIntervalMs = 2_000
@@ -49,5 +49,4 @@ export async function awaitKafka<T>(
   }
 }
 
-const isTransient = (error: unknown): boolean =>
-  isBrokerUnavailable(error) || toKafkaError('cannot use Kafka', error).retriable
+const isTransient = (error: unknown): boolean => toKafkaError('cannot use Kafka', error).retriable

@@ -3,18 +3,27 @@
  * requests it finds out whether Kafka accepts records again.
  */
 const probeEveryMs = 1_000
+/**
+ * Time without an acknowledgement, in ms, after which a failed write begins an outage. It is the
+ * maximum time that a request waits for Kafka (`storeDeadline` in store-records.ts). So an outage
+ * begins only if Kafka stored nothing while the failed request waited.
+ */
+const quietMs = 10_000
 
 /**
- * Detects that Kafka accepts no records. From the first failure until the next acknowledgement, the
- * collector admits one request per second. It refuses the other requests as soon as it knows their
- * write key, usually before it has read the body.
+ * Detects that Kafka accepts no records. An outage begins when a write fails and Kafka has
+ * acknowledged no record for ten seconds. From then until the next acknowledgement, the collector
+ * admits one request per second. It refuses the other requests as soon as it knows their write key,
+ * usually before it has read the body.
  *
- * When only some partitions fail, each acknowledgement from another partition ends the outage. So
- * the collector also admits messages for the failing partitions. They wait in memory, which the
- * memory budget limits.
+ * When only some partitions fail, acknowledgements from other partitions prevent an outage, or end
+ * it. So the collector also admits messages for the failing partitions. They wait in memory, which
+ * the memory budget limits. The other partitions must get at least one record in ten seconds for
+ * that. With less traffic, an outage begins, and lasts until a probe writes to one of them.
  */
 export class KafkaOutage {
   #since: number | undefined
+  #acknowledgedAt = Number.NEGATIVE_INFINITY
   #lastFailureAt = 0
   #nextProbeAt = 0
 
@@ -41,13 +50,19 @@ export class KafkaOutage {
 
   /** Notes that Kafka refused a record, or did not acknowledge it in time. */
   failed(now: number): void {
-    this.#since ??= now
+    if (this.#since === undefined) {
+      if (now - this.#acknowledgedAt < quietMs) return
+      this.#since = now
+      this.#nextProbeAt = now + probeEveryMs
+    }
+    // A further failure does not move the next probe. Otherwise, requests that fail more often than
+    // once a second would prevent every probe.
     this.#lastFailureAt = now
-    this.#nextProbeAt = now + probeEveryMs
   }
 
-  acknowledged(): void {
+  acknowledged(now: number): void {
     this.#since = undefined
+    this.#acknowledgedAt = now
   }
 
   /**

@@ -181,8 +181,7 @@ export class BodyBudget {
     for (;;) {
       const cause = this.#lacking(body, bytes)
       if (cause === undefined) return true
-      const victim =
-        cause === 'address' ? this.#oldOne(body, other => other.address === body.address) : this.#rival(body, bytes)
+      const victim = this.#victim(body, bytes, cause)
       this.#onRefused(cause)
       if (victim === undefined) return false
       this.release(victim)
@@ -197,8 +196,14 @@ export class BodyBudget {
 
   /**
    * Returns the body to evict so that `body` gets its bytes. `undefined` when no body may be
-   * evicted for it; the request of `body` is then refused.
+   * evicted for it; the request of `body` is then refused. If `body` could not get its bytes even
+   * without all other bodies, none is evicted for it.
    */
+  #victim(body: Body, bytes: number, cause: BodyRefusal): Body | undefined {
+    if (!this.canEverHold(body, bytes)) return undefined
+    return cause === 'address' ? this.#oldOne(body, other => other.address === body.address) : this.#rival(body, bytes)
+  }
+
   #rival(body: Body, bytes: number): Body | undefined {
     const { part, group } = body
     const share = part.limit / (part.groupsWith(group) + 1)

@@ -13,6 +13,9 @@ import type { HeldRecords } from './held-records.ts'
  */
 const storeDeadline = durationMs(10_000)
 
+/** Minimum time between two warnings about failed writes without an outage, in ms. */
+const warnEveryMs = 60_000
+
 interface Deps {
   readonly producer: LogProducer
   readonly topic: string
@@ -30,26 +33,9 @@ interface Deps {
  */
 export type StoreRecords = (held: HeldRecords, headers: RecordHeaders, traceId?: string) => Promise<'stored' | 'failed'>
 
-export function createStore({ producer, topic, outage, clock, metrics, logger }: Deps): StoreRecords {
-  function failed(error: Error): void {
-    metrics.produceFailures.inc({ topic })
-    if (outage.age(clock.monotonic()) === undefined)
-      logger.error(
-        { topic, error: error.message },
-        'the collector could not write messages to Kafka (see error), so their senders must send them again; until a write succeeds, the collector refuses all requests except one per second; check the Kafka brokers',
-      )
-    outage.failed(clock.monotonic())
-  }
-
-  function acknowledged(): void {
-    const age = outage.age(clock.monotonic())
-    if (age !== undefined)
-      logger.info(
-        { topic, lastedMs: Math.round(age.lastedMs) },
-        'writes to Kafka succeed again; the collector accepts requests again',
-      )
-    outage.acknowledged()
-  }
+export function createStore(deps: Deps): StoreRecords {
+  const { producer, topic, clock, metrics } = deps
+  const { failed, acknowledged } = createResultLog(deps)
 
   return (request, headers, traceId) => {
     const { records, release } = request.handOver()
@@ -80,6 +66,47 @@ export function createStore({ producer, topic, outage, clock, metrics, logger }:
       for (const { key, value } of records) producer.append(topic, { key, value, headers }, onAck)
     })
   }
+}
+
+/**
+ * Notes the result of each write in `outage`, and logs the beginning and the end of an outage.
+ * Failures without an outage are logged at most once a minute.
+ */
+function createResultLog({ topic, outage, clock, metrics, logger }: Deps) {
+  let warnedAt = Number.NEGATIVE_INFINITY
+
+  function failed({ message: error }: Error): void {
+    metrics.produceFailures.inc({ topic })
+    const now = clock.monotonic()
+    const wasOut = outage.age(now) !== undefined
+    outage.failed(now)
+    if (wasOut) return
+    if (outage.age(now) !== undefined)
+      logger.error(
+        { topic, error },
+        'the collector could not write messages to Kafka (see error), so their senders must send them again; until a write succeeds, the collector refuses all requests except one per second; check the Kafka brokers',
+      )
+    else if (now - warnedAt >= warnEveryMs) {
+      warnedAt = now
+      logger.warn(
+        { topic, error },
+        'Kafka did not store some messages (see error), so their senders must send them again; it has stored other messages in the last 10 s, so the collector still accepts all requests; check that each partition of the topic has a leader and enough replicas in sync',
+      )
+    }
+  }
+
+  function acknowledged(): void {
+    const now = clock.monotonic()
+    const age = outage.age(now)
+    if (age !== undefined)
+      logger.info(
+        { topic, lastedMs: Math.round(age.lastedMs) },
+        'writes to Kafka succeed again; the collector accepts requests again',
+      )
+    outage.acknowledged(now)
+  }
+
+  return { failed, acknowledged }
 }
 
 interface TracedStoreDeps {

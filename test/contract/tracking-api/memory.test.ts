@@ -55,6 +55,27 @@ describe('refuses a request before more is read when no memory is available', ()
   )
 })
 
+describe('answers 413 to a body that can never get its memory', () => {
+  const alone = (bytes: number) => (_: unknown, api: ScriptedTrackingApi) => {
+    api.budget = bytes
+    api.maxPerRequest = bytes
+  }
+  const never = problem(413, 'payload_too_large')
+  const neverAndClosed = problem(413, 'payload_too_large', { close: true })
+  rawCases(
+    [
+      raw('in one chunk', [alone(99), post('/v1/batch', {}, body(100))], never, { reached: [] }),
+      raw('in chunks', [alone(100_000), chunkedHead, chunked(body(90_000), body(90_000))], neverAndClosed, {
+        reached: [],
+      }),
+      raw('for the content of gzip', [alone(50_000), post('/v1/batch', {}, gzipSync(body(500_000)))], never, {
+        reached: [],
+      }),
+    ],
+    { maxBodyBytes: limit },
+  )
+})
+
 describe('reserved memory', () => {
   const api = new ScriptedTrackingApi()
   let collector: Awaited<ReturnType<typeof startCollector>>

@@ -17,6 +17,8 @@ export class ScriptedTrackingApi implements TrackingApi {
   #answer: (request: TrackingRequest) => TrackingAnswer | Promise<TrackingAnswer> = () => everythingTaken
   /** Number of bytes that may be reserved at the same time. `reserve` returns false above it. */
   budget = Number.POSITIVE_INFINITY
+  /** Number of bytes that one request may reserve if no other request has reserved any. */
+  maxPerRequest = Number.POSITIVE_INFINITY
   readonly #writeKeys: readonly string[]
   readonly #open = new Set<() => void>()
   /** Write keys that were checked before the body was read, or while it was read. */
@@ -48,6 +50,7 @@ export class ScriptedTrackingApi implements TrackingApi {
     this.#most = this.#reserved
     this.#answer = () => everythingTaken
     this.budget = Number.POSITIVE_INFINITY
+    this.maxPerRequest = Number.POSITIVE_INFINITY
   }
 
   /** Resolves when the condition is true, for example when no memory is reserved. */
@@ -79,7 +82,7 @@ export class ScriptedTrackingApi implements TrackingApi {
         if (isTaken) bytes += more
         return isTaken
       },
-      canEverHold: (): boolean => true,
+      canEverHold: (more: number): boolean => bytes + more <= this.maxPerRequest,
       assign: (): boolean => true,
       received: (): void => {
         isReceived = true

@@ -97,6 +97,19 @@ describe('other invalid fields', () => {
     ['traits as a string', { userId: 'u', traits: 'x' }, 'not_an_object', "'traits' must be an object."],
     ['a list as context', { userId: 'u', context: [1] }, 'not_an_object', "'context' must be an object."],
     [
+      'NaN as the user id',
+      { userId: Number.NaN },
+      'non_finite_number',
+      "'userId' is NaN: pass a string or a finite number.",
+    ],
+    [
+      'an infinite id beside a valid one',
+      { userId: 'u', anonymousId: Number.NEGATIVE_INFINITY },
+      'non_finite_number',
+      "'anonymousId' is -Infinity: pass a string or a finite number.",
+    ],
+    ['NaN as the message id', { userId: 'u', messageId: Number.NaN }, 'non_finite_number', /^'messageId' is NaN/],
+    [
       'an invalid Date',
       { userId: 'u', timestamp: new Date(Number.NaN) },
       'invalid_timestamp',

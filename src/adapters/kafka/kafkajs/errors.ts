@@ -64,7 +64,7 @@ export function toKafkaError(doing: string, thrown: unknown): KafkaError {
   const root = rootOf(thrown)
   return new KafkaError(`${doing}: ${root.message ?? String(thrown)}`, {
     code: codeOf(root),
-    retriable: root.retriable === true,
+    retriable: root.retriable === true || isBrokerUnavailable(root),
     cause: thrown,
   })
 }

@@ -53,6 +53,17 @@ describe('BodyBuffer', () => {
     expect(store.length).toBe(0)
   })
 
+  it.each<[string, expected: number | undefined]>([
+    ['of known length, in one chunk', 100],
+    ['of unknown length', undefined],
+  ])('distinguishes a body that can never fit from one without memory at present: %s', (_, expected) => {
+    const add = (maxPerRequest: number): string => {
+      const memory = { take: () => false, canEverHold: (bytes: number) => bytes <= maxPerRequest }
+      return new BodyBuffer({ limit: 100, memory, expected }).add(Buffer.alloc(100))
+    }
+    expect([add(99), add(100)]).toEqual(['never_fits', 'no_memory'])
+  })
+
   it('stops when no memory is available, and releases all that it reserved', () => {
     fc.assert(
       fc.property(pieces, fc.integer({ min: 0, max: 100_000 }), (list, budget) => {

@@ -61,6 +61,8 @@ describe('fair shares of the body budget', () => {
     ['bodies without a key share their memory by address', '-/x:30 -/y:20', [true, 0, 'budget']],
     ['one address has its maximum over all sources', 'a/x:45 b/x:40 c/x:10', [false, 'address']],
     ['an address at its maximum loses its own slow body', 'a/x:45@60000 b/x:40 c/x:10', [true, 0, 'address']],
+    ['a body above the maximum of an address evicts none', 'a/x:45@60000 b/x:91', [false, 'address']],
+    ['a body above half of the memory evicts none', 'a:30@60000 b/x:40 a/y:76', [false, 'budget']],
   ])('%s', (_, bodies, result) => {
     expect(ask(bodies.split(' ').map(heldOf))).toEqual(result)
   })

@@ -23,11 +23,13 @@ describe('whether a request is admitted', () => {
     ['a second after a failure, one request is admitted as a probe', 'failed 0', 1_000, true],
     ['a second probe in that second is not', 'failed 0, tried 1000', 1_000, false],
     ['the next probe a second later, whatever the result of the first', 'failed 0, tried 1000', 2_000, true],
-    ['within a second after a failed probe', 'failed 0, tried 1000, failed 1500', 2_499, false],
-    ['a second after the failed probe began', 'failed 0, tried 1000, failed 1500', 2_500, true],
+    ['within a second after a failed probe began', 'failed 0, tried 1000, failed 1500', 1_999, false],
+    ['a second after a failed probe began', 'failed 0, tried 1000, failed 1500', 2_000, true],
+    ['many failures leave a probe for each second', 'failed 0, failed 400, failed 800', 1_000, true],
     ['an acknowledged probe ends the outage', 'failed 0, tried 1000, acknowledged 1001', 1_001, true],
     ['a late acknowledgement ends the outage', 'failed 0, acknowledged 1', 1, true],
-    ['some partitions fail: the last answer counts', 'failed 0, acknowledged 1, failed 2', 2, false],
+    ['some partitions fail: a write succeeded less than 10 s ago', 'acknowledged 1, failed 10000', 10_000, true],
+    ['all partitions fail: no write succeeded for 10 s', 'acknowledged 1, failed 10001', 10_001, false],
   ])('%s: %#', (_, steps, now, expected) => {
     expect(after(steps).admits(now)).toBe(expected)
   })
@@ -38,11 +40,12 @@ describe('how long the outage lasts', () => {
     ['no failure', 'tried 0', 5, undefined],
     ['since the first failure', 'failed 10, failed 30', 100, { lastedMs: 90, seenMsAgo: 70 }],
     ['an acknowledgement ends it', 'failed 10, acknowledged 20', 100, undefined],
+    ['a failure soon after an acknowledgement begins none', 'failed 10, acknowledged 20, failed 40', 100, undefined],
     [
-      'since the first failure after an acknowledgement',
-      'failed 10, acknowledged 20, failed 40',
-      100,
-      { lastedMs: 60, seenMsAgo: 60 },
+      'since the first failure ten seconds after an acknowledgement',
+      'acknowledged 20, failed 40, failed 10020, failed 10050',
+      10_100,
+      { lastedMs: 80, seenMsAgo: 50 },
     ],
   ])('%s', (_, steps, now, expected) => {
     expect(after(steps).age(now)).toEqual(expected)

@@ -59,6 +59,26 @@ describe('when Kafka does not store a record', () => {
   })
 })
 
+describe('while Kafka stores the records of some partitions only', () => {
+  it('accepts all requests, is ready, and logs the failures at most once a minute', async () => {
+    const collector = new CollectorHarness()
+    // A write fails every 3 s, and the last successful write was 3 s before.
+    for (let failures = 0; failures < 21; failures += 1) {
+      expect(await collector.answered(batch)).toEqual(accepted)
+      await collector.advance(3_000)
+      const failed = collector.request(batch)
+      await collector.settle()
+      collector.producer.answer(down)
+      await collector.settle()
+      expect(failed.answer).toMatchObject(unavailable)
+      expect(collector.readyFailures()).toEqual([])
+    }
+    const line =
+      'warn: Kafka did not store some messages (see error), so their senders must send them again; it has stored other messages in the last 10 s, so the collector still accepts all requests; check that each partition of the topic has a leader and enough replicas in sync'
+    expect(collector.lines).toEqual([line, line])
+  })
+})
+
 describe('while Kafka stores nothing', () => {
   it('refuses requests without using memory, except for one probe a second', async () => {
     const collector = await failing()
@@ -69,6 +89,24 @@ describe('while Kafka stores nothing', () => {
     const probe = collector.request(batch)
     expect(await collector.answered({ batch: [] }, { headerKey: 'app-key' })).toMatchObject(unavailable)
     expect(collector.producer.waiting).toEqual([])
+    await collector.settle()
+    expect(probe.answer).toEqual(accepted)
+  })
+
+  it('admits a probe each second, even if other requests fail more often', async () => {
+    const collector = new CollectorHarness()
+    const first = collector.request(batch)
+    for (let others = 0; others < 29; others += 1) {
+      await collector.advance(100)
+      collector.request(batch)
+    }
+    // The first request reaches the limit of ten seconds, and then another one every 100 ms.
+    await collector.advance(8_100)
+    expect(first.answer).toMatchObject(unavailable)
+    const probe = collector.request(batch)
+    await collector.settle()
+    expect(probe.answer).toBeUndefined()
+    collector.producer.answer()
     await collector.settle()
     expect(probe.answer).toEqual(accepted)
   })

@@ -7,6 +7,7 @@ const errors = internal<Errors>('errors')
 const make = (name: string, ...args: unknown[]): Error => new (errors[name] as Errors[string])(...args)
 const protocol = (type: string, retriable: boolean): Error =>
   make('KafkaJSProtocolError', { message: type, type, code: 3, retriable })
+const lockTimeout = make('KafkaJSLockTimeout', 'Timeout while acquiring lock (1 waiting locks)')
 
 describe('toKafkaError converts', () => {
   it.each<[string, thrown: unknown, code: string, retriable: boolean]>([
@@ -30,6 +31,12 @@ describe('toKafkaError converts', () => {
       true,
     ],
     ['a request timeout', make('KafkaJSRequestTimeoutError', 'slow'), 'REQUEST_TIMEOUT', true],
+    [
+      'a timeout while another request connects to the same broker',
+      make('KafkaJSNonRetriableError', lockTimeout, { cause: lockTimeout }),
+      'LOCK_TIMEOUT',
+      true,
+    ],
     ['an error of JavaScript', new TypeError('x is undefined'), 'TYPE', false],
     ['a thrown text', 'text', 'ERROR', false],
   ])('%s', (_, thrown, code, retriable) => {

@@ -1,0 +1,11 @@
+import { expect, it, jest } from '@jest/globals'
+import { systemTime } from '../../../src/adapters/clock/system-clock.ts'
+
+const createProducer = jest.fn()
+jest.unstable_mockModule('../../../src/adapters/kafka/producer/producer.ts', () => ({ createProducer }))
+const { kafkaTransport } = await import('../../../packages/client-kafka/src/index.ts')
+
+it('corrects the receive time of its messages by the time of the brokers', () => {
+  kafkaTransport({ source: 'web', brokers: ['kafka:9092'], registry: { url: 'http://registry:8081' } })
+  expect(createProducer).toHaveBeenCalledWith(expect.objectContaining({ onAppended: systemTime.learn }))
+})
