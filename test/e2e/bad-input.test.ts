@@ -94,7 +94,7 @@ describe('an invalid record on the events topic', () => {
     expect(await service.stop()).toBe(0)
   })
 
-  it('normalises records of a foreign producer, and keeps one message id over retries and restarts', async () => {
+  it('normalises records of a foreign producer, and keeps one message id over retries and a restart', async () => {
     const receiver = closing(await RecordingReceiver.started({ answers: [500, 500, 200] }))
     const installation = closing(
       await startInstallation({
@@ -115,6 +115,9 @@ describe('an invalid record on the events topic', () => {
     await installation.write(installation.topics.events, [
       { key: Buffer.from('k'), value: installation.codec.encode(foreign), headers: {}, partition: 1 },
     ])
+    const first = await installation.run()
+    await receiver.until(() => receiver.requests.length > 0)
+    expect(await first.stop()).toBe(0)
     const service = await installation.run()
     await receiver.untilDelivered(1)
     expect(new Set(receiver.requests.map(request => request.messageId))).toEqual(

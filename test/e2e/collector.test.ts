@@ -179,6 +179,8 @@ describe('a collector that gets SIGTERM', () => {
     const loads = await heavyLoad(service)
     expect(await service.stop()).toBe(0)
     await Promise.all(loads.map(({ end }) => end()))
+    const answers = loads.flatMap(load => load.answers)
+    expect(answers.filter(status => ![200, 503, 0].includes(status))).toEqual([])
     const stored = await idsOn(installation)
     expect(loads.flatMap(({ accepted }) => accepted.filter(id => !stored.has(id)))).toEqual([])
   })

@@ -15,6 +15,7 @@ import {
   secondKey,
 } from '../support/config-objects/objects.ts'
 import { until } from '../support/kafka/admin.ts'
+import { patience } from '../support/process/delivery-findings.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
@@ -27,7 +28,7 @@ function created(id: string, { url }: RecordingReceiver, key: EncryptionKey) {
   return encodeRecord(objectRecord({ id, value: sealedValue(named('destination', id), document, key) }))
 }
 
-it('objects of the config topic are in force within a second, and one that a process cannot read waits', async () => {
+it('a process applies changes of the config topic within a second, and an object that it cannot decrypt waits', async () => {
   const [first, second] = [closing(await RecordingReceiver.started()), closing(await RecordingReceiver.started())]
   const folder = await configFolder({ 'first.key': keyFile('first'), 'second.key': keyFile('first') })
   const encryptionKeyFile = [join(folder, 'first.key'), join(folder, 'second.key')]
@@ -43,7 +44,9 @@ it('objects of the config topic are in force within a second, and one that a pro
   expect(first.requests[0]?.headers['authorization']).toBe('Bearer token-of-the-crm')
 
   await installation.write(topics.config, [created('erp', second, secondKey)])
+  const writtenAt = performance.now()
   await until(async () => ((await objects('excluded')) === 1 ? true : undefined))
+  expect(performance.now() - writtenAt).toBeLessThan(1_000 * patience)
   await installation.send(trackEvents(5, 'waiting'))
   await first.untilDelivered(10)
   expect(second.requests).toEqual([])

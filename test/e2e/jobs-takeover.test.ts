@@ -1,6 +1,8 @@
 import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { createJob, hasEnded, startJobsInstallation, untilJob } from '../support/jobs/jobs-installation.ts'
+import { until } from '../support/kafka/admin.ts'
+import { patience } from '../support/process/delivery-findings.ts'
 import { trackEvents } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
@@ -45,6 +47,13 @@ it('SIGKILL of the process that runs a replay and a resend: another one continue
   await untilJob(first, replay, job => job.progress.replayed >= killedAt)
   await first.kill()
   process.kill(second.pid, 'SIGCONT')
+  const continuedAt = performance.now()
+  await until(async () => {
+    const metrics = await second.metrics()
+    const takenOver = ['replay', 'resend'].map(kind => metrics.get(`hookline_jobs_taken_over_total{kind="${kind}"}`))
+    return takenOver.every(times => times === 1) || undefined
+  })
+  expect(performance.now() - continuedAt).toBeLessThan(15_000 * patience)
 
   const done = await Promise.all([resend, replay].map(path => untilJob(second, path, hasEnded)))
   expect(done).toMatchObject([

@@ -6,6 +6,7 @@ import type { ObjectChange } from '../../src/core/config-objects/config-objects.
 import { encodeRecord, encodeValue } from '../../src/core/config-objects/object-record.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { configFolder } from '../support/config/folder.ts'
+import { createAdminClient, until } from '../support/kafka/admin.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { testSecret } from '../support/secret-scan/find-secret.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
@@ -29,13 +30,19 @@ it('notices about an outage that two processes see are signed, and each arrives 
   const config = { operator, sources, destinations, notices: { destination: 'ops' } }
   const installation = closing(await startInstallation(config))
   const services = [await installation.run(), await installation.run()]
+  const admin = closing(await createAdminClient())
+  // Both processes see the outage, because each of them owns two of the four partitions.
+  await until(async () => {
+    const { dispatcherGroup, events } = installation.topics
+    const owned = [...((await admin.members(dispatcherGroup, events)) ?? new Map()).values()]
+    return (owned.length === 2 && owned.every(({ length }) => length === 2)) || undefined
+  })
   await installation.send(trackEvents(40))
   const notices = () => ops.requests.map(({ body }) => JSON.parse(body) as { event: string; properties: object })
   const named = (event: string) => notices().filter(notice => notice.event === event)
   const counted = () =>
     named('Deliveries Dead-Lettered').reduce((sum, { properties }) => sum + (properties as { count: number }).count, 0)
   await ops.until(() => named('Destination Gone').length > 0 && counted() === 40)
-  expect(named('Destination Gone')).toHaveLength(1)
   expect(named('Destination Gone')[0]).toMatchObject({
     ...{ type: 'track', anonymousId: 'destination/crm' },
     properties: { destination: 'crm', webhooks: ['0'] },
@@ -48,18 +55,26 @@ it('notices about an outage that two processes see are signed, and each arrives 
 
   const name = { kind: 'destination', id: 'lake' } as const
   const value = encodeValue({ id: name.id, sources: ['none'], webhooks: [{ url: crm.url }] })
-  const change: Omit<ObjectChange, keyof typeof name> = {
-    ...{ version: 1, by: 'ada', at: systemClock.now(), fields: ['webhooks[0].url'] },
-    action: 'created',
+  const change = async (version: number, action: ObjectChange['action']): Promise<void> => {
+    const author = { by: 'ada', at: systemClock.now(), fields: ['webhooks[0].url'] }
+    await installation.write(installation.topics.config, [
+      encodeRecord({ ...name, ...author, version, action, value, writeId: `w${version}`, copy: 0 }),
+    ])
+    await ops.until(() => named('Configuration Changed').length >= version)
   }
-  await installation.write(installation.topics.config, [
-    encodeRecord({ ...name, ...change, value, writeId: 'w', copy: 0 }),
-  ])
-  await ops.until(() => named('Configuration Changed').length > 0)
-  expect(named('Configuration Changed').map(({ properties }) => properties)).toEqual([
-    expect.objectContaining({ ...name, action: 'created', changedBy: 'ada', fields: ['webhooks[0].url'] }),
-  ])
+  await change(1, 'created')
+  // Each process writes its notices every 5 s. So until this second notice arrives, both processes
+  // have had the time to write the earlier ones.
+  await change(2, 'updated')
   await Promise.all(services.map(service => service.stop()))
+  expect(named('Destination Gone')).toHaveLength(1)
+  expect(counted()).toBe(40)
+  expect(named('Destination Disabled')).toHaveLength(1)
+  expect(named('Configuration Changed').map(({ properties }) => properties)).toEqual(
+    ['created', 'updated'].map(action =>
+      expect.objectContaining({ ...name, action, changedBy: 'ada', fields: ['webhooks[0].url'] }),
+    ),
+  )
   // The destination `ops` gets only notices. It does not get events of a source, or the internal
   // events (destination facts) from which Hookline makes notices.
   expect(new Set(notices().map(({ event }) => event))).toEqual(

@@ -8,6 +8,8 @@ export interface AttemptLimits {
   readonly maxConcurrent: number
   /** Maximum number of requests that begin within any second. Absent: not judged. */
   readonly perSecond?: number
+  /** Minimum number of retries. With fewer, the scenario did not test when they begin. */
+  readonly minRetries: number
 }
 
 export interface AttemptEvidence {
@@ -42,6 +44,9 @@ export function judgeAttempts({ destination, calls, schedule, limits, patience }
   const perSecond = maxPerSecondOf(own)
   const times = retries.map(each => each.late)
   const failures: string[] = []
+  if (own.length === 0) failures.push(`${destination}: no requests`)
+  if (retries.length < limits.minRetries)
+    failures.push(`${destination}: ${retries.length} retries, minimum ${limits.minRetries}`)
   if (early.length > 0) failures.push(`${destination}: attempts before their due time: ${some(early.map(inWords))}`)
   if (late.length > 0)
     failures.push(`${destination}: attempts too long after their due time: ${some(late.map(inWords))}`)

@@ -46,7 +46,7 @@ export const clockScenarios: readonly Scenario[] = [
     examine: async ({ ledger: { calls }, patience }) =>
       judgeAttempts({
         ...{ destination: 'fails-twice', calls, patience, schedule: [5_000, 10_000] },
-        limits: { maxDelayMs: 3_000, maxConcurrent: 2 * 64 },
+        limits: { maxDelayMs: 3_000, maxConcurrent: 2 * 64, minRetries: 1 },
       }),
   },
   {
@@ -67,7 +67,7 @@ export const clockScenarios: readonly Scenario[] = [
       const failed = calls.filter(call => !isSuccess(call)).length
       const attempts = judgeAttempts({
         ...{ destination: 'fails-twice', calls, patience: world.patience, schedule: [5_000, 10_000] },
-        limits: { maxDelayMs: 12_000, maxConcurrent: 4 * 64 },
+        limits: { maxDelayMs: 12_000, maxConcurrent: 4 * 64, minRetries: 1 },
       })
       return combineResults([attempts, judgeCopies({ records, failed })])
     },

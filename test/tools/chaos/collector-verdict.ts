@@ -72,6 +72,7 @@ export function judgeIntake(evidence: IntakeEvidence): IntakeFindings {
     else if (after > limit)
       failures.push(`${what}: the collectors accepted a message again after ${Math.round(after)} ms, limit ${limit} ms`)
   }
+  if (seen.peakMb.size === 0) failures.push('the memory of no collector was measured')
   if (peakMb > limits.peakMb)
     failures.push(`a collector had ${peakMb} MB of resident memory, limit ${limits.peakMb} MB`)
   const messagesOf = (answer: Posted['answer']): number =>
@@ -143,7 +144,7 @@ function failuresOfAnswers({ limits, posted, injected }: IntakeEvidence): string
 function failuresOfReadiness({ limits, patience, injected, seen }: IntakeEvidence): string[] {
   if (limits.readiness === undefined) return []
   const [unreadyMs, readyMs] = [limits.readiness.unreadyMs * patience, limits.readiness.readyMs * patience]
-  const failures: string[] = []
+  const failures: string[] = seen.looks.length === 0 ? ['the readiness of no collector was measured'] : []
   const outages = injected.filter(isOutage)
   for (const [collector, looks] of Map.groupBy(seen.looks, each => each.collector)) {
     for (const { what, at, from } of outages) {

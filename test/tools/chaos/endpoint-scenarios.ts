@@ -37,13 +37,13 @@ const ill = {
  * attempts begin on time: the circuit breaker stays closed, and the limit of concurrent requests is
  * never reached.
  */
-const onSchedule: AttemptLimits = { maxDelayMs: 2_000, maxConcurrent: processes * perWebhook }
+const onSchedule: AttemptLimits = { maxDelayMs: 2_000, maxConcurrent: processes * perWebhook, minRetries: 1 }
 /**
  * Limits for the attempts at an endpoint whose circuit breaker is open. The circuit breaker allows
  * one probe every 30 s. Hookline defers all other deliveries of the destination, by 10 s, 30 s or a
  * minute.
  */
-const putOff: AttemptLimits = { maxDelayMs: 60_000, maxConcurrent: processes * perWebhook }
+const putOff: AttemptLimits = { ...onSchedule, maxDelayMs: 60_000 }
 
 /**
  * Judges the attempts at both failing endpoints, and whether the third endpoint is not affected.
@@ -71,6 +71,9 @@ const examined =
     return combineResults([...attempts, well])
   }
 
+/** A response that breaks off counts as a success, so it causes no retry. */
+const retriesAfter = (answer: Answer): Pick<AttemptLimits, 'minRetries'> => ({ minRetries: answer === 'half' ? 0 : 1 })
+
 const spoilt = (
   name: string,
   what: string,
@@ -83,7 +86,10 @@ const spoilt = (
   shows: `for 15 s, one of three endpoints ${what}, and a second one does so for one message in ten; then both recover`,
   faults: [failEndpoint('failing', 'partly-failing', kind, answer, 15)],
   limits: { duplicates: 0, recoveryMs: 60_000, latestMs: 120_000, orderedShare: 0.35 },
-  examine: examined({ failing: putOff, 'partly-failing': partly }),
+  examine: examined({
+    failing: { ...putOff, ...retriesAfter(answer) },
+    'partly-failing': { ...partly, ...retriesAfter(answer) },
+  }),
 })
 
 /**
@@ -119,7 +125,7 @@ const outage: Scenario = {
   limits: { duplicates: 0, recoveryMs: backMs, latestMs: putOffMs, orderedShare: 0.35 },
   settleMs: 2 * backMs,
   examine: examined({
-    failing: { maxDelayMs: putOffMs, ...laneAllows },
+    failing: { ...putOff, maxDelayMs: putOffMs, ...laneAllows },
     'partly-failing': { ...onSchedule, maxConcurrent: laneAllows.maxConcurrent },
   }),
 }

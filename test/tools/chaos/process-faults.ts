@@ -3,6 +3,7 @@ import type { Member } from './fleet.ts'
 import type { Delivery } from './ledger.ts'
 import { allPartitions, onPartitions, ownedBy } from './recovery.ts'
 import type { Fault, Hit } from './scenario.ts'
+import type { World } from './world.ts'
 
 /** Time limit for a continued process to get partitions and deliver again, in ms. */
 const returnMs = 60_000
@@ -10,14 +11,20 @@ const returnMs = 60_000
 const now = (): number => performance.now()
 
 /**
- * Sends SIGTERM to the oldest process and then starts another one. Three of these faults in a row
- * are a rolling restart of three processes.
+ * The processes that own partitions, oldest first. After a fault of another process, the recovery
+ * would end immediately, and the fault would prove nothing.
+ */
+const owners = (world: World): Member[] => world.fleet.members().filter(({ name }) => ownedBy(world, name).length > 0)
+
+/**
+ * Sends SIGTERM to the oldest process that owns partitions, and then starts another one. Three of
+ * these faults in a row are a rolling restart of three processes.
  */
 export const restartOldest: Fault = {
   name: 'SIGTERM',
   async inject(world) {
-    const [member] = world.fleet.members()
-    if (member === undefined) throw new Error('there is no process to restart')
+    const [member] = owners(world)
+    if (member === undefined) throw new Error('no process owns partitions')
     const { name } = member
     const hit = ownedBy(world, name)
     const at = now()
@@ -30,14 +37,16 @@ export const restartOldest: Fault = {
 
 /**
  * Kills `count` random processes with SIGKILL at the same time, and starts the same number of
- * processes.
+ * processes. The first one owns partitions.
  */
 export const killProcesses = (count: number): Fault => ({
   name: 'SIGKILL',
   async inject(world) {
     const { fleet, chance } = world
-    const left = [...fleet.members()]
-    const members = Array.from({ length: count }, () => left.splice(left.indexOf(chance.pick(left)), 1)[0]!)
+    const first = chance.pick(owners(world))
+    const left = fleet.members().filter(each => each !== first)
+    const others = Array.from({ length: count - 1 }, () => left.splice(left.indexOf(chance.pick(left)), 1)[0]!)
+    const members = [first, ...others]
     const victims = members.map(({ name }) => name)
     const hit = victims.flatMap(name => ownedBy(world, name))
     const at = now()
@@ -59,9 +68,7 @@ export const freezeProcess: Fault = {
   name: 'SIGSTOP',
   async inject(world) {
     const { fleet, ledger, chance, patience } = world
-    // Choose a process that owns partitions. For another process the recovery would end
-    // immediately, and the fault would prove nothing.
-    const member = chance.pick(fleet.members().filter(each => ownedBy(world, each.name).length > 0))
+    const member = chance.pick(owners(world))
     const { name } = member
     const hit = ownedBy(world, name)
     const at = now()
@@ -92,7 +99,7 @@ export const suspendProcess = (seconds: number): Fault => ({
   name: `SIGSTOP ${seconds} s`,
   async inject(world) {
     const { fleet, chance } = world
-    const member = chance.pick(fleet.members().filter(each => ownedBy(world, each.name).length > 0))
+    const member = chance.pick(owners(world))
     const hit = ownedBy(world, member.name)
     const at = now()
     fleet.freeze(member)

@@ -7,6 +7,11 @@ import {
 } from '../../../../src/core/flow/concurrency-limiter.ts'
 
 const perHost = fc.integer({ min: 1, max: 64 })
+/**
+ * With fewer than eight permits, a destination that is alone may hold all of them, and may take each
+ * permit again when one of its requests ends.
+ */
+const sharedPerHost = fc.integer({ min: 8, max: 64 })
 const destinations = fc.integer({ min: 1, max: 12 })
 const steps = fc.array(fc.tuple(fc.nat(11), fc.nat(2), fc.boolean()), { maxLength: 400 })
 
@@ -43,7 +48,7 @@ describe('ConcurrencyLimiter of one host', () => {
 
   it('gives each destination that always has work an equal share when earlier requests have ended', () => {
     fc.assert(
-      fc.property(perHost, destinations, steps, (limit, count, given) => {
+      fc.property(sharedPerHost, destinations, steps, (limit, count, given) => {
         const limiter = new ConcurrencyLimiter({ maxInFlight: 100_000, perWebhook: 100_000, perHost: limit })
         const share: DestinationCalls = { calls: 0 }
         const rooms = Array.from({ length: count }, (_, id) =>
@@ -68,8 +73,8 @@ describe('ConcurrencyLimiter of one host', () => {
             for (const other of rooms.keys()) start(other)
           }
         for (let round = 0; round < limit; round++) for (const id of rooms.keys()) start(id)
-        const fair = count === 1 ? limit : Math.min(Math.floor(limit / (count + 1)), Math.floor(limit / count))
-        if (limit >= count) for (const calls of held) expect(calls).toBeGreaterThanOrEqual(Math.min(1, fair))
+        const fair = count === 1 ? limit : Math.max(1, Math.floor(limit / (count + 1)))
+        if (limit >= count) for (const calls of held) expect(calls).toBeGreaterThanOrEqual(fair)
         expect(total()).toBeLessThanOrEqual(limit)
         if (count === 1) expect(total()).toBe(limit)
       }),

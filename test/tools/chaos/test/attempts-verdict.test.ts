@@ -7,7 +7,7 @@ const call = (id: string, at: number, answer: Answer = 503, endedAt = at + 10, d
 })
 const standard: AttemptEvidence = {
   ...{ destination: 'ill', calls: [], schedule: [1_000, 5_000], patience: 1 },
-  limits: { maxDelayMs: 500, maxConcurrent: 2 },
+  limits: { maxDelayMs: 500, maxConcurrent: 2, minRetries: 0 },
 }
 
 interface Case {
@@ -100,10 +100,16 @@ const cases: readonly Case[] = [
   {
     name: 'fails more requests within a second than the limit',
     evidence: {
-      limits: { maxDelayMs: 500, maxConcurrent: 2, perSecond: 2 },
+      limits: { ...standard.limits, perSecond: 2 },
       calls: [call('a', 0), call('b', 500), call('c', 999), call('d', 2_000)],
     },
     failures: [/^ill: 3 requests within a second, limit 2$/],
+  },
+  { name: 'fails without requests', evidence: {}, failures: [/^ill: no requests$/] },
+  {
+    name: 'fails fewer retries than the minimum',
+    evidence: { limits: { ...standard.limits, minRetries: 2 }, calls: [call('a', 0), call('a', 1_010, 200)] },
+    failures: [/^ill: 1 retries, minimum 2$/],
   },
 ]
 

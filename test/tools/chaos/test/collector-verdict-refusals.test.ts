@@ -21,7 +21,7 @@ describe('the verdict on refusals in an outage', () => {
       patience: 1,
       posted: all,
       injected: [outage],
-      seen: { looks: [], peakMb: new Map() },
+      seen: { looks: [], peakMb: new Map([['c1', 100]]) },
     })
     expect(judged.failures).toEqual(failures.map(each => expect.stringMatching(each)))
   })

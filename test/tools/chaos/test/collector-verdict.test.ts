@@ -48,7 +48,7 @@ const killed = (...all: readonly Posted[]): Partial<IntakeEvidence> => ({
   posted: all,
 })
 const seen = (...looks: readonly ReadinessPoll[]): Pick<IntakeEvidence, 'seen'> => ({
-  seen: { looks, peakMb: new Map() },
+  seen: { ...nothingWrong.seen, looks },
 })
 
 interface Case {
@@ -184,6 +184,11 @@ const ofTimes: readonly Case[] = [
     figures: { peakMb: 301 },
     failures: [/^a collector had 301 MB of resident memory, limit 300 MB$/],
   },
+  {
+    name: 'fails without the memory of a collector',
+    evidence: { seen: { looks: [], peakMb: new Map() } },
+    failures: [/^the memory of no collector was measured$/],
+  },
 ]
 
 const ofReadiness: readonly Case[] = [
@@ -231,6 +236,11 @@ const ofReadiness: readonly Case[] = [
       ...seen(look(9_000), look(11_000, false), look(13_000)),
     },
     failures: [/^c1 was not ready without an outage, 1 times$/],
+  },
+  {
+    name: 'fails without the readiness of a collector',
+    evidence: seen(),
+    failures: [/^the readiness of no collector was measured$/],
   },
 ]
 

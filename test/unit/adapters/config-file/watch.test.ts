@@ -180,6 +180,16 @@ describe('a change is applied', () => {
     await rename(join(folder, 'new.yaml'), path)
     expect((await changed).sources[0]?.id).toBe('app')
   })
+
+  it('within 5 s by default', async () => {
+    const { write, clock, settings } = await watched()
+    await write('hookline.yaml', config({ source: 'app' }))
+    // At the end of each check, the watch sets the timer of the next one.
+    await clock.advance(5_000, async () => {
+      while (clock.timers === 0) await new Promise(resolve => setImmediate(resolve))
+    })
+    expect(settings().sources[0]?.id).toBe('app')
+  })
 })
 
 /** Returns the callbacks that a watch calls if it starts with the settings `start`. */

@@ -124,6 +124,15 @@ describe('delete-user', () => {
     expect((await deleteUser('--user', 'ada', '--id', 'd-1', ...ofExcluded)).code).toBe(0)
   })
 
+  it('writes the same delete messages again when it is repeated with --id', async () => {
+    const ids = () => harness.events().map(({ message }) => message.messageId)
+    await deleteUser('--user', 'ada', 'bob', '--id', 'd-1')
+    const first = ids()
+    expect(new Set(first).size).toBe(2)
+    expect(await deleteUser('--user', 'ada', 'bob', '--id', 'd-1')).toMatchObject({ code: 0 })
+    expect(ids().toSorted()).toEqual([...first, ...first].toSorted())
+  })
+
   it.each<[string, string[]]>([
     ['other users', ['--user', 'ada', 'bob']],
     ['another option', ['--user', 'ada', '--suppress']],

@@ -145,6 +145,29 @@ describe('the circuit breaker of a destination', () => {
   })
 })
 
+it('a destination that is down for six hours does not delay another one, and its messages wait in topics', async () => {
+  const [batches, batch] = [36, 20]
+  let isDown = true
+  const harness = await DispatcherHarness.started({
+    destinations: [destination('down'), destination('well')],
+    answer: call => (isDown && isFor('down')(call) ? answered(503) : ok),
+  })
+  for (let number = 1; number <= batches; number++) {
+    write(harness, batch, `batch${number}-`)
+    await harness.advance(1_000)
+    expect(harness.count('deliveries{well,delivered}')).toBe(number * batch)
+    await harness.advance((6 * hour) / batches - 1_000)
+    harness.service.refreshGauges()
+    expect(harness.count('recordsOpen{}')).toBeLessThanOrEqual(batch)
+  }
+  // The retry windows (4 h) of the later messages have not ended, so these messages still wait.
+  isDown = false
+  await harness.advance(2 * hour)
+  const delivered = harness.count('deliveries{down,delivered}')
+  expect(delivered).toBeGreaterThan((batches * batch) / 3)
+  expect(delivered + harness.log.records(harness.topics.deadLetter).length).toBe(batches * batch)
+})
+
 describe('a destination that accepts and never answers', () => {
   it('does not delay another destination: its backlog is deferred, and it uses only its own permits', async () => {
     const harness = await DispatcherHarness.started({
