@@ -97,7 +97,7 @@ export async function startOperator(
  * topic does not exist, and the operation does not read it.
  */
 async function composeListAudiences(shared: SharedDependencies): Promise<ListAudiences> {
-  const { settings, live, kafka, topics, existingTopics, registry, clock, logger } = shared
+  const { live, kafka, topics, existingTopics, registry, clock, logger } = shared
   const topic = topics.memberships
   const source = existingTopics.includes(topic)
     ? {
@@ -107,7 +107,7 @@ async function composeListAudiences(shared: SharedDependencies): Promise<ListAud
       }
     : undefined
   const directory = () => live().audiences
-  return createListAudiences({ source, directory, expiry: changeExpiry(settings.delivery.window), clock, logger })
+  return createListAudiences({ source, directory, expiry: changeExpiry, clock, logger })
 }
 
 /** The directory with the built console; `undefined` in a checkout where it was not built. */

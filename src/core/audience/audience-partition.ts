@@ -32,7 +32,7 @@ interface Deps {
   readonly stops: (about: SuppressibleRecord) => 'user_deleted' | 'suppressed' | undefined
   /**
    * A change (an update that was sent to a destination) without a result is treated as undelivered
-   * when this time has passed since it was sent: the retry window plus one hour.
+   * when this time has passed since it was sent (see `changeExpiry`).
    */
   readonly expiry: DurationMs
   /**

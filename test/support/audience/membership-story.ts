@@ -1,9 +1,10 @@
 import { expect, it } from '@jest/globals'
 import { type Membership, type MembershipInput, step } from '../../../src/core/audience/membership.ts'
 import { syncId } from '../../../src/core/audience/sync-id.ts'
+import { changeExpiry } from '../../../src/core/audience/sync-status.ts'
 import { type AudienceWatermark, emptyWatermark } from '../../../src/core/audience/sync-watermark.ts'
 import type { JsonText } from '../../../src/core/message/json-text.ts'
-import { durationMs, epochMs } from '../../../src/core/time.ts'
+import { epochMs } from '../../../src/core/time.ts'
 import { duration } from '../builders.ts'
 
 /**
@@ -49,7 +50,7 @@ export function tell(story: string, absent = 'false'): Told {
       mark,
       isConnected,
       isRemoved,
-      expiry: durationMs(5 * 3_600_000),
+      expiry: changeExpiry,
     })
     if (result.kind === 'unchanged') return '-'
     state = result.kind === 'changed' ? result.state : undefined

@@ -8,12 +8,10 @@ import {
   toWatermarkRecord,
   watermarkKey,
 } from '../../../src/core/audience/membership-record.ts'
+import { changeExpiry } from '../../../src/core/audience/sync-status.ts'
 import type { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { Event } from '../../../src/core/message/event.ts'
-import { durationMs, type EpochMs } from '../../../src/core/time.ts'
-
-/** Time after which a change without a report expires: the retry window of 4 h, plus one hour. */
-export const expiry = durationMs(5 * 3_600_000)
+import type { EpochMs } from '../../../src/core/time.ts'
 
 interface Deps {
   readonly now: () => EpochMs
@@ -124,7 +122,7 @@ export class ModelService {
     const { marks, directory, now } = this.#deps
     const partition = new AudiencePartition({
       directory,
-      expiry,
+      expiry: changeExpiry,
       stops: about => marks.stops(about, now()),
       inputEnd: this.input.length,
     })

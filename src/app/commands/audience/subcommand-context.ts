@@ -47,9 +47,8 @@ export async function audienceTask<Options extends AudienceOptions>(
   const settings = await loadMergedSettings(options, io)
   const access = open(settings, io)
   const topics = topicNames(settings.topics.prefix)
-  const expiry = changeExpiry(settings.delivery.window)
   try {
-    await work({ io, access, topics, directory: audienceDirectory(settings), expiry }, options)
+    await work({ io, access, topics, directory: audienceDirectory(settings), expiry: changeExpiry }, options)
   } catch (error) {
     throw withRemedy(error)
   } finally {

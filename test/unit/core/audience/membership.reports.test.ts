@@ -48,7 +48,7 @@ describe('reports that arrive twice, late, or in another order', () => {
     ],
     [
       'an expired change arrives after its replacement',
-      '10 true, wait 6h, 20 false, ok 3 false, ok 2 true',
+      '10 true, wait 169h, 20 false, ok 3 false, ok 2 true',
       'sends true 2, sends false 3, kept, sends false 4',
     ],
     [
