@@ -6,7 +6,7 @@ import { type AudienceDirectory, absentValue } from './audience-directory.ts'
 import { identifyOf } from './identify-message.ts'
 import type { AudienceInput } from './input.ts'
 import type { IgnoredReason, InputContext, InputEffect } from './input-effect.ts'
-import { type MembershipInput, step } from './membership.ts'
+import { type Membership, type MembershipInput, step } from './membership.ts'
 import type { MemberKey } from './membership-record.ts'
 import type { Memberships } from './memberships.ts'
 import { PartitionRecords } from './restored-records.ts'
@@ -215,13 +215,18 @@ export class AudiencePartition {
   #changeOf(key: MemberKey, input: MembershipInput, { position, at, now }: InputContext) {
     const { audience: name, userId, destination } = key
     const audience = this.#deps.directory().get(name)
-    const stepped = step(this.#members.get(key), input, {
+    const before = this.#members.get(key)
+    // A deletion suppresses only messages with an earlier time. An input that was appended after
+    // the start of the deletion, for example a result, can be read before `forgotten`. The user
+    // then gets no message, unless a sync that began after the deletion has listed the user.
+    const isStopped = before !== undefined && input.kind !== 'observed' && this.#isDeleted(userId, before)
+    const stepped = step(before, input, {
       position,
       at,
       now: now(),
       absent: audience?.absent ?? absentValue('audience'),
       mark: this.#markOf(name),
-      isConnected: audience?.destinations.has(destination) ?? false,
+      isConnected: audience?.destinations.has(destination) === true && !isStopped,
       isRemoved: audience?.configured?.has(destination) === false,
       expiry: this.#deps.expiry,
     })
@@ -237,6 +242,11 @@ export class AudiencePartition {
   /** Whether the current configuration has the audience. */
   #isKnown({ audience }: { readonly audience: string }): boolean {
     return this.#deps.directory().has(audience)
+  }
+
+  /** Whether the user was deleted after the start of the newest sync that listed the user. */
+  #isDeleted(userId: string, { syncId }: Membership): boolean {
+    return this.#stopped(userId, syncBegan(syncId)) !== undefined
   }
 
   #stopped(userId: string, time: number): IgnoredReason | undefined {

@@ -93,7 +93,10 @@ export interface StepContext {
   readonly now: EpochMs
   readonly absent: JsonText
   readonly mark: AudienceWatermark
-  /** Whether the destination receives this audience according to the configuration. */
+  /**
+   * Whether the user's changes may be sent: the destination receives this audience according to the
+   * configuration, and no deletion of the user forbids it.
+   */
   readonly isConnected: boolean
   /** Whether the destination was removed from the configuration. */
   readonly isRemoved: boolean
