@@ -138,11 +138,16 @@ export class AudiencePartition {
     if (!this.#isKnown(input)) return yield ignored('unknown_audience')
     const mark = this.#markOf(audience)
     const stale = staleReason(mark, input)
-    if (stale !== undefined) return yield ignored(stale)
-    const after = afterSyncEnd(mark, input, on.position, on.at)
-    if (after === undefined) return
-    if (input.mode === 'full') yield* this.#applyToAll(audience, undefined, input, on)
-    yield this.#mark(audience, after)
+    // The position of the watermark shows that a process has read this input before, and stopped
+    // before the offset of the input was committed. At most the removal of memberships remains.
+    const isReadAgain = input.mode === 'full' && on.position <= mark.position
+    if (stale !== undefined && !isReadAgain) return yield ignored(stale)
+    if (stale === undefined) {
+      const after = afterSyncEnd(mark, input, on.position, on.at)
+      if (after === undefined) return
+      if (input.mode === 'full') yield* this.#applyToAll(audience, undefined, input, on)
+      yield this.#mark(audience, after)
+    }
     // The new watermark is written before memberships are removed. Until then, the memberships also
     // show which syncs are over and which versions were used. Afterwards, only the watermark shows
     // it. In the other order, a crash between the two writes would lose this information.

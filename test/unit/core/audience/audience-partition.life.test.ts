@@ -110,6 +110,20 @@ describe('restored from the topic', () => {
     expect(harness.take(observed('ann', 0))).toEqual([])
     expect(harness.take(outcome('ann', sync(0) + 1))).toEqual(['ann crm true'])
   })
+  it('the end of a sync that was stopped after its watermark removes the memberships, and is not stale', () => {
+    harness.take(observed('ann', 0, 'false'))
+    const records = harness.changes(observed('bob', 0, 'false'))
+    const on = { position: harness.position, at: harness.now, now: () => harness.now }
+    const before = [...harness.partition.take(ended(0), on)].slice(0, 1)
+    harness.partition = harness.created()
+    for (const effect of [...records, ...before]) {
+      if (effect.kind === 'membership' && effect.state !== undefined)
+        harness.restore(membershipKey(effect.key), toMembershipRecord(effect.state))
+      if (effect.kind === 'mark') harness.restore(watermarkKey(audience), toWatermarkRecord(effect.mark))
+    }
+    expect(harness.take(ended(0), 0)).toEqual(['bob crm gone', 'bob erp gone'])
+    expect(harness.take(ended(0), 0)).toEqual(['sync_closed'])
+  })
   it('a tombstone removes a membership or watermark', () => {
     const record = toMembershipRecord(state())
     harness.partition = harness.created()
