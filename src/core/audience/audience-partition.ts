@@ -131,6 +131,8 @@ export class AudiencePartition {
     const stopped = this.#stopped(userId, Math.min(on.at, syncBegan(input.syncId)))
     if (stopped !== undefined) return yield ignored(stopped)
     for (const destination of configured.destinations) yield* this.#change({ audience, userId, destination }, input, on)
+    // A disabled destination gets no message, but its memberships show the changes that it misses.
+    for (const destination of configured.disabled) yield* this.#change({ audience, userId, destination }, input, on)
   }
 
   *#syncEnded(input: Input<'sync_ended'>, on: InputContext): Iterable<InputEffect> {
@@ -232,6 +234,7 @@ export class AudiencePartition {
       absent: audience?.absent ?? absentValue('audience'),
       mark: this.#markOf(name),
       isConnected: audience?.destinations.has(destination) === true && !isStopped,
+      isListed: audience?.destinations.has(destination) === true || audience?.disabled.has(destination) === true,
       isRemoved: audience?.configured?.has(destination) === false,
       expiry: this.#deps.expiry,
     })

@@ -7,8 +7,8 @@ import { unconfirmedForMs } from './unconfirmed-changes.ts'
  * - `acknowledged`: the destination has the value.
  * - `in_flight`: a change is being delivered.
  * - `unknown`: a change ended without a clear result; the next sync sends the value again.
- * - `different`: the destination has another value, for example because it was disabled, or not on
- *   the audience's list, when the value changed.
+ * - `different`: the destination has another value, for example because it was disabled when the
+ *   value changed.
  */
 export const syncStatuses = ['acknowledged', 'in_flight', 'unknown', 'different'] as const
 export type SyncStatus = (typeof syncStatuses)[number]

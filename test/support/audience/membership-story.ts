@@ -25,19 +25,21 @@ export interface Told {
  * - `sweep 20/7`: sets the watermark of the audience. Syncs with an id up to 20 are closed, and a
  *   removed membership had at most the version 7. Without `/7`, it had at most the version 20.
  * - `again …`: this input has the offset of the previous one. `wait 5h`: time passes.
- * - `off`, `on`: the destination leaves or joins the list. `removed`: it is no longer configured.
+ * - `off`, `on`: the destination leaves or joins the list. `disabled`: it is on the list, but
+ *   disabled. `removed`: it is no longer configured.
  */
 export function tell(story: string, absent = 'false'): Told {
   let state: Membership | undefined
   let mark: AudienceWatermark = emptyWatermark
-  let [position, time, isConnected, isRemoved] = [0, 0, true, false]
+  let [position, time, isConnected, isListed, isRemoved] = [0, 0, true, true, false]
   const lines = story.split(',').map(text => {
     const words = text.trim().split(' ')
     const isAgain = words[0] === 'again' && words.shift() !== undefined
     const [word = '', first = '', second = ''] = words
     if (word === 'wait') time += duration(first)
-    if (word === 'on' || word === 'off') isConnected = word === 'on'
-    if (word === 'removed') [isConnected, isRemoved] = [false, true]
+    if (word === 'on' || word === 'off') [isConnected, isListed] = [word === 'on', word === 'on']
+    if (word === 'disabled') isConnected = false
+    if (word === 'removed') [isConnected, isListed, isRemoved] = [false, false, true]
     if (word === 'sweep') mark = markOf(first)
     const input = inputOf(word, first, second)
     if (input === undefined) return ''
@@ -49,6 +51,7 @@ export function tell(story: string, absent = 'false'): Told {
       absent: absent as JsonText,
       mark,
       isConnected,
+      isListed,
       isRemoved,
       expiry: changeExpiry,
     })
@@ -65,6 +68,7 @@ function inputOf(word: string, first: string, second: string): MembershipInput |
     case 'wait':
     case 'on':
     case 'off':
+    case 'disabled':
     case 'removed':
       return undefined
     case 'end':

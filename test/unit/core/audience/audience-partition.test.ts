@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals'
 import { audienceDirectory } from '../../../../src/core/audience/audience-directory.ts'
 import { changeId } from '../../../../src/core/audience/identify-message.ts'
 import type { AudienceInput } from '../../../../src/core/audience/input.ts'
+import { changeExpiry, syncStatusOf } from '../../../../src/core/audience/sync-status.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import {
@@ -136,6 +137,32 @@ describe('memberships of a removed destination', () => {
     harness.take(observed('ann', dayMinutes), dayMinutes)
     harness.take(ended(dayMinutes))
     expect(harness.partition.size().members).toBe(2)
+  })
+})
+
+describe('a disabled destination of the audience', () => {
+  const list = [{ name: audience, kind: 'audience' as const, destinations: ['crm', 'erp'] }]
+  const disabled = audienceDirectory({
+    audiences: { emitPerSecond: 1, list },
+    destinations: [destinationOf({ id: 'crm' }), destinationOf({ id: 'erp', enabled: false })],
+  })
+  /** The memberships of the disabled destination that an input changes, each with its sync status. */
+  const changed = (input: AudienceInput) =>
+    harness.changes(input).flatMap(change => {
+      if (change.kind !== 'membership' || change.key.destination !== 'erp' || change.state === undefined) return []
+      return [[change.key.userId, syncStatusOf(change.state, { now: harness.now, expiry: changeExpiry })]]
+    })
+
+  it('has the status different for each change that it misses, and gets them with the next sync', () => {
+    harness.take(observed('ann', 0))
+    harness.take({ ...outcome('ann', sync(1) + 1), destination: 'erp' } as AudienceInput)
+    harness.directory = disabled
+    expect(changed(observed('bob', 1))).toEqual([['bob', 'different']])
+    expect(changed(ended(1))).toEqual([['ann', 'different']])
+    expect(harness.take(observed('cem', 2))).toContainEqual('cem erp true')
+    harness.directory = directoryWith(['crm', 'erp'])
+    expect(harness.take(observed('bob', 2))).toContainEqual('bob erp true {"first_time_shopper":true}')
+    expect(harness.take(ended(2))).toContainEqual('ann erp false {"first_time_shopper":false}')
   })
 })
 
