@@ -104,6 +104,7 @@ async function composeListAudiences(shared: SharedDependencies): Promise<ListAud
         topic,
         reader: createReader({ kafka, clock, logger }),
         codec: await awaitSetup(() => createMembershipCodec({ registry, topic, clock }), shared),
+        clock,
       }
     : undefined
   const directory = () => live().audiences

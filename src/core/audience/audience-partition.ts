@@ -5,7 +5,7 @@ import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
 import { type AudienceDirectory, absentValue } from './audience-directory.ts'
 import { identifyOf } from './identify-message.ts'
 import type { AudienceInput } from './input.ts'
-import type { IgnoredReason, InputContext, InputEffect } from './input-effect.ts'
+import { type IgnoredReason, type InputContext, type InputEffect, visitsPerTurn } from './input-effect.ts'
 import { type Membership, type MembershipInput, step } from './membership.ts'
 import type { MemberKey } from './membership-record.ts'
 import type { Memberships } from './memberships.ts'
@@ -197,7 +197,8 @@ export class AudiencePartition {
   /**
    * Applies one input to all members of an audience at every destination, or only at the
    * destination `only`. No member may be removed from a table of memberships while the loop
-   * iterates over it. So the loop collects the removed members and deletes them afterwards.
+   * iterates over it. So the loop collects the removed members and deletes them afterwards. Yields
+   * `visited` after each `visitsPerTurn` members.
    */
   *#applyToAll(
     audience: string,
@@ -208,14 +209,19 @@ export class AudiencePartition {
     for (const [destination, table] of this.#members.of(audience)) {
       if (only !== undefined && only !== destination) continue
       const gone: string[] = []
+      let visits = 0
       for (const userId of table.users()) {
+        if (++visits % visitsPerTurn === 0) yield { kind: 'visited' }
         const change = this.#changeOf({ audience, userId, destination }, input, on)
         if (change === undefined) continue
         if (change.state === undefined) gone.push(userId)
         else table.set(userId, change.state)
         yield change
       }
-      for (const userId of gone) table.delete(userId)
+      for (const userId of gone) {
+        if (++visits % visitsPerTurn === 0) yield { kind: 'visited' }
+        table.delete(userId)
+      }
     }
   }
 

@@ -97,6 +97,7 @@ export class PartitionHarness {
 
 function shown(change: InputEffect): string {
   if (change.kind === 'ignored') return change.reason
+  if (change.kind === 'visited') return change.kind
   if (change.kind === 'mark') {
     const closed = (change.mark.closed - sync(0)) / (sync(1) - sync(0))
     return `mark ${closed} ${change.mark.floor - sync(0)}`

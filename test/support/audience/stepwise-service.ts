@@ -156,7 +156,7 @@ export class ModelService {
   *#write(input: AudienceInput, position: number, at: EpochMs): Generator<void> {
     const { now, emit } = this.#deps
     for (const change of this.#partition.take(input, { position, at, now })) {
-      if (change.kind === 'ignored') continue
+      if (change.kind === 'ignored' || change.kind === 'visited') continue
       yield
       if (change.kind === 'mark') {
         this.#topic.push([watermarkKey(change.audience), JSON.stringify(toWatermarkRecord(change.mark))])

@@ -66,7 +66,8 @@ export function audienceNamed({ directory }: AudienceTask, name: string): Audien
 
 /** The topic, reader and codec of memberships. @throws SchemaNotRegistered, RegistryUnavailable */
 export async function membershipsOf({ access, topics }: AudienceTask): Promise<MembershipSource> {
-  return { reader: access.reader, topic: topics.memberships, codec: await access.memberships() }
+  const { reader, clock } = access
+  return { reader, topic: topics.memberships, codec: await access.memberships(), clock }
 }
 
 /** The dependencies for writing audience inputs. */

@@ -80,6 +80,11 @@ describe('the end of a sync', () => {
       'ann erp gone',
     ])
   })
+  it('pauses after each 1,000 members that it visits at a destination, even if no member changes', () => {
+    for (let user = 0; user < 2_500; user++) harness.take(observed(`user-${user}`, 0))
+    const visits = Array(4).fill('visited')
+    expect(harness.take(ended(0))).toEqual([...visits, expect.stringMatching(/^mark/), ...visits])
+  })
   it('can be iterated while states change their size', () => {
     for (let user = 0; user < 500; user++) harness.take(observed(`user-${user}`, 0))
     expect(harness.take({ kind: 'reset', audience, destination: 'crm' })).toHaveLength(500)

@@ -101,6 +101,23 @@ describe('syncs', () => {
     expect(warnings(harness)).toHaveLength(1)
   })
 
+  it('other work of the process runs while the end of a sync visits the members', async () => {
+    const harness = await AudiencesHarness.started()
+    harness.write(...Array.from({ length: 2_500 }, (_, index) => observed(`user-${index}`, 1)))
+    await harness.advance(1)
+    let turns = 0
+    const { clock } = harness
+    const soon = clock.soon.bind(clock)
+    clock.soon = run => {
+      turns++
+      return soon(run)
+    }
+    harness.write(ended(1))
+    await harness.advance(1)
+    // Two turns for the end of the sync, and two for the removal of memberships.
+    expect(turns).toBe(4)
+  })
+
   it('the current configuration decides which destinations get an audience', async () => {
     const harness = await AudiencesHarness.started()
     harness.write(observed('ann', 1), ended(1))
