@@ -4,7 +4,7 @@ import { audiencesSource } from '../message/own-event.ts'
 import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
 import { type AudienceDirectory, absentValue } from './audience-directory.ts'
 import { identifyOf } from './identify-message.ts'
-import type { AudienceInput } from './input.ts'
+import type { AudienceInput, LostInput } from './input.ts'
 import { type IgnoredReason, type InputContext, type InputEffect, visitsPerTurn } from './input-effect.ts'
 import { type Membership, type MembershipInput, step } from './membership.ts'
 import type { MemberKey } from './membership-record.ts'
@@ -16,6 +16,7 @@ import {
   afterLostInput,
   afterSyncEnd,
   afterSyncStart,
+  afterUndecodedInput,
   beginsSync,
   isLostInputFatal,
   resetWatermark,
@@ -66,7 +67,7 @@ export class AudiencePartition {
    * Whether the input must be processed alone: after all earlier inputs are done, and before any
    * later one starts. Inputs that run alone change the watermark or the memberships of many users.
    */
-  isFence(input: AudienceInput, at: EpochMs): boolean {
+  isFence(input: AudienceInput | LostInput, at: EpochMs): boolean {
     switch (input.kind) {
       case 'observed':
         return (this.#isKnown(input) ? beginsSync : isLostInputFatal)(this.#markOf(input.audience), input)
@@ -74,6 +75,7 @@ export class AudiencePartition {
         return afterSyncEnd(this.#markOf(input.audience), input, 0, at) !== undefined
       case 'reset':
       case 'forgotten':
+      case 'lost':
         return true
       case 'outcome':
       case 'resend':
@@ -91,7 +93,7 @@ export class AudiencePartition {
    * yielded all changes for this destination. Inputs of one user must be processed one after the
    * other.
    */
-  take(input: AudienceInput, on: InputContext): Iterable<InputEffect> {
+  take(input: AudienceInput | LostInput, on: InputContext): Iterable<InputEffect> {
     switch (input.kind) {
       case 'observed':
         return this.#observed(input, on)
@@ -105,6 +107,8 @@ export class AudiencePartition {
         return this.#reset(input, on)
       case 'forgotten':
         return this.#forgotten(input.userId, on)
+      case 'lost':
+        return this.#lost(on)
       default:
         return assertNever(input)
     }
@@ -184,6 +188,13 @@ export class AudiencePartition {
       if (mark !== undefined) yield this.#mark(audience, mark)
       for (const destination of byDestination.keys())
         yield* this.#change({ audience, userId, destination }, { kind: 'forgotten' }, on)
+    }
+  }
+
+  *#lost(on: InputContext): Iterable<InputEffect> {
+    for (const audience of this.#deps.directory().keys()) {
+      const mark = afterUndecodedInput(this.#markOf(audience), on.position, on.at)
+      if (mark !== undefined) yield this.#mark(audience, mark)
     }
   }
 

@@ -172,7 +172,7 @@ export class AudienceModel {
         ({ input, at }) => input.kind !== 'forgotten' && this.#now - at < 20 * hour,
       )
       const input = pick(recent, a)?.input
-      if (input === undefined || input.kind === 'reset' || input.kind === 'resend') return
+      if (input === undefined || input.kind === 'reset' || input.kind === 'resend' || input.kind === 'lost') return
       this.#service.append(input)
       // This duplicate reports a result a second time. If the change is unconfirmed, the service
       // treats the report as the result of a second copy of the identify message. The value of the
@@ -224,6 +224,8 @@ export class AudienceModel {
       const [userId, destination] = [pick(this.#users, b), pick(destinations, b >> 4)]
       this.#service.append({ kind: 'resend', audience: pick(audienceCases, a).name, userId, destination })
     },
+    // A record that cannot be decoded: it may be an observation of any open sync.
+    lose: () => this.#service.append({ kind: 'lost' }),
     // The deletion begins with the suppression, and `forgotten` is appended later. Results and the
     // end of a sync can be appended between the two. This is left out if the clock of a sync was
     // ahead, because this sync seems to begin after the deletion.

@@ -1,6 +1,6 @@
 import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/audience-directory.ts'
 import { AudiencePartition } from '../../../src/core/audience/audience-partition.ts'
-import type { AudienceInput } from '../../../src/core/audience/input.ts'
+import type { AudienceInput, LostInput } from '../../../src/core/audience/input.ts'
 import type { InputEffect } from '../../../src/core/audience/input-effect.ts'
 import type { MembershipRecord } from '../../../src/core/audience/membership-record.ts'
 import type { Restored } from '../../../src/core/audience/restored-records.ts'
@@ -85,12 +85,12 @@ export class PartitionHarness {
    * text. The text of a watermark is, for example, `mark 20 7`: syncs that began up to minute 20 of
    * the test are closed, and removed memberships had at most the version `sync(0)` + 7.
    */
-  take(input: AudienceInput, minutes = 1): readonly string[] {
+  take(input: AudienceInput | LostInput, minutes = 1): readonly string[] {
     this.now = epochMs(this.now + minutes * 60_000)
     return this.changes(input).map(shown)
   }
 
-  changes(input: AudienceInput): readonly InputEffect[] {
+  changes(input: AudienceInput | LostInput): readonly InputEffect[] {
     return [...this.partition.take(input, { position: this.position++, at: this.now, now: () => this.now })]
   }
 }

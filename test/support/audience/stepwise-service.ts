@@ -1,6 +1,6 @@
 import type { AudienceDirectory } from '../../../src/core/audience/audience-directory.ts'
 import { AudiencePartition } from '../../../src/core/audience/audience-partition.ts'
-import { type AudienceInput, inputUser } from '../../../src/core/audience/input.ts'
+import { type AudienceInput, inputUser, type LostInput } from '../../../src/core/audience/input.ts'
 import {
   type MembershipRecord,
   membershipKey,
@@ -42,7 +42,7 @@ type Entry = readonly [key: string, record: string, position?: number]
  * log, the memberships topic and the last commit survive.
  */
 export class ModelService {
-  readonly input: { readonly input: AudienceInput; readonly at: EpochMs }[] = []
+  readonly input: { readonly input: AudienceInput | LostInput; readonly at: EpochMs }[] = []
   readonly #deps: Deps
   #topic: Entry[] = []
   #committed = { offset: 0, ahead: new Set<number>() }
@@ -56,7 +56,7 @@ export class ModelService {
     this.#partition = this.#restored()
   }
 
-  append(input: AudienceInput): void {
+  append(input: AudienceInput | LostInput): void {
     this.input.push({ input, at: this.#deps.now() })
   }
 
@@ -153,7 +153,7 @@ export class ModelService {
     this.#underWay.push({ offset, user: inputUser(input), isFence, writes: this.#write(input, offset, at) })
   }
 
-  *#write(input: AudienceInput, position: number, at: EpochMs): Generator<void> {
+  *#write(input: AudienceInput | LostInput, position: number, at: EpochMs): Generator<void> {
     const { now, emit } = this.#deps
     for (const change of this.#partition.take(input, { position, at, now })) {
       if (change.kind === 'ignored' || change.kind === 'visited') continue

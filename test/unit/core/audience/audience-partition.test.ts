@@ -212,6 +212,21 @@ describe('a full list whose audience was missing from the configuration for a wh
   })
 })
 
+it('an input that cannot be decoded cancels the full syncs that began before it, and no later one', () => {
+  for (const user of ['ann', 'bob']) harness.take(observed(user, 0))
+  harness.take(ended(0))
+  harness.take(observed('ann', 3))
+  expect(harness.partition.isFence({ kind: 'lost' }, harness.now)).toBe(true)
+  expect(harness.take({ kind: 'lost' })).toEqual([expect.stringMatching(/^mark/)])
+  expect(harness.take(observed('cem', 3))).toEqual(['sync_cancelled'])
+  expect(harness.take(ended(3))).toEqual(['sync_cancelled'])
+  // The lost input can be the only one of its sync in this partition.
+  expect(harness.take(ended(4))).toEqual(['sync_cancelled'])
+  expect(harness.take(observed('dee', 4, 'true', 'partial'))).toContainEqual(expect.stringMatching(/^dee crm true/))
+  expect(harness.take(observed('ann', 6))).toHaveLength(3)
+  expect(harness.take(ended(6))).toContainEqual('bob crm false')
+})
+
 describe('fences', () => {
   it.each<[string, AudienceInput, boolean]>([
     ['the first input of a full sync', observed('ann', 1), true],

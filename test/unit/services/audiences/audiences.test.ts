@@ -189,6 +189,19 @@ describe('inputs that cannot be decoded', () => {
     expect(harness.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
   })
 
+  it('one of a full sync: the sync removes nobody, because the record may have listed a user', async () => {
+    const harness = await AudiencesHarness.started()
+    harness.write(observed('ann', 0), observed('bob', 0), ended(0))
+    await harness.advance(120_000)
+    harness.log.write(harness.topics.audienceInput, Buffer.from('no input'), 'ann')
+    harness.write(observed('bob', 1), ended(1))
+    await harness.advance(1)
+    expect(names(harness)).toEqual(['crm ann true', 'crm bob true'])
+    expect(harness.count('audienceInputs{sync_ended,sync_cancelled}')).toBe(1)
+    expect(harness.count('deadLetters{-,undecodable}')).toBe(1)
+    expect(harness.committed()).toBe(harness.log.records(harness.topics.audienceInput).length)
+  })
+
   it('a schema that is not known yet pauses the partition until it is', async () => {
     const harness = await AudiencesHarness.started()
     harness.inputs.registryIsDown = true
