@@ -106,6 +106,7 @@ export function afterUndecodedInput(
   position: number,
   at: EpochMs,
 ): AudienceWatermark | undefined {
+  // One millisecond later, so that a sync that began in the millisecond `at` is cancelled too.
   const begun = syncId(versionAt(epochMs(at + 1)))
   return begun <= mark.begun ? undefined : { ...mark, begun, position }
 }

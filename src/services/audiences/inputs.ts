@@ -252,8 +252,8 @@ export class Inputs {
 
   /**
    * Dead-letters an input that cannot be decoded, so that it does not block its partition. Before
-   * that, it cancels the full syncs to which the input may belong. Otherwise the end of one of these
-   * syncs would remove the user whom the input may have listed.
+   * that, cancels the full syncs to which the input may belong: the end of one of these syncs would
+   * remove the user whom the input may have listed.
    */
   #refuse(record: LogRecord, held: OwnedAudiencePartition, detail: string): void {
     const { topic, partition, offset } = record

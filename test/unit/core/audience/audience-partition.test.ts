@@ -151,7 +151,7 @@ describe('a disabled destination of the audience', () => {
     audiences: { emitPerSecond: 1, list },
     destinations: [destinationOf({ id: 'crm' }), destinationOf({ id: 'erp', enabled: false })],
   })
-  /** The memberships of the disabled destination that an input changes, each with its sync status. */
+  /** The users whose memberships at the disabled destination change, with their sync statuses. */
   const changed = (input: AudienceInput) =>
     harness.changes(input).flatMap(change => {
       if (change.kind !== 'membership' || change.key.destination !== 'erp' || change.state === undefined) return []
