@@ -108,7 +108,6 @@ async function installation() {
         producer: watched,
         codecs: { events: events as unknown as EventCodec, inputs, memberships },
         ...{ clock: systemClock, metrics: countingMetrics(new Map()), logger: silent, topics },
-        window: durationMs(4 * 3_600_000),
         directory: () => directoryWith(['crm']),
         emitPerSecond: () => 100_000,
         stops: () => undefined,

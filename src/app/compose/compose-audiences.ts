@@ -16,7 +16,7 @@ const maxWait = durationMs(500)
  * consumer has joined its group.
  */
 export async function startAudiences(shared: SharedDependencies): Promise<StartedService> {
-  const { settings, live, lifecycle, metrics, logger, clock, topics, kafka, registry } = shared
+  const { live, lifecycle, metrics, logger, clock, topics, kafka, registry } = shared
   const consumer = createGroupConsumer(shared, {
     group: 'audiences',
     groupId: topics.audiencesGroup,
@@ -39,7 +39,6 @@ export async function startAudiences(shared: SharedDependencies): Promise<Starte
         shared,
       ),
     },
-    window: settings.delivery.window,
     directory: () => live().audiences,
     emitPerSecond: () => live().emitPerSecond,
     stops: shared.suppressions.stops,

@@ -97,17 +97,18 @@ export async function startOperator(
  * topic does not exist, and the operation does not read it.
  */
 async function composeListAudiences(shared: SharedDependencies): Promise<ListAudiences> {
-  const { settings, live, kafka, topics, existingTopics, registry, clock, logger } = shared
+  const { live, kafka, topics, existingTopics, registry, clock, logger } = shared
   const topic = topics.memberships
   const source = existingTopics.includes(topic)
     ? {
         topic,
         reader: createReader({ kafka, clock, logger }),
         codec: await awaitSetup(() => createMembershipCodec({ registry, topic, clock }), shared),
+        clock,
       }
     : undefined
   const directory = () => live().audiences
-  return createListAudiences({ source, directory, expiry: changeExpiry(settings.delivery.window), clock, logger })
+  return createListAudiences({ source, directory, expiry: changeExpiry, clock, logger })
 }
 
 /** The directory with the built console; `undefined` in a checkout where it was not built. */

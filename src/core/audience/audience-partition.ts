@@ -4,9 +4,9 @@ import { audiencesSource } from '../message/own-event.ts'
 import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
 import { type AudienceDirectory, absentValue } from './audience-directory.ts'
 import { identifyOf } from './identify-message.ts'
-import type { AudienceInput } from './input.ts'
-import type { IgnoredReason, InputContext, InputEffect } from './input-effect.ts'
-import { type MembershipInput, step } from './membership.ts'
+import type { AudienceInput, LostInput } from './input.ts'
+import { type IgnoredReason, type InputContext, type InputEffect, visitsPerTurn } from './input-effect.ts'
+import { type Membership, type MembershipInput, step } from './membership.ts'
 import type { MemberKey } from './membership-record.ts'
 import type { Memberships } from './memberships.ts'
 import { PartitionRecords } from './restored-records.ts'
@@ -16,6 +16,7 @@ import {
   afterLostInput,
   afterSyncEnd,
   afterSyncStart,
+  afterUndecodedInput,
   beginsSync,
   isLostInputFatal,
   resetWatermark,
@@ -32,7 +33,7 @@ interface Deps {
   readonly stops: (about: SuppressibleRecord) => 'user_deleted' | 'suppressed' | undefined
   /**
    * A change (an update that was sent to a destination) without a result is treated as undelivered
-   * when this time has passed since it was sent: the retry window plus one hour.
+   * when this time has passed since it was sent (see `changeExpiry`).
    */
   readonly expiry: DurationMs
   /**
@@ -66,7 +67,7 @@ export class AudiencePartition {
    * Whether the input must be processed alone: after all earlier inputs are done, and before any
    * later one starts. Inputs that run alone change the watermark or the memberships of many users.
    */
-  isFence(input: AudienceInput, at: EpochMs): boolean {
+  isFence(input: AudienceInput | LostInput, at: EpochMs): boolean {
     switch (input.kind) {
       case 'observed':
         return (this.#isKnown(input) ? beginsSync : isLostInputFatal)(this.#markOf(input.audience), input)
@@ -74,6 +75,7 @@ export class AudiencePartition {
         return afterSyncEnd(this.#markOf(input.audience), input, 0, at) !== undefined
       case 'reset':
       case 'forgotten':
+      case 'lost':
         return true
       case 'outcome':
       case 'resend':
@@ -91,7 +93,7 @@ export class AudiencePartition {
    * yielded all changes for this destination. Inputs of one user must be processed one after the
    * other.
    */
-  take(input: AudienceInput, on: InputContext): Iterable<InputEffect> {
+  take(input: AudienceInput | LostInput, on: InputContext): Iterable<InputEffect> {
     switch (input.kind) {
       case 'observed':
         return this.#observed(input, on)
@@ -105,6 +107,8 @@ export class AudiencePartition {
         return this.#reset(input, on)
       case 'forgotten':
         return this.#forgotten(input.userId, on)
+      case 'lost':
+        return this.#lost(on)
       default:
         return assertNever(input)
     }
@@ -131,6 +135,8 @@ export class AudiencePartition {
     const stopped = this.#stopped(userId, Math.min(on.at, syncBegan(input.syncId)))
     if (stopped !== undefined) return yield ignored(stopped)
     for (const destination of configured.destinations) yield* this.#change({ audience, userId, destination }, input, on)
+    // A disabled destination gets no message, but its memberships show the changes that it misses.
+    for (const destination of configured.disabled) yield* this.#change({ audience, userId, destination }, input, on)
   }
 
   *#syncEnded(input: Input<'sync_ended'>, on: InputContext): Iterable<InputEffect> {
@@ -138,11 +144,16 @@ export class AudiencePartition {
     if (!this.#isKnown(input)) return yield ignored('unknown_audience')
     const mark = this.#markOf(audience)
     const stale = staleReason(mark, input)
-    if (stale !== undefined) return yield ignored(stale)
-    const after = afterSyncEnd(mark, input, on.position, on.at)
-    if (after === undefined) return
-    if (input.mode === 'full') yield* this.#applyToAll(audience, undefined, input, on)
-    yield this.#mark(audience, after)
+    // The position of the watermark shows that a process has read this input before, and stopped
+    // before the offset of the input was committed. At most the removal of memberships remains.
+    const isReadAgain = input.mode === 'full' && on.position <= mark.position
+    if (stale !== undefined && !isReadAgain) return yield ignored(stale)
+    if (stale === undefined) {
+      const after = afterSyncEnd(mark, input, on.position, on.at)
+      if (after === undefined) return
+      if (input.mode === 'full') yield* this.#applyToAll(audience, undefined, input, on)
+      yield this.#mark(audience, after)
+    }
     // The new watermark is written before memberships are removed. Until then, the memberships also
     // show which syncs are over and which versions were used. Afterwards, only the watermark shows
     // it. In the other order, a crash between the two writes would lose this information.
@@ -180,6 +191,13 @@ export class AudiencePartition {
     }
   }
 
+  *#lost(on: InputContext): Iterable<InputEffect> {
+    for (const audience of this.#deps.directory().keys()) {
+      const mark = afterUndecodedInput(this.#markOf(audience), on.position, on.at)
+      if (mark !== undefined) yield this.#mark(audience, mark)
+    }
+  }
+
   *#change(key: MemberKey, input: MembershipInput, on: InputContext): Iterable<InputEffect> {
     const change = this.#changeOf(key, input, on)
     if (change === undefined) return
@@ -190,7 +208,8 @@ export class AudiencePartition {
   /**
    * Applies one input to all members of an audience at every destination, or only at the
    * destination `only`. No member may be removed from a table of memberships while the loop
-   * iterates over it. So the loop collects the removed members and deletes them afterwards.
+   * iterates over it. So the loop collects the removed members and deletes them afterwards. Yields
+   * `visited` after each `visitsPerTurn` members.
    */
   *#applyToAll(
     audience: string,
@@ -201,27 +220,38 @@ export class AudiencePartition {
     for (const [destination, table] of this.#members.of(audience)) {
       if (only !== undefined && only !== destination) continue
       const gone: string[] = []
+      let visits = 0
       for (const userId of table.users()) {
+        if (++visits % visitsPerTurn === 0) yield { kind: 'visited' }
         const change = this.#changeOf({ audience, userId, destination }, input, on)
         if (change === undefined) continue
         if (change.state === undefined) gone.push(userId)
         else table.set(userId, change.state)
         yield change
       }
-      for (const userId of gone) table.delete(userId)
+      for (const userId of gone) {
+        if (++visits % visitsPerTurn === 0) yield { kind: 'visited' }
+        table.delete(userId)
+      }
     }
   }
 
   #changeOf(key: MemberKey, input: MembershipInput, { position, at, now }: InputContext) {
     const { audience: name, userId, destination } = key
     const audience = this.#deps.directory().get(name)
-    const stepped = step(this.#members.get(key), input, {
+    const before = this.#members.get(key)
+    // A deletion suppresses only messages with an earlier time. An input that was appended after
+    // the start of the deletion, for example a result, can be read before `forgotten`. The user
+    // then gets no message, unless a sync that began after the deletion has listed the user.
+    const isStopped = before !== undefined && input.kind !== 'observed' && this.#isDeleted(userId, before)
+    const stepped = step(before, input, {
       position,
       at,
       now: now(),
       absent: audience?.absent ?? absentValue('audience'),
       mark: this.#markOf(name),
-      isConnected: audience?.destinations.has(destination) ?? false,
+      isConnected: audience?.destinations.has(destination) === true && !isStopped,
+      isListed: audience?.destinations.has(destination) === true || audience?.disabled.has(destination) === true,
       isRemoved: audience?.configured?.has(destination) === false,
       expiry: this.#deps.expiry,
     })
@@ -237,6 +267,11 @@ export class AudiencePartition {
   /** Whether the current configuration has the audience. */
   #isKnown({ audience }: { readonly audience: string }): boolean {
     return this.#deps.directory().has(audience)
+  }
+
+  /** Whether the user was deleted after the start of the newest sync that listed the user. */
+  #isDeleted(userId: string, { syncId }: Membership): boolean {
+    return this.#stopped(userId, syncBegan(syncId)) !== undefined
   }
 
   #stopped(userId: string, time: number): IgnoredReason | undefined {

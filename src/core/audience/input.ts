@@ -36,6 +36,14 @@ export type AudienceInput =
   /** The user was deleted. All memberships of the user are removed. */
   | { readonly kind: 'forgotten'; readonly userId: string }
 
+/**
+ * Stands for a record of the audience input topic, or a batch of them, that cannot be decoded. It
+ * may have been an observation of any audience.
+ */
+export interface LostInput {
+  readonly kind: 'lost'
+}
+
 /** The result of a membership update at one destination. The dispatcher writes this input. */
 export interface OutcomeInput {
   readonly kind: 'outcome'
@@ -157,4 +165,5 @@ function isJson(value: string | number): boolean {
  * The user that an input is about, which is the record's key. `undefined` when the input is about a
  * whole audience.
  */
-export const inputUser = (input: AudienceInput): string | undefined => ('userId' in input ? input.userId : undefined)
+export const inputUser = (input: AudienceInput | LostInput): string | undefined =>
+  'userId' in input ? input.userId : undefined

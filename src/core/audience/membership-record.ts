@@ -1,3 +1,4 @@
+import { tooLongUserId } from '../message/identifiers.ts'
 import { parseField } from '../message/json.ts'
 import type { JsonText } from '../message/json-text.ts'
 import type { LogRecord } from '../ports.ts'
@@ -26,7 +27,11 @@ export const membershipKey = ({ audience, userId, destination }: MemberKey): str
  */
 export const watermarkKey = (audience: string): string => JSON.stringify([audience])
 
-/** Parses the key of a membership or a watermark. `undefined` for any other text. */
+/**
+ * Parses the key of a membership or a watermark. `undefined` for any other text, and for a user id
+ * that is longer than Hookline accepts: only another program can have written it, and
+ * `PackedMemberships` cannot store it.
+ */
 export function parseMembershipKey(key: string): MemberKey | { readonly audience: string } | undefined {
   const read = parseField(key, 'key')
   if (read.kind === 'rejected' || !Array.isArray(read.value)) return undefined
@@ -34,7 +39,8 @@ export function parseMembershipKey(key: string): MemberKey | { readonly audience
   const [audience, userId, destination] = names
   if (typeof audience !== 'string' || names.length > 3) return undefined
   if (userId === undefined && destination === undefined) return { audience }
-  return typeof userId === 'string' && typeof destination === 'string' ? { audience, userId, destination } : undefined
+  if (typeof userId !== 'string' || typeof destination !== 'string') return undefined
+  return tooLongUserId(userId) === undefined ? { audience, userId, destination } : undefined
 }
 
 /**

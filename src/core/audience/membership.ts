@@ -93,8 +93,13 @@ export interface StepContext {
   readonly now: EpochMs
   readonly absent: JsonText
   readonly mark: AudienceWatermark
-  /** Whether the destination receives this audience according to the configuration. */
+  /**
+   * Whether the user's changes may be sent: the destination receives this audience according to the
+   * configuration, and no deletion of the user forbids it.
+   */
   readonly isConnected: boolean
+  /** Whether the audience has the destination on its list, even if the destination is disabled. */
+  readonly isListed: boolean
   /** Whether the destination was removed from the configuration. */
   readonly isRemoved: boolean
   /**
@@ -184,7 +189,7 @@ function transitionOf(state: Membership, input: MembershipInput, on: StepContext
       return { state: { ...withExpiredChange(state, on), desired: value, syncId: named }, send: true }
     }
     case 'sync_ended': {
-      if (input.syncId <= state.syncId || !on.isConnected) return { state, send: false }
+      if (input.syncId <= state.syncId || !on.isListed) return { state, send: false }
       const still = withExpiredChange(state, on)
       return { state: still.desired === on.absent ? still : { ...still, desired: on.absent }, send: true }
     }

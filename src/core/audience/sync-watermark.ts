@@ -1,4 +1,4 @@
-import { type DurationMs, durationMs, type EpochMs } from '../time.ts'
+import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
 import { clampedToNow, idsPerMs, isDayBefore, type SyncId, syncId, versionAt } from './sync-id.ts'
 
 /**
@@ -17,7 +17,8 @@ export type SyncMode = (typeof syncModes)[number]
 export interface AudienceWatermark {
   /**
    * The id of the newest full sync of which an input was read. It is this id plus 1 if an input of
-   * the sync was ignored, which cancels the sync (see `afterLostInput`).
+   * the sync was ignored, which cancels the sync (see `afterLostInput`). It is the id for the time
+   * of an input that could not be decoded, if this id is larger (see `afterUndecodedInput`).
    */
   readonly begun: SyncId
   /**
@@ -46,7 +47,8 @@ export interface SyncPart {
 /**
  * Why an observation or the end of a sync is ignored.
  * - `sync_closed`: the sync is closed.
- * - `sync_cancelled`: a newer full sync has begun, or an earlier input of the sync was ignored.
+ * - `sync_cancelled`: a newer full sync has begun, or an earlier input of the sync was ignored, or
+ *   may have been one that could not be decoded.
  */
 export const staleReasons = ['sync_closed', 'sync_cancelled'] as const
 export type StaleReason = (typeof staleReasons)[number]
@@ -93,6 +95,21 @@ export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position
   begun: syncId(sync.syncId + 1),
   position,
 })
+
+/**
+ * Returns the watermark that cancels all full syncs that began before `at`. At this time, Kafka
+ * appended an input that could not be decoded. The input may have listed a user in one of these
+ * syncs. `undefined` when the syncs are cancelled already.
+ */
+export function afterUndecodedInput(
+  mark: AudienceWatermark,
+  position: number,
+  at: EpochMs,
+): AudienceWatermark | undefined {
+  // One millisecond later, so that a sync that began in the millisecond `at` is cancelled too.
+  const begun = syncId(versionAt(epochMs(at + 1)))
+  return begun <= mark.begun ? undefined : { ...mark, begun, position }
+}
 
 /**
  * How long inputs of a sync are accepted after the sync began: 7 days, the retention of the

@@ -26,7 +26,7 @@ export interface UnconfirmedChanges {
  * is more than 7 days behind, it could still deliver a message of the change later. Hookline does
  * not handle this case.
  */
-const unconfirmedForMs: DurationMs = durationMs(7 * 24 * 3_600_000)
+export const unconfirmedForMs: DurationMs = durationMs(7 * 24 * 3_600_000)
 const highestBit = 31
 
 /** Notes that the last change is unconfirmed: it may or may not have arrived. */

@@ -15,7 +15,7 @@ import type {
   PartitionReader,
   ValueCodec,
 } from '../../core/ports.ts'
-import type { DurationMs, EpochMs } from '../../core/time.ts'
+import type { EpochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import type { OwnershipGate } from '../partitions/ownership-gate.ts'
@@ -69,7 +69,6 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
   const updates = createUpdatePacer(clock, deps.emitPerSecond)
   const writeChanges = createWriteChanges({ ...deps, ...codecs, writes, updates })
   const inputs = new Inputs({ ...deps, codec: codecs.inputs, writeChanges, writes, gate })
-  const expiry = changeExpiry(deps.window)
   const log = createMembershipsReader({ ...deps, codec: codecs.memberships, topic: topics.memberships })
   const readTail = createReadTail({
     ...deps,
@@ -80,7 +79,7 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
     ...deps,
     log,
     newPartition: inputEnd =>
-      new AudiencePartition({ directory, expiry, inputEnd, stops: about => stops(about, clock.now()) }),
+      new AudiencePartition({ directory, expiry: changeExpiry, inputEnd, stops: about => stops(about, clock.now()) }),
   })
 
   return {
@@ -115,8 +114,6 @@ export interface AudiencesDeps {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly topics: TopicNames
-  /** The retry window: how long the dispatcher tries to deliver an event, in ms. */
-  readonly window: DurationMs
   /** Returns the audiences of the current configuration. */
   readonly directory: () => AudienceDirectory
   readonly emitPerSecond: () => number

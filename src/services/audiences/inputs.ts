@@ -1,6 +1,6 @@
 import type { AudienceDirectory } from '../../core/audience/audience-directory.ts'
 import type { AudiencePartition } from '../../core/audience/audience-partition.ts'
-import { type AudienceInput, inputUser } from '../../core/audience/input.ts'
+import { type AudienceInput, inputUser, type LostInput } from '../../core/audience/input.ts'
 import type { IgnoredReason } from '../../core/audience/input-effect.ts'
 import { InputScheduler, type QueuedInput } from '../../core/audience/input-scheduler.ts'
 import { parseMembershipKey, type ReadRecord } from '../../core/audience/membership-record.ts'
@@ -77,11 +77,11 @@ class FoundRecord implements QueuedInput {
 /** An input from its admission until it is done. */
 class OpenInput implements QueuedInput {
   readonly record: LogRecord
-  readonly input: AudienceInput
+  readonly input: AudienceInput | LostInput
   readonly user: string | undefined
   readonly #state: AudiencePartition
 
-  constructor(record: LogRecord, input: AudienceInput, state: AudiencePartition) {
+  constructor(record: LogRecord, input: AudienceInput | LostInput, state: AudiencePartition) {
     this.record = record
     this.input = input
     this.user = inputUser(input)
@@ -202,11 +202,12 @@ export class Inputs {
 
   /**
    * Starts the trace of an input. An input of the kind `outcome` gets no trace: with it the
-   * dispatcher reports the result of a delivery, and that delivery has a trace.
+   * dispatcher reports the result of a delivery, and that delivery has a trace. A record that
+   * cannot be decoded gets no trace either.
    */
   #traceOf({ record, input }: OpenInput): InputTrace | undefined {
     const { tracer, topics } = this.#deps
-    if (tracer === undefined || input.kind === 'outcome') return undefined
+    if (tracer === undefined || input.kind === 'outcome' || input.kind === 'lost') return undefined
     return traceInput(tracer, { record, input, eventsTopic: topics.events })
   }
 
@@ -225,10 +226,12 @@ export class Inputs {
     { order, processor }: OwnedAudiencePartition,
     result: 'changed' | 'unchanged' | IgnoredReason,
   ): void {
-    this.#deps.metrics.audienceInputs.inc({ kind: open.input.kind, result })
-    this.#logStaleSync(open, result)
+    const { input, record } = open
     order.done(open)
-    processor.done(open.record)
+    if (input.kind === 'lost') return this.#deadLetter(record, processor)
+    this.#deps.metrics.audienceInputs.inc({ kind: input.kind, result })
+    this.#logStaleSync(open, result)
+    processor.done(record)
   }
 
   /**
@@ -247,14 +250,23 @@ export class Inputs {
     )
   }
 
-  /** Dead-letters an input that cannot be decoded, so that it does not block its partition. */
-  #refuse(record: LogRecord, { processor }: OwnedAudiencePartition, detail: string): void {
-    const { writes, metrics, logger } = this.#deps
+  /**
+   * Dead-letters an input that cannot be decoded, so that it does not block its partition. Before
+   * that, cancels the full syncs to which the input may belong: the end of one of these syncs would
+   * remove the user whom the input may have listed.
+   */
+  #refuse(record: LogRecord, held: OwnedAudiencePartition, detail: string): void {
     const { topic, partition, offset } = record
-    logger.warn(
+    this.#deps.logger.warn(
       { topic, partition, offset, detail },
-      'record of the audience input topic cannot be decoded (see detail), so hookline does not apply it, and writes it to the dead-letter topic: list it with `hookline dead-letters --destination -`',
+      'record of the audience input topic cannot be decoded (see detail), so hookline does not apply it, and writes it to the dead-letter topic: list it with `hookline dead-letters --destination -`; the record may be a part of a list, so full syncs that began before it remove no user of this partition: sync these lists again',
     )
+    held.order.add(new OpenInput(record, { kind: 'lost' }, held.state))
+    this.startReady(held)
+  }
+
+  #deadLetter(record: LogRecord, processor: PartitionProcessor): void {
+    const { writes, metrics } = this.#deps
     void writes.deadLetter(record, { reason: 'undecodable' }, processor).then(written => {
       if (!written) return
       metrics.audienceInputs.inc({ kind: '-', result: 'undecodable' })

@@ -11,7 +11,7 @@ import {
 import { Semaphore } from '../../core/collections/semaphore.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
-import type { EventCodec, OutgoingRecord, ValueCodec } from '../../core/ports.ts'
+import type { Clock, EventCodec, OutgoingRecord, ValueCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { traceHeaders } from '../../core/trace/context.ts'
 import type { OwnershipGate } from '../partitions/ownership-gate.ts'
@@ -33,6 +33,7 @@ interface Deps {
   readonly events: EventCodec
   readonly memberships: ValueCodec<MembershipRecord>
   readonly topics: Pick<TopicNames, 'events' | 'memberships'>
+  readonly clock: Pick<Clock, 'soon'>
   readonly metrics: Metrics
 }
 
@@ -44,6 +45,8 @@ type MembershipChange = Extract<InputEffect, { kind: 'membership' }>
  *   new membership when Kafka has acknowledged this message.
  * - A watermark, with which the service ignores late inputs of old syncs: writes it when all
  *   changes before it are acknowledged, and before any change after it.
+ *
+ * At the effect `visited`, other work of the process runs before the next step.
  *
  * Resolves with true when Kafka has acknowledged all records. Resolves with false when the
  * partition is revoked; no further records are written then.
@@ -62,6 +65,7 @@ export function createWriteChanges({
   events,
   memberships,
   topics,
+  clock,
   metrics,
 }: Deps): WriteChanges {
   const recordOf = (processor: PartitionProcessor, key: string, value: MembershipRecord | number): OutgoingRecord => ({
@@ -115,7 +119,8 @@ export function createWriteChanges({
     }
     for (let next = first; !next.done; next = others.next()) {
       const { value } = next
-      if (value.kind === 'ignored') continue
+      if (value.kind === 'visited') await new Promise<void>(resolve => void clock.soon(resolve))
+      if (value.kind === 'visited' || value.kind === 'ignored') continue
       if (value.kind === 'membership' && value.identify !== undefined) await updates.turn(processor)
       if (value.kind === 'mark') await inFlight.drained()
       await inFlight.acquire()

@@ -1,3 +1,4 @@
+import { visitsPerTurn } from '../../core/audience/input-effect.ts'
 import type { Membership } from '../../core/audience/membership.ts'
 import {
   fromMembershipRecord,
@@ -8,13 +9,14 @@ import {
 } from '../../core/audience/membership-record.ts'
 import { Memberships } from '../../core/audience/memberships.ts'
 import type { AudienceWatermark } from '../../core/audience/sync-watermark.ts'
-import type { LogRecord, TopicReader, ValueCodec } from '../../core/ports.ts'
+import type { Clock, LogRecord, TopicReader, ValueCodec } from '../../core/ports.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 
 export interface MembershipSource {
   readonly reader: TopicReader
   readonly topic: string
   readonly codec: ValueCodec<MembershipRecord>
+  readonly clock: Pick<Clock, 'soon'>
 }
 
 export interface MembershipVisitor {
@@ -40,13 +42,13 @@ export async function visitMemberships(source: MembershipSource, visitor: Member
   let kept = new KeptPartition()
   await readRecords(source, isWanted, async (about, record, partition) => {
     if (current !== undefined && partition !== current) {
-      await kept.handOver(visitor)
+      await kept.handOver(visitor, source.clock)
       kept = new KeptPartition()
     }
     current = partition
     kept.put(about, record)
   })
-  await kept.handOver(visitor)
+  await kept.handOver(visitor, source.clock)
 }
 
 type About = MemberKey | { readonly audience: string }
@@ -85,13 +87,19 @@ class KeptPartition {
     else this.#putMark(about.audience, record && fromWatermarkRecord(record))
   }
 
-  async handOver({ onMembership, onMark }: MembershipVisitor): Promise<void> {
+  /**
+   * Passes all memberships to the visitor. After each `visitsPerTurn` of them, other work of the
+   * process runs.
+   */
+  async handOver({ onMembership, onMark }: MembershipVisitor, clock: Pick<Clock, 'soon'>): Promise<void> {
+    let visits = 0
     for (const [audience, mark] of this.#marks) onMark?.(audience, mark)
     for (const [audience, byDestination] of this.#members.all())
       for (const [destination, table] of byDestination)
         for (const userId of table.users()) {
           const visited = onMembership({ audience, userId, destination }, table.get(userId) as Membership)
           if (visited !== undefined) await visited
+          if (++visits % visitsPerTurn === 0) await new Promise<void>(resolve => void clock.soon(resolve))
         }
   }
 

@@ -1,8 +1,8 @@
-import type { AudienceInput } from '../../../src/core/audience/input.ts'
+import type { AudienceInput, LostInput } from '../../../src/core/audience/input.ts'
 import { syncBegan } from '../../../src/core/audience/sync-id.ts'
 import type { EpochMs } from '../../../src/core/time.ts'
 
-export type InputLog = readonly { readonly input: AudienceInput; readonly at: EpochMs }[]
+export type InputLog = readonly { readonly input: AudienceInput | LostInput; readonly at: EpochMs }[]
 
 const weekOfIds = 7 * 24 * 3_600_000 * 1024
 const dayOfIds = 24 * 3_600_000 * 1024
@@ -11,19 +11,22 @@ const dayOfIds = 24 * 3_600_000 * 1024
  * Computes the expected value of each user in each audience from a log of inputs: the value in the
  * newest sync that has the user. The keys of the result are `<audience>/<user>`. The result leaves
  * out users outside the audience: those who were deleted, and those whose newest sync is older than
- * a full sync that has ended. `deletedAt` has the time of each user's last deletion.
+ * a full sync that has ended. `deletedAt` has the time of each user's last deletion. An input that
+ * cannot be decoded cancels all full syncs that began before it.
  */
 export function truthOf(log: InputLog, deletedAt: ReadonlyMap<string, EpochMs>): ReadonlyMap<string, string> {
   const said = new Map<string, { readonly value: string; readonly sync: number }>()
   const newest = new Map<string, number>()
   const over = new Map<string, number>()
+  let lost = 0
   for (const { input, at } of log) {
     if (input.kind === 'forgotten')
       for (const key of said.keys()) if (key.endsWith(`/${input.userId}`)) said.delete(key)
+    if (input.kind === 'lost') lost = Math.max(lost, (at + 1) * 1024)
     if (input.kind !== 'observed' && input.kind !== 'sync_ended') continue
     const { audience, syncId: sync, mode } = input
     const closed = over.get(audience) ?? 0
-    if (sync <= closed || (mode === 'full' && sync < (newest.get(audience) ?? 0))) continue
+    if (sync <= closed || (mode === 'full' && sync < Math.max(lost, newest.get(audience) ?? 0))) continue
     if (input.kind === 'observed') {
       if (mode === 'full') newest.set(audience, sync)
       const key = `${audience}/${input.userId}`

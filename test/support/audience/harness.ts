@@ -12,7 +12,7 @@ import type {
   PartitionReader,
   RecordHeaders,
 } from '../../../src/core/ports.ts'
-import { type DurationMs, durationMs } from '../../../src/core/time.ts'
+import type { DurationMs } from '../../../src/core/time.ts'
 import { topicNames } from '../../../src/core/topics.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
 import { type AudiencesService, createAudiencesService } from '../../../src/services/audiences/audiences.ts'
@@ -178,7 +178,6 @@ export class AudiencesHarness {
       metrics: countingMetrics(this.counts),
       logger: this.#logger,
       topics: this.topics,
-      window: durationMs(4 * 3_600_000),
       directory: () => this.#directory(),
       emitPerSecond: () => this.emitPerSecond,
       stops: (about, now) => this.marks.stops(about, now),

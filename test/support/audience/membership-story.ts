@@ -1,9 +1,10 @@
 import { expect, it } from '@jest/globals'
 import { type Membership, type MembershipInput, step } from '../../../src/core/audience/membership.ts'
 import { syncId } from '../../../src/core/audience/sync-id.ts'
+import { changeExpiry } from '../../../src/core/audience/sync-status.ts'
 import { type AudienceWatermark, emptyWatermark } from '../../../src/core/audience/sync-watermark.ts'
 import type { JsonText } from '../../../src/core/message/json-text.ts'
-import { durationMs, epochMs } from '../../../src/core/time.ts'
+import { epochMs } from '../../../src/core/time.ts'
 import { duration } from '../builders.ts'
 
 /**
@@ -24,19 +25,21 @@ export interface Told {
  * - `sweep 20/7`: sets the watermark of the audience. Syncs with an id up to 20 are closed, and a
  *   removed membership had at most the version 7. Without `/7`, it had at most the version 20.
  * - `again …`: this input has the offset of the previous one. `wait 5h`: time passes.
- * - `off`, `on`: the destination leaves or joins the list. `removed`: it is no longer configured.
+ * - `off`, `on`: the destination leaves or joins the list. `disabled`: it is on the list, but
+ *   disabled. `removed`: it is no longer configured.
  */
 export function tell(story: string, absent = 'false'): Told {
   let state: Membership | undefined
   let mark: AudienceWatermark = emptyWatermark
-  let [position, time, isConnected, isRemoved] = [0, 0, true, false]
+  let [position, time, isConnected, isListed, isRemoved] = [0, 0, true, true, false]
   const lines = story.split(',').map(text => {
     const words = text.trim().split(' ')
     const isAgain = words[0] === 'again' && words.shift() !== undefined
     const [word = '', first = '', second = ''] = words
     if (word === 'wait') time += duration(first)
-    if (word === 'on' || word === 'off') isConnected = word === 'on'
-    if (word === 'removed') [isConnected, isRemoved] = [false, true]
+    if (word === 'on' || word === 'off') [isConnected, isListed] = [word === 'on', word === 'on']
+    if (word === 'disabled') isConnected = false
+    if (word === 'removed') [isConnected, isListed, isRemoved] = [false, false, true]
     if (word === 'sweep') mark = markOf(first)
     const input = inputOf(word, first, second)
     if (input === undefined) return ''
@@ -48,8 +51,9 @@ export function tell(story: string, absent = 'false'): Told {
       absent: absent as JsonText,
       mark,
       isConnected,
+      isListed,
       isRemoved,
-      expiry: durationMs(5 * 3_600_000),
+      expiry: changeExpiry,
     })
     if (result.kind === 'unchanged') return '-'
     state = result.kind === 'changed' ? result.state : undefined
@@ -64,6 +68,7 @@ function inputOf(word: string, first: string, second: string): MembershipInput |
     case 'wait':
     case 'on':
     case 'off':
+    case 'disabled':
     case 'removed':
       return undefined
     case 'end':

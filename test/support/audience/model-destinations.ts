@@ -3,13 +3,19 @@ import type { SuppressionIndex } from '../../../src/core/deletion/suppressions.t
 import type { Event } from '../../../src/core/message/event.ts'
 import type { EpochMs } from '../../../src/core/time.ts'
 import { type DeliveryResult, reportOf } from '../../../src/services/dispatcher/origin-report.ts'
-import { expiry } from './stepwise-service.ts'
 
 /** What can happen to a copy of an event between the events topic and its destination. */
 export const fates = [
   ...['arrives', 'arrives_twice_reported', 'arrives_unreported', 'times_out', 'given_up', 'doubles', 'vanishes'],
 ] as const
 export type Fate = (typeof fates)[number]
+
+/**
+ * Maximum age of a copy, in ms: 7 days, the retention of the events topic. Until this age, a copy
+ * may wait for its first attempt. So the age of a change is a cause to send it again only after
+ * this time.
+ */
+const maxCopyAge = 7 * 24 * 3_600_000
 
 interface Sent {
   readonly version: number
@@ -178,7 +184,7 @@ export class ModelDestinations {
     const sendings = this.#sendingsOf(keyOf(copy))
     const sent = sendings.sent.find(({ version }) => version === report.input.version)
     if (sent !== undefined) {
-      const isLate = sent.isFailed || this.#now() - sent.at > expiry
+      const isLate = sent.isFailed || this.#now() - sent.at > maxCopyAge
       if (end !== 'delivered' || isLate) sendings.causes++
       if (end === 'delivered') sent.isDelivered = true
       else sent.isFailed = true
@@ -191,7 +197,7 @@ export class ModelDestinations {
     const value = valueIn(event)
     const last = sendings.sent.at(-1)
     if (value === (last?.value ?? absentOf(key))) {
-      const isLapsed = last !== undefined && !last.isDelivered && this.#now() - last.at > expiry
+      const isLapsed = last !== undefined && !last.isDelivered && this.#now() - last.at > maxCopyAge
       if (isLapsed) sendings.causes++
       sendings.repetitions++
       if (sendings.repetitions > sendings.causes) throw new Error(`sent without a change: ${key} ${value}`)

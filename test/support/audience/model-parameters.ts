@@ -40,6 +40,7 @@ export const commandWeights = {
   reset: 1,
   resend: 2,
   forget: 1,
+  lose: 1,
 } as const
 export type CommandName = keyof typeof commandWeights
 export const rareCommands: ReadonlySet<CommandName> = new Set(['leap', 'connect', 'reset', 'forget'] as const)

@@ -1,8 +1,9 @@
 import { absentValue } from '../../../src/core/audience/audience-directory.ts'
 import { membershipKey, parseMembershipKey } from '../../../src/core/audience/membership-record.ts'
-import { newSyncId } from '../../../src/core/audience/sync-id.ts'
+import { newSyncId, syncBegan } from '../../../src/core/audience/sync-id.ts'
 import type { SyncPart } from '../../../src/core/audience/sync-watermark.ts'
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
+import type { Event } from '../../../src/core/message/event.ts'
 import type { JsonText } from '../../../src/core/message/json-text.ts'
 import { type EpochMs, epochMs } from '../../../src/core/time.ts'
 import { start } from '../builders.ts'
@@ -62,6 +63,7 @@ export class AudienceModel {
       emit: event => {
         if (!this.#directory.get(event.origin?.id ?? '')?.destinations.has(event.destinationId ?? ''))
           throw new Error(`sent to ${event.destinationId}, which is not on the list of ${event.origin?.id}`)
+        this.#checkDeleted(event)
         this.#receivers.take(event)
       },
     })
@@ -170,7 +172,7 @@ export class AudienceModel {
         ({ input, at }) => input.kind !== 'forgotten' && this.#now - at < 20 * hour,
       )
       const input = pick(recent, a)?.input
-      if (input === undefined || input.kind === 'reset' || input.kind === 'resend') return
+      if (input === undefined || input.kind === 'reset' || input.kind === 'resend' || input.kind === 'lost') return
       this.#service.append(input)
       // This duplicate reports a result a second time. If the change is unconfirmed, the service
       // treats the report as the result of a second copy of the identify message. The value of the
@@ -222,13 +224,47 @@ export class AudienceModel {
       const [userId, destination] = [pick(this.#users, b), pick(destinations, b >> 4)]
       this.#service.append({ kind: 'resend', audience: pick(audienceCases, a).name, userId, destination })
     },
-    forget: a => {
+    // A record that cannot be decoded: it may be an observation of any open sync.
+    lose: () => this.#service.append({ kind: 'lost' }),
+    // The deletion begins with the suppression, and `forgotten` is appended later. Results and the
+    // end of a sync can be appended between the two. This is left out if the clock of a sync was
+    // ahead, because this sync seems to begin after the deletion.
+    forget: (a, b) => {
       const userId = pick(this.#users, a)
-      this.#deletedAt.set(userId, this.#now)
-      this.#marks.apply(userId, [{ source: undefined, deletedAt: this.#now, isSuppressed: false }])
+      const deletedAt = this.#now
+      this.#deletedAt.set(userId, deletedAt)
+      this.#marks.apply(userId, [{ source: undefined, deletedAt, isSuppressed: false }])
+      this.pass(1)
+      if (!this.#isListedAfter(deletedAt, userId)) {
+        for (let copy = 0; copy < 4; copy++) this.#receivers.happen(pick(fates, b + copy), b >> copy)
+        if (b % 3 === 0) this.#commands.end(b >> 4, 0)
+        this.pass(1)
+      }
       this.#receivers.forget(userId)
       this.#service.append({ kind: 'forgotten', userId })
     },
+  }
+
+  /**
+   * Throws if a message that no suppression stops is sent to a deleted user, and no sync that began
+   * after the deletion has listed the user.
+   */
+  #checkDeleted({ message, receivedAt, origin }: Event): void {
+    const { userId = '' } = message
+    const deletedAt = this.#deletedAt.get(userId)
+    if (deletedAt === undefined || receivedAt <= deletedAt) return
+    if (!this.#isListedAfter(deletedAt, userId, origin?.id)) throw new Error(`sent to the deleted user ${userId}`)
+  }
+
+  /** Whether a sync that began after this time has listed the user, in any or in one audience. */
+  #isListedAfter(time: EpochMs, userId: string, audience?: string): boolean {
+    return this.#service.input.some(
+      ({ input }) =>
+        input.kind === 'observed' &&
+        input.userId === userId &&
+        (audience === undefined || input.audience === audience) &&
+        syncBegan(input.syncId) > time,
+    )
   }
 
   #readAll(): void {

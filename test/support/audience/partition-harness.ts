@@ -1,15 +1,16 @@
 import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/audience-directory.ts'
 import { AudiencePartition } from '../../../src/core/audience/audience-partition.ts'
-import type { AudienceInput } from '../../../src/core/audience/input.ts'
+import type { AudienceInput, LostInput } from '../../../src/core/audience/input.ts'
 import type { InputEffect } from '../../../src/core/audience/input-effect.ts'
 import type { MembershipRecord } from '../../../src/core/audience/membership-record.ts'
 import type { Restored } from '../../../src/core/audience/restored-records.ts'
 import { syncId } from '../../../src/core/audience/sync-id.ts'
+import { changeExpiry } from '../../../src/core/audience/sync-status.ts'
 import type { SyncMode } from '../../../src/core/audience/sync-watermark.ts'
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { JsonText } from '../../../src/core/message/json-text.ts'
 import { epochMs } from '../../../src/core/time.ts'
-import { destinationOf, duration, start } from '../builders.ts'
+import { destinationOf, start } from '../builders.ts'
 
 export const audience = 'First time shopper'
 
@@ -65,7 +66,7 @@ export class PartitionHarness {
     return new AudiencePartition({
       directory: () => this.directory,
       stops: about => this.marks.stops(about, this.now),
-      expiry: duration('5h'),
+      expiry: changeExpiry,
       inputEnd,
     })
   }
@@ -84,18 +85,19 @@ export class PartitionHarness {
    * text. The text of a watermark is, for example, `mark 20 7`: syncs that began up to minute 20 of
    * the test are closed, and removed memberships had at most the version `sync(0)` + 7.
    */
-  take(input: AudienceInput, minutes = 1): readonly string[] {
+  take(input: AudienceInput | LostInput, minutes = 1): readonly string[] {
     this.now = epochMs(this.now + minutes * 60_000)
     return this.changes(input).map(shown)
   }
 
-  changes(input: AudienceInput): readonly InputEffect[] {
+  changes(input: AudienceInput | LostInput): readonly InputEffect[] {
     return [...this.partition.take(input, { position: this.position++, at: this.now, now: () => this.now })]
   }
 }
 
 function shown(change: InputEffect): string {
   if (change.kind === 'ignored') return change.reason
+  if (change.kind === 'visited') return change.kind
   if (change.kind === 'mark') {
     const closed = (change.mark.closed - sync(0)) / (sync(1) - sync(0))
     return `mark ${closed} ${change.mark.floor - sync(0)}`

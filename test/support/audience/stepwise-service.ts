@@ -1,6 +1,6 @@
 import type { AudienceDirectory } from '../../../src/core/audience/audience-directory.ts'
 import { AudiencePartition } from '../../../src/core/audience/audience-partition.ts'
-import { type AudienceInput, inputUser } from '../../../src/core/audience/input.ts'
+import { type AudienceInput, inputUser, type LostInput } from '../../../src/core/audience/input.ts'
 import {
   type MembershipRecord,
   membershipKey,
@@ -8,12 +8,10 @@ import {
   toWatermarkRecord,
   watermarkKey,
 } from '../../../src/core/audience/membership-record.ts'
+import { changeExpiry } from '../../../src/core/audience/sync-status.ts'
 import type { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { Event } from '../../../src/core/message/event.ts'
-import { durationMs, type EpochMs } from '../../../src/core/time.ts'
-
-/** Time after which a change without a report expires: the retry window of 4 h, plus one hour. */
-export const expiry = durationMs(5 * 3_600_000)
+import type { EpochMs } from '../../../src/core/time.ts'
 
 interface Deps {
   readonly now: () => EpochMs
@@ -44,7 +42,7 @@ type Entry = readonly [key: string, record: string, position?: number]
  * log, the memberships topic and the last commit survive.
  */
 export class ModelService {
-  readonly input: { readonly input: AudienceInput; readonly at: EpochMs }[] = []
+  readonly input: { readonly input: AudienceInput | LostInput; readonly at: EpochMs }[] = []
   readonly #deps: Deps
   #topic: Entry[] = []
   #committed = { offset: 0, ahead: new Set<number>() }
@@ -58,7 +56,7 @@ export class ModelService {
     this.#partition = this.#restored()
   }
 
-  append(input: AudienceInput): void {
+  append(input: AudienceInput | LostInput): void {
     this.input.push({ input, at: this.#deps.now() })
   }
 
@@ -124,7 +122,7 @@ export class ModelService {
     const { marks, directory, now } = this.#deps
     const partition = new AudiencePartition({
       directory,
-      expiry,
+      expiry: changeExpiry,
       stops: about => marks.stops(about, now()),
       inputEnd: this.input.length,
     })
@@ -155,10 +153,10 @@ export class ModelService {
     this.#underWay.push({ offset, user: inputUser(input), isFence, writes: this.#write(input, offset, at) })
   }
 
-  *#write(input: AudienceInput, position: number, at: EpochMs): Generator<void> {
+  *#write(input: AudienceInput | LostInput, position: number, at: EpochMs): Generator<void> {
     const { now, emit } = this.#deps
     for (const change of this.#partition.take(input, { position, at, now })) {
-      if (change.kind === 'ignored') continue
+      if (change.kind === 'ignored' || change.kind === 'visited') continue
       yield
       if (change.kind === 'mark') {
         this.#topic.push([watermarkKey(change.audience), JSON.stringify(toWatermarkRecord(change.mark))])

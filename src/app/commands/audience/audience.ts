@@ -23,7 +23,7 @@ const syncDescription = [
 
 const driftDescription = [
   'Finds the users whose current value a destination has not acknowledged, and counts them by destination and status.',
-  'With the status "in flight", Hookline is delivering a change, which is normal. With "unknown", Hookline does not know the value at the destination, because a delivery failed or had no result, or the audience was reset. The next sync sends the value again. With "different", the destination has an older value, because the destination was disabled or was not a destination of the audience. Enable the destination, or add it to the audience in audiences.list of the configuration. Then sync again.',
+  'With the status "in flight", Hookline is delivering a change, which is normal. With "unknown", Hookline does not know the value at the destination, because a delivery failed or had no result, or the audience was reset. The next sync sends the value again. With "different", the destination has an older value, because the destination was disabled when the value changed. Enable the destination, and run a full sync. The command does not find the changes that a destination missed while it was not in audiences.list for this audience; after you add the destination, the next full sync sends them.',
   'With --json the command prints one JSON line for each pair of a user and a destination that it finds. The field "standing" has the status: "in_flight", "unknown" or "different".',
   'The exit code is 1 if a user has the status "unknown" or "different".',
 ].join('\n\n')

@@ -47,9 +47,8 @@ export async function audienceTask<Options extends AudienceOptions>(
   const settings = await loadMergedSettings(options, io)
   const access = open(settings, io)
   const topics = topicNames(settings.topics.prefix)
-  const expiry = changeExpiry(settings.delivery.window)
   try {
-    await work({ io, access, topics, directory: audienceDirectory(settings), expiry }, options)
+    await work({ io, access, topics, directory: audienceDirectory(settings), expiry: changeExpiry }, options)
   } catch (error) {
     throw withRemedy(error)
   } finally {
@@ -67,7 +66,8 @@ export function audienceNamed({ directory }: AudienceTask, name: string): Audien
 
 /** The topic, reader and codec of memberships. @throws SchemaNotRegistered, RegistryUnavailable */
 export async function membershipsOf({ access, topics }: AudienceTask): Promise<MembershipSource> {
-  return { reader: access.reader, topic: topics.memberships, codec: await access.memberships() }
+  const { reader, clock } = access
+  return { reader, topic: topics.memberships, codec: await access.memberships(), clock }
 }
 
 /** The dependencies for writing audience inputs. */

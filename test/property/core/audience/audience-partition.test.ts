@@ -21,9 +21,9 @@ it('after any failures each destination has the expected value, and no message w
       model.settle()
       expect(model.wrong({ beforeSync: true })).toEqual([])
 
-      // A change without a result counts as undelivered after the retry window and one hour. After
-      // 6 hours this applies to all changes in flight, so the next sync sends them again.
-      model.pass(6 * 3_600_000)
+      // A change without a result counts as undelivered after 7 days. After 8 days this applies to
+      // all changes in flight, so the next sync sends them again.
+      model.pass(8 * 24 * 3_600_000)
       model.syncAll()
       expect(model.wrong()).toEqual([])
 

@@ -16,6 +16,7 @@ import {
   PartitionHarness,
   sync,
 } from '../../../support/audience/partition-harness.ts'
+import { start } from '../../../support/builders.ts'
 
 let harness: PartitionHarness
 beforeEach(() => {
@@ -41,6 +42,21 @@ describe('a deleted user is forgotten', () => {
     harness.take(observed('ann', 0, 'false', 'partial'), 0)
     const [change] = harness.changes(observed('ann', 0, 'true', 'partial'))
     expect(change).toMatchObject({ state: { version: sync(1) + 3 } })
+  })
+  it('and gets no message for an input that was appended after the start of the deletion', () => {
+    harness.take(observed('ann', 0))
+    harness.take(observed('ann', 1, 'false', 'partial'))
+    harness.marks.apply('ann', [{ source: undefined, deletedAt: harness.now, isSuppressed: false }])
+    const undelivered = { ...outcome('ann', sync(1) + 1), result: 'undelivered' } as AudienceInput
+    expect(harness.take(undelivered)).toEqual(['ann crm false'])
+    expect(harness.take(ended(3))).toEqual([expect.stringMatching(/^mark 3 /)])
+    expect(harness.take(forgotten)).toEqual(['ann crm gone', 'ann erp gone'])
+  })
+  it('and gets messages again after a later sync has listed the user', () => {
+    harness.marks.apply('ann', [{ source: undefined, deletedAt: start, isSuppressed: false }])
+    harness.take(observed('ann', 1))
+    harness.take(outcome('ann', sync(1) + 1))
+    expect(harness.take(ended(2))).toContainEqual('ann crm false {"first_time_shopper":false}')
   })
   it('a repeated input of the earlier membership does not change the new one', () => {
     harness.take(observed('ann', 0))
@@ -93,6 +109,20 @@ describe('restored from the topic', () => {
     expect(harness.partition.isFence(observed('bob', 0), harness.now)).toBe(false)
     expect(harness.take(observed('ann', 0))).toEqual([])
     expect(harness.take(outcome('ann', sync(0) + 1))).toEqual(['ann crm true'])
+  })
+  it('the end of a sync that was stopped after its watermark removes the memberships, and is not stale', () => {
+    harness.take(observed('ann', 0, 'false'))
+    const records = harness.changes(observed('bob', 0, 'false'))
+    const on = { position: harness.position, at: harness.now, now: () => harness.now }
+    const before = [...harness.partition.take(ended(0), on)].slice(0, 1)
+    harness.partition = harness.created()
+    for (const effect of [...records, ...before]) {
+      if (effect.kind === 'membership' && effect.state !== undefined)
+        harness.restore(membershipKey(effect.key), toMembershipRecord(effect.state))
+      if (effect.kind === 'mark') harness.restore(watermarkKey(audience), toWatermarkRecord(effect.mark))
+    }
+    expect(harness.take(ended(0), 0)).toEqual(['bob crm gone', 'bob erp gone'])
+    expect(harness.take(ended(0), 0)).toEqual(['sync_closed'])
   })
   it('a tombstone removes a membership or watermark', () => {
     const record = toMembershipRecord(state())

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals'
 import { audienceDirectory } from '../../../../src/core/audience/audience-directory.ts'
 import { changeId } from '../../../../src/core/audience/identify-message.ts'
 import type { AudienceInput } from '../../../../src/core/audience/input.ts'
+import { changeExpiry, syncStatusOf } from '../../../../src/core/audience/sync-status.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import {
@@ -79,6 +80,11 @@ describe('the end of a sync', () => {
       'ann erp gone',
     ])
   })
+  it('pauses after each 1,000 members that it visits at a destination, even if no member changes', () => {
+    for (let user = 0; user < 2_500; user++) harness.take(observed(`user-${user}`, 0))
+    const visits = Array(4).fill('visited')
+    expect(harness.take(ended(0))).toEqual([...visits, expect.stringMatching(/^mark/), ...visits])
+  })
   it('can be iterated while states change their size', () => {
     for (let user = 0; user < 500; user++) harness.take(observed(`user-${user}`, 0))
     expect(harness.take({ kind: 'reset', audience, destination: 'crm' })).toHaveLength(500)
@@ -139,6 +145,32 @@ describe('memberships of a removed destination', () => {
   })
 })
 
+describe('a disabled destination of the audience', () => {
+  const list = [{ name: audience, kind: 'audience' as const, destinations: ['crm', 'erp'] }]
+  const disabled = audienceDirectory({
+    audiences: { emitPerSecond: 1, list },
+    destinations: [destinationOf({ id: 'crm' }), destinationOf({ id: 'erp', enabled: false })],
+  })
+  /** The users whose memberships at the disabled destination change, with their sync statuses. */
+  const changed = (input: AudienceInput) =>
+    harness.changes(input).flatMap(change => {
+      if (change.kind !== 'membership' || change.key.destination !== 'erp' || change.state === undefined) return []
+      return [[change.key.userId, syncStatusOf(change.state, { now: harness.now, expiry: changeExpiry })]]
+    })
+
+  it('has the status different for each change that it misses, and gets them with the next sync', () => {
+    harness.take(observed('ann', 0))
+    harness.take({ ...outcome('ann', sync(1) + 1), destination: 'erp' } as AudienceInput)
+    harness.directory = disabled
+    expect(changed(observed('bob', 1))).toEqual([['bob', 'different']])
+    expect(changed(ended(1))).toEqual([['ann', 'different']])
+    expect(harness.take(observed('cem', 2))).toContainEqual('cem erp true')
+    harness.directory = directoryWith(['crm', 'erp'])
+    expect(harness.take(observed('bob', 2))).toContainEqual('bob erp true {"first_time_shopper":true}')
+    expect(harness.take(ended(2))).toContainEqual('ann erp false {"first_time_shopper":false}')
+  })
+})
+
 describe('a full list whose audience was missing from the configuration for a while', () => {
   const known = directoryWith(['crm', 'erp'])
   const unknown = audienceDirectory({ audiences: { emitPerSecond: 1, list: [] }, destinations: [] })
@@ -178,6 +210,21 @@ describe('a full list whose audience was missing from the configuration for a wh
     harness.directory = known
     expect(harness.take(observed('bob', 2))).toHaveLength(3)
   })
+})
+
+it('an input that cannot be decoded cancels the full syncs that began before it, and no later one', () => {
+  for (const user of ['ann', 'bob']) harness.take(observed(user, 0))
+  harness.take(ended(0))
+  harness.take(observed('ann', 3))
+  expect(harness.partition.isFence({ kind: 'lost' }, harness.now)).toBe(true)
+  expect(harness.take({ kind: 'lost' })).toEqual([expect.stringMatching(/^mark/)])
+  expect(harness.take(observed('cem', 3))).toEqual(['sync_cancelled'])
+  expect(harness.take(ended(3))).toEqual(['sync_cancelled'])
+  // The lost input can be the only one of its sync in this partition.
+  expect(harness.take(ended(4))).toEqual(['sync_cancelled'])
+  expect(harness.take(observed('dee', 4, 'true', 'partial'))).toContainEqual(expect.stringMatching(/^dee crm true/))
+  expect(harness.take(observed('ann', 6))).toHaveLength(3)
+  expect(harness.take(ended(6))).toContainEqual('bob crm false')
 })
 
 describe('fences', () => {

@@ -20,6 +20,7 @@ import {
   watermarkKey,
 } from '../../../../src/core/audience/membership-record.ts'
 import { newSyncId, syncId } from '../../../../src/core/audience/sync-id.ts'
+import { maxUserIdBytes } from '../../../../src/core/message/identifiers.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { start } from '../../../support/builders.ts'
@@ -129,4 +130,9 @@ describe('keys of memberships', () => {
       expect(parseMembershipKey(key)).toBeUndefined()
     },
   )
+  it('the key of a user id that is longer than an input can have is not a key of Hookline', () => {
+    const keyOf = (bytes: number) => membershipKey({ audience: 'a', userId: 'u'.repeat(bytes), destination: 'crm' })
+    expect(parseMembershipKey(keyOf(maxUserIdBytes))).toBeDefined()
+    expect(parseMembershipKey(keyOf(maxUserIdBytes + 1))).toBeUndefined()
+  })
 })

@@ -48,7 +48,7 @@ describe('reports that arrive twice, late, or in another order', () => {
     ],
     [
       'an expired change arrives after its replacement',
-      '10 true, wait 6h, 20 false, ok 3 false, ok 2 true',
+      '10 true, wait 169h, 20 false, ok 3 false, ok 2 true',
       'sends true 2, sends false 3, kept, sends false 4',
     ],
     [
@@ -98,5 +98,26 @@ describe('a destination leaves the list and joins it again', () => {
       'sends true 2, kept, -, sends false 3',
     ],
     ['a replay sends nothing to it', '10 true, lost 2 true, off, resend', 'sends true 2, kept, -'],
+  ])
+})
+
+describe('a destination is disabled and enabled again', () => {
+  stories([
+    ['a new member waits for the next sync', 'disabled, 10 true, on, 20 true', 'kept, sends true 2'],
+    [
+      'the next sync sends the newest value',
+      '10 true, ok 2 true, disabled, 20 false, on, 30 false',
+      'sends true 2, kept, kept, sends false 3',
+    ],
+    [
+      'the end of a sync changes the value that the destination should have',
+      '10 true, ok 2 true, disabled, end 20, on, end 30',
+      'sends true 2, kept, kept, sends false 3',
+    ],
+    [
+      'a value that has returned needs no message',
+      '10 true, ok 2 true, disabled, end 20, 30 true, on, 40 true',
+      'sends true 2, kept, kept, kept, kept',
+    ],
   ])
 })

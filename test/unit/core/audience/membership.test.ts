@@ -53,12 +53,12 @@ describe('sends nothing while a change is in flight', () => {
     ],
     ['the end of a sync waits too', '10 true, end 20, ok 2 true', 'sends true 2, kept, sends false 3'],
     [
-      'a change without an outcome counts as undelivered after the window and an hour',
-      '10 true, wait 5h, 20 true, wait 1ms, 30 true',
+      'a change without an outcome counts as undelivered after 7 days',
+      '10 true, wait 168h, 20 true, wait 1ms, 30 true',
       'sends true 2, kept, sends true 3',
     ],
-    ['after it, a value observed in flight is sent', '10 true, wait 6h, 20 false', 'sends true 2, sends false 3'],
-    ['its outcome arrives after that time', '10 true, wait 6h, ok 2 true, 20 true', 'sends true 2, kept, kept'],
+    ['after it, a value observed in flight is sent', '10 true, wait 169h, 20 false', 'sends true 2, sends false 3'],
+    ['its outcome arrives after that time', '10 true, wait 169h, ok 2 true, 20 true', 'sends true 2, kept, kept'],
   ])
 })
 

@@ -69,6 +69,16 @@ describe('a restore ignores a state that is older than one before it in the log'
     expect(versionOf()).toBe(3)
   })
 
+  it.each([
+    ['a state', state(7)],
+    ['a tombstone', undefined],
+  ])('%s of a user id that is too long for the table is unreadable, and the restore continues', (_what, value) => {
+    const foreign = membershipKey({ ...ann, userId: 'u'.repeat(70_000) })
+    expect(records.restore({ key: foreign, value, position: 7 })).toBe('unreadable')
+    expect(records.adopt({ key: foreign, value, position: 7 }, () => true)).toBe('unreadable')
+    expect(records.restore(record(state(7)))).toBe('taken')
+  })
+
   it('a stale watermark after a newer one: the newer one is kept', () => {
     const mark = (position: number, floor: number) => {
       return { key: watermarkKey('VIP'), value: toWatermarkRecord({ ...emptyWatermark, position, floor }), position }

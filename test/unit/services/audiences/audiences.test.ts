@@ -101,6 +101,23 @@ describe('syncs', () => {
     expect(warnings(harness)).toHaveLength(1)
   })
 
+  it('other work of the process runs while the end of a sync visits the members', async () => {
+    const harness = await AudiencesHarness.started()
+    harness.write(...Array.from({ length: 2_500 }, (_, index) => observed(`user-${index}`, 1)))
+    await harness.advance(1)
+    let turns = 0
+    const { clock } = harness
+    const soon = clock.soon.bind(clock)
+    clock.soon = run => {
+      turns++
+      return soon(run)
+    }
+    harness.write(ended(1))
+    await harness.advance(1)
+    // Two turns for the end of the sync, and two for the removal of memberships.
+    expect(turns).toBe(4)
+  })
+
   it('the current configuration decides which destinations get an audience', async () => {
     const harness = await AudiencesHarness.started()
     harness.write(observed('ann', 1), ended(1))
@@ -170,6 +187,19 @@ describe('inputs that cannot be decoded', () => {
     expect(harness.count('audienceInputs{-,undecodable}')).toBe(1)
     expect(harness.count('deadLetters{-,undecodable}')).toBe(1)
     expect(harness.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
+  })
+
+  it('one of a full sync: the sync removes nobody, because the record may have listed a user', async () => {
+    const harness = await AudiencesHarness.started()
+    harness.write(observed('ann', 0), observed('bob', 0), ended(0))
+    await harness.advance(120_000)
+    harness.log.write(harness.topics.audienceInput, Buffer.from('no input'), 'ann')
+    harness.write(observed('bob', 1), ended(1))
+    await harness.advance(1)
+    expect(names(harness)).toEqual(['crm ann true', 'crm bob true'])
+    expect(harness.count('audienceInputs{sync_ended,sync_cancelled}')).toBe(1)
+    expect(harness.count('deadLetters{-,undecodable}')).toBe(1)
+    expect(harness.committed()).toBe(harness.log.records(harness.topics.audienceInput).length)
   })
 
   it('a schema that is not known yet pauses the partition until it is', async () => {

@@ -33,7 +33,7 @@ function listing(hasTopic = true) {
   }
   const codec = {} as ValueCodec<MembershipRecord>
   const list = createListAudiences({
-    source: hasTopic ? { reader, topic: 'memberships', codec } : undefined,
+    source: hasTopic ? { reader, topic: 'memberships', codec, clock } : undefined,
     directory: () => directory,
     expiry: durationMs(1_000),
     ...{ clock, logger },

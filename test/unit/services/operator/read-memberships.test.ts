@@ -18,6 +18,7 @@ const source = async () => ({
   reader: harness.reader(),
   topic: topics.memberships,
   codec: await harness.access().memberships(),
+  clock: harness.clock,
 })
 const on = () => ({ now: harness.clock.now(), expiry: durationMs(5 * hour) })
 
@@ -62,6 +63,30 @@ describe('visitMemberships', () => {
       },
     })
     expect(highest).toBe(1)
+  })
+
+  it('lets other work run after each 1,000 memberships', async () => {
+    for (let user = 0; user < 4_500; user++) harness.keep(keyOf(`user-${user}`), {})
+    let [visits, inTurn, longest] = [0, 0, 0]
+    let isDone = false
+    const turns = async (): Promise<void> => {
+      while (!isDone) {
+        await new Promise(resolve => setImmediate(resolve))
+        inTurn = 0
+      }
+    }
+    const counting = turns()
+    await visitMemberships(await source(), {
+      onMembership() {
+        visits++
+        longest = Math.max(longest, ++inTurn)
+      },
+    })
+    isDone = true
+    await counting
+    expect(visits).toBe(4_500)
+    // A turn can have the last memberships of one partition and the first 1,000 of the next one.
+    expect(longest).toBeLessThan(2_000)
   })
 
   it('ignores foreign keys, and rejects with the position of a record that cannot be decoded', async () => {
