@@ -78,10 +78,10 @@ export class LiveDeadLetters {
   /**
    * The number of live records of this part and all later ones. If there are later ones, it is an
    * estimate: it takes each tombstone of another key than those of this part for one of a record of
-   * a later part.
+   * a later part. It is at least `size` + 1 then.
    */
   get left(): number {
-    return this.size + Math.max(0, this.#later)
+    return this.size + Math.max(this.#isFull ? 1 : 0, this.#later)
   }
 
   /**

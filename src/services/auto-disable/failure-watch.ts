@@ -23,8 +23,14 @@ import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
  * written immediately.
  */
 const every = durationMs(5_000)
-/** Maximum number of failure states that this process writes concurrently. */
+/** Maximum number of destinations whose failure states this process writes concurrently. */
 const maxWrites = 100
+
+/**
+ * Maximum number of failed writes of one destination that the process remembers, because their
+ * records may be stored nevertheless. It writes about one every 10 s.
+ */
+const maxUnconfirmed = 100
 
 interface Deps {
   readonly store: Pick<ObjectStore, 'failures' | 'known' | 'listen'>
@@ -143,7 +149,9 @@ export class FailureWatch implements PeriodicTask {
   async #settle(id: string): Promise<void> {
     if (this.#inProgress.has(id)) return
     this.#inProgress.add(id)
+    await this.#writes.acquire()
     while (await this.#write(id));
+    this.#writes.release()
     this.#inProgress.delete(id)
   }
 
@@ -152,7 +160,7 @@ export class FailureWatch implements PeriodicTask {
    * failed, otherwise with true.
    */
   async #write(id: string): Promise<boolean> {
-    const { store, routing, writer, clock } = this.#deps
+    const { store, routing } = this.#deps
     const version = store.known({ kind: 'destination', id })?.version ?? 0
     const rule = disableRule(id, version, routing())
     const seen = this.#counters.get(id)?.take()
@@ -162,11 +170,7 @@ export class FailureWatch implements PeriodicTask {
       verdict = this.#judge(before, seen, rule)
       return 'state' in verdict ? verdict.state : undefined
     }
-    const write: ObjectWriter['write'] = async record => {
-      await this.#writes.acquire()
-      return writer.write(record).finally(() => this.#writes.release())
-    }
-    const result = await changeFailures({ store, clock, writer: { write } }, { id, by: byLifecycle, next })
+    const result = await changeFailures(this.#deps, { id, by: byLifecycle, next })
     if (result.kind === 'unchanged') {
       if (isWait(verdict)) this.#counterOf(id).restore(seen)
       return false
@@ -177,7 +181,7 @@ export class FailureWatch implements PeriodicTask {
       this.#keep(id, seen, result.kind === 'failed' ? result.detail : 'another process changed the object first')
     if (disabled !== undefined) {
       if (isWritten) this.#report(id, disabled)
-      else this.#unconfirmed.set(id, [...(this.#unconfirmed.get(id) ?? []), disabled])
+      else this.#unconfirmed.set(id, [...(this.#unconfirmed.get(id) ?? []), disabled].slice(-maxUnconfirmed))
     }
     this.#isFailing = !isWritten
     return isWritten

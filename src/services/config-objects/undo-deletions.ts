@@ -38,11 +38,20 @@ export function createDeletionUndo({ store, writer, clock, logger }: Deps): { st
   const isUsed = (id: string): boolean =>
     [...store.objects()].some(({ parsed }) => parsed.kind === 'destination' && parsed.destination.sources.includes(id))
 
+  /** Whether another source has got one of the write keys of the deleted source since then. */
+  const isKeyTaken = ({ current }: Before): boolean => {
+    const keys = current?.parsed.kind === 'source' ? current.parsed.source.writeKeys.map(key => key.reveal()) : []
+    return [...store.objects()].some(
+      ({ parsed }) => parsed.kind === 'source' && parsed.source.writeKeys.some(key => keys.includes(key.reveal())),
+    )
+  }
+
   async function undo(deletion: ObjectRecord & ObjectName, before: Before): Promise<void> {
     const { kind, id, writeId } = deletion
     for (;;) {
       await sleep(clock, undoAfter, stopped.signal)
-      if (stopped.signal.aborted || store.known(deletion)?.writeId !== writeId || !isUsed(id)) return
+      if (stopped.signal.aborted || store.known(deletion)?.writeId !== writeId) return
+      if (!isUsed(id) || isKeyTaken(before)) return
       const result = await writer.write(undoOf(deletion, before, { at: clock.now(), writeId: clock.id() }))
       if (result.kind === 'applied') return logger.warn({ kind, id }, undone)
     }

@@ -61,7 +61,7 @@ export interface ReplayRow {
 export interface ReplayReport {
   /**
    * Number of dead letters in the topic; `undefined` when the replay ended before they were
-   * counted.
+   * counted. Above 500,000, it is an estimate if the replay was interrupted or failed.
    */
   readonly total: number | undefined
   readonly rows: readonly ReplayRow[]
@@ -142,7 +142,11 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
   const reader = stoppable(deps.reader, stop)
   const reading = visitDeadLetters(reader, context.topics.deadLetter, visit, counted, new LiveDeadLetters(ends))
   const thrown = await reading.then(
-    () => undefined,
+    number => {
+      // `begin` may have got an estimate.
+      total = number
+      return undefined
+    },
     (error: unknown) => error,
   )
   await writing.drained()

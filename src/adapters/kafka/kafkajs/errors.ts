@@ -97,6 +97,7 @@ const outOfReach: ReadonlySet<string> = new Set([
   // The request waited too long for a lock of kafkajs. Another request holds this lock while it
   // connects to the same broker or adds a topic.
   'KafkaJSLockTimeout',
+  'LEADER_NOT_AVAILABLE',
   ...coordinatorErrors,
 ])
 

@@ -20,9 +20,9 @@ const patchedVersion = '2.2.4'
 const patches = [
   patchRecordEncoder,
   patchRecordDecoder,
-  patchMetadata,
   patchConnections,
   patchFetchedBatches,
+  patchMetadata,
   patchLeaderLookup,
   patchConsumerGroup,
 ]

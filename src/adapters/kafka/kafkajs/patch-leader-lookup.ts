@@ -1,8 +1,6 @@
-import { brokerError } from './patch-metadata.ts'
+import { brokerError, leaderNotAvailable } from './patch-metadata.ts'
 import { type Cluster, type ConsumerGroup, internal } from './private-api.ts'
 
-/** Kafka's error code LEADER_NOT_AVAILABLE. */
-const leaderNotAvailable = 5
 /** The leader of a partition without a leader, in the metadata. */
 const noLeader = '-1'
 

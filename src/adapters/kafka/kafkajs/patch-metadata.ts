@@ -2,7 +2,6 @@ import { type Cluster, internal, type Metadata, replaceInternal } from './privat
 
 /** Patches how kafkajs uses the metadata of topics. */
 export function patchMetadata(): void {
-  // The parser is replaced first, because files of kafkajs that have loaded it keep the old one.
   patchMetadataErrors()
   patchNamedTopics()
   patchMetadataAge()
@@ -36,19 +35,24 @@ function patchMetadataErrors(): void {
   replaceInternal<MetadataResponse>(responseFile, { decode, parse: parseUsable })
 }
 
-const hasLeader = ({ partitionMetadata }: Metadata['topicMetadata'][number]): boolean => partitionMetadata.some(({ leader }) => leader >= 0)
+const hasLeader = ({ partitionMetadata }: Metadata['topicMetadata'][number]): boolean =>
+  partitionMetadata.some(({ leader }) => leader >= 0)
 
 /**
  * Makes the calls that name topics reject if one of these topics has an error, as they do without
- * `patchMetadataErrors`: their callers need each of these topics. Only admin clients call
- * `metadata`.
+ * `patchMetadataErrors`. Only admin clients call `metadata`. `addMultipleTargetTopics` rejects only
+ * for topics that the client did not have yet: a later error of a topic leaves it without
+ * partitions.
  */
 function patchNamedTopics(): void {
   const { prototype } = internal<{ prototype: Cluster }>('cluster')
   const { metadata, addMultipleTargetTopics } = prototype
   prototype.metadata = async function (this: Cluster, request = {}) {
+    const { topics = [] } = request
     const found = await metadata.call(this, request)
-    rejectErrors(found, request.topics ?? [])
+    // kafkajs resolves with null when no broker has responded with metadata.
+    if (found === null && topics.length > 0) throw brokerError(leaderNotAvailable)
+    rejectErrors(found, topics)
     return found
   }
   prototype.addMultipleTargetTopics = async function (this: Cluster, topics) {
@@ -64,9 +68,14 @@ function patchNamedTopics(): void {
 }
 
 function rejectErrors(metadata: Metadata | null, topics: readonly string[]): void {
-  const failed = metadata?.topicMetadata.find(({ topic, topicErrorCode }) => topicErrorCode !== 0 && topics.includes(topic))
+  const failed = metadata?.topicMetadata.find(
+    ({ topic, topicErrorCode }) => topicErrorCode !== 0 && topics.includes(topic),
+  )
   if (failed !== undefined) throw brokerError(failed.topicErrorCode)
 }
+
+/** Kafka's error code LEADER_NOT_AVAILABLE. */
+export const leaderNotAvailable = 5
 
 /** Creates kafkajs's error for an error code of a broker. */
 export const brokerError = (code: number): Error =>
@@ -105,7 +114,8 @@ function patchMetadataAge(): void {
         endsAt.delete(this)
         return
       }
-      const limit = this.metadata !== null && isIncomplete(this.metadata) ? incompleteMaxAgeMs : Number.POSITIVE_INFINITY
+      const limit =
+        this.metadata !== null && isIncomplete(this.metadata) ? incompleteMaxAgeMs : Number.POSITIVE_INFINITY
       endsAt.set(this, performance.now() + Math.min(limit, until - Date.now()))
     },
   })

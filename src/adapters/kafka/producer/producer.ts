@@ -63,6 +63,7 @@ interface Topic {
    */
   stickyPartition: number
   cancelLinger: Cancel | undefined
+  errorLookUp: Promise<unknown> | undefined
 }
 
 /**
@@ -150,6 +151,7 @@ class BatchingProducer implements LogProducer {
       prefersLargeBatches: this.#deps.prefersLargeBatches?.(name) === true,
       stickyPartition: 0,
       cancelLinger: undefined,
+      errorLookUp: undefined,
     }
     this.#topics.set(name, topic)
     return topic
@@ -256,18 +258,24 @@ class BatchingProducer implements LogProducer {
       return storedBatchOf(answer, topic, partition, reading?.appended)
     } catch (thrown) {
       // If the topic has an error, kafkajs's metadata has no partitions of it.
-      const cause = errorCodeOf(thrown) === 'METADATA_NOT_LOADED' ? await this.#errorOf(topic, thrown) : thrown
+      const cause = errorCodeOf(thrown) === 'METADATA_NOT_LOADED' ? await this.#errorOf(topic) : thrown
       if (errorCodeOf(cause) === 'UNKNOWN_TOPIC_OR_PARTITION') return topicMissing(topic, cause)
       return toKafkaError(`cannot write records to ${topic}/${partition}`, cause)
     }
   }
 
-  /** Resolves with the error of a topic, or with `otherwise` when it has none. */
-  #errorOf(topic: string, otherwise: unknown): Promise<unknown> {
-    return partitionCount(this.#deps.kafka, topic).then(
-      () => otherwise,
-      (error: unknown) => error,
-    )
+  /** Looks up the error of a topic that has no metadata. Concurrent calls share one look-up. */
+  #errorOf(name: string): Promise<unknown> {
+    const topic = this.#topic(name)
+    topic.errorLookUp ??= partitionCount(this.#deps.kafka, name)
+      .then(
+        () => new KafkaError(`topic ${name} has no metadata yet`, { code: 'LEADER_NOT_AVAILABLE', retriable: true }),
+        (error: unknown) => error,
+      )
+      .finally(() => {
+        topic.errorLookUp = undefined
+      })
+    return topic.errorLookUp
   }
 
   #connect(): Promise<void> {

@@ -134,6 +134,14 @@ describe('a process that dies before it takes its change back', () => {
     expect(shown('source', 'app')[0]).toBeUndefined()
   })
 
+  it('leaves the deletion of a source in force when another source has its write key after 30 s', async () => {
+    const { harness, changed, shown } = await dies(putDestination('crm', ['app']), deleteSource('app'))
+    await changed(0, putSource('b', 'write-key-of-app'))
+    await harness.advance(60_000)
+    expect(shown('source', 'app')[0]).toBeUndefined()
+    expect(shown('source', 'b')[0]).toEqual(['used', []])
+  })
+
   it('leaves a destination that is excluded until its source exists again', async () => {
     const { all, changed, shown } = await dies(deleteSource('app'), putDestination('crm', ['web', 'app']))
     const [{ merged, objects }] = all as [OperatorProcess]

@@ -40,4 +40,11 @@ describe('kafkajs', () => {
     const [record] = await decodeRecordSet(buffer.subarray(2 + 2 + 4 + 4 + 3 + 4 + 4 + 4))
     expect(record).toMatchObject({ headers: { constructor: Buffer.from('x') } })
   })
+
+  it('connects with the patch: the original has no connection for JoinGroup', async () => {
+    type Build = (options: object) => { build(): Promise<{ readonly pool: readonly unknown[] }> }
+    const logger = { namespace: () => ({}) }
+    const builder = internal<Build>('cluster/connectionPoolBuilder')({ brokers: ['a:1'], requestTimeout: 1_000, logger })
+    expect((await builder.build()).pool).toHaveLength(3)
+  })
 })
