@@ -15,6 +15,7 @@ import {
 import { excessPartitionsIn, type MemberState, type SubscriptionUserData } from './assignor.ts'
 import { BrokerFailover } from './broker-failover.ts'
 import { type LostPosition, nearestOffset } from './lost-position.ts'
+import { OverdueHeartbeats } from './overdue-heartbeats.ts'
 import {
   groupByTopic,
   type OwnedPartition,
@@ -67,8 +68,10 @@ import { SessionLease } from './session-lease.ts'
  *           Next: JOINING, when the excess partitions are released (the next heartbeat throws). Any
  *           other join also leads to JOINING and cancels the revocation.
  *
- * Two conditions are independent of the state:
+ * Three conditions are independent of the state:
  * - Session lease (`SessionLease`): while the member does not hold it, the services start no work.
+ * - Overdue heartbeats (`OverdueHeartbeats`): heartbeats continue for up to 30 s while all fetches
+ *   wait.
  * - Broker failover (`BrokerFailover`): while brokers are unreachable, the member keeps its state
  *   for up to 30 s without a rejoin. Heartbeats wait for the new coordinator.
  */
@@ -103,6 +106,7 @@ export class GroupMembership implements GroupHooks, MemberState {
   readonly #failover: BrokerFailover
   readonly #revocation: IncrementalRevocation
   readonly #rebalanceFetcher: RebalanceFetcher
+  readonly #overdueHeartbeats: OverdueHeartbeats
   /** The group that this member is joining or has joined last. */
   #group: ConsumerGroup | undefined
   #settled: ConsumerGroup | undefined
@@ -123,7 +127,12 @@ export class GroupMembership implements GroupHooks, MemberState {
     this.#lease = new SessionLease(clock, () => handlers.onLeaseRegained())
     this.#failover = new BrokerFailover({ clock, logger, lease: this.#lease })
     this.#revocation = new IncrementalRevocation({ owned, handlers, flush, clock })
-    const heartbeat = (group: ConsumerGroup): Promise<void> => this.#lease.heartbeat(group)
+    const ownGroup = (): ConsumerGroup | undefined => (owned.all().length > 0 ? this.#group : undefined)
+    this.#overdueHeartbeats = new OverdueHeartbeats({ clock, lease: this.#lease, group: ownGroup })
+    const heartbeat = (group: ConsumerGroup): Promise<void> => {
+      this.#overdueHeartbeats.noteFetch()
+      return this.#lease.heartbeat(group)
+    }
     this.#rebalanceFetcher = new RebalanceFetcher({ clock, owned, deliver, fetch: fetchWithoutHooks, heartbeat })
   }
 
@@ -193,6 +202,7 @@ export class GroupMembership implements GroupHooks, MemberState {
   end(): void {
     this.#isEnded = true
     this.#revocation.cancel()
+    this.#overdueHeartbeats.stop()
   }
 
   /**
@@ -227,6 +237,7 @@ export class GroupMembership implements GroupHooks, MemberState {
   }
 
   async heartbeat(group: ConsumerGroup): Promise<void> {
+    this.#overdueHeartbeats.noteFetch()
     if (this.#joining !== undefined) return
     if (this.#revocation.needsRejoin) throw rejoinError()
     await this.#failover.heartbeat(group)
