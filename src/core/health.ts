@@ -188,8 +188,7 @@ export interface CollectorVitals {
   readonly phase: 'starting' | 'listening' | 'draining' | 'stopping'
   /**
    * The outage of Kafka as the collector sees it; `undefined` while appends succeed. `lastedMs`:
-   * milliseconds for which Kafka has acknowledged no record. `seenMsAgo`: milliseconds since the
-   * last failed append.
+   * milliseconds since the outage began. `seenMsAgo`: milliseconds since the last failed append.
    */
   readonly outage: { readonly lastedMs: number; readonly seenMsAgo: number } | undefined
 }
@@ -212,7 +211,7 @@ export function collectorHealth({ phase, outage }: CollectorVitals): Health {
   const detail =
     outage === undefined
       ? 'Kafka accepts messages'
-      : `Kafka has acknowledged no message for ${Math.round(outage.lastedMs)} ms`
+      : `writes to Kafka have failed for ${Math.round(outage.lastedMs)} ms`
   return {
     live: [],
     ready: [

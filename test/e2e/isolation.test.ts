@@ -13,7 +13,7 @@ const closing = closingAfterEach()
 const maxPauseMs = 4_000
 
 describe('a destination that accepts connections but never responds', () => {
-  it('delays no other destination on the same partitions, with 32 permits in total', async () => {
+  it('stops no other destination on the same partitions, with 32 permits in total', async () => {
     const hangs = closing(await RecordingReceiver.started({ answers: ['hang'] }))
     const well = closing(await RecordingReceiver.started())
     const installation = closing(

@@ -151,8 +151,7 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
     const before = target.log.get(record)
     const result = target.log.apply(record)
     if (result === 'applied') target.changes.add(record)
-    const isInForce = result === 'applied' || result === 'restored'
-    if (isInForce && target.apply(record) && rebuilt === undefined) changed()
+    if ((result === 'applied' || result === 'restored') && target.apply(record) && rebuilt === undefined) changed()
     for (const listener of listeners) listener.onRecord?.(record, result, before)
   }
 

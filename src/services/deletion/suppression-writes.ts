@@ -88,16 +88,18 @@ export class SuppressionWrites {
    * before that. If this process wrote the record, the change has ended, unless it was based on an
    * outdated value: then the process makes the change again, based on `previous`. It does not use the
    * current value, because that is merged from `previous` and this record. A suppression that another
-   * process has removed would be in the new record again. If `previous` is `undefined`, it uses the
-   * current value, because Kafka may have lost the earlier records.
+   * process has removed would be in the new record again. If `previous` is `undefined`, or
+   * the partition is read again after Kafka has lost records, it uses the current value.
    */
   readBack(userId: string, { headers }: LogRecord, previous: UserSuppressions | undefined, index: Deps['index']): void {
     const id = headers[writeHeader] ?? ''
     const own = this.#inProgress.get(id)
     if (own === undefined) return
     this.#inProgress.delete(id)
+    // While the partition is read again, `previous` may lack records that Kafka has lost.
+    const base = index === this.#deps.index ? previous : undefined
     if (previous === own.before) own.end(undefined)
-    else this.#write({ ...own, before: index.get(userId) }, index, previous)
+    else this.#write({ ...own, before: index.get(userId) }, index, base)
   }
 
   /** Applies the change to `base`, and writes the result. */
