@@ -1,5 +1,5 @@
 import type { Membership } from '../../core/audience/membership.ts'
-import { type SyncId, syncId } from '../../core/audience/sync-id.ts'
+import { idsPerMs, type SyncId, syncId } from '../../core/audience/sync-id.ts'
 import { type SyncStatus, syncStatuses, syncStatusOf } from '../../core/audience/sync-status.ts'
 import type { JsonText } from '../../core/message/json-text.ts'
 import type { AudienceFigures } from '../../core/operator/audience-view.ts'
@@ -26,7 +26,13 @@ export async function audienceFigures(deps: Deps, only?: string): Promise<Readon
   }
   await visitMemberships(deps, {
     isWanted: audience => only === undefined || audience === only,
-    onMark: (audience, { begun }) => countOf(audience).see(begun),
+    onMark(audience, { begun }) {
+      const count = countOf(audience)
+      // A multiple of `idsPerMs` is usually the id for a time, for example that of an input that could
+      // not be decoded. If it is the id of a sync (one of 1,024 is a multiple), the memberships of the
+      // users in the list have it too.
+      if (begun % idsPerMs !== 0) count.see(begun)
+    },
     onMembership({ audience, destination }, state) {
       const count = countOf(audience)
       count.see(state.syncId)

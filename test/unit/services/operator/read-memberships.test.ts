@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { syncId } from '../../../../src/core/audience/sync-id.ts'
+import { idsPerMs, syncId } from '../../../../src/core/audience/sync-id.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { audienceFigures, visitDrift } from '../../../../src/services/operator/audience-figures.ts'
@@ -135,9 +135,13 @@ describe('audience figures', () => {
     expect([...(await figures('Score')).keys()]).toEqual(['Score'])
   })
 
-  it('have no newest sync when there was none', async () => {
-    harness.keepMark('Shoppers', syncId(0))
-    expect((await figures()).get('Shoppers')).toEqual({ audience: 'Shoppers', newest: undefined, destinations: [] })
+  it.each<[string, begun: number, newest: number | undefined]>([
+    ['none when there was none', 0, undefined],
+    ['none when only an input that could not be decoded has raised the watermark', 5 * idsPerMs, undefined],
+    ['the one whose list was empty', 5 * idsPerMs + 7, 5 * idsPerMs + 7],
+  ])('have a newest sync: %s', async (_name, begun, newest) => {
+    harness.keepMark('Shoppers', syncId(begun))
+    expect((await figures()).get('Shoppers')).toEqual({ audience: 'Shoppers', newest, destinations: [] })
   })
 
   it('list every membership that is not acknowledged', async () => {
