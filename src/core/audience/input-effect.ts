@@ -28,7 +28,9 @@ export type InputEffect =
     }
   /**
    * A new watermark of the audience (which syncs are over, and the highest version that was used).
-   * It is written after Kafka has acknowledged all earlier changes, and before any later change.
+   * It is written after Kafka has acknowledged all earlier changes of memberships, and before any
+   * later one. Consecutive watermarks must be of different audiences, because they are written
+   * concurrently.
    */
   | { readonly kind: 'mark'; readonly audience: string; readonly mark: AudienceWatermark }
   /**

@@ -44,7 +44,8 @@ type MembershipChange = Extract<InputEffect, { kind: 'membership' }>
  * - A change of a membership: writes the identify message first, if the change has one. Writes the
  *   new membership when Kafka has acknowledged this message.
  * - A watermark, with which the service ignores late inputs of old syncs: writes it when all
- *   changes before it are acknowledged, and before any change after it.
+ *   changes of memberships before it are acknowledged, and before any of these changes after it.
+ *   Consecutive watermarks are written concurrently.
  *
  * At the effect `visited`, other work of the process runs before the next step.
  *
@@ -117,12 +118,15 @@ export function createWriteChanges({
         inFlight.release()
       })
     }
+    let last: 'membership' | 'mark' | undefined
     for (let next = first; !next.done; next = others.next()) {
       const { value } = next
       if (value.kind === 'visited') await new Promise<void>(resolve => void clock.soon(resolve))
+      if (processor.revoked) return false
       if (value.kind === 'visited' || value.kind === 'ignored') continue
       if (value.kind === 'membership' && value.identify !== undefined) await updates.turn(processor)
-      if (value.kind === 'mark') await inFlight.drained()
+      if (value.kind !== last) await inFlight.drained()
+      last = value.kind
       await inFlight.acquire()
       if (!(await gate.toStart(processor))) return false
       if (value.kind === 'membership') started(change(value, processor, trace))
@@ -134,7 +138,6 @@ export function createWriteChanges({
             processor,
           ),
         )
-      if (value.kind === 'mark') await inFlight.drained()
     }
     await inFlight.drained()
     return !processor.revoked

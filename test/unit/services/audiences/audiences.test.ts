@@ -202,6 +202,17 @@ describe('inputs that cannot be decoded', () => {
     expect(harness.committed()).toBe(harness.log.records(harness.topics.audienceInput).length)
   })
 
+  it('the watermarks of all audiences are written concurrently', async () => {
+    const harness = await AudiencesHarness.started()
+    const { audienceInput, memberships } = harness.topics
+    harness.audiences = [audience, 'Buyers', 'Visitors']
+    harness.log.unwritable.add(memberships)
+    harness.log.write(audienceInput, Buffer.from('no input'), 'ann')
+    await harness.advance(1)
+    // The first write of each watermark has failed: no watermark waits for another one.
+    expect(harness.count(`produceFailures{${memberships}}`)).toBe(3)
+  })
+
   it('a schema that is not known yet pauses the partition until it is', async () => {
     const harness = await AudiencesHarness.started()
     harness.inputs.registryIsDown = true

@@ -95,6 +95,23 @@ describe('a revoked partition', () => {
     expect(harness.committed()).toBe(0)
   })
 
+  it('visits no further members at the end of a sync', async () => {
+    const harness = await AudiencesHarness.started()
+    harness.write(...Array.from({ length: 2_500 }, (_, index) => observed(`user-${index}`, 1)))
+    await harness.advance(1)
+    let turns = 0
+    const { clock } = harness
+    const soon = clock.soon.bind(clock)
+    clock.soon = run => {
+      turns++
+      harness.consumer.handlers?.onRevoked([own])
+      return soon(run)
+    }
+    harness.write(ended(1))
+    await harness.advance(1)
+    expect(turns).toBe(1)
+  })
+
   it('is restored again when it returns, and handles what was not done', async () => {
     const harness = await AudiencesHarness.started({ emitPerSecond: 10, fate: () => 'silent' })
     harness.write(...Array.from({ length: 8 }, (_, index) => observed(`user-${index}`, 1)), ended(1))
