@@ -193,7 +193,7 @@ export class AudiencePartition {
 
   *#lost(on: InputContext): Iterable<InputEffect> {
     for (const audience of this.#deps.directory().keys()) {
-      const mark = afterUndecodedInput(this.#markOf(audience), on.position, on.at)
+      const mark = afterUndecodedInput(this.#markOf(audience), on.position, on.at, on.now())
       if (mark !== undefined) yield this.#mark(audience, mark)
     }
   }
@@ -217,10 +217,10 @@ export class AudiencePartition {
     input: MembershipInput,
     on: InputContext,
   ): Iterable<InputEffect> {
+    let visits = 0
     for (const [destination, table] of this.#members.of(audience)) {
       if (only !== undefined && only !== destination) continue
       const gone: string[] = []
-      let visits = 0
       for (const userId of table.users()) {
         if (++visits % visitsPerTurn === 0) yield { kind: 'visited' }
         const change = this.#changeOf({ audience, userId, destination }, input, on)

@@ -99,15 +99,21 @@ export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position
 /**
  * Returns the watermark that cancels all full syncs that began before `at`. At this time, Kafka
  * appended an input that could not be decoded. The input may have listed a user in one of these
- * syncs. `undefined` when the syncs are cancelled already.
+ * syncs. `undefined` when the syncs are cancelled already. Limit: a sync with an id after `at` is
+ * not cancelled. It can have earlier inputs only if the clocks of the brokers differ.
+ *
+ * If `at` lies in the future, `now` is used instead. This is possible if the topic has the times of
+ * producers (`CreateTime`), and another program wrote the record. With `at`, all full syncs until
+ * this time would be cancelled, and the id could be above the limit of Avro (see `SyncId`).
  */
 export function afterUndecodedInput(
   mark: AudienceWatermark,
   position: number,
   at: EpochMs,
+  now: EpochMs,
 ): AudienceWatermark | undefined {
   // One millisecond later, so that a sync that began in the millisecond `at` is cancelled too.
-  const begun = syncId(versionAt(epochMs(at + 1)))
+  const begun = clampedToNow(syncId(versionAt(epochMs(at + 1))), now)
   return begun <= mark.begun ? undefined : { ...mark, begun, position }
 }
 

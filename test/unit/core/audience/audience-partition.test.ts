@@ -80,9 +80,9 @@ describe('the end of a sync', () => {
       'ann erp gone',
     ])
   })
-  it('pauses after each 1,000 members that it visits at a destination, even if no member changes', () => {
+  it('pauses after each 1,000 members that it visits, even if no member changes', () => {
     for (let user = 0; user < 2_500; user++) harness.take(observed(`user-${user}`, 0))
-    const visits = Array(4).fill('visited')
+    const visits = Array(5).fill('visited')
     expect(harness.take(ended(0))).toEqual([...visits, expect.stringMatching(/^mark/), ...visits])
   })
   it('can be iterated while states change their size', () => {
@@ -225,6 +225,15 @@ it('an input that cannot be decoded cancels the full syncs that began before it,
   expect(harness.take(observed('dee', 4, 'true', 'partial'))).toContainEqual(expect.stringMatching(/^dee crm true/))
   expect(harness.take(observed('ann', 6))).toHaveLength(3)
   expect(harness.take(ended(6))).toContainEqual('bob crm false')
+})
+
+it.each([
+  ['in the future', start + 24 * 3_600_000],
+  ['in microseconds', start * 1_000],
+])('an input that cannot be decoded, with a time %s, cancels no later full sync', (_name, time) => {
+  const on = { position: harness.position++, at: epochMs(time), now: () => harness.now }
+  expect([...harness.partition.take({ kind: 'lost' }, on)]).toMatchObject([{ kind: 'mark', mark: { begun: sync(0) } }])
+  expect(harness.take(observed('ann', 1))).toHaveLength(3)
 })
 
 describe('fences', () => {
