@@ -54,8 +54,8 @@ export function AudiencesPage() {
                   the destination has the user's correct membership or trait value. In flight: Hookline is delivering a
                   change. Unknown: Hookline does not know the value at the destination, because a delivery failed or had
                   no result, or the audience was reset. The next sync sends the value again. Different: the destination
-                  has an older value, because it was disabled or not connected to the audience. Enable the destination,
-                  or connect it to the audience. Then sync again.
+                  has an older value, because it was disabled when the value changed. Enable the destination, and run a
+                  full sync.
                 </p>
               </>
             )
