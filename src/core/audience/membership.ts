@@ -140,7 +140,8 @@ interface Transition {
 
 /**
  * Returns what an input changes in a membership. It is a pure function: processes that read the
- * same inputs with the same configuration send the same changes with the same versions.
+ * same inputs, with the same configuration and the same deletions of users, send the same changes
+ * with the same versions.
  */
 export function step(state: Membership | undefined, input: MembershipInput, on: StepContext): Step {
   if (state !== undefined && on.position <= state.position) return unchanged

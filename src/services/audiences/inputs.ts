@@ -187,8 +187,9 @@ export class Inputs {
     const { offset: position, timestamp: at } = open.record
     const changes = held.state.take(open.input, { position, at, now: () => clock.now() })[Symbol.iterator]()
     // Take the first effect before a trace begins: an input that is ignored or changes nothing is
-    // done immediately, without a trace. One exception: an input that visits `visitsPerTurn` members
-    // before its first change gets a trace and the result `changed`, even if it changes nothing.
+    // done immediately, without a trace. One exception: an input that visits `visitsPerTurn`
+    // members before its first change gets a trace and the result `changed`, even if it changes
+    // nothing.
     const first = changes.next()
     const reason = !first.done && first.value.kind === 'ignored' ? first.value.reason : undefined
     const toWrite = reason === undefined ? first : changes.next()

@@ -28,9 +28,9 @@ export async function audienceFigures(deps: Deps, only?: string): Promise<Readon
     isWanted: audience => only === undefined || audience === only,
     onMark(audience, { begun }) {
       const count = countOf(audience)
-      // A multiple of `idsPerMs` is usually the id for a time, for example that of an input that could
-      // not be decoded. If it is the id of a sync (one of 1,024 is a multiple), the memberships of the
-      // users in the list have it too.
+      // A multiple of `idsPerMs` is usually the id for a time, for example that of an input that
+      // could not be decoded. If it is the id of a sync (one of 1,024 is a multiple), the
+      // memberships of the users in the list have it too.
       if (begun % idsPerMs !== 0) count.see(begun)
     },
     onMembership({ audience, destination }, state) {
