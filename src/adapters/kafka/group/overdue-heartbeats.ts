@@ -56,7 +56,7 @@ export class OverdueHeartbeats {
     const { clock, lease } = this.#deps
     const group = this.#deps.group()
     const isFetching = clock.boottime() - this.#fetchedAt < maxFetchAgeMs
-    // The error is ignored: the heartbeat after the next fetch gets the same error, and handles it.
+    // The error is ignored: after the next fetch, `GroupMembership.heartbeat` gets the same error.
     if (group !== undefined && isFetching && lease.ageMs >= overdueAfterMs)
       void lease.heartbeat(group).catch(() => undefined)
   }
