@@ -7,7 +7,10 @@ import { type DurationMs, durationMs } from '../core/time.ts'
 import type { TopicNames } from '../core/topics.ts'
 import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 
-/** How often the process reads the settings of the canary, so that a change applies within 5 s. */
+/**
+ * How often the process reads the settings of the canary, so that a change applies within 5 s after
+ * their reload.
+ */
 const checkEvery = durationMs(5_000)
 
 interface Deps {

@@ -6,7 +6,7 @@ interface Node {
 }
 
 /** Keys that can be set as text or as a file, and whose text is usually not a secret. */
-const publicKeys: ReadonlySet<string> = new Set(['username', 'url', 'clientCert', 'ca'])
+const nonSecretKeys: ReadonlySet<string> = new Set(['username', 'url', 'clientCert', 'ca'])
 
 /**
  * The keys of the configuration whose text is a secret, as paths without the positions of list
@@ -18,7 +18,7 @@ export function secretKeys(node = configurationJsonSchema() as Node, path: reado
   const { properties = {}, items } = node
   if (items !== undefined) return secretKeys(items, path)
   return Object.entries(properties).flatMap(([key, value]) => {
-    const own = [...path, key]
-    return `${key}File` in properties && !publicKeys.has(key) ? [own.join('.')] : secretKeys(value, own)
+    const keyPath = [...path, key]
+    return `${key}File` in properties && !nonSecretKeys.has(key) ? [keyPath.join('.')] : secretKeys(value, keyPath)
   })
 }

@@ -27,8 +27,8 @@ export function createReservation(api: Pick<TrackingApi, 'reserve' | 'release'>)
 }
 
 /**
- * The memory for the chunks of a body. Without `canEverHold`, `take` could always succeed if no other
- * request held memory.
+ * The memory for the chunks of a body. `canEverHold` is absent if `take` fails only because other
+ * requests hold memory.
  */
 export type ChunkMemory = Pick<BodyMemory, 'take'> & Partial<Pick<BodyMemory, 'canEverHold'>>
 
@@ -37,7 +37,7 @@ export type ChunkMemory = Pick<BodyMemory, 'take'> & Partial<Pick<BodyMemory, 'c
  * `no_memory`: other requests use the memory at present. `never_fits`: the body needs more memory
  * than one request may use.
  */
-type Kept = 'kept' | 'too_large' | 'no_memory' | 'never_fits'
+type StoreResult = 'kept' | 'too_large' | 'no_memory' | 'never_fits'
 
 interface StoreOptions {
   /**
@@ -85,7 +85,7 @@ export class BodyBuffer {
     return this.#length
   }
 
-  add(piece: Buffer): Kept {
+  add(piece: Buffer): StoreResult {
     const { limit, expected } = this.#options
     const length = this.#length + piece.length
     if (piece.length === 0) return 'kept'
@@ -149,13 +149,13 @@ export class BodyBuffer {
     this.#capacity += part.length
   }
 
-  #take(bytes: number): Kept {
+  #take(bytes: number): StoreResult {
     const { memory } = this.#options
     if (memory.take(bytes)) return 'kept'
     return memory.canEverHold?.(bytes) === false ? 'never_fits' : 'no_memory'
   }
 
-  #grow(needed: number): Kept {
+  #grow(needed: number): StoreResult {
     const { limit, expected = limit } = this.#options
     const wanted = Math.min(
       Math.max(needed, Math.ceil(growth * this.#capacity), firstBytes),

@@ -223,7 +223,7 @@ function waitForResponse({ onClosed }: State, response: ServerResponse, callback
     if (onClosed.delete(once)) callback()
   }
   // When a connection closes, older versions of Node emit no `close` for a response that waits
-  // behind another one (24.21 does). `onClosed` calls the callback in this case.
+  // behind another one (Node 24.21 emits it). `onClosed` calls the callback in this case.
   onClosed.add(once)
   response.once('close', once)
 }

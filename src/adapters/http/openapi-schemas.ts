@@ -1,4 +1,4 @@
-import { maxPairs, maxUsers } from '../../core/deletion/deletion-request.ts'
+import { maxUserSourcePairs, maxUsers } from '../../core/deletion/deletion-request.ts'
 import { type CallType, callTypes, rejectionCodes } from '../../core/message/message.ts'
 
 /*
@@ -189,7 +189,7 @@ export const operatorSchemas = {
         type: ['array', 'null'],
         items: { type: 'string' },
         minItems: 1,
-        description: `Ids of the sources whose destinations get delete messages. The number of users times the number of sources must be at most ${maxPairs}. Default: every source with an enabled destination.`,
+        description: `Ids of the sources whose destinations get delete messages. The number of users times the number of sources must be at most ${maxUserSourcePairs}. Default: every source with an enabled destination.`,
       },
       suppress: {
         type: 'boolean',

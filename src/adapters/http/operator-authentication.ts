@@ -37,12 +37,12 @@ type Authentication =
   /** The key or the session is valid, but does not permit the request. */
   | { readonly kind: 'forbidden'; readonly operator: Operator; readonly answer: HttpResponse }
   /** The operator is not known, for example because the key is wrong or the address must wait. */
-  | { readonly kind: 'unknown'; readonly answer: HttpResponse }
+  | { readonly kind: 'unauthenticated'; readonly answer: HttpResponse }
 
 /**
  * Authenticates a request before its body is read: by its operator key, or by the session cookie of
- * the console. Returns the operator, or the error response. The role `read` may send only GET and
- * HEAD; with `isForEveryRole`, it may send every method.
+ * the console. The role `read` may send only GET and HEAD; with `isForEveryRole`, it may send every
+ * method.
  */
 export type AuthenticateOperator = (request: IncomingMessage, isForEveryRole?: boolean) => Authentication
 
@@ -52,13 +52,13 @@ export function createOperatorAuthentication(deps: Deps): AuthenticateOperator {
   function byKey({ headers }: IncomingMessage): Authentication {
     const given = bearerPattern.exec(headers.authorization ?? '')?.[1]
     const operator = given === undefined ? undefined : findKey()(given)
-    return operator === undefined ? unknown(noKey) : { kind: 'permitted', operator }
+    return operator === undefined ? unauthenticated(noKey) : { kind: 'permitted', operator }
   }
 
   function bySession({ headers, method }: IncomingMessage, token: string, of: OperatorSessions): Authentication {
-    if (isOfOtherOrigin(headers)) return unknown(otherOrigin)
+    if (isOfOtherOrigin(headers)) return unauthenticated(otherOrigin)
     const found = of.find(token, clock.now())
-    if (found.kind !== 'found') return unknown(found.kind === 'expired' ? expiredSession : noSession)
+    if (found.kind !== 'found') return unauthenticated(found.kind === 'expired' ? expiredSession : noSession)
     const { operator } = found
     const isRepeated = isEqual(operator.session.csrfToken, String(headers['x-csrf-token']))
     const isPermitted = isRepeated || isReading(method)
@@ -71,7 +71,7 @@ export function createOperatorAuthentication(deps: Deps): AuthenticateOperator {
     const now = clock.monotonic()
     const token = headers.authorization === undefined && sessions ? sessionTokenIn(headers) : undefined
     const retryAfter = throttle?.secondsToWait(address, now, token) ?? 0
-    if (retryAfter > 0) return unknown(tooManyFailures(retryAfter))
+    if (retryAfter > 0) return unauthenticated(tooManyFailures(retryAfter))
     const found = token === undefined || !sessions ? byKey(request) : bySession(request, token, sessions())
     if (found.kind !== 'permitted') {
       if (found.answer === noKey || found.answer === noSession) throttle?.failed(address, now)
@@ -84,7 +84,7 @@ export function createOperatorAuthentication(deps: Deps): AuthenticateOperator {
   }
 }
 
-const unknown = (answer: HttpResponse): Authentication => ({ kind: 'unknown', answer })
+const unauthenticated = (answer: HttpResponse): Authentication => ({ kind: 'unauthenticated', answer })
 
 const isReading = (method: string | undefined): boolean => method === 'GET' || method === 'HEAD'
 

@@ -75,7 +75,7 @@ export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDe
   ): Promise<HttpResponse | undefined> {
     if ('status' in operator) return operator
     const found = operator.gate(asked.request.raw, isForEveryRole)
-    if (found.kind === 'unknown') return inForm(found.answer)
+    if (found.kind === 'unauthenticated') return inForm(found.answer)
     keepSpan()
     const key = found.operator
     const requestId = clock.id()

@@ -3,10 +3,10 @@ import { countWithNoun } from '../../core/count-with-noun.ts'
 import {
   type DeletionRequest,
   deletionOf,
-  maxPairs,
+  maxUserSourcePairs,
   newDeletionId,
   parseDeletionRequest,
-  unknownDestination,
+  unknownDestinationProblem,
 } from '../../core/deletion/deletion-request.ts'
 import { type DeletionRecord, type DeletionStatus, DeletionTally } from '../../core/deletion/deletion-status.ts'
 import { createRouting } from '../../core/delivery/route.ts'
@@ -66,7 +66,7 @@ export function deleteUserCommand(io: CommandIo, open: OpenCommandClients = open
     .option('--user <id...>', 'one or more user ids, separated by spaces; the option can be repeated')
     .option(
       '--source <id...>',
-      `delete the users only in this source and at its destinations; can be repeated; the number of users times the number of sources must be at most ${maxPairs} (default: in every source with an enabled destination)`,
+      `delete the users only in this source and at its destinations; can be repeated; the number of users times the number of sources must be at most ${maxUserSourcePairs} (default: in every source with an enabled destination)`,
     )
     .option('--suppress', 'also drop new events of these users, until you run `hookline unsuppress-user`')
     .option(
@@ -145,7 +145,7 @@ async function deleteUsers(
 /** The record of a new deletion. @throws ConfigurationRefused if its destinations are not known */
 function newRecord(request: DeletionRequest, id: string, now: EpochMs, settings: Settings): DeletionRecord {
   const routing = createRouting(settings)
-  const unknown = unknownDestination(routing)
+  const unknown = unknownDestinationProblem(routing)
   if (unknown !== undefined) throw new ConfigurationRefused([`hookline: ${unknown}`])
   return deletionOf(request, id, now, routing)
 }

@@ -11,7 +11,7 @@ import { createConfigObjects } from '../../services/config-objects/config-object
 import { createObjectStore, type ObjectStore } from '../../services/config-objects/object-store.ts'
 import { ObjectWriter } from '../../services/config-objects/object-writer.ts'
 import { createSealRenewal } from '../../services/config-objects/seal-renewal.ts'
-import { createDeletionUndo } from '../../services/config-objects/undo-deletions.ts'
+import { createSourceDeletionUndo } from '../../services/config-objects/undo-source-deletions.ts'
 import type { Lifecycle } from '../lifecycle.ts'
 import { awaitKafka } from './await-kafka.ts'
 import { type MergedSettings, readingContextOf } from './merged-settings.ts'
@@ -75,9 +75,9 @@ type ObjectsDeps = Context & {
 
 /**
  * Creates the component through which the operator API reads and changes configuration objects.
- * Also starts two other components, so call it only once in a process. After a rotation of the
- * encryption key, one encrypts the secrets of the objects with the new key. The other one undoes
- * deletions of used sources.
+ * Also starts two other components, so call it only once in a process. One encrypts the secrets of
+ * the objects again after a rotation of the encryption key. The other one undoes deletions of
+ * sources that a destination uses.
  */
 export async function startConfigObjects(deps: ObjectsDeps): Promise<ConfigObjects> {
   const { objectStore: store, objectWriter: writer, merged, lifecycle, logger } = deps
@@ -90,7 +90,7 @@ export async function startConfigObjects(deps: ObjectsDeps): Promise<ConfigObjec
     start: async () => renewal.start(),
     stop: async () => renewal.stop(),
   })
-  const undo = createDeletionUndo({ store, writer, clock, logger })
-  await lifecycle.start({ name: 'undo of deletions', stop: async () => undo.stop() })
+  const undo = createSourceDeletionUndo({ store, writer, clock, logger })
+  await lifecycle.start({ name: 'undo of source deletions', stop: async () => undo.stop() })
   return objects
 }

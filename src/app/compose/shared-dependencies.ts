@@ -142,7 +142,7 @@ async function suppressionRetention(
   const specs = topicSpecsOf(settings)
   const admin = createAdmin(kafka)
   const notRead =
-    'cannot read the retention of the topics from Kafka (see error), so this process removes no suppression from its memory and from Kafka, however old it is; permit DescribeConfigs on the topics if it is not permitted, and restart the process when it can reach Kafka'
+    'cannot read the retention of the topics from Kafka (see error), so this process keeps all suppressions, however old they are; permit DescribeConfigs on the topics, and restart the process when it can reach Kafka'
   try {
     return maxDeliveryAge(topicNames(topics.prefix), specs, await admin.describe(specs.map(({ name }) => name)))
   } catch (error) {

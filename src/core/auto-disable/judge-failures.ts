@@ -9,12 +9,12 @@ import type { SeenFailures } from './failure-counter.ts'
 export const minAttempts = 20
 
 /**
- * Time after a success, in ms, in which a process does not write a first failure. Otherwise an
- * endpoint that fails sometimes would cause two records on the config topic every few seconds: the
- * failure, and its end by the next success. The time is a tenth of `disableAfter`, if that is
- * shorter.
+ * Maximum time after a success in which a process writes no first failure. The time is a tenth of
+ * `disableAfter`, if that is shorter. Without this wait, an endpoint that fails sometimes would
+ * cause two records on the config topic every few seconds: the failure, and its end by the next
+ * success.
  */
-const maxWaitAfterSuccess = 60_000
+const maxWaitAfterSuccessMs = 60_000
 
 /**
  * The failures of a destination, as all processes of the installation know them. The state is a
@@ -121,7 +121,7 @@ export function judgeFailures(
 }
 
 const waitAfterSuccess = ({ disableAfter = Number.POSITIVE_INFINITY }: DisableRule): number =>
-  Math.min(maxWaitAfterSuccess, disableAfter / 10)
+  Math.min(maxWaitAfterSuccessMs, disableAfter / 10)
 
 /**
  * Whether Hookline has disabled the destination wrongly: a delivery succeeded, or the destination

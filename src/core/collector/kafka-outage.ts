@@ -8,7 +8,7 @@ const probeEveryMs = 1_000
  * maximum time that a request waits for Kafka (`storeDeadline` in store-records.ts). So an outage
  * begins only if Kafka stored nothing while the failed request waited.
  */
-const quietMs = 10_000
+const outageAfterMs = 10_000
 
 /**
  * Detects that Kafka accepts no records. An outage begins when a write fails and Kafka has
@@ -18,8 +18,8 @@ const quietMs = 10_000
  *
  * When only some partitions fail, acknowledgements from other partitions prevent an outage, or end
  * it. So the collector also admits messages for the failing partitions. They wait in memory, which
- * the memory budget limits. The other partitions must get at least one record in ten seconds for
- * that. With less traffic, an outage begins, and lasts until a probe writes to one of them.
+ * the memory budget limits. This requires a record for the other partitions at least every ten
+ * seconds. With less traffic, an outage begins, and lasts until a probe writes to one of them.
  */
 export class KafkaOutage {
   #since: number | undefined
@@ -51,7 +51,7 @@ export class KafkaOutage {
   /** Notes that Kafka refused a record, or did not acknowledge it in time. */
   failed(now: number): void {
     if (this.#since === undefined) {
-      if (now - this.#acknowledgedAt < quietMs) return
+      if (now - this.#acknowledgedAt < outageAfterMs) return
       this.#since = now
       this.#nextProbeAt = now + probeEveryMs
     }

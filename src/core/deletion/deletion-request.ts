@@ -58,7 +58,7 @@ export const maxUsers = 5_000
  * Maximum number of pairs of a user and a named source in one request. Each pair adds a suppression,
  * which every process keeps in memory for weeks.
  */
-export const maxPairs = 50_000
+export const maxUserSourcePairs = 50_000
 
 const fields = ['userIds', 'sources', 'suppress']
 
@@ -91,9 +91,9 @@ export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sou
       message: `'sources': no source has the id ${JSON.stringify(unknownSource.slice(0, 60))}: use ids of configured sources.`,
     }
   const pairs = users.length * (only?.length ?? 0)
-  if (pairs > maxPairs)
+  if (pairs > maxUserSourcePairs)
     return invalid(
-      `'sources': the request has ${pairs} pairs of a user and a source, at most ${maxPairs} are allowed: send several requests with fewer users, or omit 'sources' for all sources.`,
+      `The request has ${pairs} pairs of a user and a source, but the maximum is ${maxUserSourcePairs}: send several requests with fewer users, or name no source to delete the users in all sources.`,
     )
   return { kind: 'request', request: { userIds: users, sources: only, suppress } }
 }
@@ -122,9 +122,9 @@ function listOf(value: unknown, toId: (item: unknown) => string | undefined): re
  * `undefined` if there is none. A deletion must be refused because of this destination: it would
  * otherwise be finished although the destination has not received a delete message.
  */
-export function unknownDestination({ destinations, isIncomplete }: Routing): string | undefined {
+export function unknownDestinationProblem({ destinations, isIncomplete }: Routing): string | undefined {
   if (isIncomplete === true)
-    return 'The id of the destination in a file of destinationsFrom is not known, so Hookline cannot decide whether the destination gets a delete message: correct the file, then request the deletion again.'
+    return 'Hookline cannot read the id of a destination in destinationsFrom (the log names the file), so this destination could miss a delete message: correct the file, then request the deletion again.'
   for (const { id, isHeld, enabled, sources } of destinations.values())
     if (isHeld === true && enabled && sources.length === 0)
       return `The sources of the destination ${JSON.stringify(id)} are not known, so Hookline cannot decide whether the destination gets a delete message: correct the configuration of the destination, then request the deletion again.`

@@ -27,9 +27,11 @@ export class LiveDeadLetters {
   /** The first offset of each partition that belongs to no part. */
   #ends: Offsets | undefined
   /** The first offset of each partition after the records that were noted. */
-  readonly #read: Record<number, number> = {}
+  readonly #noted: Record<number, number> = {}
+  /** Whether a record did not fit into this part. It and all later records are in later parts. */
   #isFull = false
-  #later = 0
+  /** Estimated number of live records of later parts (see `left`). It can be negative. */
+  #laterCount = 0
 
   /**
    * @param ends for each partition, the first offset that belongs to no part. If it is absent, all
@@ -44,17 +46,17 @@ export class LiveDeadLetters {
   note(record: LogRecord): void {
     const id = idOf(record)
     const { partition, offset, value } = record
-    this.#read[partition] = offset + 1
+    this.#noted[partition] = offset + 1
     if (id === undefined || offset < (this.#from[partition] ?? 0)) return
     const isKnown = this.#offsets.delete(id)
     if (value === null) {
-      if (this.#isFull && !isKnown) this.#later--
+      if (this.#isFull && !isKnown) this.#laterCount--
       return
     }
     if (this.#ends !== undefined && offset >= (this.#ends[partition] ?? 0)) return
     this.#isFull ||= this.#offsets.size >= this.#maxKeys
     if (this.#isFull) {
-      this.#later++
+      this.#laterCount++
     } else {
       this.#offsets.set(id, offset)
       this.#to[partition] = offset + 1
@@ -76,12 +78,12 @@ export class LiveDeadLetters {
   }
 
   /**
-   * The number of live records of this part and all later ones. If there are later ones, it is an
-   * estimate: it takes each tombstone of another key than those of this part for one of a record of
-   * a later part. It is at least `size` + 1 then.
+   * The number of live records of this part and all later ones. With later parts it is an estimate,
+   * because each tombstone whose key is not in this part counts as one of a record of a later part.
+   * It is then at least `size` + 1.
    */
   get left(): number {
-    return this.size + Math.max(this.#isFull ? 1 : 0, this.#later)
+    return this.size + Math.max(this.#isFull ? 1 : 0, this.#laterCount)
   }
 
   /**
@@ -90,11 +92,11 @@ export class LiveDeadLetters {
    */
   nextPart(): boolean {
     if (!this.#isFull) return false
-    this.#ends ??= { ...this.#read }
+    this.#ends ??= { ...this.#noted }
     this.#from = { ...this.#to }
     this.#offsets.clear()
     this.#isFull = false
-    this.#later = 0
+    this.#laterCount = 0
     return true
   }
 }

@@ -86,8 +86,8 @@ export class DestinationNotices {
   /**
    * Called at the revocation of the partition. Returns the facts that no notice has reported yet,
    * and forgets them; `undefined` when there are none. The caller writes them to the events topic,
-   * so that the next owner of the partition reports them. If the revocation is cancelled, this is
-   * the next owner.
+   * so that the next owner of the partition reports them. If the revocation is cancelled, this
+   * process is the next owner.
    */
   takeRest(): DestinationFacts | undefined {
     if (!this.isWaiting) return undefined

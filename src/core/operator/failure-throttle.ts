@@ -9,8 +9,8 @@ const ofAddress = { burst: 10, perSecond: 0.1 }
  */
 const ofAll = { burst: 100, perSecond: 1 }
 /**
- * How many addresses with wrong keys, addresses with a valid key, and sessions are remembered. Of
- * each, the least recently used one is forgotten first.
+ * Maximum number of entries in each of three lists: addresses with wrong keys, addresses with a
+ * valid key, and sessions. The least recently used entry is forgotten first.
  */
 const maxRemembered = 1_000
 
@@ -34,7 +34,7 @@ export class FailureThrottle {
   /** The limiters of the addresses that have sent wrong keys. */
   readonly #limiters = new Map<string, RateLimiter>()
   /** The addresses that have sent a valid key. */
-  readonly #known = new Set<string>()
+  readonly #validAddresses = new Set<string>()
   /**
    * The tokens of sessions that this process has found valid before. They are checked without a
    * wait.
@@ -55,7 +55,7 @@ export class FailureThrottle {
     if (session !== undefined && this.#sessions.has(session)) return 0
     const network = clientOf(address)
     const own = this.#limiters.get(network)?.secondsToWaitFor(1, ofAddress.perSecond, now) ?? 0
-    return own > 0 || this.#known.has(network) ? own : this.#all.secondsToWaitFor(1, ofAll.perSecond, now)
+    return own > 0 || this.#validAddresses.has(network) ? own : this.#all.secondsToWaitFor(1, ofAll.perSecond, now)
   }
 
   failed(address: string, now: number): void {
@@ -69,7 +69,7 @@ export class FailureThrottle {
   }
 
   succeeded(address: string, session?: string): void {
-    remember(this.#known, clientOf(address))
+    remember(this.#validAddresses, clientOf(address))
     if (session !== undefined) remember(this.#sessions, session)
   }
 }

@@ -28,7 +28,7 @@ const maxWrites = 100
 
 /**
  * Maximum number of failed writes of one destination that the process remembers, because their
- * records may be stored nevertheless. It writes about one every 10 s.
+ * records may be stored nevertheless. At most about one write fails every 10 s.
  */
 const maxUnconfirmed = 100
 
@@ -108,7 +108,7 @@ export class FailureWatch implements PeriodicTask {
 
   #onRecord(id: string): void {
     const state = this.#deps.store.failures.get(id)
-    // Another process may have seen a success.
+    // No failure is stored: another process may have seen a success.
     if (state?.failingSince === undefined) this.#counters.get(id)?.ended(this.#deps.clock.now())
     else this.#endIfOver(id)
     if (state?.disabled === undefined) return

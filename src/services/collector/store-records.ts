@@ -35,7 +35,7 @@ export type StoreRecords = (held: HeldRecords, headers: RecordHeaders, traceId?:
 
 export function createStore(deps: Deps): StoreRecords {
   const { producer, topic, clock, metrics } = deps
-  const { failed, acknowledged } = createResultLog(deps)
+  const { failed, acknowledged } = createWriteResults(deps)
 
   return (request, headers, traceId) => {
     const { records, release } = request.handOver()
@@ -72,15 +72,15 @@ export function createStore(deps: Deps): StoreRecords {
  * Notes the result of each write in `outage`, and logs the beginning and the end of an outage.
  * Failures without an outage are logged at most once a minute.
  */
-function createResultLog({ topic, outage, clock, metrics, logger }: Deps) {
+function createWriteResults({ topic, outage, clock, metrics, logger }: Deps) {
   let warnedAt = Number.NEGATIVE_INFINITY
 
   function failed({ message: error }: Error): void {
     metrics.produceFailures.inc({ topic })
     const now = clock.monotonic()
-    const wasOut = outage.age(now) !== undefined
+    const wasOutage = outage.age(now) !== undefined
     outage.failed(now)
-    if (wasOut) return
+    if (wasOutage) return
     if (outage.age(now) !== undefined)
       logger.error(
         { topic, error },

@@ -27,8 +27,8 @@ type Result =
  * Writes a planned change, and then checks it together with the other objects at the offset of the
  * change. Another process may have written a conflicting change with a lower offset. If that makes
  * this change invalid, a second record undoes this change. If this process ends before that,
- * another process undoes the change if it is the deletion of a source (`undo-deletions.ts`). Never
- * rejects.
+ * another process undoes the change if it is the deletion of a source
+ * (`undo-source-deletions.ts`). Never rejects.
  */
 export async function writeChange(
   { store, writer, all, clock }: Deps,

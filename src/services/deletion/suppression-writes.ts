@@ -30,8 +30,8 @@ interface Write {
   readonly userId: string
   readonly change: ChangeSuppressions
   /**
-   * The user's suppressions in the index when the record was written. If they are another object
-   * when the record is read back, the change was based on an outdated value.
+   * The user's suppressions in the index when the record was written. If the index has another
+   * object when the record is read back, the change was based on an outdated value.
    */
   readonly before: UserSuppressions | undefined
   readonly end: (error: Error | undefined) => void
@@ -86,10 +86,11 @@ export class SuppressionWrites {
   /**
    * Call it with each record after it has been applied to `index`. `previous` is the user's record
    * before that. If this process wrote the record, the change has ended, unless it was based on an
-   * outdated value: then the process makes the change again, based on `previous`. It does not use the
-   * current value, because that is merged from `previous` and this record. A suppression that another
-   * process has removed would be in the new record again. If `previous` is `undefined`, or
-   * the partition is read again after Kafka has lost records, it uses the current value.
+   * outdated value: then the process makes the change again, based on `previous`. It does not use
+   * the current value, which is merged from `previous` and this record. Otherwise, a suppression
+   * that another process has removed would be in the new record again. If `previous` is
+   * `undefined`, or the partition is read again after Kafka has lost records, it uses the current
+   * value.
    */
   readBack(userId: string, { headers }: LogRecord, previous: UserSuppressions | undefined, index: Deps['index']): void {
     const id = headers[writeHeader] ?? ''
@@ -102,7 +103,10 @@ export class SuppressionWrites {
     else this.#write({ ...own, before: index.get(userId) }, index, base)
   }
 
-  /** Applies the change to `base`, and writes the result. */
+  /**
+   * Applies the change to `base`, and writes the result. If `base` is `undefined`, it is
+   * `write.before`: the current value.
+   */
   #write(write: Write, index: Deps['index'], base = write.before): void {
     const { producer, topic } = this.#deps
     const { id, userId, change, before, end } = write

@@ -6,7 +6,7 @@ import {
   deletionOf,
   newDeletionId,
   parseDeletionRequest,
-  unknownDestination,
+  unknownDestinationProblem,
 } from '../../core/deletion/deletion-request.ts'
 import { type DeletionRecord, DeletionTally } from '../../core/deletion/deletion-status.ts'
 import type { Routing } from '../../core/delivery/route.ts'
@@ -62,7 +62,7 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     const { request } = parsed
     const now = await deps.brokersNow()
     const current = routing()
-    const unknown = unknownDestination(current)
+    const unknown = unknownDestinationProblem(current)
     if (unknown !== undefined) return refusal('unavailable', unknown, { retryAfter: 60 })
     const id = newDeletionId(now, clock.id())
     const record = deletionOf(request, id, now, current)

@@ -15,11 +15,11 @@ const { resumeBelow, notDueBelow } = flowLimits.prefetch
  * - `schema`, `audience`: its next record needs a schema or an audience that this process does not
  *   know.
  * - `restore`: its audience memberships are being loaded.
- * - `leaving`: it is being revoked. A record that is admitted then could cause an append that ends
- *   after the last commit, so the next owner would repeat it.
+ * - `revocation`: it is being revoked. A record that is admitted then could cause an append that
+ *   ends after the last commit, so the next owner would repeat it.
  * - `stopping`: the process stops. This reason is never removed.
  */
-export type PauseReason = 'backlog' | 'not_due' | 'schema' | 'audience' | 'restore' | 'leaving' | 'stopping'
+export type PauseReason = 'backlog' | 'not_due' | 'schema' | 'audience' | 'restore' | 'revocation' | 'stopping'
 
 interface Deps {
   readonly consumer: LogConsumer

@@ -110,7 +110,7 @@ export function createPartitions(deps: Deps): Partitions {
 
   async function revoking(partitions: readonly TopicPartition[], deadline: number): Promise<void> {
     counter.joined()
-    markLeaving(processors, partitions)
+    pauseLeaving(processors, partitions)
     admission.released()
     await Promise.all([...processors.values()].filter(isBeingRevoked).map(each => handOver(deps, each, deadline)))
   }
@@ -180,15 +180,15 @@ export function createPartitions(deps: Deps): Partitions {
 }
 
 /** Marks and pauses the partitions that are being revoked, and resumes all others. */
-function markLeaving(
+function pauseLeaving(
   processors: ReadonlyMap<string, PartitionProcessor>,
   partitions: readonly TopicPartition[],
 ): void {
   const leaving = new Set(partitions.map(partitionKey))
   for (const [key, processor] of processors) processor.isLeaving = leaving.has(key)
   for (const processor of processors.values()) {
-    if (processor.isLeaving) processor.pause('leaving')
-    else processor.resume('leaving')
+    if (processor.isLeaving) processor.pause('revocation')
+    else processor.resume('revocation')
   }
 }
 

@@ -29,18 +29,18 @@ export function createSchemaWait<Open extends { readonly processor: PartitionPro
   const start: WaitForSchema<Open> = (open, schemaId) => {
     const { processor } = open
     processor.pause('schema')
-    const again = (): void => {
+    const retryLater = (): void => {
       if (!processor.revoked) clock.after(retryEvery, () => start(open, schemaId))
     }
     codec.learn(schemaId).then(
-      // A record that leaves with its partition must cause no append: see `PauseReason`.
-      known => (processor.isLeaving ? again() : proceed(open, known)),
+      // A record of a partition that is being revoked must cause no append: see `PauseReason`.
+      known => (processor.isLeaving ? retryLater() : proceed(open, known)),
       (error: Error) => {
         logger.warn(
           { schemaId, topic: processor.topic, partition: processor.partition, error: error.message },
           'hookline could not get the schema of a record from the schema registry (see error); this record and the later ones of its partition wait, and hookline asks again every second until the registry responds',
         )
-        again()
+        retryLater()
       },
     )
   }

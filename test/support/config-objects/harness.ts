@@ -11,7 +11,7 @@ import type { Settings } from '../../../src/core/settings/settings.ts'
 import { createConfigObjects } from '../../../src/services/config-objects/config-objects-service.ts'
 import { createObjectStore, type ObjectStore } from '../../../src/services/config-objects/object-store.ts'
 import { ObjectWriter } from '../../../src/services/config-objects/object-writer.ts'
-import { createDeletionUndo } from '../../../src/services/config-objects/undo-deletions.ts'
+import { createSourceDeletionUndo } from '../../../src/services/config-objects/undo-source-deletions.ts'
 import type { MemoryFollower } from '../kafka/memory-follower.ts'
 import { MemoryLog } from '../kafka/memory-log.ts'
 import { ManualClock } from '../manual-clock.ts'
@@ -57,7 +57,7 @@ export class ConfigTopicHarness {
       return last.merged
     }
     const objects = createConfigObjects({ topic: { store, writer }, file: () => file, merged, clock, newNonce })
-    const undo = createDeletionUndo({ store, writer, clock, logger })
+    const undo = createSourceDeletionUndo({ store, writer, clock, logger })
     const stop = (): void => {
       undo.stop()
       writer.stop()

@@ -97,11 +97,11 @@ Fails if a value below `at`, a path in the values, contains a secret as text, be
 may read ConfigMaps could read the secret. Variables such as ${NAME} are permitted, but not with a
 default. `secrets` is the list in files/secret-keys.yaml.
 */}}
-{{- define "hookline.refuseSecretTexts" -}}
+{{- define "hookline.failOnPlainSecrets" -}}
 {{- $in := . -}}
 {{- if kindIs "slice" .value -}}
 {{- range $index, $value := .value -}}
-{{- include "hookline.refuseSecretTexts" (dict "secrets" $in.secrets "at" (printf "%s[%d]" $in.at $index) "value" $value) -}}
+{{- include "hookline.failOnPlainSecrets" (dict "secrets" $in.secrets "at" (printf "%s[%d]" $in.at $index) "value" $value) -}}
 {{- end -}}
 {{- else if kindIs "map" .value -}}
 {{- range $key, $value := .value -}}
@@ -113,7 +113,7 @@ default. `secrets` is the list in files/secret-keys.yaml.
 {{- end -}}
 {{- end -}}
 {{- else -}}
-{{- include "hookline.refuseSecretTexts" (dict "secrets" $in.secrets "at" $at "value" $value) -}}
+{{- include "hookline.failOnPlainSecrets" (dict "secrets" $in.secrets "at" $at "value" $value) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -127,8 +127,9 @@ export class GroupMembership implements GroupHooks, MemberState {
     this.#lease = new SessionLease(clock, () => handlers.onLeaseRegained())
     this.#failover = new BrokerFailover({ clock, logger, lease: this.#lease })
     this.#revocation = new IncrementalRevocation({ owned, handlers, flush, clock })
-    const ownGroup = (): ConsumerGroup | undefined => (owned.all().length > 0 ? this.#group : undefined)
-    this.#overdueHeartbeats = new OverdueHeartbeats({ clock, lease: this.#lease, group: ownGroup })
+    const groupIfOwning = (): ConsumerGroup | undefined => (owned.all().length > 0 ? this.#group : undefined)
+    this.#overdueHeartbeats = new OverdueHeartbeats({ clock, lease: this.#lease, group: groupIfOwning })
+    // `RebalanceFetcher` sends each heartbeat after a fetch, so the member still fetches.
     const heartbeat = (group: ConsumerGroup): Promise<void> => {
       this.#overdueHeartbeats.noteFetch()
       return this.#lease.heartbeat(group)
@@ -237,6 +238,7 @@ export class GroupMembership implements GroupHooks, MemberState {
   }
 
   async heartbeat(group: ConsumerGroup): Promise<void> {
+    // kafkajs calls this method only after a fetch or a batch, so the member still fetches.
     this.#overdueHeartbeats.noteFetch()
     if (this.#joining !== undefined) return
     if (this.#revocation.needsRejoin) throw rejoinError()

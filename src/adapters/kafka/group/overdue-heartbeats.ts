@@ -8,7 +8,7 @@ const checkEvery = durationMs(500)
 const overdueAfterMs = 1_500
 /**
  * Maximum time without a fetch in which heartbeats are sent: three times the request timeout. A
- * member whose fetches have ended loses its partitions after this time.
+ * member that no longer fetches loses its partitions after this time.
  */
 const maxFetchAgeMs = 30_000
 
@@ -41,7 +41,7 @@ export class OverdueHeartbeats {
 
   stop(): void {
     this.#cancel?.()
-    // Prevents that `noteFetch` starts the checks again.
+    // Keeps `noteFetch` from starting the checks again.
     this.#cancel = () => undefined
   }
 
@@ -56,7 +56,7 @@ export class OverdueHeartbeats {
     const { clock, lease } = this.#deps
     const group = this.#deps.group()
     const isFetching = clock.boottime() - this.#fetchedAt < maxFetchAgeMs
-    // After the next fetch, a heartbeat fails with the same error, and then the error is handled.
+    // The error is ignored: after the next fetch, `GroupMembership.heartbeat` gets the same error.
     if (group !== undefined && isFetching && lease.ageMs >= overdueAfterMs)
       void lease.heartbeat(group).catch(() => undefined)
   }

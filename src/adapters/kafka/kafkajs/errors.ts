@@ -86,7 +86,7 @@ export const coordinatorErrors: ReadonlySet<string> = new Set([
 
 /**
  * The names and types of errors that occur during a broker failover: the broker did not respond, or
- * it is no longer, or not yet, the coordinator.
+ * is no longer, or not yet, the coordinator, or the partition has no leader.
  */
 const outOfReach: ReadonlySet<string> = new Set([
   'KafkaJSConnectionError',

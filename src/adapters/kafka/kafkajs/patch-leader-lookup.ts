@@ -1,7 +1,7 @@
 import { brokerError, leaderNotAvailable } from './patch-metadata.ts'
 import { type Cluster, type ConsumerGroup, internal } from './private-api.ts'
 
-/** The leader of a partition without a leader, in the metadata. */
+/** Node id that the metadata gives as the leader of a partition without a leader. */
 const noLeader = '-1'
 
 /**
@@ -10,8 +10,8 @@ const noLeader = '-1'
  * copies the result so far. With 240 partitions that takes 57,000 steps and makes 250 KB of
  * garbage. The benchmark with 240 partitions needs this patch.
  * Patch: looks up each partition in a map. It ignores read replicas, because Hookline sets no rack.
- * For a partition without a leader, a request of a cluster client throws LEADER_NOT_AVAILABLE.
- * kafkajs refreshes the metadata after this error. A consumer does not fetch the partition.
+ * For a partition without a leader, `findLeaderForPartitions` throws LEADER_NOT_AVAILABLE, after
+ * which kafkajs refreshes the metadata. A consumer does not fetch the partition.
  * Remove when: kafkajs's look-up takes time linear in the number of partitions.
  */
 export function patchLeaderLookup(): void {

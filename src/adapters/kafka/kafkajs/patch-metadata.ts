@@ -3,7 +3,7 @@ import { type Cluster, internal, type Metadata, replaceInternal } from './privat
 /** Patches how kafkajs uses the metadata of topics. */
 export function patchMetadata(): void {
   patchMetadataErrors()
-  patchNamedTopics()
+  rejectErrorsOfNamedTopics()
   patchMetadataAge()
 }
 
@@ -39,12 +39,12 @@ const hasLeader = ({ partitionMetadata }: Metadata['topicMetadata'][number]): bo
   partitionMetadata.some(({ leader }) => leader >= 0)
 
 /**
- * Makes the calls that name topics reject if one of these topics has an error, as they do without
- * `patchMetadataErrors`. Only admin clients call `metadata`. `addMultipleTargetTopics` rejects only
- * for topics that the client did not have yet: a later error of a topic leaves it without
- * partitions.
+ * Restores the errors that `patchMetadataErrors` hides from the calls that name topics. Only admin
+ * clients call `metadata`. `addMultipleTargetTopics` rejects only for topics that the client did
+ * not have yet: a later error of a topic leaves it without partitions.
+ * Remove when: `patchMetadataErrors` is removed.
  */
-function patchNamedTopics(): void {
+function rejectErrorsOfNamedTopics(): void {
   const { prototype } = internal<{ prototype: Cluster }>('cluster')
   const { metadata, addMultipleTargetTopics } = prototype
   prototype.metadata = async function (this: Cluster, request = {}) {
@@ -67,7 +67,8 @@ function patchNamedTopics(): void {
   }
 }
 
-function rejectErrors(metadata: Metadata | null, topics: readonly string[]): void {
+/** Throws the error of the first topic in the metadata that has one and is in `topics`. */
+export function rejectErrors(metadata: Metadata | null, topics: readonly string[]): void {
   const failed = metadata?.topicMetadata.find(
     ({ topic, topicErrorCode }) => topicErrorCode !== 0 && topics.includes(topic),
   )
@@ -96,27 +97,27 @@ const incompleteMaxAgeMs = 1_000
 /**
  * Defect: kafkajs measures the age of metadata with the wall clock (cluster/brokerPool.js:159). If
  * the clock is set back by an hour, the client finds no new partitions for up to an hour.
- * Patch: stores the end of the time in monotonic time, as `patchThrottle` does. The time is shorter
- * for incomplete metadata (`patchMetadataErrors`).
+ * Patch: stores the expiry in monotonic time, as `patchThrottle` does. Incomplete metadata
+ * (`patchMetadataErrors`) expires sooner.
  * Remove when: kafkajs measures the age with a monotonic clock, and `patchMetadataErrors` is removed.
  */
 function patchMetadataAge(): void {
   const { prototype } = internal<{ prototype: BrokerPool }>('cluster/brokerPool')
-  /** The end of the time of each pool's metadata, in monotonic milliseconds. */
-  const endsAt = new WeakMap<BrokerPool, number>()
+  /** When the metadata of each pool expires, in monotonic milliseconds. */
+  const expiresAt = new WeakMap<BrokerPool, number>()
   Object.defineProperty(prototype, 'metadataExpireAt', {
     get(this: BrokerPool): number | null {
-      const end = endsAt.get(this)
+      const end = expiresAt.get(this)
       return end === undefined ? null : Date.now() + end - performance.now()
     },
     set(this: BrokerPool, until: number | null) {
       if (until === null) {
-        endsAt.delete(this)
+        expiresAt.delete(this)
         return
       }
       const limit =
         this.metadata !== null && isIncomplete(this.metadata) ? incompleteMaxAgeMs : Number.POSITIVE_INFINITY
-      endsAt.set(this, performance.now() + Math.min(limit, until - Date.now()))
+      expiresAt.set(this, performance.now() + Math.min(limit, until - Date.now()))
     },
   })
 }

@@ -4,7 +4,7 @@ import type { DurationMs } from '../../../core/time.ts'
 import { type KafkaClient, metadataMaxAgeMs } from '../kafkajs/client.ts'
 import { errorCodeOf, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
 import { loadKafkajs } from '../kafkajs/load-kafkajs.ts'
-import { brokerError, leaderNotAvailable } from '../kafkajs/patch-metadata.ts'
+import { brokerError, leaderNotAvailable, rejectErrors } from '../kafkajs/patch-metadata.ts'
 import type { Cluster } from '../kafkajs/private-api.ts'
 
 /**
@@ -39,8 +39,8 @@ export async function connectAndListPartitions(cluster: Cluster, topic: string):
     await cluster.addTargetTopic(topic)
     const partitions = cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId)
     if (partitions.length > 0) return partitions
-    const found = cluster.brokerPool.metadata?.topicMetadata.find(each => each.topic === topic)
-    throw brokerError(found?.topicErrorCode || leaderNotAvailable)
+    rejectErrors(cluster.brokerPool.metadata, [topic])
+    throw brokerError(leaderNotAvailable)
   } catch (error) {
     if (errorCodeOf(error) === 'UNKNOWN_TOPIC_OR_PARTITION') throw topicMissing(topic, error)
     throw toKafkaError(`cannot read topic ${topic}`, error)

@@ -5,6 +5,7 @@ import type { Cancel, Clock, Logger, LogProducer, OnAck, OutgoingRecord } from '
 import { type KafkaClient, metadataMaxAgeMs, producerRetry } from '../kafkajs/client.ts'
 import { errorCodeOf, KafkaError, recordTooLarge, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
 import { loadKafkajs } from '../kafkajs/load-kafkajs.ts'
+import { brokerError, leaderNotAvailable } from '../kafkajs/patch-metadata.ts'
 import { partitionCount } from '../log/admin.ts'
 import { FlushBarrier } from './flush-barrier.ts'
 import { type BrokerClockReading, brokerClockReading, type StoredBatch, storedBatchOf } from './produce-response.ts'
@@ -257,7 +258,7 @@ class BatchingProducer implements LogProducer {
       if (reading !== undefined) this.#deps.onAppended?.(reading)
       return storedBatchOf(answer, topic, partition, reading?.appended)
     } catch (thrown) {
-      // If the topic has an error, kafkajs's metadata has no partitions of it.
+      // The patched metadata has no partitions of a topic with an error (`patch-metadata.ts`).
       const cause = errorCodeOf(thrown) === 'METADATA_NOT_LOADED' ? await this.#errorOf(topic) : thrown
       if (errorCodeOf(cause) === 'UNKNOWN_TOPIC_OR_PARTITION') return topicMissing(topic, cause)
       return toKafkaError(`cannot write records to ${topic}/${partition}`, cause)
@@ -269,7 +270,7 @@ class BatchingProducer implements LogProducer {
     const topic = this.#topic(name)
     topic.errorLookUp ??= partitionCount(this.#deps.kafka, name)
       .then(
-        () => new KafkaError(`topic ${name} has no metadata yet`, { code: 'LEADER_NOT_AVAILABLE', retriable: true }),
+        () => brokerError(leaderNotAvailable),
         (error: unknown) => error,
       )
       .finally(() => {

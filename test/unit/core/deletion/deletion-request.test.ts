@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals'
 import {
   deleteMessagesOf,
   deletionOf,
-  maxPairs,
+  maxUserSourcePairs,
   maxUsers,
   parseDeletionRequest,
   suppressionsOf,
-  unknownDestination,
+  unknownDestinationProblem,
 } from '../../../../src/core/deletion/deletion-request.ts'
 import { createRouting, placeholderDestination } from '../../../../src/core/delivery/route.ts'
 import type { Destination } from '../../../../src/core/settings/settings.ts'
@@ -84,12 +84,12 @@ describe('a deletion request', () => {
   it('of too many pairs of a user and a named source is refused', () => {
     const sources = Array.from({ length: 11 }, (_, number) => `source-${number}`)
     const many = createRouting({ sources: sources.map(sourceOf), destinations: [] })
-    const userIds = Array.from({ length: maxPairs / 10 }, (_, number) => number)
+    const userIds = Array.from({ length: maxUserSourcePairs / 10 }, (_, number) => number)
     expect(parseDeletionRequest({ userIds, sources }, many)).toEqual({
       kind: 'refused',
       code: 'invalid_body',
       message:
-        "'sources': the request has 55000 pairs of a user and a source, at most 50000 are allowed: send several requests with fewer users, or omit 'sources' for all sources.",
+        'The request has 55000 pairs of a user and a source, but the maximum is 50000: send several requests with fewer users, or name no source to delete the users in all sources.',
     })
     expect(parseDeletionRequest({ userIds, sources: sources.slice(1) }, many).kind).toBe('request')
     expect(parseDeletionRequest({ userIds }, many).kind).toBe('request')
@@ -128,12 +128,12 @@ describe('whether all destinations are known', () => {
       'not when the id in a file cannot be read',
       destinationOf(),
       1,
-      'The id of the destination in a file of destinationsFrom is not known',
+      'Hookline cannot read the id of a destination in destinationsFrom (the log names the file)',
     ],
   ])('%s', (_name, destination, unnamed, problem) => {
     const excluded = { files: 1, unnamed }
     const given = createRouting({ sources: [sourceOf('web')], destinations: [destination], excluded })
-    expect(unknownDestination(given)?.split(', so ')[0]).toBe(problem)
+    expect(unknownDestinationProblem(given)?.split(', so ')[0]).toBe(problem)
   })
 })
 

@@ -114,7 +114,7 @@ describe('a process that dies before it takes its change back', () => {
     return context
   }
 
-  it('leaves the deletion of a used source, which another process reverts after 30 s', async () => {
+  it('leaves the deletion of a used source, which another process undoes after 30 s', async () => {
     const { harness, all, shown } = await dies(putDestination('crm', ['app']), deleteSource('app'))
     await harness.advance(28_000)
     expect(shown('source', 'app')[0]).toBeUndefined()

@@ -15,7 +15,7 @@ import type { ObjectWriter } from './object-writer.ts'
 const undoAfter = durationMs(30_000)
 
 const undone =
-  'hookline reverted the deletion of a source that a destination uses (see "id"), because the process that deleted the source could not do so; to delete the source, remove it from the destination first'
+  'hookline restored a source (see "id"), because a destination uses it and the process that deleted it did not undo the deletion; to delete the source, remove it from the destination first'
 
 interface Deps {
   readonly store: Pick<ObjectStore, 'listen' | 'known' | 'objects' | 'reading'>
@@ -32,7 +32,7 @@ interface Deps {
  * Only destinations of the config topic count. Every process has the same ones at the same offset,
  * but the configuration files of two processes can differ during an update.
  */
-export function createDeletionUndo({ store, writer, clock, logger }: Deps): { stop(): void } {
+export function createSourceDeletionUndo({ store, writer, clock, logger }: Deps): { stop(): void } {
   const stopped = new AbortController()
 
   const isUsed = (id: string): boolean =>
