@@ -39,6 +39,7 @@ it('a process applies changes of the config topic within a second, and an object
   const service = await installation.run()
   const objects = async (state: string) => (await service.metrics()).get(`hookline_config_objects{state="${state}"}`)
   expect([await objects('used'), await objects('excluded')]).toEqual([1, 0])
+  expect((await service.metrics()).get('hookline_config_objects_age_seconds')).toBeGreaterThan(0)
   await installation.send(trackEvents(5, 'before'))
   await first.untilDelivered(5)
   expect(first.requests[0]?.headers['authorization']).toBe('Bearer token-of-the-crm')

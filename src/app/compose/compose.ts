@@ -90,6 +90,7 @@ export function compose(deps: Deps): Composition {
   exposition.onCollect(() => {
     for (const part of running.values()) part.refreshGauges()
     metrics.clockOffset.set({}, systemTime.offset() / 1000)
+    metrics.configObjectsAge.set({}, merged.objectsAge() / 1000)
     showChecks(metrics, health())
   })
   showBuild(metrics, settings)

@@ -4,7 +4,7 @@ import { encryptionKeysOf } from '../../core/encryption-key.ts'
 import type { Cancel, Clock } from '../../core/ports.ts'
 import type { EntryContext } from '../../core/settings/given-entries.ts'
 import type { Settings } from '../../core/settings/settings.ts'
-import { durationMs } from '../../core/time.ts'
+import { type DurationMs, durationMs } from '../../core/time.ts'
 import type { ObjectStore } from '../../services/config-objects/object-store.ts'
 
 /**
@@ -18,7 +18,7 @@ import type { ObjectStore } from '../../services/config-objects/object-store.ts'
 const interval = { min: 100, max: 400, perMerge: 100 }
 
 /** The part of the object store that a merge uses. */
-export type FollowedObjects = Pick<ObjectStore, 'objects' | 'failures' | 'listen' | 'readAgain' | 'reading'>
+export type FollowedObjects = Pick<ObjectStore, 'objects' | 'failures' | 'listen' | 'readAgain' | 'reading' | 'age'>
 
 /**
  * The settings in use: those of the file together with the objects of the config topic. A change of
@@ -34,6 +34,8 @@ export interface MergedSettings {
   latest(): Merged
   /** Returns the settings of the file, without the objects of the config topic. */
   file(): Settings
+  /** Returns the age of the objects in ms (`ObjectStore.age`), and 0 before `follow`. */
+  objectsAge(): DurationMs
   /** Replaces the settings of the file, and merges them immediately. */
   applyFile(settings: Settings): void
   /**
@@ -111,6 +113,7 @@ export function createMergedSettings({ file: initial, apply, clock }: Deps): Mer
     get: () => merged,
     latest: () => (cancel === undefined ? merged : mergedNow()),
     file: () => file,
+    objectsAge: () => objects?.age() ?? durationMs(0),
     applyFile(settings) {
       file = settings
       const reading = readingAfter(settings, objects?.reading)

@@ -46,6 +46,11 @@ export const processMetrics = {
     'Destinations and sources of the config topic. `used`: this process uses them. `excluded`: this process cannot read or use them, see the log.',
     { unit: 'objects', use: 'alert', labels: { state: ['used', 'excluded'] } },
   ),
+  configObjectsAge: gauge(
+    'hookline_config_objects_age_seconds',
+    'Age of the destinations and sources of the config topic in this process, normally about a second. It grows while the process cannot read the topic. 0 without this topic.',
+    { unit: 'seconds', use: 'alert' },
+  ),
   configConflicts: gauge(
     'hookline_config_conflicts',
     'Destinations and sources of the config topic that the configuration file also defines. Hookline uses the definition in the file.',

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/ports.ts'
-import { durationMs } from '../../core/time.ts'
+import { type DurationMs, durationMs } from '../../core/time.ts'
 
 /**
  * Maximum wait until the follower, which reads the config topic all the time, reaches the end of
@@ -14,15 +14,25 @@ interface Wait {
 }
 
 /**
- * Waits until the follower of the config topic has read all records that were acknowledged before
- * the wait began.
+ * Keeps the time up to which the follower of the config topic has read all records, and waits until
+ * the follower has read all records that were acknowledged before the wait began.
  */
 export class CatchUp {
   readonly #clock: Pick<Clock, 'boottime' | 'after'>
   readonly #waits = new Set<Wait>()
+  /** The last `asOf` that `onCurrent` was called with. */
+  #asOf = Number.NEGATIVE_INFINITY
 
   constructor(clock: Pick<Clock, 'boottime' | 'after'>) {
     this.#clock = clock
+  }
+
+  /**
+   * Milliseconds since the time up to which the follower has read all records. Infinite before the
+   * follower first reached the end of the topic.
+   */
+  age(): DurationMs {
+    return durationMs(this.#clock.boottime() - this.#asOf)
   }
 
   /**
@@ -45,6 +55,7 @@ export class CatchUp {
    * Ends the waits that began at or before this time.
    */
   onCurrent(asOf: number): void {
+    this.#asOf = asOf
     for (const wait of this.#waits) if (wait.from <= asOf) wait.end(true)
   }
 }

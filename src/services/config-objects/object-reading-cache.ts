@@ -1,5 +1,5 @@
 import type { KnownVersion } from '../../core/config-objects/object-log.ts'
-import { type ObjectName, objectKeyOf } from '../../core/config-objects/object-record.ts'
+import { isObjectRecord, type ObjectName, objectKeyOf } from '../../core/config-objects/object-record.ts'
 import { type ReadingContext, type ReadObject, readObject } from '../../core/config-objects/read-object.ts'
 import type { Logger } from '../../core/ports.ts'
 import { formatPath } from '../../core/settings/problem.ts'
@@ -37,8 +37,9 @@ export class ObjectReadingCache {
     this.#ofVersion = new WeakMap()
   }
 
-  /** The object of a version; `undefined` for a deletion. */
-  of(known: KnownVersion & ObjectName): ReadObject | undefined {
+  /** The object of a version; `undefined` for a deletion, a failure state, or no version. */
+  of(known: KnownVersion | undefined): ReadObject | undefined {
+    if (known === undefined || !isObjectRecord(known)) return undefined
     const found = this.#ofVersion.get(known)
     if (found !== undefined) return found
     const object = this.#read(known)

@@ -13,6 +13,7 @@ import {
 import type { ReadingContext, ReadObject } from '../../core/config-objects/read-object.ts'
 import { RecentChanges } from '../../core/config-objects/recent-changes.ts'
 import type { Clock, Logger, LogRecord, TopicFollower } from '../../core/ports.ts'
+import type { DurationMs } from '../../core/time.ts'
 import { CatchUp } from './catch-up.ts'
 import { ObjectReadingCache } from './object-reading-cache.ts'
 
@@ -61,6 +62,11 @@ export interface ObjectStore {
    * with true then, or with false after 10 s.
    */
   caughtUp(): Promise<boolean>
+  /**
+   * Age of the objects in ms. This process has read all records that Kafka acknowledged longer ago
+   * than this. Infinite before the start.
+   */
+  age(): DurationMs
   /**
    * Decodes all objects again, after the encryption keys or the settings against which objects are
    * checked have changed.
@@ -180,6 +186,7 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
     start: () => follower.start({ onRecord, onCurrent, onTruncated }),
     stop: () => follower.stop(),
     caughtUp: () => catchUp.reached(),
+    age: () => catchUp.age(),
     listen: listener => void listeners.push(listener),
     readAgain(context) {
       readings.readAgain(context)
@@ -190,14 +197,11 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
     },
     *objects() {
       for (const known of view.log.all()) {
-        const object = isObjectRecord(known) ? readings.of(known) : undefined
+        const object = readings.of(known)
         if (object !== undefined) yield object
       }
     },
-    object(name) {
-      const known = view.log.get(name)
-      return known && isObjectRecord(known) ? readings.of(known) : undefined
-    },
+    object: name => readings.of(view.log.get(name)),
     get failures() {
       return view.failures
     },

@@ -180,6 +180,14 @@ describe('the merged settings', () => {
     expect(held()).toEqual([])
   })
 
+  it('show the age of the objects, and 0 without a config topic', async () => {
+    const { clock, merged, store } = await setUp()
+    await clock.advance(5_000)
+    expect(merged.objectsAge()).toBe(0)
+    merged.follow(store)
+    expect(merged.objectsAge()).toBe(5_000)
+  })
+
   it('read the objects only once while the file gives the same keys and context', async () => {
     const { merged, store, write } = await setUp()
     write('crm')

@@ -95,6 +95,19 @@ describe('the object store', () => {
     expect(store.changes()).toHaveLength(2)
   })
 
+  it('has objects that grow old while the topic cannot be read', async () => {
+    const harness = new ConfigTopicHarness()
+    const { store, follower } = await harness.start()
+    await harness.advance(1_000)
+    expect(store.age()).toBe(0)
+    follower.isCutOff = true
+    await harness.advance(60_000)
+    expect(store.age()).toBe(60_000)
+    follower.isCutOff = false
+    harness.log.poll()
+    expect(store.age()).toBe(0)
+  })
+
   it('keeps the objects and failure states of which Kafka lost all records, and reports them', async () => {
     const { harness, logger, store, write, changes } = await setUp()
     const state = { urls: 'a', version: 1, failingSince: start, attempts: 1, gone: [], disabled: undefined }
