@@ -30,6 +30,8 @@ const maxMergedBytes = 8 * 1_048_576
  */
 export interface MessageBatch {
   readonly kind: 'batch'
+  /** The type in the path, which overrides the `type` of the message. `undefined` without one. */
+  readonly type: CallType | undefined
   readonly sentAt: string | number | undefined
   /** The `context` of the batch as canonical JSON; `undefined` when the batch has none. */
   readonly context: JsonText | undefined
@@ -92,9 +94,7 @@ function readSingle(body: string, type: CallType | undefined): MessageBatch | Re
   const { value } = parsed
   if (!isObject(value)) return noMessage
   if (type === undefined && typeof value['type'] !== 'string') return noBatch
-  // The type in the path overrides the type in the message.
-  if (type !== undefined && value['type'] !== type) parsed = { kind: 'parsed', value: { ...value, type } }
-  return single({
+  return single(type, {
     size: 1,
     read() {
       const once = parsed
@@ -118,11 +118,12 @@ function readLongSingle(body: string, type: CallType): MessageBatch | Refusal {
 
 function longSingle(body: string, members: Members): MessageBatch | Refusal {
   if (members.get('type')?.startsWith('"') !== true) return noBatch
-  return single({ size: 1, read: () => textTooLong, text: () => body.trim() })
+  return single(undefined, { size: 1, read: () => textTooLong, text: () => body.trim() })
 }
 
-const single = (elements: Elements): MessageBatch => ({
+const single = (type: CallType | undefined, elements: Elements): MessageBatch => ({
   kind: 'batch',
+  type,
   sentAt: undefined,
   context: undefined,
   integrations: undefined,
@@ -181,6 +182,7 @@ function batchOf(members: Members, elements: Elements): MessageBatch | Refusal {
   if (defaults.kind === 'refused') return defaults
   return {
     kind: 'batch',
+    type: undefined,
     sentAt: typeof sentAt === 'string' || typeof sentAt === 'number' ? sentAt : undefined,
     ...defaults.texts,
     elements,
