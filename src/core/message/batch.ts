@@ -36,6 +36,8 @@ export interface MessageBatch {
   /** The `context` of the batch as canonical JSON; `undefined` when the batch has none. */
   readonly context: JsonText | undefined
   readonly integrations: JsonText | undefined
+  /** Number of `__proto__` members that were removed from `context` and `integrations`. */
+  readonly droppedKeys: number
   readonly elements: Elements
 }
 
@@ -127,6 +129,7 @@ const single = (type: CallType | undefined, elements: Elements): MessageBatch =>
   sentAt: undefined,
   context: undefined,
   integrations: undefined,
+  droppedKeys: 0,
   elements,
 })
 
@@ -185,6 +188,7 @@ function batchOf(members: Members, elements: Elements): MessageBatch | Refusal {
     type: undefined,
     sentAt: typeof sentAt === 'string' || typeof sentAt === 'number' ? sentAt : undefined,
     ...defaults.texts,
+    droppedKeys: defaults.droppedKeys,
     elements,
   }
 }
@@ -197,24 +201,26 @@ const shownOf = (name: string): string => `'${name}' of the batch`
 function defaultsOf(
   shared: JsonObject,
   size: number,
-): { readonly kind: 'defaults'; readonly texts: DefaultTexts } | Refusal {
+): { readonly kind: 'defaults'; readonly texts: DefaultTexts; readonly droppedKeys: number } | Refusal {
   const texts: { -readonly [name in keyof DefaultTexts]: JsonText | undefined } = {
     context: undefined,
     integrations: undefined,
   }
   let bytes = 0
+  let droppedKeys = 0
   for (const name of sharedMembers) {
     const value = shared[name]
     if (!isDefault(name) || !isObject(value)) continue
     const canonical = canonicalJson(value, shownOf(name))
     if (canonical.kind === 'rejected') return refusal('invalid_body', canonical.message)
     bytes += Buffer.byteLength(canonical.text)
+    droppedKeys += canonical.droppedKeys
     texts[name] = canonical.text
   }
   if (bytes > maxDefaultsBytes) return defaultsTooLarge(`${bytes} bytes`)
   const copies = Math.min(size, maxMessages)
   const isMergedTooLarge = bytes * copies > maxMergedBytes
-  return isMergedTooLarge ? mergedTooLarge(bytes, copies) : { kind: 'defaults', texts }
+  return isMergedTooLarge ? mergedTooLarge(bytes, copies) : { kind: 'defaults', texts, droppedKeys }
 }
 
 const defaultsTooLarge = (size: string): Refusal =>
