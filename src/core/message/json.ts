@@ -13,7 +13,7 @@ export interface Parsed {
   readonly value: unknown
   /**
    * Bytes by which the compact JSON of `value` is longer than that of the text: two quotation marks
-   * for each numeric id that `parseJson` has converted. Absent when there is no numeric id.
+   * for each numeric id that `parseJson` has converted. Absent without numeric ids.
    */
   readonly addedBytes?: number
 }
