@@ -49,6 +49,7 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     open,
     close: () => producer.stop(),
     now: clock.now,
+    machineTime: clientClock.now,
     hold: clientClock.keepAlive,
   })
 }

@@ -29,8 +29,13 @@ export interface KafkaTransportDeps {
   readonly open: () => Promise<EventsTopic>
   /** Closes the connections after all records in progress are acknowledged or failed. */
   readonly close: () => Promise<void>
-  /** Unix time in milliseconds. */
+  /** Unix time in milliseconds, corrected by the time of the brokers. */
   readonly now: () => Event['receivedAt']
+  /**
+   * Unix time in milliseconds by the clock of this machine, from which the client takes the
+   * timestamps of messages.
+   */
+  readonly machineTime: () => number
   /**
    * Keeps the process alive until the returned function is called. The connections to Kafka alone
    * do not keep the process alive.
@@ -66,7 +71,7 @@ interface NotStored {
 const batchContext = { library }
 
 /** Writes batches to the events topic, with the same validation and format as the collector. */
-export function createKafkaTransport({ sourceId, open, close, now, hold }: KafkaTransportDeps): Transport {
+export function createKafkaTransport({ sourceId, open, close, now, machineTime, hold }: KafkaTransportDeps): Transport {
   const begun = new WeakMap<Batch, Progress>()
   let opened: Promise<EventsTopic> | undefined
   let closed: Promise<void> | undefined
@@ -85,7 +90,7 @@ export function createKafkaTransport({ sourceId, open, close, now, hold }: Kafka
     const left: Outgoing[] = []
     const rejected: RejectedMessage[] = []
     for (const [index, { text, messageId }] of messages.entries()) {
-      const reception = { receivedAt, sentAt: undefined, batchContext, newId: () => messageId }
+      const reception = { receivedAt, sentAt: machineTime(), batchContext, newId: () => messageId }
       const outcome = normalise(JSON.parse(text), reception)
       if (outcome.kind === 'rejected') {
         rejected.push({ index, code: outcome.code, detail: outcome.message })

@@ -22,7 +22,8 @@ export type Fields = Readonly<Record<string, unknown>>
 /** The optional fields of every call. */
 export interface CommonFields {
   /**
-   * Time of the event. Default: now. A number is Unix time: milliseconds if >= 10^11, else seconds.
+   * Time of the event. Default: the time of the call. A number is Unix time: milliseconds if
+   * >= 10^11, else seconds.
    */
   readonly timestamp?: Date | string | number | undefined
   /** Device or network data, such as the IP address. Attributes of the user belong in `traits`. */

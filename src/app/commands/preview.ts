@@ -105,7 +105,7 @@ async function readMessage(io: CommandIo, clock: Clock): Promise<Normalised> {
     throw new UsageError('stdin has no message; send one as JSON: hookline preview < message.json')
   const parsed = accepted(parseJson(text))
   const reception = { receivedAt: clock.now(), sentAt: undefined, newId: () => clock.id() }
-  return accepted(normalise(parsed.value, reception))
+  return accepted(normalise(parsed.value, reception, parsed.addedBytes))
 }
 
 /** Returns the outcome. @throws CommandFailed with the rejection code if it is a rejection */

@@ -30,10 +30,14 @@ const maxMergedBytes = 8 * 1_048_576
  */
 export interface MessageBatch {
   readonly kind: 'batch'
+  /** The type in the path, which overrides the `type` of the message. `undefined` without one. */
+  readonly type: CallType | undefined
   readonly sentAt: string | number | undefined
   /** The `context` of the batch as canonical JSON; `undefined` when the batch has none. */
   readonly context: JsonText | undefined
   readonly integrations: JsonText | undefined
+  /** Number of `__proto__` members that were removed from `context` and `integrations`. */
+  readonly droppedKeys: number
   readonly elements: Elements
 }
 
@@ -92,9 +96,7 @@ function readSingle(body: string, type: CallType | undefined): MessageBatch | Re
   const { value } = parsed
   if (!isObject(value)) return noMessage
   if (type === undefined && typeof value['type'] !== 'string') return noBatch
-  // The type in the path overrides the type in the message.
-  if (type !== undefined && value['type'] !== type) parsed = { kind: 'parsed', value: { ...value, type } }
-  return single({
+  return single(type, {
     size: 1,
     read() {
       const once = parsed
@@ -118,14 +120,16 @@ function readLongSingle(body: string, type: CallType): MessageBatch | Refusal {
 
 function longSingle(body: string, members: Members): MessageBatch | Refusal {
   if (members.get('type')?.startsWith('"') !== true) return noBatch
-  return single({ size: 1, read: () => textTooLong, text: () => body.trim() })
+  return single(undefined, { size: 1, read: () => textTooLong, text: () => body.trim() })
 }
 
-const single = (elements: Elements): MessageBatch => ({
+const single = (type: CallType | undefined, elements: Elements): MessageBatch => ({
   kind: 'batch',
+  type,
   sentAt: undefined,
   context: undefined,
   integrations: undefined,
+  droppedKeys: 0,
   elements,
 })
 
@@ -181,8 +185,10 @@ function batchOf(members: Members, elements: Elements): MessageBatch | Refusal {
   if (defaults.kind === 'refused') return defaults
   return {
     kind: 'batch',
+    type: undefined,
     sentAt: typeof sentAt === 'string' || typeof sentAt === 'number' ? sentAt : undefined,
     ...defaults.texts,
+    droppedKeys: defaults.droppedKeys,
     elements,
   }
 }
@@ -195,24 +201,26 @@ const shownOf = (name: string): string => `'${name}' of the batch`
 function defaultsOf(
   shared: JsonObject,
   size: number,
-): { readonly kind: 'defaults'; readonly texts: DefaultTexts } | Refusal {
+): { readonly kind: 'defaults'; readonly texts: DefaultTexts; readonly droppedKeys: number } | Refusal {
   const texts: { -readonly [name in keyof DefaultTexts]: JsonText | undefined } = {
     context: undefined,
     integrations: undefined,
   }
   let bytes = 0
+  let droppedKeys = 0
   for (const name of sharedMembers) {
     const value = shared[name]
     if (!isDefault(name) || !isObject(value)) continue
     const canonical = canonicalJson(value, shownOf(name))
     if (canonical.kind === 'rejected') return refusal('invalid_body', canonical.message)
     bytes += Buffer.byteLength(canonical.text)
+    droppedKeys += canonical.droppedKeys
     texts[name] = canonical.text
   }
   if (bytes > maxDefaultsBytes) return defaultsTooLarge(`${bytes} bytes`)
   const copies = Math.min(size, maxMessages)
   const isMergedTooLarge = bytes * copies > maxMergedBytes
-  return isMergedTooLarge ? mergedTooLarge(bytes, copies) : { kind: 'defaults', texts }
+  return isMergedTooLarge ? mergedTooLarge(bytes, copies) : { kind: 'defaults', texts, droppedKeys }
 }
 
 const defaultsTooLarge = (size: string): Refusal =>

@@ -3,8 +3,9 @@ import type { JsonText } from './json-text.ts'
 import { type CallType, type Rejection, rejection } from './message.ts'
 
 /**
- * Maximum size of a message, in bytes of compact UTF-8 JSON. The `context` and `integrations` that a
- * message takes from its batch do not count.
+ * Maximum size of a message as sent, in bytes of compact UTF-8 JSON. The `context` and
+ * `integrations` of its batch, the type in the path of its request, and the quotation marks that
+ * Hookline adds to numeric ids do not count.
  */
 export const maxMessageBytes = 32_768
 
@@ -63,11 +64,12 @@ export interface Parts {
 
 /**
  * Returns the parts as canonical text. For each key, the message overrides its batch, and
- * `integrations` overrides `context.integrations`. Rejection codes: `too_deep`,
- * `non_finite_number`, `message_too_large`.
+ * `integrations` overrides `context.integrations`. `addedBytes` are bytes of `input` that do not
+ * count for its maximum size. Rejection codes: `too_deep`, `non_finite_number`,
+ * `message_too_large`.
  */
-export function partsOf(type: CallType, input: JsonObject, batch: BatchDefaults): Parts | Rejection {
-  const members = readMembers(input)
+export function partsOf(type: CallType, input: JsonObject, batch: BatchDefaults, addedBytes = 0): Parts | Rejection {
+  const members = readMembers(input, addedBytes)
   if (members.kind === 'rejected') return members
   const objects = objectsOf(type, input, batch)
   const texts: { [name in PartName]?: JsonText } = {}
@@ -136,7 +138,7 @@ interface Members {
  * Checks that every member, including unknown ones, has a canonical form, and that the message is
  * not too large. The canonical forms are kept, so that they are not computed again.
  */
-function readMembers(input: JsonObject): Members | Rejection {
+function readMembers(input: JsonObject, addedBytes: number): Members | Rejection {
   const canonical = new Map<object, Canonical>()
   let droppedKeys = 0
   // An upper bound of the message's size in bytes, which is cheap to compute. The exact size is
@@ -157,7 +159,7 @@ function readMembers(input: JsonObject): Members | Rejection {
       maxBytes += 3 * member.text.length
     }
   }
-  const bytes = maxBytes > maxMessageBytes ? compactBytes(input) : 0
+  const bytes = maxBytes > maxMessageBytes ? compactBytes(input) - addedBytes : 0
   if (bytes <= maxMessageBytes) return { kind: 'members', canonical, droppedKeys }
   const advice = `the limit is ${maxMessageBytes} bytes: send less in it, or split it.`
   return rejection('message_too_large', `The message has ${bytes} bytes of compact JSON; ${advice}`)

@@ -42,8 +42,8 @@ export function normaliseSome(
   from: number,
   { receivedAt, newId }: { readonly receivedAt: EpochMs; readonly newId: () => string },
 ): NormalisedPart {
-  const { elements, sentAt, context, integrations } = batch
-  const reception = { ...readDefaults(context, integrations), sentAt, receivedAt, newId }
+  const { elements, type, sentAt, context, integrations } = batch
+  const reception = { ...readDefaults(context, integrations), type, sentAt, receivedAt, newId }
   const workOfDefaults = (context?.length ?? 0) + (integrations?.length ?? 0)
   const messages: Message[] = []
   const rejected: RejectedMessage[] = []
@@ -66,7 +66,7 @@ export function normaliseSome(
 }
 
 const normaliseParsed = (parsed: Parsed | Rejection, reception: Reception): Normalised | Rejection =>
-  parsed.kind === 'rejected' ? parsed : normalise(parsed.value, reception)
+  parsed.kind === 'rejected' ? parsed : normalise(parsed.value, reception, parsed.addedBytes)
 
 function messageIdOf(parsed: Parsed | Rejection, text: string): string | undefined {
   // A valid message has at most `maxTextLength` characters, but `text` can be as long as the whole

@@ -1,12 +1,14 @@
 import type { EpochMs } from '../time.ts'
 import { idOf, messageIdOf, missingIdentifier, textOf } from './identifiers.ts'
 import { isObject, type JsonObject } from './json.ts'
-import { callTypes, type Message, type Rejection, rejection } from './message.ts'
+import { type CallType, callTypes, type Message, type Rejection, rejection } from './message.ts'
 import { type BatchDefaults, partsOf } from './message-parts.ts'
 import { correctSkew, parseTimestamp } from './timestamp.ts'
 
 /** The context in which a message was received. */
 export interface Reception extends BatchDefaults {
+  /** The type in the path of the request, which overrides the `type` of the message. */
+  readonly type?: CallType | undefined
   readonly receivedAt: EpochMs
   /** `sentAt` of the batch, for messages without one. An invalid time is ignored. */
   readonly sentAt: unknown
@@ -26,11 +28,13 @@ export interface Normalised {
 
 /**
  * Converts a message of any SDK to the form that is stored and delivered, or rejects it. `input`
- * must come from `parseJson`, because otherwise large numeric ids lose digits.
+ * must come from `parseJson`, because otherwise large numeric ids lose digits. `addedBytes` are the
+ * bytes that `parseJson` added, which do not count for the maximum size.
  */
-export function normalise(input: unknown, reception: Reception): Normalised | Rejection {
+export function normalise(input: unknown, reception: Reception, addedBytes = 0): Normalised | Rejection {
   if (!isObject(input)) return rejection('not_an_object', 'A message must be a JSON object: send { "type": …, … }.')
-  const type = callTypes.find(callType => callType === input['type'])
+  const givenType = reception.type ?? input['type']
+  const type = callTypes.find(callType => callType === givenType)
   if (type === undefined) return rejection('unknown_type', `'type' must be one of ${callTypes.join(', ')}.`)
   const identifiers = {
     userId: idOf(input['userId']),
@@ -43,7 +47,7 @@ export function normalise(input: unknown, reception: Reception): Normalised | Re
   if (missing !== undefined) return missing
   const timestamp = timestampOf(input, reception)
   if (typeof timestamp === 'object') return timestamp
-  const parts = partsOf(type, input, reception)
+  const parts = partsOf(type, input, reception, addedBytes)
   if (parts.kind === 'rejected') return parts
   const message: Message = {
     type,

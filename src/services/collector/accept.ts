@@ -72,8 +72,8 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
         const outcome = await storeTraced({ records, sourceId, trace })
         if (outcome !== 'stored') return kafkaUnavailable
         metrics.collectorMessages.inc({ source: sourceId, result: 'accepted' }, accepted)
-        if (droppedKeys > 0) metrics.droppedKeys.inc({}, droppedKeys)
       }
+      if (droppedKeys > 0 && !isRefused) metrics.droppedKeys.inc({}, droppedKeys)
       if (suppressed > 0 && !isRefused)
         metrics.collectorMessages.inc({ source: sourceId, result: 'suppressed' }, suppressed)
       if (rejected.length > 0) {

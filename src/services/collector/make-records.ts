@@ -33,7 +33,7 @@ interface Others {
   readonly rejected: RejectedMessage[]
   /** Number of messages of suppressed users, which are not stored. */
   suppressed: number
-  /** Number of `__proto__` members that were removed. */
+  /** Number of `__proto__` members that were removed from the messages and from the batch. */
   droppedKeys: number
 }
 
@@ -98,7 +98,7 @@ export function createMakeRecords({ codec, suppressions, clock, nextTurn }: Deps
   }
 
   return async (batch, origin, records) => {
-    const others: Others = { rejected: [], suppressed: 0, droppedKeys: 0 }
+    const others: Others = { rejected: [], suppressed: 0, droppedKeys: batch.droppedKeys }
     for (let next = 0; next < batch.elements.size; ) {
       if (next > 0) await nextTurn(origin.sourceId)
       const after = makePart(batch, next, { origin, records, others })

@@ -101,7 +101,7 @@ it('a record equals the one that a collector writes for the same message', async
       const overTheWire = parseJson(batch.messages[0]?.text ?? '')
       const collected = normalise(overTheWire.kind === 'parsed' ? overTheWire.value : undefined, {
         receivedAt: clock.now(),
-        sentAt: undefined,
+        sentAt: clock.now(),
         batchContext: { library },
         newId: () => 'made',
       })

@@ -21,8 +21,11 @@ export type Reply = Error | 'stored' | 'never'
 export const failure = (code: string, retriable?: boolean, message = 'it broke'): Error =>
   Object.assign(new Error(message), { code, ...(retriable !== undefined && { retriable }) })
 
-/** The Kafka transport on an in-memory topic with scripted responses. */
-export function transportOn(reply: (record: Appended, turn: number) => Reply = () => 'stored') {
+/**
+ * The Kafka transport on an in-memory topic with scripted responses. The clock of its machine is
+ * `machineAheadMs` ahead of the brokers' time.
+ */
+export function transportOn(reply: (record: Appended, turn: number) => Reply = () => 'stored', machineAheadMs = 0) {
   const clock = new ManualClientClock()
   const appended: Appended[] = []
   const stored: Appended[] = []
@@ -61,6 +64,7 @@ export function transportOn(reply: (record: Appended, turn: number) => Reply = (
       return onClose()
     },
     now: () => clock.now(),
+    machineTime: () => clock.now() + machineAheadMs,
     hold: () => clock.keepAlive(),
   })
   return {

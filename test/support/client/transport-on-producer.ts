@@ -45,6 +45,7 @@ export function transportOnProducer(outcomeOf: (records: number, turn: number) =
     }),
     close: () => producer.stop(),
     now: () => clock.now(),
+    machineTime: () => clock.now(),
     hold: () => () => {},
   })
   return {

@@ -2,10 +2,14 @@ import { expect, it, jest } from '@jest/globals'
 import { systemTime } from '../../../src/adapters/clock/system-clock.ts'
 
 const createProducer = jest.fn()
+const createKafkaTransport = jest.fn()
 jest.unstable_mockModule('../../../src/adapters/kafka/producer/producer.ts', () => ({ createProducer }))
+jest.unstable_mockModule('../../../packages/client-kafka/src/kafka-transport.ts', () => ({ createKafkaTransport }))
 const { kafkaTransport } = await import('../../../packages/client-kafka/src/index.ts')
 
-it('corrects the receive time of its messages by the time of the brokers', () => {
+it('corrects the times of its messages by the time of the brokers', () => {
   kafkaTransport({ source: 'web', brokers: ['kafka:9092'], registry: { url: 'http://registry:8081' } })
   expect(createProducer).toHaveBeenCalledWith(expect.objectContaining({ onAppended: systemTime.learn }))
+  const times = { now: systemTime.now, machineTime: Date.now }
+  expect(createKafkaTransport).toHaveBeenCalledWith(expect.objectContaining(times))
 })

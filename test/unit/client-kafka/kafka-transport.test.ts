@@ -52,6 +52,14 @@ describe('a message becomes the same record as with a collector', () => {
     ])
   })
 
+  it('corrects the times of current messages if the clock of the machine is a day slow', async () => {
+    const { send, appended, clock } = transportOn(undefined, -86_400_000)
+    const called = clock.now() - 86_400_000 - 1_000
+    const imported = Date.parse('2012-12-02T00:30:08.276Z')
+    await send(batchOf(2, index => ({ timestamp: index === 0 ? called : imported })))
+    expect(appended.map(({ event }) => event.message.timestamp)).toEqual([clock.now() - 1_000, imported])
+  })
+
   it('fails only an invalid message, with the code of the collector', async () => {
     const { send, stored } = transportOn()
     const batch = batchOf(3, index => (index === 1 ? { properties: deep(101) } : {}))

@@ -175,7 +175,7 @@ async function feedLines(feed: EventWriter, clock: Clock, io: CommandIo): Promis
     number += 1
     if (line.trim() === '') continue
     const parsed = parseJson(line)
-    const outcome = parsed.kind === 'rejected' ? parsed : normaliseNow(parsed.value, clock)
+    const outcome = parsed.kind === 'rejected' ? parsed : normaliseNow(parsed.value, clock, parsed.addedBytes)
     if (outcome.kind === 'message') await feed.put(outcome.message)
     else {
       rejected += 1
@@ -186,8 +186,8 @@ async function feedLines(feed: EventWriter, clock: Clock, io: CommandIo): Promis
   return { rejected, isInterrupted: signal.aborted }
 }
 
-const normaliseNow = (input: unknown, clock: Clock): Normalised | Rejection =>
-  normalise(input, { receivedAt: clock.now(), sentAt: undefined, newId: () => clock.id() })
+const normaliseNow = (input: unknown, clock: Clock, addedBytes?: number): Normalised | Rejection =>
+  normalise(input, { receivedAt: clock.now(), sentAt: undefined, newId: () => clock.id() }, addedBytes)
 
 /** Shows a progress bar when the total is known. */
 function startBar({ count, json, stdin }: Options, io: CommandIo): ProgressBar | undefined {

@@ -145,6 +145,23 @@ describe('the fields of the batch', () => {
   })
 })
 
+describe('the limit of 32,768 bytes of a message', () => {
+  it.each<[string, string, CallType | undefined]>([
+    ['the quotes of numeric ids', '{"type":"page","userId":7,"groupId":1.50,"name":"', undefined],
+    ['the type of the path', '{"userId":"u","name":"', 'page'],
+    ['the quotes of a numeric id, and the type of the path', '{"type":"","userId":7,"name":"', 'page'],
+  ])('does not count %s', (_, start, type) => {
+    const ofBytes = (bytes: number): string => {
+      const message = `${start}${'x'.repeat(bytes - start.length - 2)}"}`
+      return type === undefined ? `[${message}]` : message
+    }
+    expect(only(ofBytes(32_768), type).type).toBe('page')
+    expect(taken(ofBytes(32_769), type).rejected).toMatchObject([
+      { code: 'message_too_large', message: expect.stringContaining('has 32769 bytes') },
+    ])
+  })
+})
+
 describe('each message is validated alone', () => {
   it('accepts the valid messages in order, and lists the others by position, id and reason', () => {
     const outcome = taken({

@@ -14,8 +14,9 @@ describe('parseJson', () => {
     ['its position is kept', '{"type":"track","userId":7,"event":"x"}', { type: 'track', userId: '7', event: 'x' }],
   ])('an id that is a number becomes its digits as written: %s', (_, text, value) => {
     const parsed = parseJson(text)
-    expect(parsed).toEqual({ kind: 'parsed', value })
-    expect(JSON.stringify(parsed)).toBe(JSON.stringify({ kind: 'parsed', value }))
+    const expected = { kind: 'parsed', value, addedBytes: 2 }
+    expect(parsed).toEqual(expected)
+    expect(JSON.stringify(parsed)).toBe(JSON.stringify(expected))
   })
 
   it.each(['null', '5', '"text"', '[{"userId":1.0}]', 'true'])('returns a non-object unchanged: %s', text => {

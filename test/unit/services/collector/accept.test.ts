@@ -58,6 +58,15 @@ describe('an accepted message', () => {
     await collector.answered('{"batch":[{"type":"page","userId":"u","properties":{"__proto__":1}}]}')
     expect(collector.count('droppedKeys{}')).toBe(1)
   })
+
+  it('counts removed __proto__ keys of the batch once, however many messages it has', async () => {
+    const collector = new CollectorHarness()
+    const batch = JSON.stringify([page('a'), page('b')])
+    await collector.answered(`{"context":{"__proto__":{"a":1}},"batch":${batch}}`)
+    expect(collector.count('droppedKeys{}')).toBe(1)
+    await collector.answered(`{"context":{"a":{"__proto__":1}},"integrations":{"__proto__":1},"batch":${batch}}`)
+    expect(collector.count('droppedKeys{}')).toBe(3)
+  })
 })
 
 describe('a rejected message', () => {
@@ -160,6 +169,12 @@ describe('X-Strict-Mode', () => {
     })
     expect(collector.events()).toEqual([])
     expect(collector.rejects()).toMatchObject([{ messageId: 'b' }])
+  })
+
+  it('counts no removed __proto__ keys of a rejected batch', async () => {
+    const collector = new CollectorHarness()
+    await collector.answered('{"context":{"__proto__":1},"batch":[{"type":"page"}]}', { strict: true })
+    expect(collector.count('droppedKeys{}')).toBe(0)
   })
 
   it('accepts a valid batch', async () => {

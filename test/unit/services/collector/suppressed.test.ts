@@ -33,6 +33,12 @@ describe('messages of a suppressed user', () => {
     expect(collector.producer.records(collector.topics.events)).toEqual([])
   })
 
+  it('have their removed __proto__ keys counted', async () => {
+    const collector = deleted()
+    await collector.answered('{"batch":[{"type":"page","userId":"ada","properties":{"__proto__":1}}]}')
+    expect(collector.count('droppedKeys{}')).toBe(1)
+  })
+
   it('are still rejected when invalid, also in strict mode', async () => {
     const collector = deleted()
     const batch = { batch: [page('a'), { type: 'page' }] }

@@ -151,6 +151,12 @@ describe('messages from stdin', () => {
     ])
   })
 
+  it('may have the maximum size, to which the quotes of a numeric id do not count', async () => {
+    const start = '{"type":"page","userId":7,"name":"'
+    const stdin = `${start}${'x'.repeat(32_768 - start.length - 2)}"}`
+    expect(await run(['--stdin'], { stdin })).toMatchObject({ code: 0, err: '' })
+  })
+
   it('that are invalid are reported with their line number; the others are written', async () => {
     const stdin = '{"type":"track","userId":"u"}\n{"type":"identify","userId":"u"}\nnonsense\n[]\n'
     const { code, out, err, producer } = await run(['--stdin', '--json'], { stdin })
