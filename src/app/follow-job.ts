@@ -47,6 +47,17 @@ const idOf = (option: string, kind: JobKind) => (id: string) => {
   )
 }
 
+interface JobOfCommand {
+  /** Returns the body of the request that creates the job. */
+  readonly body: () => object
+  /**
+   * Called when the first request is refused. It may throw an error that is more precise than the
+   * refusal.
+   */
+  readonly onRefused?: (refused: Refused) => Promise<void>
+  readonly clock?: Clock
+}
+
 /**
  * Creates a job through the operator API and shows its progress until it ends. With `--follow` or
  * `--cancel` it shows an existing job. A signal ends only the command, and the job continues.
@@ -56,14 +67,16 @@ export async function runJob(
   kind: JobKind,
   options: JobOptions,
   io: CommandIo,
-  { body, clock = systemClock }: { readonly body: () => object; readonly clock?: Clock },
+  { body, onRefused, clock = systemClock }: JobOfCommand,
 ): Promise<void> {
   if (options.follow !== undefined && options.cancel !== undefined)
     throw new UsageError('use only one of --follow and --cancel')
   const address = await operatorAddress(options, io)
   const signal = io.stopSignal()
   const context = { client: createJobClient(address, signal), io, options, clock, signal }
-  const first = accepted(await firstAnswer(kind, body, context), kind)
+  const answer = await firstAnswer(kind, body, context)
+  if (answer.kind === 'refused') await onRefused?.(answer)
+  const first = accepted(answer, kind)
   if (options.follow === undefined && options.cancel === undefined)
     io.stderr.write(
       `hookline: ${kind} ${first.id} created as a job of the operator service; this command shows the result when the job ends\n`,

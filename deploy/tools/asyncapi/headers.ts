@@ -37,7 +37,7 @@ export const deliveryStateHeaders: Readonly<Record<string, Header>> = {
   },
   outcomes: {
     description:
-      'The last outcome of every webhook that received a request, separated by commas, in the order of the configuration. If the reason is `invalid_message`: the rejection code.',
+      'The last outcome of every webhook that received a request, separated by commas. Their order can differ from the configuration if an attempt did not call all webhooks. If the reason is `invalid_message`: the rejection code.',
     examples: ['http_4xx,http_5xx'],
   },
   'refused-webhooks': {

@@ -222,7 +222,7 @@ export function errorsText(): string {
     ),
     section(
       'Drops',
-      'The reason says why Hookline intentionally does not make a delivery. The metric `hookline_drops_total{reason}` counts dropped deliveries. Hookline neither logs nor keeps them.',
+      'The reason says why Hookline intentionally does not make a delivery. The metric `hookline_drops_total{reason}` counts dropped deliveries. Hookline does not keep them. At the [log level](../how-to/diagnose-an-installation.md#increase-the-log-level) `debug`, the log has a line for each of them.',
       ['reason', 'meaning', 'what to do'],
       dropReasons.map(each => [code(each), ...dropMeanings[each]]),
     ),

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
+import type { Refused } from '../../adapters/operator-client/operator-request.ts'
 import { countWithNoun } from '../../core/count-with-noun.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import { createRouting, type Routing } from '../../core/delivery/route.ts'
@@ -22,10 +23,10 @@ import { type CommandClients, openCommandClients } from '../command-clients.ts'
 import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
 import { type JobOptions, runJob, withJobOptions } from '../follow-job.ts'
 import { loadMergedSettings } from '../merged-settings-of-command.ts'
-import { hasOperatorUrl, withOperatorOptions } from '../operator-options.ts'
+import { hasOperatorUrl, openLogClient, withOperatorOptions } from '../operator-options.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
 import { countsOf, documentOf, hintsOf, linesOf } from '../replay-output.ts'
-import { createProgressBar } from '../terminal.ts'
+import { createProgressBar, printable } from '../terminal.ts'
 
 interface Options extends FilterOptions, JobOptions {
   readonly config?: string
@@ -90,7 +91,28 @@ async function replayAsJob(options: Options, io: CommandIo): Promise<void> {
   const isAll = Object.values(filters).every(each => each === undefined)
   if (isAll && dryRun !== true && options.follow === undefined && options.cancel === undefined)
     io.stderr.write('no filter is given, so all dead letters will be replayed\n')
-  await runJob('replay', options, io, { body: () => ({ filters, rate, dryRun, evenDisconnected }) })
+  await runJob('replay', options, io, {
+    body: () => ({ filters, rate, dryRun, evenDisconnected }),
+    onRefused: refused => rejectUnknownOfJob(options, io, refused),
+  })
+}
+
+/**
+ * Rejects a value of `--destination` that the operator service does not know, like `rejectUnknown`.
+ * It suggests only the names of configured destinations, because the operator API has no list of the
+ * destinations of all dead letters. Does nothing if the job was refused for another reason.
+ * @throws CommandFailed when a dead letter has the destination
+ * @throws UsageError when no dead letter has it
+ */
+async function rejectUnknownOfJob(options: Options, io: CommandIo, { problems }: Refused): Promise<void> {
+  const { destination } = options
+  const problem = problems.find(({ path }) => path === 'filters.destination')
+  if (destination === undefined || problem === undefined) return
+  const client = await openLogClient(options, io)
+  const found = await client.deadLetters({ destination }, 1)
+  if ('kind' in found) return
+  if (found.length > 0) throw removedDestination(destination)
+  throw new UsageError(printable(`--destination: unknown value '${destination}' (${problem.hint})`))
 }
 
 async function run(
@@ -151,13 +173,15 @@ const contextOf = (settings: Settings) => ({
 function rejectUnknown(typed: string | undefined, { end, destinations }: ReplayReport, routing: Routing): void {
   if (typed === undefined || typed === noDestination || end.kind !== 'done') return
   if (routing.destinations.has(typed)) return
-  if (destinations.has(typed))
-    throw new CommandFailed(
-      `nothing replayed: destination '${typed}' is not in the configuration; add it again to replay its dead letters`,
-    )
+  if (destinations.has(typed)) throw removedDestination(typed)
   const names = [...new Set([...routing.destinations.keys(), ...destinations])]
   throw new UsageError(`--destination: unknown value '${typed}' (${adviceOnName(typed, names)})`)
 }
+
+const removedDestination = (id: string): CommandFailed =>
+  new CommandFailed(
+    `nothing replayed: destination '${id}' is not in the configuration; add it again to replay its dead letters`,
+  )
 
 /**
  * Prints the report.

@@ -47,7 +47,7 @@ export type DeadLetterReason = (typeof deadLetterReasons)[number]
 
 /**
  * Why an event is intentionally not delivered to a destination. Drops are not errors: they are
- * counted in `hookline_drops_total`, and not logged.
+ * counted in `hookline_drops_total`, and logged only at level debug.
  */
 export const dropReasons = [
   'disabled',

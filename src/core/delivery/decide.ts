@@ -9,7 +9,6 @@ import {
   isRefused,
   isRetryable,
   type Outcome,
-  type RefusedOutcome,
 } from './classify-outcome.ts'
 import type { DeliveryState } from './delivery-state.ts'
 import { beginPausedTime, endPausedTime, latestDeadline, minPausedWait } from './paused-time.ts'
@@ -104,8 +103,17 @@ export type Deferral = Extract<Decision, { kind: 'deferred' }>
 /**
  * Decides after an attempt whether the delivery is delivered, retried, deferred or dead-lettered. A
  * retry is not due before the end of the shortest Retry-After of the attempt.
+ *
+ * @param webhooks are all webhooks of the destination, in the order of the configuration. If all of
+ * them rejected the delivery, the outcome of the first one is the dead-letter reason.
  */
-export function decide(attempt: Attempt, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
+export function decide(
+  attempt: Attempt,
+  carried: DeliveryState,
+  policy: RetryPolicy,
+  now: EpochMs,
+  webhooks: readonly Pick<Webhook, 'urlHash'>[] = [],
+): Decision {
   const { calls, leftOut, number, isHeldUpByOthers } = attempt
   if (calls.some(call => call.outcome === 'delivered')) return { kind: 'delivered' }
   // The attempt sent no request, because no permit was free. So the delivery is deferred, and this
@@ -130,7 +138,7 @@ export function decide(attempt: Attempt, carried: DeliveryState, policy: RetryPo
     attempt: calls.length === 0 ? carried.attempt : number,
     ...remember(carried, calls),
   }
-  if (retryable.length === 0 && leftOut === 0) return deadLetter(made, firstRefusal(made))
+  if (retryable.length === 0 && leftOut === 0) return deadLetter(made, firstRefusal(made, webhooks))
 
   if (retryAfterMs > 0 && now + retryAfterMs > carried.deadline) return deadLetter(made, 'retry_after_exceeds_window')
   const scheduled = policy.schedule[number - 1]
@@ -341,8 +349,15 @@ function remember(
 const hasNoOther = ({ outcomes, refusedWebhooks }: DeliveryState): boolean =>
   refusedWebhooks.length === 0 && !outcomes.includes(',')
 
-function firstRefusal({ outcomes }: DeliveryState): DeadLetterReason {
-  const refusal = outcomes.split(',').find((outcome): outcome is RefusedOutcome => isRefused(outcome))
+/**
+ * Returns the rejection of the first webhook in `webhooks` that rejected the delivery. If a reload
+ * of the configuration has removed all webhooks that rejected it, returns the first rejection in the
+ * delivery's headers.
+ */
+function firstRefusal(carried: DeliveryState, webhooks: readonly Pick<Webhook, 'urlHash'>[]): DeadLetterReason {
+  const remembered = rememberedIn(carried)
+  const inOrder = webhooks.flatMap(({ urlHash }) => remembered.filter(({ hash }) => hash === urlHash))
+  const refusal = [...inOrder, ...remembered].map(({ outcome }) => outcome).find(isRefused)
   if (refusal === undefined) throw new TypeError('the attempt sent no request, but no webhook refused the delivery')
   return refusal
 }

@@ -9,6 +9,7 @@ import { isObject, type JsonObject } from '../message/json.ts'
 import { callTypes } from '../message/message.ts'
 import { parseTimestamp } from '../message/timestamp.ts'
 import type { ShownProblem } from '../operator/object-refusal.ts'
+import { adviceOnName } from '../settings/advice.ts'
 import { type EpochMs, epochMs, parseDuration } from '../time.ts'
 import { type JobKind, maxJobUserIdBytes, maxJobUserIds, type ReplayJob, type ResendJob } from './job.ts'
 import { maxJobRate } from './job-rates.ts'
@@ -129,7 +130,7 @@ function destinationProblems(request: JobRequest, { destinations }: Routing): re
       {
         path,
         message: 'names a destination that does not exist, or that Hookline cannot use',
-        hint: 'use an id from GET /v1/destinations',
+        hint: adviceOnName(id, [...destinations.keys()], 'use an id from GET /v1/destinations'),
       },
     ]
   if (found.enabled || !isResend) return []

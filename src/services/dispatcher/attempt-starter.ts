@@ -290,20 +290,22 @@ export class AttemptStarter {
     delivery.of.processor.started()
     const trace = tracer && traceAttempt(tracer, delivery)
     observeDelay(this.#deps.metrics, delivery, now, trace && sampledTraceIdOf(trace.context))
-    const begun = { ...called, delivery, callMaker, policy, authorized, isWatched, at: now, startedAt, isProbe, trace }
-    makeAttempt(begun, this.#onAttemptEnd)
+    makeAttempt(
+      { ...called, delivery, callees, callMaker, policy, authorized, isWatched, at: now, startedAt, isProbe, trace },
+      this.#onAttemptEnd,
+    )
   }
 
   #attempted(begun: StartedAttempt, attempt: Attempt): void {
     const { clock } = this.#deps
-    const { delivery, policy, startedAt, trace } = begun
+    const { delivery, policy, callees, startedAt, trace } = begun
     const endedAt = clock.monotonic()
     this.#inProgress--
     updateCircuitBreaker(this.#deps, begun, attempt, endedAt)
     if (begun.isWatched) this.#deps.failures?.attempted(delivery.target.destination, evidenceOf(attempt))
     const now = clock.now()
     updateSlowDown(this.#deps, begun, attempt, { endedAt, now })
-    const decision = decide(attempt, delivery.carried, policy, now)
+    const decision = decide(attempt, delivery.carried, policy, now, callees)
     if (decision.kind !== 'delivered') this.#deps.results.failed(delivery.target.results)
     trace?.end(decision)
     this.#logAttempt(delivery, attempt, decision, endedAt - startedAt)

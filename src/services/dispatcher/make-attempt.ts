@@ -37,6 +37,8 @@ export interface StartedAttempt {
   readonly authorized: AuthorizedTransport | undefined
   /** The schedule and the retry window, which decide when a retry follows. */
   readonly policy: RetryPolicy
+  /** All webhooks of the destination, in the order of the configuration. */
+  readonly callees: readonly PreparedWebhook[]
   /** The webhooks that get a request, all concurrently. */
   readonly webhooks: readonly PreparedWebhook[]
   /** Number of webhooks that get no request because no permit is free. */

@@ -4,23 +4,23 @@ import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import type { Drop } from '../../core/delivery/route.ts'
 import type { ResultCounts } from '../../core/live-status/result-counts.ts'
-import type { EventHead } from '../../core/message/event.ts'
+import type { Event, EventHead } from '../../core/message/event.ts'
 import { canarySource } from '../../core/message/own-event.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
-import type { Clock } from '../../core/ports.ts'
+import type { Clock, Logger } from '../../core/ports.ts'
 import { formatDuration } from '../../core/time.ts'
 import type { DestinationObserver } from '../notices/collected-facts.ts'
 import type { Delivery } from './delivery.ts'
 
 /**
- * Counts the results of deliveries and records in the metrics. Call its methods only after the
- * result is settled. If the partition is revoked before that, the next owner settles and counts the
- * result.
+ * Counts the results of deliveries and records in the metrics, and logs drops at level debug. Call
+ * its methods only after the result is settled. If the partition is revoked before that, the next
+ * owner settles and counts the result.
  */
 export interface CountResults {
   delivery(delivery: Pick<Delivery, 'event' | 'carried' | 'target'>, decision: Decision): void
   /** Counts an event that the routing drops. */
-  dropped(event: EventHead, drop: Drop): void
+  dropped(event: Event, drop: Drop): void
   /** Counts an event that is deferred because its source or destination is not known. */
   unrouted(decision: Deferral): void
   /**
@@ -33,11 +33,13 @@ export interface CountResults {
 export function createCountResults({
   metrics,
   clock,
+  logger,
   observer,
   results,
 }: {
   readonly metrics: Metrics
   readonly clock: Clock
+  readonly logger: Logger
   readonly observer: Pick<DestinationObserver, 'deadLettered'>
   readonly results: ResultCounts
 }): CountResults {
@@ -57,9 +59,14 @@ export function createCountResults({
     metrics.canarySeconds.observe({}, sinceAppend(carried))
   }
 
+  function countDrop(source: string, messageId: string, { reason, destination }: Drop): void {
+    metrics.drops.inc({ reason })
+    if (logger.isLevelEnabled('debug')) logger.debug({ reason, source, destination, messageId }, 'delivery dropped')
+  }
+
   return {
     delivery({ event: { sourceId }, carried, target }, decision) {
-      const { destination, attempt } = carried
+      const { destination, attempt, messageId } = carried
       if (decision.kind === 'delivered') {
         target.delivered ??= metrics.deliveries.of({ destination, result: decision.kind })
         target.delivered.inc()
@@ -69,7 +76,7 @@ export function createCountResults({
       if ('tier' in decision) metrics.parked.inc({ tier: formatDuration(decision.tier) })
       if (decision.kind === 'deferred') metrics.deferrals.inc({ cause: decision.cause })
       if (decision.kind === 'dropped') {
-        metrics.drops.inc({ reason: decision.reason })
+        countDrop(sourceId, messageId, { reason: decision.reason, destination })
         target.results.dropped++
       }
       if (decision.kind === 'dead_lettered') {
@@ -79,9 +86,9 @@ export function createCountResults({
       }
       if (sourceId === canarySource) countCanary(decision.kind, carried)
     },
-    dropped({ sourceId }, { reason, destination }) {
-      metrics.drops.inc({ reason })
-      if (destination !== undefined) results.of(destination).dropped++
+    dropped({ sourceId, message: { messageId } }, drop) {
+      countDrop(sourceId, messageId, drop)
+      if (drop.destination !== undefined) results.of(drop.destination).dropped++
       if (sourceId === canarySource) lost('dropped')
     },
     unrouted({ kind, tier, cause }) {

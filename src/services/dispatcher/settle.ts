@@ -55,7 +55,7 @@ export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledg
 
 export function createSettle(deps: Deps): Settle {
   const { reportRecord, topics, clock, metrics, logger, observer, results } = deps
-  const count = createCountResults({ metrics, clock, observer, results })
+  const count = createCountResults({ metrics, clock, logger, observer, results })
   const { append, unwritableTopics, unacknowledged } = createAppends(deps)
   const writeDeadLetter = createWriteDeadLetter({ append, topics, metrics, logger })
 

@@ -116,6 +116,7 @@ describe('results', () => {
             total(harness, 'deliveries', /delivered|dead_lettered/) + total(harness, 'deadLetters', /\{-,/) + dropped
           expect(ends).toBe(due)
           expect(total(harness, 'deadLetters')).toBe(harness.log.records(harness.topics.deadLetter).length)
+          expect(harness.lines.filter(({ line }) => line === 'delivery dropped')).toHaveLength(dropped)
 
           const retryRecords = tiersOf(defaultSchedule).flatMap(tier => harness.log.records(harness.topics.retry(tier)))
           expect(total(harness, 'deliveries', /retried|deferred/)).toBe(retryRecords.length)

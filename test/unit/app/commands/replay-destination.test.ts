@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals'
+import { parseDeadLetter } from '../../../../src/core/delivery/parse-dead-letter.ts'
+import { deadLetterView } from '../../../../src/core/operator/dead-letter-view.ts'
+import type { MessageAndDeadLetterApi } from '../../../../src/core/operator/message-and-dead-letter-api.ts'
+import { recordOf } from '../../../support/builders.ts'
+import { closingAfterEach } from '../../../support/cleanup.ts'
+import { writtenDeadLetter } from '../../../support/operator/dead-letter-topic.ts'
+import { objectsCommand } from '../../../support/operator/objects-command.ts'
 import { runReplay as run } from '../../../support/operator/replay-command.ts'
 import { deliveryOf, givenUp } from '../../../support/operator/replay-harness.ts'
+
+const closing = closingAfterEach()
 
 const some = [givenUp(1), givenUp(2), givenUp(3, 'gone'), givenUp(4, 'off')]
 
@@ -34,6 +43,44 @@ describe('an unconfigured --destination', () => {
 
   it('accepts - for dead letters without a destination', async () => {
     expect(await run([], ['--destination', '-'])).toMatchObject({ code: 0, out: 'no dead letters\n' })
+  })
+})
+
+describe('an unconfigured --destination of a job', () => {
+  const gone = deadLetterView(parseDeadLetter(recordOf(writtenDeadLetter(1, { destination: 'gone' }))), {})
+  /** Dead letters, all of the destination `gone`. */
+  const log: MessageAndDeadLetterApi = {
+    message: () => Promise.reject(new Error('not asked')),
+    deadLetters: async ({ filter }) => ({
+      kind: 'answered',
+      body: { deadLetters: [gone].filter(({ destination }) => destination === filter.destination) },
+    }),
+    deadLetter: () => Promise.reject(new Error('not asked')),
+  }
+
+  it.each<[string, number, string]>([
+    ['fild', 2, "--destination: unknown value 'fild' (did you mean filed?)"],
+    ['nobody-at-all', 2, "--destination: unknown value 'nobody-at-all' (use an id from GET /v1/destinations)"],
+    [
+      'gone',
+      1,
+      "nothing replayed: destination 'gone' is not in the configuration; add it again to replay its dead letters",
+    ],
+  ])('has the same exit code: %s', async (typed, code, text) => {
+    const installation = closing(await objectsCommand({ log }))
+    expect(await installation.run(['replay', '--destination', typed])).toEqual({
+      code,
+      out: '',
+      err: `hookline: ${text}\n`,
+    })
+  })
+
+  it('does not hide another problem of the request', async () => {
+    const installation = closing(await objectsCommand({ log }))
+    expect(await installation.run(['replay', '--destination', 'filed', '--rate', '10001'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('rate: is not valid'),
+    })
   })
 })
 

@@ -53,6 +53,14 @@ describe('five webhooks, of which any one success counts', () => {
     })
   })
 
+  it('the reason is the rejection of the first webhook in the configuration, even if it was called later', () => {
+    const webhooks = [webhookOf(0), webhookOf(1)]
+    const first = decide(attemptOf('1:http_4xx', 1, 1), carriedOf(), defaultPolicy, start, webhooks)
+    const second = decide(attemptOf('0:http_3xx', 2), carriedAfter(first), defaultPolicy, start, webhooks)
+    expect(carriedAfter(second).outcomes).toBe('http_4xx,http_3xx')
+    expect(summary(second)).toBe('dead_lettered http_3xx')
+  })
+
   it('a webhook that was left out keeps its last outcome', () => {
     const before = carriedOf({ attempt: 1, outcomes: 'dns,http_4xx,timeout', refusedWebhooks: ['11111111'] })
     const after = decide(attemptOf('0:reset', 2, 1), before, defaultPolicy, start)

@@ -64,6 +64,23 @@ describe('retries', () => {
     expect([callsOf(0), callsOf(20), harness.calls.length]).toEqual([1, 10, 21])
   })
 
+  it('end with the rejection of the webhook that is first in the current configuration', async () => {
+    const [first, second] = [webhookOf(0), webhookOf(1)]
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('crm', { webhooks: [first, second] })],
+      answer({ url }) {
+        if (url.endsWith('/1')) return answered(404)
+        return answered(harness.calls.length > 2 ? 301 : 503)
+      },
+    })
+    harness.write({ message: trackMessage('m1') })
+    await harness.advance(1)
+    harness.destinations = [destination('crm', { webhooks: [second, first] })]
+    await harness.advance(10_000)
+    const [deadLetter] = harness.log.records(harness.topics.deadLetter)
+    expect(deadLetter?.headers).toMatchObject({ reason: 'http_4xx', outcomes: 'http_3xx,http_4xx' })
+  })
+
   it('are never made after the window, also when the process was stopped for long', async () => {
     const harness = await DispatcherHarness.started({ answer: () => answered(500) })
     harness.write({ message: trackMessage('m1') })
