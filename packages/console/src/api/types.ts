@@ -311,13 +311,3 @@ export interface AudienceList {
   readonly partial?: true
   readonly audiences: readonly Audience[]
 }
-
-export interface ObjectChange {
-  readonly kind: ConfigObject['kind']
-  readonly id: string
-  readonly version: number
-  readonly action: 'created' | 'updated' | 'deleted'
-  readonly by: string
-  readonly fields: readonly string[]
-  readonly at: string
-}
