@@ -238,6 +238,11 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
       destinations: closed(Object.fromEntries(destinationStates.map(state => [state, count]))),
       sources: closed({ enabled: count, excluded: count }),
       problems: { ...list(closed({ kind: view.kind, id: text, conflict: flag, problems })), maxItems: 100 },
+      problemCount: {
+        ...count,
+        description:
+          'Number of destinations and sources that are excluded, or that the configuration file and the API both define. `problems` has the first 100 of them.',
+      },
       ...liveInstallation,
     },
     ['partial'],
