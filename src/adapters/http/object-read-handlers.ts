@@ -47,7 +47,9 @@ export function createObjectHandlers({ api, clock }: Deps) {
   const changes: Handler = async ({ request }) => {
     const read = sinceOf(request.query as JsonObject, clock.now())
     if (read.kind === 'invalid') return { answer: invalidQuery(read.problems) }
-    return { answer: ok(JSON.stringify({ changes: api.changes(read.query).map(changeViewOf) })) }
+    const { changes: found, isPartial } = api.changes(read.query)
+    const shown = { ...(isPartial && { partial: true }), changes: found.map(changeViewOf) }
+    return { answer: ok(JSON.stringify(shown)) }
   }
 
   const destinationStatus: Handler = async ({ request }) => {

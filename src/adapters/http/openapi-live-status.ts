@@ -27,6 +27,10 @@ export const liveInstallation: Readonly<Record<string, Schema>> = {
     maxItems: 100,
     description: 'The first 100 destinations, by id, whose circuit breaker is open or probing in at least one process.',
   },
+  openBreakerCount: {
+    ...count,
+    description: 'Number of all destinations whose circuit breaker is open or probing in at least one process.',
+  },
   services: {
     ...list(
       closed({

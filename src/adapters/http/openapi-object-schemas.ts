@@ -4,6 +4,7 @@ import { destinationStates } from '../../core/operator/object-view.ts'
 import { maxWriteKeys } from '../../core/operator/write-key-limit.ts'
 import { destination, source } from '../../core/settings/source-and-destination.ts'
 import { closed, count, flag, list, reference, type Schema, text, time } from './openapi-basic-schemas.ts'
+import { changeList } from './openapi-changes.ts'
 import { liveDestination, liveInstallation } from './openapi-live-status.ts'
 
 /**
@@ -219,22 +220,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
       ),
     ),
   }),
-  Changes: closed({
-    changes: {
-      ...list(
-        closed({
-          kind: view.kind,
-          id: text,
-          version: count,
-          action: { enum: ['created', 'updated', 'deleted'] },
-          by: { ...text, description: 'Name of the operator key that made the change.' },
-          fields: { ...list(text), description: 'Paths of the changed fields.' },
-          at: time,
-        }),
-      ),
-      maxItems: 1_000,
-    },
-  }),
+  Changes: changeList,
   InstallationStatus: closed(
     {
       at: time,
@@ -252,6 +238,11 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
       destinations: closed(Object.fromEntries(destinationStates.map(state => [state, count]))),
       sources: closed({ enabled: count, excluded: count }),
       problems: { ...list(closed({ kind: view.kind, id: text, conflict: flag, problems })), maxItems: 100 },
+      problemCount: {
+        ...count,
+        description:
+          'Number of destinations and sources that are excluded, or that the configuration file and the API both define. `problems` has the first 100 of them.',
+      },
       ...liveInstallation,
     },
     ['partial'],

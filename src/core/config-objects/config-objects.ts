@@ -135,6 +135,14 @@ export interface ObjectChange {
   readonly fields: readonly string[]
 }
 
+/** The last changes of objects. */
+export interface RecentChangeList {
+  /** Newest first, at most 1,000. */
+  readonly changes: readonly ObjectChange[]
+  /** Whether there were more changes, which are older than those in `changes`. */
+  readonly isPartial: boolean
+}
+
 export interface ConfigObjects {
   /** All objects of a kind, of the file and of the config topic, sorted by id. */
   list(kind: ObjectKind): readonly ConfigObject[]
@@ -151,8 +159,9 @@ export interface ConfigObjects {
    */
   enableAgain(destination: string, by: string): Promise<ChangeOutcome>
   /**
-   * The last changes at or after `since`, newest first, at most 1,000. A process does not know the
-   * changes whose records Kafka removed by compaction before the process started.
+   * The last changes at or after `since`. Versions in which only the encryption is new are not
+   * changes. A process does not know the changes whose records Kafka removed by compaction before
+   * the process started.
    */
-  changes(since?: EpochMs): readonly ObjectChange[]
+  changes(since?: EpochMs): RecentChangeList
 }

@@ -1,4 +1,4 @@
-import type { ObjectChange } from './config-objects.ts'
+import type { ObjectChange, RecentChangeList } from './config-objects.ts'
 import { changeOfFailures } from './failure-record.ts'
 import { isObjectRecord, type ObjectRecord } from './object-record.ts'
 
@@ -6,12 +6,15 @@ import { isObjectRecord, type ObjectRecord } from './object-record.ts'
 const max = 1_000
 
 /**
- * Returns the change that a record makes. `undefined` for a failure record that neither disables
- * its destination nor enables it again.
+ * Returns the change that a record makes. `undefined` for a record that changes nothing: a failure
+ * record that neither disables its destination nor enables it again, or a new version of an object
+ * in which only the encryption is new. After a rotation of the encryption key, Hookline writes one
+ * of these versions for each object, and they must not displace the changes of operators.
  */
 function changeIn(record: ObjectRecord): ObjectChange | undefined {
   if (!isObjectRecord(record)) return changeOfFailures(record)
   const { kind, id, version, action, by, at, fields } = record
+  if (action === 'updated' && fields.length === 0) return undefined
   return { kind, id, version, action, by, at, fields }
 }
 
@@ -22,19 +25,25 @@ export class RecentChanges {
    * to copy the array only seldom.
    */
   #changes: ObjectChange[] = []
+  /** The latest time of a dropped change; `undefined` while no change was dropped. */
+  #lastDroppedAt: number | undefined
 
   add(record: ObjectRecord): void {
     const change = changeIn(record)
     if (change === undefined) return
     this.#changes.push(change)
-    if (this.#changes.length >= 2 * max) this.#changes = this.#changes.slice(-max)
+    if (this.#changes.length < 2 * max) return
+    const dropped = this.#changes.slice(0, -max)
+    this.#changes = this.#changes.slice(-max)
+    this.#lastDroppedAt = Math.max(...dropped.map(({ at }) => at), this.#lastDroppedAt ?? Number.NEGATIVE_INFINITY)
   }
 
   /** The last changes that were made at this time or later, newest first. */
-  since(since = Number.NEGATIVE_INFINITY): readonly ObjectChange[] {
-    return this.#changes
-      .slice(-max)
-      .filter(({ at }) => at >= since)
-      .reverse()
+  since(since = Number.NEGATIVE_INFINITY): RecentChangeList {
+    const found = this.#changes.filter(({ at }) => at >= since)
+    return {
+      changes: found.slice(-max).reverse(),
+      isPartial: found.length > max || (this.#lastDroppedAt !== undefined && this.#lastDroppedAt >= since),
+    }
   }
 }

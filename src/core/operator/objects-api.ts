@@ -1,4 +1,4 @@
-import type { ConfigObject, ObjectChange, ObjectKind } from '../config-objects/config-objects.ts'
+import type { ConfigObject, ObjectKind, RecentChangeList } from '../config-objects/config-objects.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { DurationMs, EpochMs } from '../time.ts'
 import type { ObjectPage, ObjectQuery } from './object-query.ts'
@@ -59,7 +59,7 @@ export interface ObjectsApi {
    * Sends a test message to each webhook of a destination immediately, without a destination queue.
    */
   test(id: string): Promise<TestResult | ObjectRefusal>
-  changes(since: EpochMs | undefined): readonly ObjectChange[]
+  changes(since: EpochMs | undefined): RecentChangeList
   status(): Promise<InstallationStatus>
   destinationStatus(id: string): Promise<DestinationStatus | ObjectRefusal>
 }

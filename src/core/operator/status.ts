@@ -41,6 +41,8 @@ export interface InstallationStatus {
    * an object of the same id.
    */
   readonly problems: readonly ObjectProblems[]
+  /** Number of all objects that are not in force. */
+  readonly problemCount: number
   /**
    * The sums of the rates that the processes last reported. Each process reports its rates about
    * every 5 s.
@@ -48,6 +50,8 @@ export interface InstallationStatus {
   readonly rates: ShownRates
   /** The first 100 destinations whose circuit breaker is not closed. */
   readonly openBreakers: readonly string[]
+  /** Number of all destinations whose circuit breaker is not closed. */
+  readonly openBreakerCount: number
   /** The processes that run, in the order of their names. */
   readonly services: readonly ShownProcess[]
 }

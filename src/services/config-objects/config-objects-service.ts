@@ -118,7 +118,7 @@ export function createConfigObjects({ topic, file, merged, clock, newNonce }: De
       }
     },
     enableAgain: createEnableAgain({ topic, list, clock }),
-    changes: since => topic?.store.changes(since) ?? [],
+    changes: since => topic?.store.changes(since) ?? { changes: [], isPartial: false },
   }
 }
 

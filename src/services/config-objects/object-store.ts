@@ -1,5 +1,5 @@
 import type { FailureState } from '../../core/auto-disable/judge-failures.ts'
-import type { ObjectChange } from '../../core/config-objects/config-objects.ts'
+import type { RecentChangeList } from '../../core/config-objects/config-objects.ts'
 import { failureStateIn } from '../../core/config-objects/failure-record.ts'
 import { type FoldResult, type KnownVersion, ObjectLog } from '../../core/config-objects/object-log.ts'
 import {
@@ -86,7 +86,7 @@ export interface ObjectStore {
    * same key follows it in the topic, or Kafka has lost it (`object-log.ts`).
    */
   allToCopy(): readonly RecordName[]
-  changes(since?: number): readonly ObjectChange[]
+  changes(since?: number): RecentChangeList
   /**
    * A number that increases with every change of an object, and with every call of `readAgain`.
    * Callers use it to see whether their cached lists are still right.

@@ -15,11 +15,13 @@ export function liveInstallation(
   { sums }: StatusView,
   isKnown: (destination: string) => boolean,
   now: EpochMs,
-): Pick<InstallationStatus, 'rates' | 'openBreakers' | 'services'> {
+): Pick<InstallationStatus, 'rates' | 'openBreakers' | 'openBreakerCount' | 'services'> {
   const processes = sums.processes(now)
+  const openBreakers = sums.openBreakers(now).filter(isKnown)
   return {
     rates: ratesOf(processes),
-    openBreakers: sums.openBreakers(now).filter(isKnown).slice(0, maxBreakers),
+    openBreakers: openBreakers.slice(0, maxBreakers),
+    openBreakerCount: openBreakers.length,
     services: processes.map(({ instance, services, version, startedAt, seenAt, partitions }) => ({
       ...{ instance, services, version, startedAt: toIsoTimestamp(startedAt), seenAt: toIsoTimestamp(seenAt) },
       partitions,

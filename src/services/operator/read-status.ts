@@ -186,7 +186,7 @@ const lagBetween = (committed: number | undefined, end: number): number =>
 
 function configurationOf(
   objects: ReadStatusDeps['objects'],
-): Pick<InstallationStatus, 'destinations' | 'sources' | 'problems'> {
+): Pick<InstallationStatus, 'destinations' | 'sources' | 'problems' | 'problemCount'> {
   const [destinations, sources] = [objects.list('destination'), objects.list('source')]
   const count = (of: readonly ConfigObject[], state: DestinationState): number =>
     of.filter(object => stateOf(object) === state).length
@@ -199,5 +199,6 @@ function configurationOf(
     problems: wrong.slice(0, maxObjects).map(({ kind, id, isConflict, problems }) => ({
       ...{ kind, id, conflict: isConflict, problems: shownProblems(problems) },
     })),
+    problemCount: wrong.length,
   }
 }

@@ -1,4 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
+import { encodeRecord } from '../../../src/core/config-objects/object-record.ts'
+import { objectRecord } from '../../support/config-objects/objects.ts'
+import { configTopic } from '../../support/operator/memory-objects.ts'
 import type { ObjectAnswer } from '../../support/operator/object-requests.ts'
 import { ask, clock, codes, create, crm, served, serveObjectsForEach } from '../../support/operator/served-objects.ts'
 
@@ -101,6 +104,17 @@ describe('GET /v1/changes', () => {
     expect((await ask('GET /v1/changes?since=30s')).body.changes).toHaveLength(1)
     expect((await ask(`GET /v1/changes?since=${all.body.changes[1].at}`)).body.changes).toHaveLength(2)
     expect(codes(await ask('GET /v1/changes?since=yesterday'))).toEqual([400, 'invalid_query'])
+    expect(all.body).not.toHaveProperty('partial')
+  })
+
+  it('lists the newest 1,000, and says that older ones are missing', async () => {
+    for (let version = 1; version <= 1_001; version++) {
+      const { key, value, headers } = encodeRecord(objectRecord({ version, action: 'updated', fields: ['paused'] }))
+      served.memory.log.write(configTopic, value, String(key), headers)
+    }
+    served.memory.log.poll()
+    const { partial, changes } = (await ask('GET /v1/changes')).body
+    expect([partial, changes.length, changes[0].version]).toEqual([true, 1_000, 1_001])
   })
 })
 

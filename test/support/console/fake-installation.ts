@@ -1,3 +1,4 @@
+import type { ObjectChange } from '../../../packages/console/src/api/change-types.ts'
 import type { Replay, Resend } from '../../../packages/console/src/api/job-types.ts'
 import type {
   Attempt,
@@ -6,7 +7,6 @@ import type {
   DestinationStatus,
   InstallationStatus,
   MessageTimeline,
-  ObjectChange,
 } from '../../../packages/console/src/api/types.ts'
 
 /** The current time in the fake installation. */

@@ -11,7 +11,9 @@ export interface PanelJson {
   readonly description?: string
   readonly gridPos: { readonly h: number; readonly w: number; readonly x: number; readonly y: number }
   readonly targets?: readonly { readonly expr: string; readonly legendFormat: string }[]
-  readonly fieldConfig?: { readonly defaults: { readonly unit?: string } }
+  readonly fieldConfig?: {
+    readonly defaults: { readonly unit?: string; readonly links?: readonly { readonly url: string }[] }
+  }
 }
 
 export interface DashboardJson {

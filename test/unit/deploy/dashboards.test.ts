@@ -79,6 +79,16 @@ describe('panels', () => {
     }
   })
 
+  it('with lines of single destinations link to the page of the destination', () => {
+    const found = shownPanels.filter(({ panel: { targets = [] } }) =>
+      targets.some(({ legendFormat }) => legendFormat.includes('{{destination}}')),
+    )
+    const urls = [`\${console}console/destinations/\${__field.labels.destination}`]
+    expect(found.map(({ name }) => name)).toContain('hookline-kafka: Membership updates')
+    for (const { name, panel } of found)
+      expect([name, panel.fieldConfig?.defaults.links?.map(({ url }) => url)]).toEqual([name, urls])
+  })
+
   it('have different titles within a dashboard', () => {
     expect(new Set(shownPanels.map(({ name }) => name)).size).toBe(shownPanels.length)
   })

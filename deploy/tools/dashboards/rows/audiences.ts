@@ -19,6 +19,7 @@ export const audiences: Row = {
       unit: 'cps',
       as: 'lines',
       width: 8,
+      link: 'destination',
       queries: [{ expr: rateBy('destination', 'hookline_audience_identifies_total'), legend: '{{destination}}' }],
     },
     {

@@ -148,10 +148,15 @@ export interface InstallationStatus {
   readonly waiting: readonly TierWaiting[]
   readonly destinations: Readonly<Record<ObjectState, number>>
   readonly sources: { readonly enabled: number; readonly excluded: number }
+  /** At most the first 100 objects with problems. */
   readonly problems: readonly ObjectProblems[]
+  /** Number of all objects with problems. */
+  readonly problemCount?: number
   readonly rates?: Rates
   /** Ids of destinations with an open circuit breaker; at most the first 100. */
   readonly openBreakers?: readonly string[]
+  /** Number of all destinations with an open circuit breaker. */
+  readonly openBreakerCount?: number
   readonly services?: readonly RunningProcess[]
 }
 
@@ -310,14 +315,4 @@ export interface AudienceList {
    */
   readonly partial?: true
   readonly audiences: readonly Audience[]
-}
-
-export interface ObjectChange {
-  readonly kind: ConfigObject['kind']
-  readonly id: string
-  readonly version: number
-  readonly action: 'created' | 'updated' | 'deleted'
-  readonly by: string
-  readonly fields: readonly string[]
-  readonly at: string
 }

@@ -7,6 +7,13 @@ export const countText = (count: number): string => whole.format(count)
 /** Formats a rate: below 100 with at most one decimal, from 100 without decimals. */
 export const rateText = (rate: number): string => (rate < 100 ? short : whole).format(rate)
 
+/**
+ * How many of `total` entries a list has, for example `100 of 5,000`. `undefined` if it has all of
+ * them, and if `total` is unknown, because the operator service is of an older version.
+ */
+export const shareText = (list: readonly unknown[] = [], total = 0): string | undefined =>
+  total > list.length ? `${countText(list.length)} of ${countText(total)}` : undefined
+
 /** A count with its noun, for example `1 record` or `3 records`. */
 export const countWithNoun = (count: number, noun: string, nouns = `${noun}s`): string =>
   `${countText(count)} ${count === 1 ? noun : nouns}`

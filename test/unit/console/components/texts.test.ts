@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import { labelOf, toneOf } from '../../../../packages/console/src/components/badge-tones.ts'
-import { countText, countWithNoun, rateText } from '../../../../packages/console/src/components/number-text.ts'
+import {
+  countText,
+  countWithNoun,
+  rateText,
+  shareText,
+} from '../../../../packages/console/src/components/number-text.ts'
 import {
   durationText,
   isoOfInput,
@@ -43,8 +48,15 @@ describe('a number', () => {
     [rateText(812.4), '812'],
     [countWithNoun(1, 'record'), '1 record'],
     [countWithNoun(2, 'record'), '2 records'],
+    [shareText(['a', 'b'], 5_000), '2 of 5,000'],
   ])('%s', (text, expected) => expect(text).toBe(expected))
 })
+
+it.each<[string, Parameters<typeof shareText>]>([
+  ['a whole list', [['a', 'b'], 2]],
+  ['a list of an older operator service', [['a', 'b'], undefined]],
+  ['an absent list', [undefined, undefined]],
+])('%s has no share', (_, given) => expect(shareText(...given)).toBeUndefined())
 
 describe('a state', () => {
   it.each([

@@ -16,13 +16,25 @@ describe('alerts', () => {
     expect(['page', 'ticket']).toContain(labels?.['severity'])
     const { console_url: page, ...others } = annotations ?? {}
     expect(Object.keys(others).toSorted()).toEqual(['description', 'runbook_url', 'summary'])
-    if (page !== undefined) expect(page).toMatch(/^console\/(destinations\/|dead-letters\?)/)
+    if (page !== undefined) expect(page).toMatch(/^console\/(destinations[/?]|dead-letters\?)/)
     for (const text of [annotations?.['summary'], annotations?.['description']]) expect(text).toMatch(/[.?]$/)
     expect(annotations?.['runbook_url']).toBe(`docs/runbooks/${name}.md`)
     expect(breachesIn(expr)).toEqual([])
     // Each alert is about one installation, which the label `job` names.
     expect(expr.includes('job') || recordedWith(expr, 'job')).toBe(true)
     expect(selectedInstallations(expr)).toEqual([])
+  })
+
+  it('about destinations, or with dead letters, have a page of the console', () => {
+    const linked = alerts.filter(({ annotations }) => annotations?.['console_url'] !== undefined)
+    expect(linked.map(nameOf).toSorted()).toEqual([
+      'HooklineDeliveriesGivenUp',
+      'HooklineDestinationFailing',
+      'HooklineDestinationsExcluded',
+      'HooklineEndpointGone',
+      'HooklineEndpointRefused',
+      'HooklineInputRefused',
+    ])
   })
 
   it('have unique names', () => {

@@ -16,7 +16,7 @@ describe('a destination of the config topic that Hookline has disabled', () => {
       version: 1,
       document: { lifecycle: { onGone: 'disable' } },
     })
-    expect(process.objects.changes()[0]).toMatchObject({ version: 1, by: 'hookline.lifecycle' })
+    expect(process.objects.changes().changes[0]).toMatchObject({ version: 1, by: 'hookline.lifecycle' })
   })
 
   it('is enabled when it is deleted and immediately created again', async () => {

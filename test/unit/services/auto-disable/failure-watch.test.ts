@@ -83,7 +83,7 @@ describe('a destination of the file whose attempts fail', () => {
         { id, enabled: false, disabledAutomatically: { reason: 'failing' } },
       ])
       expect(objects.get('destination', id)).toMatchObject({ disabledAutomatically: { reason: 'failing' } })
-      expect(objects.changes()).toMatchObject([
+      expect(objects.changes().changes).toMatchObject([
         { kind: 'destination', id, version: 0, by: 'hookline.lifecycle', action: 'updated', fields: ['enabled'] },
       ])
     }
@@ -228,7 +228,8 @@ describe('a destination whose webhooks are gone', () => {
     expect(outcome).toMatchObject({ object: { origin: 'file', disabledAutomatically: undefined } })
     await installation.harness.advance(1)
     expect(a.merged().settings.destinations[0]).toMatchObject({ enabled: true })
-    expect(a.objects.changes()).toMatchObject([{ by: 'ada', fields: ['enabled'] }, { by: 'hookline.lifecycle' }])
+    const { changes } = a.objects.changes()
+    expect(changes).toMatchObject([{ by: 'ada', fields: ['enabled'] }, { by: 'hookline.lifecycle' }])
     expect(await installation.harness.settled(a.objects.enableAgain(id, 'ada'))).toMatchObject({ kind: 'unchanged' })
   })
 

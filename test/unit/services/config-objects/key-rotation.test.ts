@@ -32,6 +32,10 @@ describe('the keys', () => {
       ['b', 2],
       ['file-crm', 0],
     ])
+    expect(objects.changes().changes.map(({ id, version }) => [id, version])).toEqual([
+      ['b', 1],
+      ['a', 1],
+    ])
     await harness.advance(120_000)
     expect(harness.written()).toHaveLength(4)
     const after = await harness.start({ keys: [secondKey] })

@@ -40,7 +40,7 @@ describe('lists', () => {
     const later = harness.clock.now()
     await change(current => ({ ...current, paused: true, sharedSecret: 'another-shared-secret' }), { by: 'bob' })
     await change(undefined)
-    expect(process.objects.changes(epochMs(later))).toEqual([
+    expect(process.objects.changes(epochMs(later)).changes).toEqual([
       { kind: 'destination', id: 'crm', version: 3, action: 'deleted', by: 'ada', at: later, fields: [] },
       {
         kind: 'destination',
@@ -52,7 +52,7 @@ describe('lists', () => {
         fields: ['paused', 'sharedSecret'],
       },
     ])
-    expect(process.objects.changes()).toHaveLength(3)
+    expect(process.objects.changes().changes).toHaveLength(3)
     const other = await harness.start()
     expect(other.objects.changes()).toEqual(process.objects.changes())
     expect(other.store.known(named('destination', 'crm'))?.action).toBe('deleted')

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
+import { encodeRecord } from '../../../../src/core/config-objects/object-record.ts'
 import { initialState, toHeaders } from '../../../../src/core/delivery/delivery-state.ts'
 import { LiveSums } from '../../../../src/core/live-status/live-sums.ts'
 import { shardOf } from '../../../../src/core/live-status/result-counts.ts'
@@ -10,9 +11,10 @@ import type { StatusView } from '../../../../src/services/live-status/status-vie
 import type { ReadLog } from '../../../../src/services/operator/read-log.ts'
 import { createReadStatus, statusLimits } from '../../../../src/services/operator/read-status.ts'
 import { duration } from '../../../support/builders.ts'
+import { objectRecord } from '../../../support/config-objects/objects.ts'
 import { MemorySession } from '../../../support/kafka/memory-session.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { type MemoryObjects, memoryObjects } from '../../../support/operator/memory-objects.ts'
+import { configTopic, type MemoryObjects, memoryObjects } from '../../../support/operator/memory-objects.ts'
 import { noStatusView } from '../../../support/operator/no-status-view.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
 
@@ -100,8 +102,10 @@ describe('the status of the installation', () => {
       destinations: { enabled: 1, paused: 1, disabled: 0, excluded: 0 },
       sources: { enabled: 2, excluded: 0 },
       problems: [],
+      problemCount: 0,
       rates: { admittedPerSecond: 0, deliveredPerSecond: 0, failedPerSecond: 0 },
       openBreakers: [],
+      openBreakerCount: 0,
       services: [],
     })
   })
@@ -120,6 +124,19 @@ describe('the status of the installation', () => {
       partial: true,
       groups: [{ group: topics.dispatcherGroup }, { group: topics.retriesGroup }],
     })
+  })
+
+  it('lists 100 problems and open circuit breakers, and counts all of them', async () => {
+    const ids = Array.from({ length: 150 }, (_, index) => `crm-${100 + index}`)
+    for (const id of ids) {
+      const { key, value, headers } = encodeRecord(objectRecord({ id, value: 'damaged' }))
+      memory.log.write(configTopic, value, String(key), headers)
+    }
+    memory.log.poll()
+    const sums = Object.assign(new LiveSums(), { openBreakers: () => ids })
+    const status = await statusWith({ live: { ...noStatusView, sums } }).status()
+    expect(status).toMatchObject({ problemCount: 150, openBreakers: ids.slice(0, 100), openBreakerCount: 150 })
+    expect(status.problems.map(({ id }) => id)).toEqual(ids.slice(0, 100))
   })
 })
 
@@ -148,6 +165,7 @@ describe('what the processes report', () => {
     expect(status).toMatchObject({
       rates: { admittedPerSecond: 3, deliveredPerSecond: 2.2, failedPerSecond: 0.3 },
       openBreakers: ['filed'],
+      openBreakerCount: 1,
       services: [
         { ...process, instance: 'pod-1', version: '1.2.3', seenAt: '2026-03-01T00:00:00.000Z' },
         { ...process, instance: 'pod-2', version: '1.3.0' },

@@ -1,12 +1,13 @@
 import { useLocation, useSearch } from 'wouter-preact'
+import type { ChangeList, ObjectChange } from '../../api/change-types.ts'
 import { pathWith } from '../../api/query.ts'
-import type { ObjectChange } from '../../api/types.ts'
 import { useData } from '../../api/use-data.ts'
 import { DataTable } from '../../components/data-table.tsx'
 import { DestinationLink } from '../../components/destination-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { LoadedData } from '../../components/loaded-data.tsx'
 import { Page } from '../../components/page.tsx'
+import { PartialNotice } from '../../components/partial-notice.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { Time } from '../../components/time.tsx'
 
@@ -21,7 +22,7 @@ const spans = [
 export function ChangesPage() {
   const [, navigate] = useLocation()
   const since = new URLSearchParams(useSearch()).get('since') ?? ''
-  const loaded = useData<{ readonly changes: readonly ObjectChange[] }>(pathWith('/v1/changes', { since }), 10_000)
+  const loaded = useData<ChangeList>(pathWith('/v1/changes', { since }), 10_000)
   return (
     <Page title="Changes">
       <form class="filters" aria-label="Filter changes" onSubmit={event => event.preventDefault()}>
@@ -34,14 +35,22 @@ export function ChangesPage() {
       </form>
       <div class="panel panel-wide">
         <LoadedData loaded={loaded} what="changes" isList>
-          {({ changes }) =>
+          {({ changes, partial }) =>
             changes.length === 0 ? (
               <EmptyState title="There are no changes in this time span.">
                 The list shows the changes that were made in the console or through the operator API. It does not show
                 changes of the configuration file.
               </EmptyState>
             ) : (
-              <ChangeTable changes={changes} />
+              <>
+                {partial === true && (
+                  <PartialNotice>
+                    The list has only the newest changes of this time span. Search the audit log of Hookline for older
+                    ones.
+                  </PartialNotice>
+                )}
+                <ChangeTable changes={changes} />
+              </>
             )
           }
         </LoadedData>

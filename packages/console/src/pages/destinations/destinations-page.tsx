@@ -4,8 +4,10 @@ import type { InstallationStatus, PageOfDestinations } from '../../api/types.ts'
 import { useData } from '../../api/use-data.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { LoadedData } from '../../components/loaded-data.tsx'
+import { shareText } from '../../components/number-text.ts'
 import { Page } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
+import { PartialNotice } from '../../components/partial-notice.tsx'
 import { useCanOperate } from '../../session/session-context.ts'
 import { DestinationFilterForm } from './destination-filter-form.tsx'
 import { filtersOf } from './destination-filters.ts'
@@ -17,6 +19,7 @@ export function DestinationsPage() {
   const filters = filtersOf(useSearch())
   const loaded = useData<PageOfDestinations>(pathWith('/v1/destinations', { limit: 100, ...filters }), 10_000)
   const status = useData<InstallationStatus>('/v1/status', 10_000)
+  const share = shareText(status.data?.openBreakers, status.data?.openBreakerCount)
   const isFiltered = filters.q !== '' || filters.state !== '' || filters.source !== ''
   return (
     <Page
@@ -34,6 +37,11 @@ export function DestinationsPage() {
         <LoadedData loaded={loaded} what="destinations">
           {({ destinations, next }) => (
             <>
+              {destinations.length > 0 && share !== undefined && (
+                <PartialNotice>
+                  {`The operator service lists ${share} open circuit breakers, the first by id. Others are not marked.`}
+                </PartialNotice>
+              )}
               {destinations.length > 0 && (
                 <DestinationTable destinations={destinations} openBreakers={status.data?.openBreakers ?? []} />
               )}

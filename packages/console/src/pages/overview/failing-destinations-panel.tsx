@@ -4,12 +4,18 @@ import { DestinationLink } from '../../components/destination-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { countText } from '../../components/number-text.ts'
 import { Panel } from '../../components/panel.tsx'
+import { PartialNotice } from '../../components/partial-notice.tsx'
 import { Time } from '../../components/time.tsx'
 import type { FailingDestination } from './failing-destinations.ts'
 import type { NoFailingText } from './no-failing-text.ts'
 
 export interface FailingDestinationsPanelProps {
   readonly failing: readonly FailingDestination[]
+  /**
+   * How many of the destinations with an open circuit breaker are in `failing`, for example `100 of
+   * 5,000`. `undefined` if all of them are.
+   */
+  readonly openBreakers: string | undefined
   /**
    * Whether the operator service has answered the request for dead letters. If not, the table
    * leaves their numbers empty.
@@ -20,9 +26,13 @@ export interface FailingDestinationsPanelProps {
 }
 
 /** The destinations that need attention, each with a link to its page. */
-export function FailingDestinationsPanel({ failing, hasDeadLetters, none }: FailingDestinationsPanelProps) {
+export function FailingDestinationsPanel(props: FailingDestinationsPanelProps) {
+  const { failing, openBreakers, hasDeadLetters, none } = props
   return (
     <Panel title="Failing destinations" isWide>
+      {openBreakers !== undefined && (
+        <PartialNotice>{`The table has ${openBreakers} destinations with an open circuit breaker.`}</PartialNotice>
+      )}
       {failing.length > 0 ? (
         <DataTable
           caption="Failing destinations"

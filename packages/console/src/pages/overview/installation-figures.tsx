@@ -6,7 +6,7 @@ const sum = (counts: readonly number[]): number => counts.reduce((total, count) 
 
 /** The rates and the backlog of the installation in one row. */
 export function InstallationFigures({ status }: { readonly status: InstallationStatus }) {
-  const { rates, groups, waiting, openBreakers } = status
+  const { rates, groups, waiting, openBreakers, openBreakerCount = openBreakers?.length ?? 0 } = status
   const lag = sum(groups.flatMap(({ topics }) => topics.map(topic => topic.lag)))
   const rate = (value: number | undefined) => (value === undefined ? undefined : rateText(value))
   return (
@@ -21,8 +21,8 @@ export function InstallationFigures({ status }: { readonly status: InstallationS
         { name: 'Lag', value: countText(lag), unit: 'records' },
         { name: 'Deliveries waiting in retry topics', value: countText(sum(waiting.map(({ records }) => records))) },
         {
-          ...{ name: 'Open circuit breakers', value: openBreakers && countText(openBreakers.length) },
-          tone: (openBreakers?.length ?? 0) > 0 ? 'bad' : undefined,
+          ...{ name: 'Open circuit breakers', value: openBreakers && countText(openBreakerCount) },
+          tone: openBreakerCount > 0 ? 'bad' : undefined,
         },
       ]}
     />

@@ -2,13 +2,15 @@ import { Link } from 'wouter-preact'
 import { type InstallationStatus, objectStates } from '../../api/types.ts'
 import { Badge } from '../../components/badge.tsx'
 import { DestinationLink } from '../../components/destination-link.tsx'
-import { countText } from '../../components/number-text.ts'
+import { countText, shareText } from '../../components/number-text.ts'
 import { Panel } from '../../components/panel.tsx'
+import { PartialNotice } from '../../components/partial-notice.tsx'
 import { ProblemList } from '../../components/problem-list.tsx'
 
 /** The number of destinations in each state, and the destinations and sources with problems. */
 export function ObjectsPanel({ status }: { readonly status: InstallationStatus }) {
-  const { destinations, sources, problems } = status
+  const { destinations, sources, problems, problemCount } = status
+  const share = shareText(problems, problemCount)
   return (
     <>
       <Panel title="Destinations and sources">
@@ -28,6 +30,9 @@ export function ObjectsPanel({ status }: { readonly status: InstallationStatus }
         </p>
       </Panel>
       <Panel title="Problems of the configuration">
+        {share !== undefined && (
+          <PartialNotice>{`The list has ${share} destinations and sources with problems.`}</PartialNotice>
+        )}
         {problems.length === 0 ? (
           <p class="muted">No destination and no source has a problem.</p>
         ) : (

@@ -3,6 +3,7 @@ import { pathWith } from '../../api/query.ts'
 import type { InstallationStatus, PageOfDeadLetters } from '../../api/types.ts'
 import { useData } from '../../api/use-data.ts'
 import { LoadedData } from '../../components/loaded-data.tsx'
+import { shareText } from '../../components/number-text.ts'
 import { Page } from '../../components/page.tsx'
 import { PartialNotice } from '../../components/partial-notice.tsx'
 import { Time } from '../../components/time.tsx'
@@ -54,6 +55,7 @@ export function OverviewPage() {
             <InstallationFigures status={status} />
             <FailingDestinationsPanel
               failing={failing}
+              openBreakers={shareText(status.openBreakers, status.openBreakerCount)}
               hasDeadLetters={letters.data !== undefined}
               none={noFailingText(status, letters.data)}
             />

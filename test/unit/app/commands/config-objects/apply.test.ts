@@ -153,6 +153,21 @@ destinations: 1 changed
     })
     expect((await installation.run(argv)).out).toBe('sources: 1 unchanged\n')
   })
+
+  it('moves a write key to another source after the first source has got another key', async () => {
+    const folder = await configFolder({
+      'app.yaml': '{ id: app, writeKey: the-write-key }\n',
+      'shop.yaml': '{ id: shop, writeKey: the-write-key }\n',
+      'app-without-it.yaml': '{ id: app, writeKey: another-write-key }\n',
+    })
+    const applied = (file: string) => installation.run(['sources', 'apply', '-f', join(folder, file), '--prune'])
+    expect(await applied('app.yaml')).toMatchObject({ code: 0 })
+    const err = expect.stringMatching(/shop\.yaml:1:\d+: writeKey: is also the write key of another source/)
+    expect(await applied('shop.yaml')).toMatchObject({ code: 2, err })
+    expect(await applied('app-without-it.yaml')).toMatchObject({ code: 0 })
+    expect(await applied('shop.yaml')).toMatchObject({ code: 0 })
+    expect(Object.keys(installation.documents('source'))).toEqual(['shop'])
+  })
 })
 
 describe('apply changes nothing', () => {

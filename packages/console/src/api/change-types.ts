@@ -1,0 +1,19 @@
+import type { ConfigObject } from './types.ts'
+
+/* This file has the answers of the operator API about changes of destinations and sources. */
+
+export interface ObjectChange {
+  readonly kind: ConfigObject['kind']
+  readonly id: string
+  readonly version: number
+  readonly action: 'created' | 'updated' | 'deleted'
+  readonly by: string
+  readonly fields: readonly string[]
+  readonly at: string
+}
+
+export interface ChangeList {
+  /** Set when there are older changes that `changes` does not have. */
+  readonly partial?: true
+  readonly changes: readonly ObjectChange[]
+}

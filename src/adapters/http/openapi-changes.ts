@@ -1,0 +1,25 @@
+import { objectKinds } from '../../core/config-objects/config-objects.ts'
+import { closed, count, list, type Schema, text, time } from './openapi-basic-schemas.ts'
+
+const change = closed({
+  kind: { enum: objectKinds },
+  id: text,
+  version: count,
+  action: { enum: ['created', 'updated', 'deleted'] },
+  by: { ...text, description: 'Name of the operator key that made the change.' },
+  fields: { ...list(text), description: 'Paths of the changed fields.' },
+  at: time,
+})
+
+/** The list of the last changes of destinations and sources. */
+export const changeList: Schema = closed(
+  {
+    partial: {
+      const: true,
+      description:
+        'Present when the response does not have all changes that the request asks for. `changes` then has the newest 1,000 of them.',
+    },
+    changes: { ...list(change), maxItems: 1_000 },
+  },
+  ['partial'],
+)
