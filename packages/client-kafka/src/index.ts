@@ -49,7 +49,9 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     open,
     close: () => producer.stop(),
     now: clock.now,
-    machineTime: clientClock.now,
+    // Before the first response of a broker, `clock` still has the time before a step of the machine's
+    // clock. A correct timestamp would then be changed.
+    machineTime: () => (systemTime.learnedAt() === Number.NEGATIVE_INFINITY ? undefined : clientClock.now()),
     hold: clientClock.keepAlive,
   })
 }

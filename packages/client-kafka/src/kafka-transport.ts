@@ -33,9 +33,9 @@ export interface KafkaTransportDeps {
   readonly now: () => Event['receivedAt']
   /**
    * Unix time in milliseconds by the clock of this machine, from which the client takes the
-   * timestamps of messages.
+   * timestamps of messages; `undefined` before the first response of a broker.
    */
-  readonly machineTime: () => number
+  readonly machineTime: () => number | undefined
   /**
    * Keeps the process alive until the returned function is called. The connections to Kafka alone
    * do not keep the process alive.

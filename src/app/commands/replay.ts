@@ -100,7 +100,8 @@ async function replayAsJob(options: Options, io: CommandIo): Promise<void> {
 /**
  * Rejects a value of `--destination` that the operator service does not know, like `rejectUnknown`.
  * It suggests only the names of configured destinations, because the operator API has no list of the
- * destinations of all dead letters. Does nothing if the job was refused for another reason.
+ * destinations of all dead letters. Does nothing if the job was refused for another reason, or if the
+ * dead letters cannot be read.
  * @throws CommandFailed when a dead letter has the destination
  * @throws UsageError when no dead letter has it
  */
@@ -109,8 +110,9 @@ async function rejectUnknownOfJob(options: Options, io: CommandIo, { problems }:
   const problem = problems.find(({ path }) => path === 'filters.destination')
   if (destination === undefined || problem === undefined) return
   const client = await openLogClient(options, io)
-  const found = await client.deadLetters({ destination }, 1)
-  if ('kind' in found) return
+  // If the dead letters cannot be read, the refusal of the job is shown.
+  const found = await client.deadLetters({ destination }, 1).catch(() => undefined)
+  if (found === undefined || 'kind' in found) return
   if (found.length > 0) throw removedDestination(destination)
   throw new UsageError(printable(`--destination: unknown value '${destination}' (${problem.hint})`))
 }
@@ -180,7 +182,7 @@ function rejectUnknown(typed: string | undefined, { end, destinations }: ReplayR
 
 const removedDestination = (id: string): CommandFailed =>
   new CommandFailed(
-    `nothing replayed: destination '${id}' is not in the configuration; add it again to replay its dead letters`,
+    `nothing replayed: destination '${id}' is not in the configuration, or Hookline cannot use it; add or correct it to replay its dead letters`,
   )
 
 /**

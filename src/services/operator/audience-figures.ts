@@ -26,12 +26,12 @@ export async function audienceFigures(deps: Deps, only?: string): Promise<Readon
   }
   await visitMemberships(deps, {
     isWanted: audience => only === undefined || audience === only,
-    onMark(audience, { begun }) {
+    onMark(audience, { begun, closed }) {
       const count = countOf(audience)
       // A multiple of `idsPerMs` is usually the id for a time, for example that of an input that
       // could not be decoded. If it is the id of a sync (one of 1,024 is a multiple), the
       // memberships of the users in the list have it too.
-      if (begun % idsPerMs !== 0) count.see(begun)
+      for (const id of [begun, closed]) if (id % idsPerMs !== 0) count.see(id)
     },
     onMembership({ audience, destination }, state) {
       const count = countOf(audience)

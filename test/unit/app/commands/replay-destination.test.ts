@@ -37,7 +37,7 @@ describe('an unconfigured --destination', () => {
     const { code, err } = await run(some, ['--destination', 'gone', '--message-id', 'nobody'])
     expect({ code, err }).toEqual({
       code: 1,
-      err: "hookline: nothing replayed: destination 'gone' is not in the configuration; add it again to replay its dead letters\n",
+      err: "hookline: nothing replayed: destination 'gone' is not in the configuration, or Hookline cannot use it; add or correct it to replay its dead letters\n",
     })
   })
 
@@ -64,7 +64,7 @@ describe('an unconfigured --destination of a job', () => {
     [
       'gone',
       1,
-      "nothing replayed: destination 'gone' is not in the configuration; add it again to replay its dead letters",
+      "nothing replayed: destination 'gone' is not in the configuration, or Hookline cannot use it; add or correct it to replay its dead letters",
     ],
   ])('has the same exit code: %s', async (typed, code, text) => {
     const installation = closing(await objectsCommand({ log }))
@@ -72,6 +72,15 @@ describe('an unconfigured --destination of a job', () => {
       code,
       out: '',
       err: `hookline: ${text}\n`,
+    })
+  })
+
+  it('shows the refusal if the dead letters cannot be read', async () => {
+    const broken = { ...log, deadLetters: () => Promise.reject(new Error('no broker')) }
+    const installation = closing(await objectsCommand({ log: broken }))
+    expect(await installation.run(['replay', '--destination', 'fild'])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('names a destination that does not exist'),
     })
   })
 

@@ -22,6 +22,8 @@ describe('the recent changes', () => {
     ['of 2,500 since a time with 1,001 later changes', 2_500, 1_499, 1_000, true],
     ['of 2,500 since a time with 1,000 later changes', 2_500, 1_500, 1_000, false],
     ['of 2,500 since the last one', 2_500, 2_499, 1, false],
+    ['of 3,000 since the last change that was dropped', 3_000, 1_999, 1_000, true],
+    ['of 3,000 since a time after all dropped changes', 3_000, 2_000, 1_000, false],
   ])('%s say whether older ones are missing', (_, count, since, length, isPartial) => {
     const found = changesOf(count).since(since === undefined ? undefined : start + since)
     expect([found.changes.length, found.isPartial]).toEqual([length, isPartial])
