@@ -47,7 +47,7 @@ The configuration file:
 
 Each section below has the word *Live* or *Restart*, which says when a change of a value applies. If this differs for a key, the description of the key says so:
 
-- **Live**: every process applies a change within five seconds (`canary` and `notices`: ten seconds).
+- **Live**: every process applies a change within five seconds (\`canary\` and \`notices\`: ten seconds).
 - **Restart**: a process reads the value only at its start. It logs a change of the value, and keeps the old value until its restart.
 
 Errors have these effects:

@@ -120,8 +120,8 @@ export function judgeFailures(
   return isSame(known ?? withoutFailures(rule), after) ? { kind: 'keep' } : { kind: 'note', state: after }
 }
 
-const waitAfterSuccess = ({ disableAfter = Number.POSITIVE_INFINITY }: DisableRule): number =>
-  Math.min(maxWaitAfterSuccessMs, disableAfter / 10)
+const waitAfterSuccess = ({ disableAfter }: DisableRule): number =>
+  disableAfter === undefined ? maxWaitAfterSuccessMs : Math.min(maxWaitAfterSuccessMs, disableAfter / 10)
 
 /**
  * Whether Hookline has disabled the destination wrongly: a delivery succeeded, or the destination

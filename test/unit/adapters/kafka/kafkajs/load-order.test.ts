@@ -44,7 +44,11 @@ describe('kafkajs', () => {
   it('connects with the patch: the original has no connection for JoinGroup', async () => {
     type Build = (options: object) => { build(): Promise<{ readonly pool: readonly unknown[] }> }
     const logger = { namespace: () => ({}) }
-    const builder = internal<Build>('cluster/connectionPoolBuilder')({ brokers: ['a:1'], requestTimeout: 1_000, logger })
+    const builder = internal<Build>('cluster/connectionPoolBuilder')({
+      brokers: ['a:1'],
+      requestTimeout: 1_000,
+      logger,
+    })
     expect((await builder.build()).pool).toHaveLength(3)
   })
 })
