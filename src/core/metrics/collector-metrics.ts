@@ -7,9 +7,8 @@ import { counter, gauge, openLabels, tracedHistogram } from './spec.ts'
 const storeBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 const { source } = openLabels
-const code = { values: '`ok` and the error codes of the tracking API and the operator API', folds: false } as const
-const collectorCode = {
-  values: '`ok`, `preflight` and the error codes of the tracking API and the operator API',
+const code = {
+  values: '`ok`, `preflight` (collector only) and the error codes of the tracking API and the operator API',
   folds: false,
 } as const
 
@@ -18,7 +17,7 @@ export const collectorMetrics = {
   collectorAnswers: counter(
     'hookline_collector_answers_total',
     'Responses of the collector for all paths, by code. `ok`: a success. `preflight`: the response to a CORS preflight request of a browser. Any other value: the code of the error.',
-    { unit: 'responses', use: 'alert', labels: { code: collectorCode } },
+    { unit: 'responses', use: 'alert', labels: { code } },
   ),
   operatorAnswers: counter(
     'hookline_operator_answers_total',
