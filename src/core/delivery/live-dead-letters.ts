@@ -1,7 +1,7 @@
 import type { LogRecord } from '../ports.ts'
 
 /**
- * Maximum number of keys in memory. A key takes about 250 bytes, so this number takes about 125 MB.
+ * Maximum number of keys in memory. A key takes about 180 bytes, so this number takes about 90 MB.
  */
 const defaultMaxKeys = 500_000
 

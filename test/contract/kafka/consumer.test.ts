@@ -125,6 +125,22 @@ describe('fetches', () => {
     expect(recorder.events).toEqual(['assigned 0@0', 'assigned 1@0'])
   })
 
+  it('continue after another topic of the consumer was deleted', async () => {
+    const [kept, deleted] = [await newTopic(), await newTopic()]
+    const to = producer()
+    const recorder = new Recorder()
+    await consumer([kept, deleted], { metadataMaxAgeMs: 100 }).start(recorder)
+    await append(to, deleted, { value: Buffer.from('before') })
+    await recorder.until(() => recorder.records.length === 1)
+    await (await plainAdmin()).deleteTopics({ topics: [deleted] })
+    // The metadata expires several times while these records are read.
+    for (let count = 2; count <= 20; count++) {
+      await append(to, kept, { value: Buffer.from('after') })
+      await recorder.until(() => recorder.records.length === count)
+    }
+    expect(recorder.events.filter(event => event.startsWith('assigned'))).toHaveLength(2)
+  })
+
   it('cover several topics, one of them empty', async () => {
     const topics = [await newTopic(), await newTopic()]
     await append(producer(), topics[1] as string, { value: Buffer.from('x') })

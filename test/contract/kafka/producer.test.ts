@@ -4,7 +4,7 @@ import { createReader } from '../../../src/adapters/kafka/log/topic-reader.ts'
 import { partitionFor } from '../../../src/core/message/event.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
-import { append, appendAll, growTo, kafka, newTopic, plainAdmin, producer, uniqueName } from './support.ts'
+import { append, appendAll, eventually, growTo, kafka, newTopic, plainAdmin, producer, uniqueName } from './support.ts'
 
 async function contents(topic: string): Promise<LogRecord[]> {
   const records: LogRecord[] = []
@@ -119,6 +119,22 @@ describe('a failed append', () => {
     expect(await admin.listTopics()).not.toContain(topic)
     await newTopic({ name: topic })
     await append(to, topic)
+  })
+
+  it('to a deleted topic affects no other topic', async () => {
+    const [kept, deleted] = [await newTopic(), await newTopic()]
+    const to = producer()
+    for (const topic of [kept, deleted]) await append(to, topic)
+    const admin = await plainAdmin()
+    await admin.deleteTopics({ topics: [deleted] })
+    await eventually(
+      () => admin.listTopics(),
+      topics => !topics.includes(deleted),
+    )
+    // The first record for another topic makes the producer refresh its metadata.
+    await append(to, await newTopic())
+    await append(to, kept)
+    await expect(append(to, deleted)).rejects.toEqual(failure('TOPIC_MISSING', false))
   })
 
   it('affects only the too large record, not the others of its batch', async () => {
