@@ -77,6 +77,9 @@ export function errorCodeOf(thrown: unknown): string {
 /** The error codes of brokers that do not know a new topic yet. */
 export const propagationErrors: ReadonlySet<string> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'])
 
+/** The error codes of a partition whose leader has just changed, or is being elected. */
+export const leaderErrors: ReadonlySet<string> = new Set(['LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION'])
+
 /** The error codes of a group whose coordinator has just started, or is being replaced. */
 export const coordinatorErrors: ReadonlySet<string> = new Set([
   'NOT_COORDINATOR_FOR_GROUP',

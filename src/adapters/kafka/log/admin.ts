@@ -2,8 +2,16 @@ import { setTimeout } from 'node:timers/promises'
 import type { Admin } from 'kafkajs'
 import type { LogPositions, Position, TopicAdmin, TopicDescription } from '../../../core/ports.ts'
 import type { KafkaClient } from '../kafkajs/client.ts'
-import { coordinatorErrors, errorCodeOf, propagationErrors, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
+import {
+  coordinatorErrors,
+  errorCodeOf,
+  leaderErrors,
+  propagationErrors,
+  toKafkaError,
+  topicMissing,
+} from '../kafkajs/errors.ts'
 import { loadKafkajs } from '../kafkajs/load-kafkajs.ts'
+import { brokerError, leaderNotAvailable } from '../kafkajs/patch-metadata.ts'
 
 /**
  * Maximum number of tries of a request to which the brokers cannot respond yet. With a pause of
@@ -46,7 +54,11 @@ export function createAdmin(kafka: KafkaClient): TopicAdmin {
         const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
         const topic = { topic: name, numPartitions: partitions, replicationFactor, configEntries }
         await admin.createTopics({ topics: [topic], waitForLeaders: false })
-        await oncePropagated(() => admin.fetchTopicMetadata({ topics: [name] }))
+        await oncePropagated(async () => {
+          const { topics } = await admin.fetchTopicMetadata({ topics: [name] })
+          const hasLeaders = topics.every(each => each.partitions.every(({ leader }) => leader >= 0))
+          if (!hasLeaders) throw brokerError(leaderNotAvailable)
+        })
       }),
     close: () => admin.disconnect(),
   }
@@ -136,7 +148,8 @@ export function createLogPositions(kafka: KafkaClient): LogPositions {
   }
 
   return {
-    ends: topic => ask(topic, async admin => byPartition(await admin.fetchTopicOffsets(topic))),
+    ends: topic =>
+      repeatOn(leaderErrors, () => ask(topic, async admin => byPartition(await admin.fetchTopicOffsets(topic)))),
     committed: (groupId, topic) =>
       ask(topic, async admin => {
         const [answer] = await fetchOffsets(admin, { groupId, topics: [topic] })

@@ -58,3 +58,18 @@ it('reads committed offsets again while the coordinator of the group starts', as
   const kafka: Partial<KafkaClient> = { admin: () => admin as Admin }
   expect(await createLogPositions(kafka as KafkaClient).committed('dispatchers', 'events')).toEqual([7])
 })
+
+it('reads end offsets again while the leader of a partition changes', async () => {
+  const left = ['NOT_LEADER_FOR_PARTITION', 'LEADER_NOT_AVAILABLE'].map(protocolError)
+  const admin: Partial<Admin> = {
+    connect: async () => undefined,
+    disconnect: async () => undefined,
+    fetchTopicOffsets: async () => {
+      const error = left.shift()
+      if (error !== undefined) throw error
+      return [{ partition: 0, offset: '7', high: '7', low: '0' }]
+    },
+  }
+  const kafka: Partial<KafkaClient> = { admin: () => admin as Admin }
+  expect(await createLogPositions(kafka as KafkaClient).ends('events')).toEqual([7])
+})
