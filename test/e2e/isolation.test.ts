@@ -6,11 +6,11 @@ import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 const closing = closingAfterEach()
 
 /**
- * Maximum time in ms between two requests to the other destinations. A hanging request holds its
- * permit (slot for a concurrent request) for 5 s. If the hanging destination held all permits, the
- * other destinations would get no requests for nearly this time.
+ * A hanging request holds its permit (slot for a concurrent request) for 5 s. If the hanging
+ * destination held all permits, the other destinations would get almost no request in this time.
  */
-const maxPauseMs = 4_000
+const hangMs = 4_500
+const minRequests = 300
 
 describe('a destination that accepts connections but never responds', () => {
   it('stops no other destination on the same partitions, with 32 permits in total', async () => {
@@ -31,8 +31,8 @@ describe('a destination that accepts connections but never responds', () => {
     await well.until(() => well.requests.length >= 3 * count)
     const metrics = await service.metrics()
     expect(hangs.requests).not.toEqual([])
-    const times = [...hangs.requests.slice(0, 1), ...well.requests].map(({ at }) => at).toSorted((a, b) => a - b)
-    expect(Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)))).toBeLessThan(maxPauseMs)
+    const start = hangs.requests[0]?.at ?? 0
+    expect(well.requests.filter(({ at }) => at - start < hangMs).length).toBeGreaterThan(minRequests)
     for (const n of [1, 2, 3])
       expect(metrics.get(`hookline_deliveries_total{destination="well-${n}",result="delivered"}`)).toBe(count)
     expect(metrics.get('hookline_deliveries_total{destination="hangs",result="delivered"}') ?? 0).toBe(0)
