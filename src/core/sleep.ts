@@ -14,3 +14,7 @@ export function sleep(clock: Pick<Clock, 'after'>, duration: DurationMs, stop?: 
     else stop?.addEventListener('abort', end)
   })
 }
+
+/** Resolves after the I/O callbacks of this event loop iteration, so that other work can run. */
+export const nextIteration = (clock: Pick<Clock, 'soon'>): Promise<void> =>
+  new Promise(resolve => void clock.soon(resolve))

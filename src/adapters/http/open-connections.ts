@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../core/ports.ts'
-import { sleep } from '../../core/sleep.ts'
+import { nextIteration, sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'
 import { type HttpResponse, problem, toHttpText } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'
@@ -186,7 +186,7 @@ const checkedEvery = durationMs(20)
  * iteration of the event loop accepts its connection, and the next one reads it.
  */
 async function untilRead(clock: Clock): Promise<void> {
-  for (let count = 0; count < 2; count += 1) await new Promise<void>(resolve => void clock.soon(resolve))
+  for (let count = 0; count < 2; count += 1) await nextIteration(clock)
 }
 
 /** Resolves as soon as no connection has data that waits to be parsed. */

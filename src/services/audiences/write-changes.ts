@@ -12,6 +12,7 @@ import { Semaphore } from '../../core/collections/semaphore.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, EventCodec, OutgoingRecord, ValueCodec } from '../../core/ports.ts'
+import { nextIteration } from '../../core/sleep.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { traceHeaders } from '../../core/trace/context.ts'
 import type { OwnershipGate } from '../partitions/ownership-gate.ts'
@@ -121,7 +122,7 @@ export function createWriteChanges({
     let last: 'membership' | 'mark' | undefined
     for (let next = first; !next.done; next = others.next()) {
       const { value } = next
-      if (value.kind === 'visited') await new Promise<void>(resolve => void clock.soon(resolve))
+      if (value.kind === 'visited') await nextIteration(clock)
       if (processor.revoked) return false
       if (value.kind === 'visited' || value.kind === 'ignored') continue
       if (value.kind === 'membership' && value.identify !== undefined) await updates.turn(processor)

@@ -6,6 +6,7 @@ import {
   parseSigningKey,
   publicKeyOf,
 } from '../../core/signing/signing-key.ts'
+import { nextIteration } from '../../core/sleep.ts'
 
 interface Deps {
   /** Returns the current destinations. */
@@ -33,7 +34,7 @@ export function createPublishedKeys({ destinations, clock }: Deps): PublishedKey
   }
 
   async function keyOf(text: string): Promise<PublicSigningKey | undefined> {
-    if (!known.has(text)) await new Promise<void>(resolve => void clock.soon(resolve))
+    if (!known.has(text)) await nextIteration(clock)
     if (!known.has(text)) {
       const key = parseSigningKey(text)
       known.set(text, key && publicKeyOf(key))

@@ -4,6 +4,7 @@ import { LedgerSummary } from '../../core/ledger/ledger-summary.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import type { LedgerView, ReadLedger } from '../../core/operator/ledger-query.ts'
 import type { Clock } from '../../core/ports.ts'
+import { nextIteration } from '../../core/sleep.ts'
 import { type DurationMs, epochMs } from '../../core/time.ts'
 import { within } from '../../core/within.ts'
 import { isKafkaError } from './is-kafka-error.ts'
@@ -75,7 +76,7 @@ async function viewOf(parts: LedgerParts, filter: LedgerFilter, clock: Clock): P
   let added = 0
   for (const row of ledgerRows(parts, filter)) {
     summary.add(row)
-    if (++added % rowsPerTurn === 0) await new Promise<void>(resolve => void clock.soon(resolve))
+    if (++added % rowsPerTurn === 0) await nextIteration(clock)
   }
   const at = (hour: number): string => toIsoTimestamp(epochMs(hour * hourMs))
   const { difference, ...sums } = summary.totals

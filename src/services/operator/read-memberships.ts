@@ -10,6 +10,7 @@ import {
 import { Memberships } from '../../core/audience/memberships.ts'
 import type { AudienceWatermark } from '../../core/audience/sync-watermark.ts'
 import type { Clock, LogRecord, TopicReader, ValueCodec } from '../../core/ports.ts'
+import { nextIteration } from '../../core/sleep.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 
 export interface MembershipSource {
@@ -99,7 +100,7 @@ class KeptPartition {
         for (const userId of table.users()) {
           const visited = onMembership({ audience, userId, destination }, table.get(userId) as Membership)
           if (visited !== undefined) await visited
-          if (++visits % visitsPerTurn === 0) await new Promise<void>(resolve => void clock.soon(resolve))
+          if (++visits % visitsPerTurn === 0) await nextIteration(clock)
         }
   }
 
