@@ -372,9 +372,10 @@ export const flowLimits = {
      */
     slowAfterMs: 1_000,
     /**
-     * The value that replaces `slowAfterMs` while the process lacks CPU. Every queue then waits for
-     * the process, so a long wait does not show a slow destination, and spilling a delivery costs
-     * more CPU than its request. Doubling it lets other destinations wait 10 s longer.
+     * The value that replaces `slowAfterMs` while the process lacks CPU, and for a destination that
+     * waits for a permit of the process although its attempts are quick (`neverSlowMs`). Then the
+     * queue waits for the process, so a long wait does not show a slow destination. Doubling it
+     * lets other destinations wait 10 s longer.
      */
     slowAfterMsWhenSaturated: 10_000,
     /**

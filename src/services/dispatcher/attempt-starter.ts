@@ -286,6 +286,7 @@ export class AttemptStarter {
     if (called.webhooks.length === 0 && webhooks.length > 0) return this.#queues.block(delivery)
     const isProbe = target.breaker.begins(startedAt)
     this.#limits.started(target)
+    target.attempts.started(delivery, startedAt)
     this.#inProgress++
     delivery.of.processor.started()
     const trace = tracer && traceAttempt(tracer, delivery)
@@ -301,6 +302,7 @@ export class AttemptStarter {
     const { delivery, policy, callees, startedAt, trace } = begun
     const endedAt = clock.monotonic()
     this.#inProgress--
+    delivery.target.attempts.ended(delivery, endedAt)
     updateCircuitBreaker(this.#deps, begun, attempt, endedAt)
     if (begun.isWatched) this.#deps.failures?.attempted(delivery.target.destination, evidenceOf(attempt))
     const now = clock.now()

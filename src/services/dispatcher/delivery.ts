@@ -1,4 +1,5 @@
 import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
+import type { AttemptSample } from '../../core/flow/attempt-sample.ts'
 import type { CircuitBreaker } from '../../core/flow/circuit-breaker.ts'
 import type { DestinationCalls } from '../../core/flow/concurrency-limiter.ts'
 import type { DestinationQueue } from '../../core/flow/destination-queue.ts'
@@ -17,6 +18,12 @@ export interface DestinationState extends DestinationCalls {
   readonly queue: DestinationQueue<Delivery>
   readonly breaker: CircuitBreaker
   readonly slowDown: SlowDown
+  readonly attempts: AttemptSample
+  /**
+   * Whether the queue had to wait, at its last turn, because other destinations hold the permits of
+   * the process (`ConcurrencyLimiter.hasFairShare`).
+   */
+  waitsForProcess: boolean
   /**
    * The rate limit of the destination. Set at the first delivery with `policy.ratePerSecond`.
    */

@@ -1,9 +1,11 @@
 import { Fifo } from '../../core/collections/fifo.ts'
+import { AttemptSample } from '../../core/flow/attempt-sample.ts'
 import { CircuitBreaker } from '../../core/flow/circuit-breaker.ts'
 import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import { DestinationQueue } from '../../core/flow/destination-queue.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
 import { SlowDown } from '../../core/flow/slow-down.ts'
+import { slowQueueSince } from '../../core/flow/slow-queue-since.ts'
 import { ResultCounts } from '../../core/live-status/result-counts.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
@@ -68,6 +70,8 @@ export class DestinationQueues {
         queue: new DestinationQueue<Delivery>(),
         breaker: new CircuitBreaker(),
         slowDown: new SlowDown(),
+        attempts: new AttemptSample(),
+        waitsForProcess: false,
         rate: undefined,
         calls: 0,
         plan: undefined,
@@ -98,9 +102,11 @@ export class DestinationQueues {
     for (let target = this.#turns.shift(); target !== undefined; target = this.#turns.shift()) {
       target.isInTurn = false
       if (!this.#limiter.hasFairShare(target)) {
+        target.waitsForProcess = true
         this.#block(target)
         continue
       }
+      target.waitsForProcess = false
       if (this.#mustWait(target)) continue
       const delivery = target.queue.take()
       if (delivery === undefined) continue
@@ -181,13 +187,16 @@ export class DestinationQueues {
   }
 
   /**
-   * Marks each queue as slow whose oldest delivery was admitted at `since` (monotonic milliseconds)
-   * or before.
+   * Marks each queue as slow whose oldest delivery has waited too long (`slowQueueSince`). `now` and
+   * `cpuSaturatedUntil`, the last time at which the process lacked CPU, are monotonic milliseconds.
    */
-  findSlow(since: number): void {
+  findSlow(now: number, cpuSaturatedUntil: number): void {
     for (const target of this.#queues.values()) {
       const oldest = target.queue.oldest
-      if (oldest !== undefined && oldest.of.admittedAt <= since) this.#slow.add(target)
+      if (oldest === undefined) continue
+      // A queue that keeps its turn waits too: the process has no free permit.
+      const isHeldUp = (target.waitsForProcess || target.isInTurn) && target.attempts.isQuick(now)
+      if (oldest.of.admittedAt <= slowQueueSince(now, cpuSaturatedUntil, isHeldUp)) this.#slow.add(target)
     }
   }
 

@@ -1,5 +1,4 @@
 import { flowLimits } from '../../core/flow/limits.ts'
-import { slowQueueSince } from '../../core/flow/slow-queue-since.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createBoundedLoop, type Step } from './bounded-loop.ts'
@@ -89,7 +88,7 @@ export class SpilloverController {
     const isWatched = this.#watched.has(processor)
     if (!isWatched) this.#watch(processor)
     if (!this.#isStalled) return
-    if (!isWatched) queues.findSlow(slowQueueSince(clock.monotonic(), cpuSaturatedUntil()))
+    if (!isWatched) queues.findSlow(clock.monotonic(), cpuSaturatedUntil())
     const mayLeave = isWatched ? 0 : Math.ceil(processor.tracker.open * ownPart)
     this.#spilling.set(processor, Math.max(mayLeave, this.#spilling.get(processor) ?? 0))
     this.#spill()

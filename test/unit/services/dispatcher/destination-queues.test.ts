@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import type { Delivery } from '../../../../src/services/dispatcher/delivery.ts'
 import { DestinationQueues } from '../../../../src/services/dispatcher/destination-queues.ts'
 import type { PartitionProcessor } from '../../../../src/services/partitions/partition-processor.ts'
@@ -16,13 +16,54 @@ it('a queue that was emptied by spillover is slow until one of its deliveries ha
   const push = (): void => queues.push({ target, of: { processor, admittedAt: 0 }, orderKey: undefined } as Delivery)
   for (let count = 0; count < 3; count++) push()
   const inProgress = queues.take() as Delivery
-  queues.findSlow(1_000)
+  target.attempts.started(inProgress, 0)
+  queues.findSlow(1_000, Number.NEGATIVE_INFINITY)
   expect(queues.drainMatching(target, processor, 100, () => true)).toHaveLength(2)
   // The queue is still slow: a new delivery would wait for as long as the oldest one, so it must be
   // deferred immediately.
   expect([...queues.slow]).toEqual([target])
   queues.ended(inProgress)
   expect([...queues.slow]).toEqual([])
+})
+
+describe('a queue whose oldest delivery has waited for five seconds', () => {
+  function setUp() {
+    const limiter = { hasFairShare: () => true }
+    const queues = new DestinationQueues(limiter)
+    const target = queues.of('crm')
+    for (let count = 0; count < 3; count++) push(queues, 'crm')
+    const isSlow = (): boolean => {
+      queues.findSlow(5_000, Number.NEGATIVE_INFINITY)
+      return [...queues.slow].includes(target)
+    }
+    return { limiter, queues, target, isSlow }
+  }
+
+  it.each([
+    ['quick', 4_990, 5_000, false],
+    ['slow', 4_000, 4_900, true],
+    ['in progress for a long time', 4_000, undefined, true],
+  ])('and waits for other destinations, while its attempts are %s', (_, startedAt, endedAt, expected) => {
+    const { limiter, queues, target, isSlow } = setUp()
+    const delivery = queues.take() as Delivery
+    target.attempts.started(delivery, startedAt)
+    if (endedAt !== undefined) target.attempts.ended(delivery, endedAt)
+    limiter.hasFairShare = () => false
+    expect(queues.take()).toBeUndefined()
+    expect(isSlow()).toBe(expected)
+  })
+
+  it('and keeps its turn, because the process has no free permit, is not slow', () => {
+    expect(setUp().isSlow()).toBe(false)
+  })
+
+  it('and waits for a permit of its webhook is slow', () => {
+    const { queues, isSlow } = setUp()
+    queues.block(queues.take() as Delivery)
+    queues.block(queues.take() as Delivery)
+    expect(queues.take()).toBeUndefined()
+    expect(isSlow()).toBe(true)
+  })
 })
 
 it('a queue that waits for a host permit resumes when a rebalance drops the delivery that would start', () => {
