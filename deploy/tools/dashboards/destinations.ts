@@ -139,6 +139,48 @@ const selectedDestinations: Row = {
         },
       ],
     },
+    {
+      title: 'Pace after a 429',
+      description:
+        'Maximum number of attempts per second at each destination that responded with 429 in the last five minutes, sum of the processes that got a 429. Hookline lowers the pace after each 429, and raises it again while the endpoint accepts it. Without a 429, there is no line.',
+      unit: 'cps',
+      as: 'lines',
+      width: 8,
+      link: 'destination',
+      queries: [
+        { expr: `sum by (destination) (${selector('hookline_destination_pace', chosen)})`, legend: '{{destination}}' },
+      ],
+    },
+    {
+      title: 'Pause after a 429 or Retry-After',
+      description:
+        'Time until Hookline makes the next attempt at a destination whose endpoint responded with 429 or Retry-After, maximum of all processes. A pause lasts at most five minutes. A pause by an operator is not shown.',
+      unit: 's',
+      as: 'lines',
+      width: 8,
+      link: 'destination',
+      queries: [
+        {
+          expr: `max by (destination) (${selector('hookline_destination_paused_seconds', chosen)})`,
+          legend: '{{destination}}',
+        },
+      ],
+    },
+    {
+      title: 'Failed token requests',
+      description:
+        'Failed requests for OAuth 2.0 access tokens (auth.oauth2), by outcome. While a destination has no access token, its messages wait. The log line "token request failed" has the reason.',
+      unit: 'cps',
+      as: 'lines',
+      width: 8,
+      link: 'destination',
+      queries: [
+        {
+          expr: rateBy('destination, outcome', 'hookline_token_requests_total', `${chosen},outcome!="issued"`),
+          legend: '{{destination}} {{outcome}}',
+        },
+      ],
+    },
   ],
 }
 

@@ -1,6 +1,6 @@
 import { type Dashboard, installation } from './dashboard.ts'
 import type { Row } from './panel.ts'
-import { quantilesOf, rateBy, secondsSince, selector } from './queries.ts'
+import { increaseBy, quantilesOf, rateBy, secondsSince, selector } from './queries.ts'
 import { audiences } from './rows/audiences.ts'
 
 const backlog: Row = {
@@ -175,12 +175,7 @@ const groups: Row = {
       unit: 'short',
       as: 'lines',
       width: 8,
-      queries: [
-        {
-          expr: `sum by (topic) (increase(${selector('hookline_positions_lost_total')}[$__rate_interval]))`,
-          legend: '{{topic}}',
-        },
-      ],
+      queries: [{ expr: increaseBy('topic', 'hookline_positions_lost_total'), legend: '{{topic}}' }],
       bad: { from: 1 },
     },
     {

@@ -2,7 +2,9 @@ import { deliveryColours, messageColours, outcomeColours } from './colours.ts'
 import { type Dashboard, installation } from './dashboard.ts'
 import type { Panel, Row } from './panel.ts'
 import { quantilesOf, rateBy, secondsSince, selector } from './queries.ts'
+import { canaryAndErrors, ledger } from './rows/canary-and-ledger.ts'
 import { collector, configuration } from './rows/collector-and-configuration.ts'
+import { operatorApi } from './rows/operator-api.ts'
 
 const small: readonly Panel[] = [
   {
@@ -136,32 +138,6 @@ const inAndOut: Row = {
   ],
 }
 
-const ledger: Row = {
-  title: 'Ledger of the last 24 hours',
-  panels: [
-    {
-      title: 'Deliveries without a result',
-      description:
-        'Deliveries that were admitted in the last 24 hours and have no result: Hookline did not deliver, dead-letter or drop them, and they do not wait in a retry topic. Must be 0. The command "hookline ledger" shows their hours and destinations.',
-      unit: 'short',
-      as: 'lines',
-      width: 16,
-      queries: [{ expr: `max(${selector('hookline_ledger_difference')})`, legend: 'difference' }],
-      bad: { from: 1 },
-    },
-    {
-      title: 'Last reading of the ledger',
-      description:
-        'The operator service reads the ledger every five minutes. An older time means that the service does not run, or could not read all counts: see the runbook HooklineLedgerDifference.',
-      unit: 's',
-      as: 'number',
-      width: 8,
-      queries: [{ expr: `min(${secondsSince('hookline_ledger_read_timestamp_seconds')})`, legend: 'ago' }],
-      bad: { from: 900 },
-    },
-  ],
-}
-
 const calls: Row = {
   title: 'Requests to webhooks',
   panels: [
@@ -205,5 +181,14 @@ export const overview: Dashboard = {
   title: 'Hookline: overview',
   description: 'Health, throughput and delay of an installation.',
   variables: installation,
-  rows: [{ title: 'Health', panels: small }, inAndOut, calls, ledger, collector, configuration],
+  rows: [
+    { title: 'Health', panels: small },
+    inAndOut,
+    calls,
+    canaryAndErrors,
+    ledger,
+    collector,
+    configuration,
+    operatorApi,
+  ],
 }

@@ -8,10 +8,15 @@ export const selector = (name: string, more = ''): string =>
   `${name}{${dashboardMatchers}${more === '' ? '' : `,${more}`}}`
 
 /** Rate of a counter per second, summed by labels. */
-export const rateBy = (labels: string, name: string, more = ''): string => {
-  const rate = `(rate(${selector(name, more)}[$__rate_interval]))`
-  return labels === '' ? `sum${rate}` : `sum by (${labels}) ${rate}`
-}
+export const rateBy = (labels: string, name: string, more = ''): string =>
+  sumBy(labels, `rate(${selector(name, more)}[$__rate_interval])`)
+
+/** Increase of a counter, summed by labels. `within` is a duration of PromQL. */
+export const increaseBy = (labels: string, name: string, more = '', within = '$__rate_interval'): string =>
+  sumBy(labels, `increase(${selector(name, more)}[${within}])`)
+
+const sumBy = (labels: string, expr: string): string =>
+  labels === '' ? `sum(${expr})` : `sum by (${labels}) (${expr})`
 
 /** The 50th, 90th and 99th percentile of a histogram. */
 export function quantilesOf(histogram: string, by = ''): readonly Query[] {

@@ -114,7 +114,7 @@ const state: Row = {
         'Time since the start of each process. Repeated drops to zero mean that the process crashes and restarts.',
       unit: 's',
       as: 'lines',
-      width: 6,
+      width: 8,
       queries: [
         {
           expr: `${secondsSince('process_start_time_seconds', chosen)} and on (job, instance) ${selector('hookline_build_info', chosen)}`,
@@ -127,7 +127,7 @@ const state: Row = {
       description: 'Log lines of the levels warn and error.',
       unit: 'cps',
       as: 'lines',
-      width: 6,
+      width: 8,
       colours: logLineColours,
       queries: [{ expr: rateBy('level', 'hookline_log_lines_total', chosen), legend: '{{level}}' }],
     },
@@ -137,7 +137,7 @@ const state: Row = {
         'Open sockets, timers and other handles of Node. If the number never stops growing, the process has a leak.',
       unit: 'short',
       as: 'lines',
-      width: 6,
+      width: 8,
       queries: [{ expr: selector('nodejs_active_handles_total', chosen), legend: '{{instance}}' }],
     },
     {
@@ -146,7 +146,7 @@ const state: Row = {
         'Time series with ids from the configuration as labels. A process with 6,000 of them counts new webhooks under the label value _other; with 8,000, new destinations and sources too. The lines that end in "folded" show how many label combinations a process began to count there in each interval.',
       unit: 'short',
       as: 'lines',
-      width: 6,
+      width: 12,
       queries: [
         { expr: selector('hookline_metrics_series', chosen), legend: '{{instance}}' },
         {
@@ -155,6 +155,15 @@ const state: Row = {
         },
       ],
       bad: { from: 8_000 },
+    },
+    {
+      title: 'Clock offset',
+      description:
+        'Offset of the machine’s clock from the clock of the Kafka brokers, which Hookline uses: positive when the machine’s clock is ahead, 0 when they differ by less than half a second. An alert fires after five minutes of more than 30 s in either direction.',
+      unit: 's',
+      as: 'lines',
+      width: 12,
+      queries: [{ expr: selector('hookline_clock_offset_seconds', chosen), legend: '{{instance}}' }],
     },
   ],
 }

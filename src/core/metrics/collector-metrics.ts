@@ -22,7 +22,7 @@ export const collectorMetrics = {
   operatorAnswers: counter(
     'hookline_operator_answers_total',
     'Responses of the operator API, by code. `ok`: a success. Any other value: the code of the error, for example `invalid_operator_key` for a wrong key.',
-    { unit: 'responses', use: 'debug', labels: { code } },
+    { unit: 'responses', use: 'dashboard', labels: { code } },
   ),
   collectorMessages: counter(
     'hookline_collector_messages_total',
@@ -47,11 +47,11 @@ export const collectorMetrics = {
   collectorBodiesRefused: counter(
     'hookline_collector_bodies_refused_total',
     'Request bodies that the collector refused, and connections that it refused or closed, by cause. `budget`: no memory is left for the body, or the collector closed a connection whose client had not read its response. `address`: the client address has reached its limit of bytes or of concurrent requests. `slow`: the body arrives too slowly. `connections`: the client address has too many connections, or the process has 4,000 connections. At 4,000, a new connection replaces an idle one; if none is idle, the new one is refused.',
-    { unit: 'bodies', use: 'debug', labels: { cause: ['budget', 'address', 'slow', 'connections'] } },
+    { unit: 'bodies', use: 'dashboard', labels: { cause: ['budget', 'address', 'slow', 'connections'] } },
   ),
   collectorRejectsLost: counter(
     'hookline_collector_rejects_lost_total',
     'Rejected messages that were not written to the topic `<prefix>.rejected`: Kafka did not store them, the memory for them was full (see `hookline_collector_held_bytes_limit`), or the request had more than 1,000 of them. Their senders received the rejection in the response.',
-    { unit: 'messages', use: 'debug' },
+    { unit: 'messages', use: 'dashboard' },
   ),
 } as const

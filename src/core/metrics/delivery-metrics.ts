@@ -44,7 +44,7 @@ export const deliveryMetrics = {
   tokenRequests: counter(
     'hookline_token_requests_total',
     'Finished requests for access tokens (`auth.oauth2`), by outcome. `issued`: the authorization server responded with a token. The other outcomes are those of requests to webhooks.',
-    { unit: 'requests', use: 'debug', labels: { destination, outcome: tokenOutcomes } },
+    { unit: 'requests', use: 'dashboard', labels: { destination, outcome: tokenOutcomes } },
   ),
   webhooksGone: counter(
     'hookline_webhooks_gone_total',
@@ -63,7 +63,7 @@ export const deliveryMetrics = {
   ledgerGaps: counter(
     'hookline_ledger_gaps_total',
     'How often the dispatcher discarded the counts of a partition for the ledger (counts of deliveries by hour), because it could not write them to the ledger topic within 15 s, or within at most 5 s when the partition moves to another process or the process stops. The ledger is then incomplete until the next hour.',
-    { unit: 'times', use: 'debug' },
+    { unit: 'times', use: 'dashboard' },
   ),
   ledgerDifference: gauge(
     'hookline_ledger_difference',
@@ -136,12 +136,12 @@ export const deliveryMetrics = {
   destinationPace: gauge(
     'hookline_destination_pace',
     'Current limit of attempts per second of this process to a destination that has responded with 429. Destinations without a 429 in the last five minutes have no limit and no series.',
-    { unit: 'attempts per second', use: 'debug', labels: { destination } },
+    { unit: 'attempts per second', use: 'dashboard', labels: { destination } },
   ),
   destinationPaused: gauge(
     'hookline_destination_paused_seconds',
     'Remaining time for which this process makes no attempt at a destination whose endpoint has responded with 429 or `Retry-After`. Destinations without this pause have no series. A pause by an operator does not count.',
-    { unit: 'seconds', use: 'debug', labels: { destination } },
+    { unit: 'seconds', use: 'dashboard', labels: { destination } },
   ),
   callsInFlight: gauge('hookline_calls_in_flight', 'Requests to webhooks that are in progress in this process.', {
     unit: 'requests',
@@ -176,22 +176,22 @@ export const deliveryMetrics = {
   canaryLost: counter(
     'hookline_canary_lost_total',
     'Canary messages that will not be delivered, by reason. `not_stored`: Kafka did not acknowledge the message. A message that still waits, for example for a retry, counts as neither received nor lost.',
-    { unit: 'messages', use: 'debug', labels: { reason: ['not_stored', 'dead_lettered', 'dropped'] } },
+    { unit: 'messages', use: 'dashboard', labels: { reason: ['not_stored', 'dead_lettered', 'dropped'] } },
   ),
   canarySeconds: histogram(
     'hookline_canary_seconds',
     'Time from the append of a canary message to its delivery, including retries.',
-    { unit: 'seconds', use: 'debug', buckets: delayBuckets },
+    { unit: 'seconds', use: 'dashboard', buckets: delayBuckets },
   ),
   notices: counter(
     'hookline_notices_total',
     'Notices, and the internal messages from which Hookline derives them (destination facts), by result of the write to the events topic. `dropped`: not written, because too many waited to be written.',
-    { unit: 'messages', use: 'debug', labels: { result: ['written', 'dropped'] } },
+    { unit: 'messages', use: 'dashboard', labels: { result: ['written', 'dropped'] } },
   ),
   attemptRecords: counter(
     'hookline_attempt_records_total',
     'Records of attempts for the attempts topic, by result of the write. `dropped`: not written, because the write queue was full. `failed`: Kafka did not acknowledge the record.',
-    { unit: 'records', use: 'debug', labels: { result: ['written', 'dropped', 'failed'] } },
+    { unit: 'records', use: 'dashboard', labels: { result: ['written', 'dropped', 'failed'] } },
   ),
   droppedKeys: counter(
     'hookline_dropped_keys_total',

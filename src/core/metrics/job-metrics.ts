@@ -6,17 +6,17 @@ const kind = ['replay', 'resend'] as const
 export const jobMetrics = {
   jobs: gauge('hookline_jobs', 'Replays and resends of the operator API that have not ended, in all processes.', {
     unit: 'jobs',
-    use: 'debug',
+    use: 'dashboard',
     labels: { kind, state: ['waiting', 'running'] },
   }),
   jobsEnded: counter('hookline_jobs_ended_total', 'Replays and resends that ended in this process, by state.', {
     unit: 'jobs',
-    use: 'debug',
+    use: 'dashboard',
     labels: { kind, state: ['done', 'failed', 'cancelled'] },
   }),
   jobsTakenOver: counter(
     'hookline_jobs_taken_over_total',
     'Replays and resends that this process took over from a process that recorded no progress for 10 s.',
-    { unit: 'jobs', use: 'debug', labels: { kind } },
+    { unit: 'jobs', use: 'dashboard', labels: { kind } },
   ),
 } as const

@@ -19,7 +19,7 @@ export const processMetrics = {
   statusRecords: counter(
     'hookline_status_records_total',
     'Records that this process wrote to the status topic, for the status in the operator API, by result.',
-    { unit: 'records', use: 'debug', labels: { result: ['written', 'failed'] } },
+    { unit: 'records', use: 'dashboard', labels: { result: ['written', 'failed'] } },
   ),
   configReloads: counter('hookline_config_reloads_total', 'Reloads of a changed configuration, by result.', {
     unit: 'changes',
@@ -54,12 +54,12 @@ export const processMetrics = {
   configConflicts: gauge(
     'hookline_config_conflicts',
     'Destinations and sources of the config topic that the configuration file also defines. Hookline uses the definition in the file.',
-    { unit: 'objects', use: 'debug' },
+    { unit: 'objects', use: 'dashboard' },
   ),
   configOldSeals: gauge(
     'hookline_config_objects_old_key',
     'Destinations and sources of the config topic with a secret that is not encrypted with the first key of `operator.encryptionKeyFile`.',
-    { unit: 'objects', use: 'debug' },
+    { unit: 'objects', use: 'dashboard' },
   ),
   config: gauge(
     'hookline_config_info',
@@ -78,7 +78,7 @@ export const processMetrics = {
   spansLost: counter(
     'hookline_spans_lost_total',
     'Trace spans that were not exported: the queue was full (`queue_full`) or the export failed (`not_sent`).',
-    { unit: 'spans', use: 'debug', labels: { reason: ['queue_full', 'not_sent'] } },
+    { unit: 'spans', use: 'dashboard', labels: { reason: ['queue_full', 'not_sent'] } },
   ),
   clockOffset: gauge(
     'hookline_clock_offset_seconds',

@@ -18,15 +18,20 @@ export interface ObservedService {
 }
 
 /** The status of each attempt at each endpoint. Later attempts get the last status. */
-const answers = { well: [200], heals: [503, 200], gone: [410], fails: [500], untrusted: [200] } as const
+const answers = { well: [200], heals: [503, 200], gone: [410], fails: [500], untrusted: [200], limits: [429] } as const
 type Endpoint = keyof typeof answers
 /** The endpoints that get all messages of the source `web`. */
-const onEverything: readonly Endpoint[] = ['well', 'gone', 'fails', 'untrusted']
+const onEverything: readonly Endpoint[] = ['well', 'gone', 'fails', 'untrusted', 'limits']
 
 async function startEndpoints(): Promise<ReadonlyMap<string, RecordingReceiver>> {
   const tls = selfSigned()
   const started = Object.entries(answers).map(async ([id, own]) => {
-    const receiver = await RecordingReceiver.started({ answers: [...own], ...(id === 'untrusted' && { tls }) })
+    const receiver = await RecordingReceiver.started({
+      answers: [...own],
+      ...(id === 'untrusted' && { tls }),
+      // The pause lasts for several scrapes.
+      ...(id === 'limits' && { retryAfter: 5 }),
+    })
     return [id, receiver] as const
   })
   return new Map(await Promise.all(started))
@@ -53,7 +58,13 @@ export async function startObserved(): Promise<ObservedService> {
       destination('steady', 'well', { sources: ['steady'] }),
       destination('paused', 'well', { paused: true }),
       destination('off', 'well', { enabled: false }),
+      destination('tokenless', 'well', {
+        auth: {
+          oauth2: { tokenUrl: urlOf('fails'), clientId: 'hookline', clientSecret: testSecret('observed-client') },
+        },
+      }),
     ],
+    canary: { destination: 'steady', every: '1s' },
     operator: { listen: '127.0.0.1:0', keys: [{ name: 'ada', role: 'read', key: testSecret('observed-key') }] },
     audiences: { list: [{ name: 'Shoppers', kind: 'audience', destinations: ['well'] }] },
   }

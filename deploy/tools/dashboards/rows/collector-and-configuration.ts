@@ -1,6 +1,6 @@
 import { changeColours, responseColours } from '../colours.ts'
 import type { Row } from '../panel.ts'
-import { quantilesOf, rateBy, secondsSince, selector } from '../queries.ts'
+import { increaseBy, quantilesOf, rateBy, secondsSince, selector } from '../queries.ts'
 
 export const collector: Row = {
   title: 'Collector',
@@ -11,7 +11,7 @@ export const collector: Row = {
         'Responses by code, see docs/reference/tracking-api.md. unavailable and internal_error: Hookline or Kafka is the cause. All other errors: the senders are the cause.',
       unit: 'cps',
       as: 'lines',
-      width: 8,
+      width: 12,
       colours: responseColours,
       queries: [{ expr: rateBy('code', 'hookline_collector_answers_total'), legend: '{{code}}' }],
     },
@@ -21,7 +21,7 @@ export const collector: Row = {
         'Time until Kafka has acknowledged all messages of a request. After 10 s the collector refuses the request.',
       unit: 's',
       as: 'lines',
-      width: 8,
+      width: 12,
       queries: quantilesOf('hookline_collector_store_seconds'),
       bad: { from: 10 },
     },
@@ -31,7 +31,7 @@ export const collector: Row = {
         'Memory of the collector that requests use, as a share of its limit, maximum of all processes. bodies: request bodies. keyless: request bodies whose source is not known yet. records: records that Kafka has not acknowledged. At the limit, the collector responds to further requests with 503 and Retry-After. One source alone (bodies), or one client address alone (keyless), may use half of the limit.',
       unit: 'percentunit',
       as: 'lines',
-      width: 8,
+      width: 12,
       max: 1,
       queries: [
         {
@@ -40,6 +40,15 @@ export const collector: Row = {
         },
       ],
       bad: { from: 0.9 },
+    },
+    {
+      title: 'Refused request bodies',
+      description:
+        'Request bodies that the collector refused, and connections that it refused or closed, by cause. budget: a sender has used up its part of the memory. address: a client address has reached its limit. slow: the body arrived too slowly. connections: a client address or the process has too many connections.',
+      unit: 'cps',
+      as: 'lines',
+      width: 12,
+      queries: [{ expr: rateBy('cause', 'hookline_collector_bodies_refused_total'), legend: '{{cause}}' }],
     },
   ],
 }
@@ -85,15 +94,48 @@ export const configuration: Row = {
       width: 8,
       colours: changeColours,
       queries: [
-        {
-          expr: `sum by (result) (increase(${selector('hookline_config_reloads_total')}[$__rate_interval]))`,
-          legend: '{{result}}',
-        },
+        { expr: increaseBy('result', 'hookline_config_reloads_total'), legend: '{{result}}' },
         {
           expr: `min(${selector('hookline_config_last_reload_successful')})`,
           legend: 'files in use (1: yes, 0: refused)',
         },
       ],
+    },
+    {
+      title: 'Excluded files and objects',
+      description:
+        'Destinations and sources that a process cannot read or use, maximum of all processes. files: files of destinationsFrom. objects: destinations and sources of the operator API. Their messages wait or are lost: see the runbook HooklineDestinationsExcluded.',
+      unit: 'short',
+      as: 'lines',
+      width: 8,
+      queries: [
+        { expr: `max(${selector('hookline_config_excluded_files')})`, legend: 'files' },
+        { expr: `max(${selector('hookline_config_objects', 'state="excluded"')})`, legend: 'objects' },
+      ],
+      bad: { from: 1 },
+    },
+    {
+      title: 'Objects of the operator API',
+      description:
+        'Destinations and sources of the operator API, maximum of all processes. used: processes use them. also in the file: the configuration file defines them too, and Hookline uses the definition in the file. old key: they have a secret that is not encrypted with the first key of operator.encryptionKeyFile.',
+      unit: 'short',
+      as: 'lines',
+      width: 8,
+      queries: [
+        { expr: `max(${selector('hookline_config_objects', 'state="used"')})`, legend: 'used' },
+        { expr: `max(${selector('hookline_config_conflicts')})`, legend: 'also in the file' },
+        { expr: `max(${selector('hookline_config_objects_old_key')})`, legend: 'old key' },
+      ],
+    },
+    {
+      title: 'Age of the objects',
+      description:
+        'Time since each process last read all changes of the destinations and sources of the operator API. About a second is normal, and 0 without the config topic. If it grows, the process cannot read the config topic. An alert fires after 15 minutes above one minute.',
+      unit: 's',
+      as: 'lines',
+      width: 8,
+      queries: [{ expr: selector('hookline_config_objects_age_seconds'), legend: '{{instance}}' }],
+      bad: { from: 60 },
     },
   ],
 }

@@ -3,17 +3,27 @@ import { basename, join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { allPages, checkout } from '../../../support/docs/pages.ts'
 import { dashboards, shownPanels } from '../../../support/prometheus/dashboards.ts'
+import { metricsIn } from '../../../support/prometheus/query-contract.ts'
 import { alerts, nameOf } from '../../../support/prometheus/rules.ts'
 
 const pages = allPages()
   .filter(({ path }) => path.startsWith('docs/runbooks/'))
   .map(({ path, text }) => [basename(path), text] as const)
 
+/** The name by which runbooks call a dashboard: its title without `Hookline: `. */
+const calledIn = ({ title }: { title: string }): string =>
+  title.replace(/^Hookline: (.)/, (_, first: string) => first.toUpperCase())
+
 /** The names of dashboards and panels that runbooks may use. */
-const titles = new Set([
-  ...dashboards.map(({ title }) => title.replace(/^Hookline: (.)/, (_, first: string) => first.toUpperCase())),
-  ...shownPanels.map(({ panel }) => panel.title),
-])
+const titles = new Set([...dashboards.map(calledIn), ...shownPanels.map(({ panel }) => panel.title)])
+
+/** The texts in italics that begin with a capital letter. */
+const quotedIn = (text: string): readonly string[] =>
+  [...text.matchAll(/(?<![*\w])\*([A-Z][^*]+)\*(?![*\w])/g)].map(([, name = '']) => name.replaceAll(/\s+/g, ' '))
+
+/** Selects the processes of Hookline in a rule about a metric that other programs have too. */
+const ofHookline = ' and on (job, instance) hookline_build_info'
+
 /**
  * Texts that runbooks search for although they are not in the source. kubectl prints the first one.
  * pino writes the second one to the log of Hookline.
@@ -25,10 +35,21 @@ const source = globSync('src/**/*.ts', { cwd: checkout })
 
 describe('runbooks quote', () => {
   it.each(pages)('only existing dashboards and panels in %s', (_, text) => {
-    const quoted = [...text.matchAll(/(?<![*\w])\*([A-Z][^*]+)\*(?![*\w])/g)]
-    const names = quoted.map(([, name = '']) => name.replaceAll(/\s+/g, ' '))
-    expect(names.filter(name => !titles.has(name) && !name.includes(' N '))).toEqual([])
+    expect(quotedIn(text).filter(name => !titles.has(name) && !name.includes(' N '))).toEqual([])
   })
+
+  it.each(alerts.map(rule => [nameOf(rule), rule] as const))(
+    'in the diagnosis of %s the panels with the metrics of the rule',
+    (name, rule) => {
+      const text = pages.find(([file]) => file === `${name}.md`)?.[1] ?? ''
+      const quoted = quotedIn(/^## Diagnosis$(.*?)^## /ms.exec(text)?.[1] ?? '')
+      const shown = shownPanels
+        .filter(({ dashboard, panel }) => quoted.includes(calledIn(dashboard)) && quoted.includes(panel.title))
+        .flatMap(({ panel: { targets = [] } }) => targets.flatMap(({ expr }) => metricsIn(expr)))
+      const needed = new Set(metricsIn(rule.expr.replaceAll(ofHookline, '')))
+      expect([...needed].filter(metric => !shown.includes(metric))).toEqual([])
+    },
+  )
 
   it.each(pages)('only existing log lines in %s', (_, text) => {
     const searched = [...text.matchAll(/grep (?:-\w+ )*(?:'([^'\n]+)'|"([^"\n]+)")/g)].map(([, a, b]) => a ?? b ?? '')
