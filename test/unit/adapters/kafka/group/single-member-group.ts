@@ -58,6 +58,7 @@ export function setUp() {
     },
     cluster: {
       refreshMetadata: async () => undefined,
+      markOffsetAsCommitted: () => undefined,
       fetchTopicsOffset: async ([{ fromBeginning }]: [{ fromBeginning: boolean }]) => [
         { topic: 'topic', partitions: [{ offset: String(fromBeginning ? state.log.beginning : state.log.end) }] },
       ],
