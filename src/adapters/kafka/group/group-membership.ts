@@ -289,7 +289,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     if (isBeforeBeginning(at, from)) return this.#reassign(group, again, {})
     onPositionLost({ topic, partition, from, to })
     if (to < from) return this.#reassign(group, again, { isTruncated: true })
-    handlers.onRecords({ topic, partition, records: [], nextOffset: to, highWatermark: end })
+    handlers.onRecords({ topic, partition, records: [], nextOffset: to, highWatermark: end, isAfterLoss: true })
   }
 
   /**

@@ -23,7 +23,9 @@ describe('an offset out of range', () => {
     // After a deletion of records, an empty batch moves the position of the consumer, and the
     // earlier records stay valid. After a truncation, Kafka gives the offsets of the earlier
     // records to new ones, so the partition is assigned again.
-    expect(batches.map(({ records, nextOffset }) => [records.length, nextOffset])).toEqual(to > 10 ? [[0, to]] : [])
+    expect(batches.map(({ records, nextOffset, isAfterLoss }) => [records.length, nextOffset, isAfterLoss])).toEqual(
+      to > 10 ? [[0, to, true]] : [],
+    )
   })
 
   it('is no loss when the beginning was unknown: the partition is assigned again at the beginning', async () => {
