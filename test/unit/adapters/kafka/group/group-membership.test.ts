@@ -54,7 +54,7 @@ describe('a join', () => {
   })
 
   it('keeps positions and pauses', async () => {
-    const { join, group, owned, events } = setUp()
+    const { join, group, owned, events, knownInKafkajs } = setUp()
     await join()
     const partition = owned.get({ topic: 'topic', partition: 0 })
     Object.assign(partition as object, { next: 42, paused: true })
@@ -62,6 +62,7 @@ describe('a join', () => {
     events.length = 0
     await join()
     expect(events).toEqual(['flush', 'pause 0', 'seek 0 to 42', 'joined'])
+    expect([...knownInKafkajs]).toEqual([[0, '42']])
   })
 
   it('fetches a partition that was resumed during the join', async () => {
