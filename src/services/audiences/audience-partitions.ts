@@ -52,7 +52,8 @@ export interface AudiencePartitions {
   restoreInto(processor: PartitionProcessor): Promise<void>
   /**
    * Cancels the full syncs that have begun, because Kafka lost records of the partition that were
-   * not read. Before that, the memberships must be loaded. The partition is paused until then.
+   * not read. Waits until the memberships are loaded. The partition is paused until the
+   * cancellation is stored.
    */
   lost(processor: PartitionProcessor): void
 }
