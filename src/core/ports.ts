@@ -71,6 +71,11 @@ export interface RecordBatch extends TopicPartition {
   readonly nextOffset: number
   /** The end offset of the partition at this fetch. The lag is computed from it. */
   readonly highWatermark: number
+  /**
+   * True when retention has deleted records before `nextOffset` that the consumer has not read. The
+   * batch then has no records.
+   */
+  readonly isAfterLoss?: boolean
 }
 
 /**

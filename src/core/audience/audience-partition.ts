@@ -16,7 +16,7 @@ import {
   afterLostInput,
   afterSyncEnd,
   afterSyncStart,
-  afterUndecodedInput,
+  afterUnreadInput,
   beginsSync,
   isLostInputFatal,
   resetWatermark,
@@ -193,7 +193,7 @@ export class AudiencePartition {
 
   *#lost(on: InputContext): Iterable<InputEffect> {
     for (const audience of this.#deps.directory().keys()) {
-      const mark = afterUndecodedInput(this.#markOf(audience), on.position, on.at, on.now())
+      const mark = afterUnreadInput(this.#markOf(audience), on.position, on.at, on.now())
       if (mark !== undefined) yield this.#mark(audience, mark)
     }
   }

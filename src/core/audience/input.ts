@@ -37,11 +37,13 @@ export type AudienceInput =
   | { readonly kind: 'forgotten'; readonly userId: string }
 
 /**
- * Stands for a record of the audience input topic, or a batch of them, that cannot be decoded. It
- * may have been an observation of any audience.
+ * Stands for a record of the audience input topic, or for several, that Hookline cannot decode, or
+ * that Kafka lost before Hookline read them. They may have been observations of any audience.
  */
 export interface LostInput {
   readonly kind: 'lost'
+  /** True when Kafka does not have the records any longer. */
+  readonly isGone?: true
 }
 
 /** The result of a membership update at one destination. The dispatcher writes this input. */

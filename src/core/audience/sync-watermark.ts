@@ -18,7 +18,8 @@ export interface AudienceWatermark {
   /**
    * The id of the newest full sync of which an input was read. It is this id plus 1 if an input of
    * the sync was ignored, which cancels the sync (see `afterLostInput`). It is the id for the time
-   * of an input that could not be decoded, if this id is larger (see `afterUndecodedInput`).
+   * of an input that could not be decoded, or of a loss of inputs, if this id is larger (see
+   * `afterUnreadInput`).
    */
   readonly begun: SyncId
   /**
@@ -48,7 +49,7 @@ export interface SyncPart {
  * Why an observation or the end of a sync is ignored.
  * - `sync_closed`: the sync is closed.
  * - `sync_cancelled`: a newer full sync has begun, or an earlier input of the sync was ignored, or
- *   may have been one that could not be decoded.
+ *   may have been one that could not be decoded or that Kafka lost.
  */
 export const staleReasons = ['sync_closed', 'sync_cancelled'] as const
 export type StaleReason = (typeof staleReasons)[number]
@@ -98,15 +99,16 @@ export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position
 
 /**
  * Returns the watermark that cancels all full syncs that began before `at`. At this time, Kafka
- * appended an input that could not be decoded. The input may have listed a user in one of these
- * syncs. `undefined` when the syncs are cancelled already. Limit: a sync with an id after `at` is
- * not cancelled. It can have earlier inputs only if the clocks of the brokers differ.
+ * appended an input that could not be decoded, or Hookline found that Kafka had lost inputs. These
+ * inputs may have listed users in one of the syncs. `undefined` when the syncs are cancelled
+ * already. Limit: a sync with an id after `at` is not cancelled. It can have earlier inputs only if
+ * the clocks of the brokers differ.
  *
  * If `at` lies in the future, `now` is used instead. This is possible if the topic has the times of
  * producers (`CreateTime`), and another program wrote the record. With `at`, all full syncs until
  * this time would be cancelled, and the id could be above the limit of Avro (see `SyncId`).
  */
-export function afterUndecodedInput(
+export function afterUnreadInput(
   mark: AudienceWatermark,
   position: number,
   at: EpochMs,
@@ -114,7 +116,9 @@ export function afterUndecodedInput(
 ): AudienceWatermark | undefined {
   // One millisecond later, so that a sync that began in the millisecond `at` is cancelled too.
   const begun = clampedToNow(syncId(versionAt(epochMs(at + 1))), now)
-  return begun <= mark.begun ? undefined : { ...mark, begun, position }
+  // After a truncation, the position can be lower than before. With the lower one, a restore would
+  // prefer the earlier watermark.
+  return begun <= mark.begun ? undefined : { ...mark, begun, position: Math.max(mark.position, position) }
 }
 
 /**

@@ -50,6 +50,12 @@ export interface AudiencePartitions {
    * is paused while its memberships are loaded.
    */
   restoreInto(processor: PartitionProcessor): Promise<void>
+  /**
+   * Cancels the full syncs that have begun, because Kafka lost records of the partition that were
+   * not read. Waits until the memberships are loaded. The partition is paused until the
+   * cancellation is stored.
+   */
+  lost(processor: PartitionProcessor): void
 }
 
 export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: OwnershipGate }): AudiencePartitions {
@@ -95,7 +101,13 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
       const now = ownedAudiencePartitionWith(processor, restored)
       held.set(processor, now)
       inputs.takeFound(restored.stale, now, true)
+      if (processor.isPausedFor('loss')) inputs.cancelSyncs(now)
       processor.resume('restore')
+    },
+    lost(processor) {
+      processor.pause('loss')
+      const owned = held.get(processor)
+      if (owned !== undefined) inputs.cancelSyncs(owned)
     },
   }
 }

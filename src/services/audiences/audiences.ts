@@ -34,7 +34,7 @@ export interface AudiencesService {
 export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
   const { consumer, clock, metrics, logger } = deps
   const gate = new OwnershipGate()
-  const { held, inputs, writes, updates, logCheck, restoreInto } = createAudiencePartitions({ ...deps, gate })
+  const { held, inputs, writes, updates, logCheck, restoreInto, lost } = createAudiencePartitions({ ...deps, gate })
   let phase: AudiencesVitals['phase'] = 'joining'
 
   const partitions = createPartitions({
@@ -48,6 +48,7 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
       // A partition is paused until its memberships are loaded. So `held` has an entry for every
       // partition that gets records.
       admit: (record, processor) => inputs.take(record, held.get(processor) as OwnedAudiencePartition),
+      lost,
       admitted: () => undefined,
       revoked: processor => void held.delete(processor),
       handOver: () => undefined,

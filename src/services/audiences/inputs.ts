@@ -230,7 +230,8 @@ export class Inputs {
   ): void {
     const { input, record } = open
     order.done(open)
-    if (input.kind === 'lost') return this.#deadLetter(record, processor)
+    if (input.kind === 'lost')
+      return input.isGone === true ? processor.resume('loss') : this.#deadLetter(record, processor)
     this.#deps.metrics.audienceInputs.inc({ kind: input.kind, result })
     this.#logStaleSync(open, result)
     processor.done(record)
@@ -264,6 +265,20 @@ export class Inputs {
       'record of the audience input topic cannot be decoded (see detail), so hookline does not apply it, and writes it to the dead-letter topic: list it with `hookline dead-letters --destination -`; the record may be a part of a list, so full syncs that began before it remove no user of this partition: sync these lists again',
     )
     held.order.add(new OpenInput(record, { kind: 'lost' }, held.state))
+    this.startReady(held)
+  }
+
+  /**
+   * Cancels all full syncs that have begun, because Kafka lost records of the partition before this
+   * process read them. As in `#refuse`, the end of one of these syncs would remove the users whom
+   * the lost records may have listed. The time of the loss is not known, so all syncs that began
+   * before now are cancelled. Then resumes the partition, which is paused for `loss`.
+   */
+  cancelSyncs(held: OwnedAudiencePartition): void {
+    const { topic, partition, tracker } = held.processor
+    const at = { topic, partition, offset: tracker.received - 1, timestamp: this.#deps.clock.now() }
+    const record = { ...at, key: null, value: null, headers: {} }
+    held.order.add(new OpenInput(record, { kind: 'lost', isGone: true }, held.state))
     this.startReady(held)
   }
 

@@ -2,7 +2,7 @@ import { LastOffsetOfOthers } from '../../core/flow/last-offset-of-others.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
 import { heldBytes, type PrefetchLimits } from '../../core/flow/prefetch-limits.ts'
 import type { LedgerResult } from '../../core/ledger/ledger-counts.ts'
-import type { LogConsumer, LogRecord, Position, TopicPartition } from '../../core/ports.ts'
+import type { LogConsumer, LogRecord, Position, RecordBatch, TopicPartition } from '../../core/ports.ts'
 import { OffsetTracker, type RecordEntries } from '../../core/progress/offset-tracker.ts'
 import { FetchBuffer } from './fetch-buffer.ts'
 
@@ -17,9 +17,12 @@ const { resumeBelow, notDueBelow } = flowLimits.prefetch
  * - `restore`: its audience memberships are being loaded.
  * - `revocation`: it is being revoked. A record that is admitted then could cause an append that
  *   ends after the last commit, so the next owner would repeat it.
+ * - `loss`: Kafka lost records that were not read, and the service does not yet ignore the syncs to
+ *   which they may belong. Until then, no offset is committed: if the process dies, the next owner
+ *   finds the loss too.
  * - `stopping`: the process stops. This reason is never removed.
  */
-export type PauseReason = 'backlog' | 'not_due' | 'schema' | 'audience' | 'restore' | 'revocation' | 'stopping'
+export type PauseReason = 'backlog' | 'not_due' | 'schema' | 'audience' | 'restore' | 'revocation' | 'loss' | 'stopping'
 
 interface Deps {
   readonly consumer: LogConsumer
@@ -108,6 +111,13 @@ export class PartitionProcessor implements TopicPartition {
     if (this.#inProgress === 0) return
     this.#idle ??= Promise.withResolvers()
     await this.#idle.promise
+  }
+
+  /** Adds a fetched batch. `at` is the current monotonic time in milliseconds. */
+  fetched(batch: RecordBatch, at: number): void {
+    this.highWatermark = batch.highWatermark
+    this.fetchedAt = at
+    this.unread.add(batch)
   }
 
   get isPaused(): boolean {

@@ -57,6 +57,12 @@ export interface Admission {
   assigned(processor: PartitionProcessor): void
   admit(record: LogRecord, processor: PartitionProcessor): void
   /**
+   * Called when Kafka lost records of the partition that were not read: retention deleted them, or
+   * the log was truncated. If the service pauses the partition for `loss` here, no later offset is
+   * committed until it resumes the partition.
+   */
+  lost?(processor: PartitionProcessor): void
+  /**
    * Called after records were admitted, as soon as all fetched records are admitted or the
    * partition is paused.
    */
@@ -121,6 +127,7 @@ export function createPartitions(deps: Deps): Partitions {
     processors.set(partitionKey(position), processor)
     limits = prefetchLimits(processors.size, maxInFlight)
     admission.assigned(processor)
+    if (position.isTruncated === true) admission.lost?.(processor)
   }
 
   function onRecords(batch: RecordBatch): void {
@@ -128,9 +135,8 @@ export function createPartitions(deps: Deps): Partitions {
     // While the partition waits for a due time, batches are ignored. They were fetched before
     // `waitUntilDue` moved the position of the consumer back, and are fetched again.
     if (processor === undefined || processor.isPausedFor('not_due')) return
-    processor.highWatermark = batch.highWatermark
-    processor.fetchedAt = clock.monotonic()
-    processor.unread.add(batch)
+    if (batch.isAfterLoss === true) admission.lost?.(processor)
+    processor.fetched(batch, clock.monotonic())
     admit(processor)
   }
 
@@ -172,7 +178,7 @@ export function createPartitions(deps: Deps): Partitions {
       onRevoking: revoking,
       onLeaseRegained: () => admission.released(),
       onRecords,
-      positions: () => [...processors.values()].map(processor => positionOf(deps, processor)),
+      positions: () => [...processors.values()].filter(mayCommit).map(processor => positionOf(deps, processor)),
     },
     processors: () => processors.values(),
     takeCounts: () => counter.take(processors.values()),
@@ -200,6 +206,8 @@ function createProcessor(
 ): PartitionProcessor {
   return new PartitionProcessor(position, { consumer, limits, onResumed, exactSince: ledger?.exactSince(position) })
 }
+
+const mayCommit = (processor: PartitionProcessor): boolean => !processor.isPausedFor('loss')
 
 const isBeingRevoked = ({ isLeaving, revoked }: PartitionProcessor): boolean => isLeaving && !revoked
 

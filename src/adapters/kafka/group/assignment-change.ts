@@ -1,6 +1,6 @@
 import type { Clock, Logger, TopicPartition } from '../../../core/ports.ts'
 import { durationMs } from '../../../core/time.ts'
-import { errorCodeOf, rejoinError } from '../kafkajs/errors.ts'
+import { errorCodeOf, isBrokerUnavailable, rejoinError } from '../kafkajs/errors.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 import { refreshMetadataAfter } from '../log/cluster-client.ts'
 import { fetchOffset } from '../log/partition-offsets.ts'
@@ -54,8 +54,8 @@ export interface AssignmentChange {
 /**
  * Compares the owned partitions with the new assignment, and fetches the committed offsets of the
  * gained ones. It does not check that the log still has these offsets; the first fetch does.
- * @throws kafkajs's error, when the coordinator does not respond, or the leader of a partition
- * without a committed offset does not respond
+ * @throws kafkajs's error, when the coordinator does not respond, or this member's metadata does
+ * not have a partition without a committed offset
  */
 export async function assignmentChange(
   group: ConsumerGroup,
@@ -112,7 +112,9 @@ export async function assignmentChangeWithRetries(
 
 /**
  * Looks up the position of each partition: the committed offset, or the beginning of the log if no
- * offset is committed.
+ * offset is committed. If the leader that knows the beginning is unavailable, the position is 0
+ * until a fetch finds the beginning (`isBeginningUnknown`). So a partition without a leader does
+ * not keep the member from its other partitions.
  */
 async function withPositions(group: ConsumerGroup, partitions: readonly TopicPartition[]): Promise<OwnedPartition[]> {
   if (partitions.length === 0) return []
@@ -138,8 +140,13 @@ async function withPosition(
     const committed = { offset, metadata: fetched.metadata ?? '' }
     return { topic, partition, next: offset, paused: false, isRevoking: false, committed }
   }
-  const next = await fetchOffset(group.cluster, { topic, partition }, 'beginning')
-  return { topic, partition, next, paused: false, isRevoking: false, committed: undefined }
+  const unread = { topic, partition, paused: false, isRevoking: false, committed: undefined }
+  try {
+    return { ...unread, next: await fetchOffset(group.cluster, { topic, partition }, 'beginning') }
+  } catch (error) {
+    if (!isBrokerUnavailable(error)) throw error
+    return { ...unread, next: 0, isBeginningUnknown: true }
+  }
 }
 
 const isSame = (a: TopicPartition) => (b: TopicPartition) => a.topic === b.topic && a.partition === b.partition

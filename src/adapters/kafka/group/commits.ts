@@ -2,7 +2,13 @@ import type { Clock, Logger, Position } from '../../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../../core/time.ts'
 import { errorCodeOf } from '../kafkajs/errors.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
-import { type Committed, groupByTopic, type OwnedPartition, type OwnedPartitions } from './owned-partitions.ts'
+import {
+  type Committed,
+  groupByTopic,
+  isBeforeBeginning,
+  type OwnedPartition,
+  type OwnedPartitions,
+} from './owned-partitions.ts'
 
 /**
  * The interval of commits. After a crash, the next owner processes the records of about one
@@ -114,7 +120,8 @@ export function dueCommits(positions: readonly Position[], owned: Pick<OwnedPart
     if (!(Number.isSafeInteger(position.offset) && position.offset >= 0))
       throw new RangeError(`offset ${position.offset} of ${position.topic}/${position.partition} is invalid`)
     const of = owned.get(position)
-    return of !== undefined && isForward(position, of.committed) ? [{ ...position, of }] : []
+    if (of === undefined || isBeforeBeginning(of, position.offset)) return []
+    return isForward(position, of.committed) ? [{ ...position, of }] : []
   })
 }
 

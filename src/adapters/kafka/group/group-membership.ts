@@ -1,4 +1,4 @@
-import type { Clock, LogConsumerHandlers, Logger, TopicPartition } from '../../../core/ports.ts'
+import type { Clock, LogConsumerHandlers, Logger, Position, TopicPartition } from '../../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../../core/time.ts'
 import { consumerStopped, rejoinError } from '../kafkajs/errors.ts'
 import { fetchWithoutHooks, type GroupHooks, lastAssignmentFrom } from '../kafkajs/patch-consumer-group.ts'
@@ -18,6 +18,8 @@ import { type LostPosition, nearestOffset } from './lost-position.ts'
 import { OverdueHeartbeats } from './overdue-heartbeats.ts'
 import {
   groupByTopic,
+  isBeforeBeginning,
+  markPositionsKnown,
   type OwnedPartition,
   type OwnedPartitions,
   seekAndPause,
@@ -283,22 +285,26 @@ export class GroupMembership implements GroupHooks, MemberState {
     const to = nearest > from ? nearest : nearestOffset(at.committed?.offset ?? from, beginning, end)
     at.next = to
     group.seek({ topic, partition, offset: String(to) })
+    const again = { topic, partition, next: to, paused: false, isRevoking: false, committed: undefined }
+    if (isBeforeBeginning(at, from)) return this.#reassign(group, again, {})
     onPositionLost({ topic, partition, from, to })
-    if (to > from) handlers.onRecords({ topic, partition, records: [], nextOffset: to, highWatermark: end })
-    else this.#reassign(group, { topic, partition, next: to, paused: false, isRevoking: false, committed: undefined })
+    if (to < from) return this.#reassign(group, again, { isTruncated: true })
+    handlers.onRecords({ topic, partition, records: [], nextOffset: to, highWatermark: end, isAfterLoss: true })
   }
 
   /**
-   * Revokes a partition from the service and assigns it again, after its log was truncated below
-   * the position. Kafka gives the truncated offsets to new records, so the service must forget the
-   * offsets that it tracks.
+   * Revokes a partition from the service and assigns it again at another position.
+   * - If its log was truncated below the position, Kafka gives the truncated offsets to new
+   *   records, so the service must forget the offsets that it tracks.
+   * - If the beginning of its log was unknown (`isBeginningUnknown`), the service must not assume
+   *   that it has read the log from offset 0.
    */
-  #reassign(group: ConsumerGroup, partition: OwnedPartition): void {
+  #reassign(group: ConsumerGroup, partition: OwnedPartition, more: Pick<Position, 'isTruncated'>): void {
     const { owned, handlers } = this.#deps
     owned.add(partition)
     group.resume([{ topic: partition.topic, partitions: [partition.partition] }])
     handlers.onRevoked([toTopicPartition(partition)])
-    handlers.onAssigned([{ ...toPosition(partition), isTruncated: true }])
+    handlers.onAssigned([{ ...toPosition(partition), ...more }])
   }
 
   async #rejoin(group: ConsumerGroup, join: () => Promise<void>): Promise<void> {
@@ -339,5 +345,6 @@ export class GroupMembership implements GroupHooks, MemberState {
     // The call has all owned partitions, not only the gained ones, because kafkajs did not get the
     // pauses and resumes of partitions during the join.
     seekAndPause(group, owned.all())
+    markPositionsKnown(group, owned.all())
   }
 }

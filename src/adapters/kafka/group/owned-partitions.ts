@@ -23,7 +23,18 @@ export interface OwnedPartition extends TopicPartition {
   isRevoking: boolean
   /** The last commit; `undefined` when there is none, or when the log was truncated since. */
   committed: Committed | undefined
+  /**
+   * True when the group has committed no offset, and no leader could report the beginning of the
+   * log. `next` is then 0 at first. If the log begins later, the first fetch is out of range, and
+   * the partition is assigned again at the beginning. No record is lost, because the group has read
+   * none. Offset 0 is not committed, so that the next owner looks for the beginning too.
+   */
+  readonly isBeginningUnknown?: boolean
 }
+
+/** Whether the position is the 0 that stands for an unknown beginning. */
+export const isBeforeBeginning = ({ isBeginningUnknown }: OwnedPartition, position: number): boolean =>
+  isBeginningUnknown === true && position === 0
 
 /** The partitions that this member owns. */
 export class OwnedPartitions {
@@ -71,6 +82,17 @@ export function seekAndPause(group: ConsumerGroup, all: readonly OwnedPartition[
     if (owned.paused) group.pause([{ topic: owned.topic, partitions: [owned.partition] }])
     group.seek({ ...toTopicPartition(owned), offset: String(owned.next) })
   }
+}
+
+/**
+ * Makes kafkajs treat the positions as committed offsets. Otherwise kafkajs asks for them itself
+ * before the next fetch: first the coordinator and then, for partitions without a committed offset,
+ * their leaders. If one of these partitions has no leader, the whole fetch would fail. Call this
+ * after each join, because kafkajs then forgets the committed offsets.
+ */
+export function markPositionsKnown({ cluster, groupId }: ConsumerGroup, all: readonly OwnedPartition[]): void {
+  for (const { topic, partition, next } of all)
+    cluster.markOffsetAsCommitted({ groupId, topic, partition, offset: String(next) })
 }
 
 /** Groups partitions by topic, as kafkajs's methods expect them. */

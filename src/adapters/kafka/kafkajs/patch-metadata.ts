@@ -3,6 +3,7 @@ import { type Cluster, internal, type Metadata, replaceInternal } from './privat
 /** Patches how kafkajs uses the metadata of topics. */
 export function patchMetadata(): void {
   patchMetadataErrors()
+  keepKnownPartitions()
   rejectErrorsOfNamedTopics()
   patchMetadataAge()
 }
@@ -20,8 +21,9 @@ const responseFile = 'protocol/requests/metadata/v0/response'
  * metadata at least every 30 s. After this time, a producer can write to no topic, and a consumer
  * can read none.
  * Patch: keeps the metadata if at least one partition has a leader. A topic with an error then has
- * no partitions. A partition without a leader has leader -1: consumers do not fetch it, and
- * requests for it fail (`patch-leader-lookup.ts`).
+ * no partitions, or those that the client knew before (`keepKnownPartitions`). A partition without
+ * a leader has leader -1: consumers do not fetch it, and requests for it fail
+ * (`patch-leader-lookup.ts`).
  * Remove when: kafkajs uses the metadata of the other topics and partitions.
  */
 function patchMetadataErrors(): void {
@@ -38,10 +40,45 @@ function patchMetadataErrors(): void {
 const hasLeader = ({ partitionMetadata }: Metadata['topicMetadata'][number]): boolean =>
   partitionMetadata.some(({ leader }) => leader >= 0)
 
+interface BrokerPool {
+  metadata: Metadata | null
+  /** The time of the wall clock until which the metadata is used; `null` without metadata. */
+  metadataExpireAt: number | null
+}
+
+/**
+ * Keeps the last known partitions of a topic that has an error in newer metadata. Most of these
+ * errors end soon. Without the partitions, a group that rebalances before that would assign none of
+ * the topic, and its members would lose those that they own. A topic that does not exist keeps
+ * none.
+ * Remove when: `patchMetadataErrors` is removed.
+ */
+function keepKnownPartitions(): void {
+  const { prototype } = internal<{ prototype: BrokerPool }>('cluster/brokerPool')
+  const metadataOf = new WeakMap<BrokerPool, Metadata | null>()
+  Object.defineProperty(prototype, 'metadata', {
+    get(this: BrokerPool): Metadata | null {
+      return metadataOf.get(this) ?? null
+    },
+    set(this: BrokerPool, found: Metadata | null) {
+      metadataOf.set(this, found && withKnownPartitions(found, this.metadata))
+    },
+  })
+}
+
+function withKnownPartitions(found: Metadata, known: Metadata | null): Metadata {
+  const topicMetadata = found.topicMetadata.map(each => {
+    if (each.topicErrorCode === 0 || each.topicErrorCode === unknownTopicOrPartition) return each
+    const { partitionMetadata = [] } = known?.topicMetadata.find(({ topic }) => topic === each.topic) ?? {}
+    return { ...each, partitionMetadata }
+  })
+  return { ...found, topicMetadata }
+}
+
 /**
  * Restores the errors that `patchMetadataErrors` hides from the calls that name topics. Only admin
  * clients call `metadata`. `addMultipleTargetTopics` rejects only for topics that the client did
- * not have yet: a later error of a topic leaves it without partitions.
+ * not have yet: a later error of a topic leaves it without partitions, or with those that it had.
  * Remove when: `patchMetadataErrors` is removed.
  */
 function rejectErrorsOfNamedTopics(): void {
@@ -75,18 +112,14 @@ export function rejectErrors(metadata: Metadata | null, topics: readonly string[
   if (failed !== undefined) throw brokerError(failed.topicErrorCode)
 }
 
+/** Kafka's error code UNKNOWN_TOPIC_OR_PARTITION. */
+const unknownTopicOrPartition = 3
 /** Kafka's error code LEADER_NOT_AVAILABLE. */
 export const leaderNotAvailable = 5
 
 /** Creates kafkajs's error for an error code of a broker. */
 export const brokerError = (code: number): Error =>
   internal<{ createErrorFromCode(code: number): Error }>('protocol/error').createErrorFromCode(code)
-
-interface BrokerPool {
-  readonly metadata: Metadata | null
-  /** The time of the wall clock until which the metadata is used; `null` without metadata. */
-  metadataExpireAt: number | null
-}
 
 /**
  * Maximum age of metadata in which a topic has an error or a partition has no leader. It is short,

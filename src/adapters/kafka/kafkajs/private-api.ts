@@ -108,6 +108,8 @@ export interface Cluster {
   fetchTopicsOffset(
     topics: readonly (TopicPartitions & { readonly fromBeginning: boolean; readonly fromTimestamp?: number })[],
   ): Promise<readonly TopicPartitions<{ partition: number; offset: string }>[]>
+  /** Stores a committed offset of a group in this client. Sends no request. */
+  markOffsetAsCommitted(commit: { groupId: string; topic: string; partition: number; offset: string }): void
 }
 
 /** The response to a fetch, for one partition. */

@@ -1,27 +1,15 @@
 import { createInterface } from 'node:readline'
 import { type Command, Option } from 'commander'
-import { createEventCodec } from '../../../adapters/avro/event-codec.ts'
-import { createRegistry } from '../../../adapters/avro/schema-registry.ts'
-import { systemClock } from '../../../adapters/clock/system-clock.ts'
-import { createKafka } from '../../../adapters/kafka/kafkajs/client.ts'
-import { createProducer } from '../../../adapters/kafka/producer/producer.ts'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { parseJson } from '../../../core/message/json.ts'
 import { type CallType, callTypes, type Rejection } from '../../../core/message/message.ts'
 import { type Normalised, normalise } from '../../../core/message/normalise.ts'
-import type { Clock, EventCodec, LogProducer } from '../../../core/ports.ts'
+import type { Clock } from '../../../core/ports.ts'
 import type { Settings } from '../../../core/settings/settings.ts'
 import { topicNames } from '../../../core/topics.ts'
 import { paced } from '../../../services/pacer.ts'
-import {
-  CommandFailed,
-  type CommandIo,
-  commandLogger,
-  createCommand,
-  printData,
-  UsageError,
-  withExamples,
-} from '../../command.ts'
+import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../../command.ts'
+import { type CommandClients, openCommandClients } from '../../command-clients.ts'
 import { loadMergedSettings } from '../../merged-settings-of-command.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../../options.ts'
 import { createProgressBar, type ProgressBar } from '../../terminal.ts'
@@ -40,22 +28,8 @@ interface Options {
   readonly stdin?: boolean
 }
 
-/** The codec, producer and clock of one run. Tests replace them. */
-export interface ProduceClients {
-  readonly codec: EventCodec
-  readonly producer: LogProducer
-  readonly clock: Clock
-}
-
-type OpenOutlet = (settings: Settings, io: CommandIo) => Promise<ProduceClients>
-
-const openOutlet: OpenOutlet = async (settings, io) => {
-  const clock = systemClock
-  const eventsTopic = topicNames(settings.topics.prefix).events
-  const codec = await createEventCodec({ registry: createRegistry(settings.registry), eventsTopic, clock })
-  const logger = commandLogger(io)
-  return { codec, clock, producer: createProducer({ kafka: createKafka(settings.kafka, logger), clock, logger }) }
-}
+type Clients = Pick<CommandClients, 'clock' | 'producer' | 'brokerTime' | 'events' | 'close'>
+type OpenClients = (settings: Settings, io: CommandIo) => Clients
 
 const description = [
   'Writes messages to the events topic: sample messages or, with --stdin, the messages that it reads from stdin as JSON lines. The command writes the messages in the same format as the collector, and Hookline delivers them to the destinations of the source.',
@@ -70,7 +44,7 @@ const examples = [
 ]
 
 /** `hookline produce`: writes sample messages, or messages from stdin, to the events topic. */
-export function produceCommand(io: CommandIo, open: OpenOutlet = openOutlet): Command {
+export function produceCommand(io: CommandIo, open: OpenClients = openCommandClients): Command {
   const sampleOnly = ['count', 'rate', 'type', 'users', 'seed']
   const command = createCommand('produce', 'write sample messages, or JSON lines from stdin, to the events topic', io)
     .description(description)
@@ -109,20 +83,26 @@ function parseTypes(text: string): readonly CallType[] {
   })
 }
 
-async function produce(options: Options, settings: Settings, io: CommandIo, open: OpenOutlet): Promise<void> {
+async function produce(options: Options, settings: Settings, io: CommandIo, open: OpenClients): Promise<void> {
   const topic = topicNames(settings.topics.prefix).events
   const sourceId = sourceOf(settings, options.source)
-  const outlet = await open(settings, io)
-  const bar = startBar(options, io)
-  const feed = createEventWriter({ ...outlet, topic, sourceId, onProduced: produced => bar?.update(produced) })
+  const { clock, producer, brokerTime, events, close } = open(settings, io)
+  let bar: ProgressBar | undefined
   try {
-    const start = outlet.clock.monotonic()
+    const codec = await events()
+    // After a broker has reported its time, `clock` has the correct time for all messages, even if
+    // the clock of this machine is wrong.
+    await brokerTime()
+    bar = startBar(options, io)
+    const onProduced = (produced: number): void => bar?.update(produced)
+    const feed = createEventWriter({ codec, producer, clock, topic, sourceId, onProduced })
+    const start = clock.monotonic()
     const { rejected, isInterrupted } = await (options.stdin === true
-      ? feedLines(feed, outlet.clock, io)
-      : feedSamples(feed, options, outlet.clock, io))
+      ? feedLines(feed, clock, io)
+      : feedSamples(feed, options, clock, io))
     const { produced, failed } = await feed.finish()
     bar?.stop()
-    const seconds = (outlet.clock.monotonic() - start) / 1_000
+    const seconds = (clock.monotonic() - start) / 1_000
     const perSecond = Math.round(produced / Math.max(seconds, 0.001))
     const line = `wrote ${countWithNoun(produced, 'message')} to ${topic} in ${seconds.toFixed(1)} s (${perSecond} per second)`
     printData(io, options, { topic, source: sourceId, produced, failed, rejected, seconds, perSecond }, [line])
@@ -136,7 +116,7 @@ async function produce(options: Options, settings: Settings, io: CommandIo, open
     if (isInterrupted) throw new CommandFailed(`interrupted after ${countWithNoun(produced, 'message')}`)
   } finally {
     bar?.stop()
-    await outlet.producer.stop()
+    await close()
   }
 }
 

@@ -5,6 +5,7 @@ import {
   afterLostInput,
   afterSyncEnd,
   afterSyncStart,
+  afterUnreadInput,
   beginsSync,
   emptyWatermark,
   isLostInputFatal,
@@ -57,6 +58,11 @@ describe('the watermark', () => {
     expect(after).toEqual(markOf({ ...mark, floor: 3, begun: 11, position: 7 }))
     expect([staleReason(after, sync), isLostInputFatal(after, sync)]).toEqual(['sync_cancelled', false])
     expect(beginsSync(after, part(12))).toBe(true)
+  })
+  it('keeps its position when inputs are lost that had lower offsets, as after a truncation', () => {
+    const begun = versionAt(epochMs(now + 1))
+    expect(afterUnreadInput(markOf({ position: 9 }), 7, now, epochMs(now + 1))).toEqual(markOf({ begun, position: 9 }))
+    expect(afterUnreadInput(markOf({ position: 5 }), 7, now, epochMs(now + 1))).toEqual(markOf({ begun, position: 7 }))
   })
   it('a full sync closes itself and all before, and every version so far', () => {
     expect(afterSyncEnd(markOf({ begun: 10 }), part(10), 7, now)).toEqual(

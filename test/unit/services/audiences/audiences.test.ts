@@ -227,6 +227,54 @@ describe('inputs that cannot be decoded', () => {
   })
 })
 
+describe('inputs that Kafka lost', () => {
+  const at = { topic: 'hookline.audience-input', partition: 0 }
+  /** A loss of unread records, as the consumer reports it. */
+  const losses: Readonly<Record<string, (harness: AudiencesHarness) => void>> = {
+    'deleted by retention': ({ consumer }) => {
+      const next = consumer.handlers?.positions()[0]?.offset ?? 0
+      consumer.handlers?.onRecords({ ...at, records: [], nextOffset: next, highWatermark: next, isAfterLoss: true })
+    },
+    'lost with the end of the log': ({ consumer }) => {
+      const [position] = consumer.handlers?.positions() ?? []
+      consumer.handlers?.onRevoked([at])
+      consumer.handlers?.onAssigned([{ ...at, offset: position?.offset ?? 0, metadata: '', isTruncated: true }])
+    },
+  }
+
+  it.each(Object.entries(losses))('%s: full syncs that began earlier remove nobody', async (_name, lose) => {
+    const harness = await AudiencesHarness.started()
+    harness.write(observed('ann', 0), observed('bob', 0), ended(0))
+    await harness.advance(120_000)
+    harness.write(observed('bob', 1))
+    await harness.advance(1)
+    lose(harness)
+    harness.write(ended(1))
+    await harness.advance(1)
+    expect(names(harness)).toEqual(['crm ann true', 'crm bob true'])
+    expect(harness.count('audienceInputs{sync_ended,sync_cancelled}')).toBe(1)
+    expect(harness.count('deadLetters{-,undecodable}')).toBe(0)
+    await harness.advance(120_000)
+    harness.write(observed('bob', 3), ended(3))
+    await harness.advance(1)
+    expect(names(harness).slice(2)).toEqual(['crm ann false'])
+    expect(harness.committed()).toBe(harness.log.records(harness.topics.audienceInput).length)
+  })
+
+  it('commits no later offset before the syncs are cancelled', async () => {
+    const harness = await AudiencesHarness.started()
+    harness.write(observed('ann', 0), ended(0))
+    await harness.advance(1)
+    harness.log.unwritable.add(harness.topics.memberships)
+    losses['deleted by retention']?.(harness)
+    await harness.advance(1)
+    expect(harness.consumer.handlers?.positions()).toEqual([])
+    harness.log.unwritable.clear()
+    await harness.advance(15_000)
+    expect(harness.consumer.handlers?.positions()).toHaveLength(1)
+  })
+})
+
 describe('a topic that is not writable', () => {
   it.each(['events', 'memberships', 'deadLetter'] as const)(
     '%s: inputs wait, readiness and a metric report it, and inputs continue when it is writable again',

@@ -34,6 +34,12 @@ describe('dueCommits', () => {
     expect(dueCommits([position], owning(committed))).toHaveLength(isDue ? 1 : 0)
   })
 
+  it('skips offset 0 while the beginning of the log is unknown', () => {
+    const partitions = new OwnedPartitions()
+    partitions.add(owned(0, { isBeginningUnknown: true }))
+    expect([at(0), at(1)].flatMap(position => dueCommits([position], partitions))).toMatchObject([{ offset: 1 }])
+  })
+
   it.each([-1, -2, Number.NaN, 1.5])('refuses %s, which Kafka would accept', offset => {
     expect(() => dueCommits([at(offset)], owning(undefined))).toThrow(RangeError)
   })

@@ -54,7 +54,7 @@ describe('a join', () => {
   })
 
   it('keeps positions and pauses', async () => {
-    const { join, group, owned, events } = setUp()
+    const { join, group, owned, events, knownInKafkajs } = setUp()
     await join()
     const partition = owned.get({ topic: 'topic', partition: 0 })
     Object.assign(partition as object, { next: 42, paused: true })
@@ -62,6 +62,7 @@ describe('a join', () => {
     events.length = 0
     await join()
     expect(events).toEqual(['flush', 'pause 0', 'seek 0 to 42', 'joined'])
+    expect([...knownInKafkajs]).toEqual([[0, '42']])
   })
 
   it('fetches a partition that was resumed during the join', async () => {
@@ -184,73 +185,6 @@ describe('how long a broker may hold a fetch', () => {
       ...{ 'before the first join': 100, 'all are fetched': 500, 'one is paused': 100 },
       ...{ 'one is being revoked': 100, 'a join is in progress': 100, 'joined again': 500 },
     })
-  })
-})
-
-describe('an offset out of range', () => {
-  it.each([
-    { name: 'deleted records', beginning: 30, end: 100, to: 30, events: ['seek 0 to 30'] },
-    {
-      name: 'a truncated log',
-      beginning: 0,
-      end: 7,
-      to: 7,
-      events: ['seek 0 to 7', 'revoked 0', 'assigned 0@7 truncated'],
-    },
-  ])('$name', async ({ beginning, end, to, events: expected }) => {
-    const { member, join, it, state, events, losses, batches, owned } = setUp()
-    await join()
-    state.log = { beginning, end }
-    events.length = 0
-    await member.outOfRange(it, { topic: 'topic', partition: 0 })
-    expect(events).toEqual(expected)
-    expect(losses).toEqual([{ topic: 'topic', partition: 0, from: 10, to }])
-    expect(owned.get({ topic: 'topic', partition: 0 })?.next).toBe(to)
-    // After a deletion of records, an empty batch moves the position of the consumer, and the
-    // earlier records stay valid. After a truncation, Kafka gives the offsets of the earlier
-    // records to new ones, so the partition is assigned again.
-    expect(batches.map(({ records, nextOffset }) => [records.length, nextOffset])).toEqual(to > 10 ? [[0, to]] : [])
-  })
-
-  it.each([
-    { name: 'deleted records', beginning: 30, end: 100, to: 30 },
-    { name: 'a truncated log', beginning: 0, end: 7, to: 7 },
-  ])('changes nothing during a revocation, and has its effect when the revocation is cancelled: $name', async given => {
-    const { member, join, it, group, state, events, losses, owned, pausedInKafkajs } = setUp()
-    await join()
-    const at = { topic: 'topic', partition: 0 }
-    state.log = given
-    owned.get(at)!.isRevoking = true
-    it.pause([{ topic: 'topic', partitions: [0] }])
-    events.length = 0
-    await member.outOfRange(it, at)
-    expect([events, losses, owned.get(at)?.next, [...pausedInKafkajs]]).toEqual([[], [], 10, [0]])
-    group.generationId = 2
-    await join()
-    await member.outOfRange(it, at)
-    expect(losses).toEqual([{ ...at, from: 10, to: given.to }])
-  })
-
-  it('continues at the committed offset if a truncated log still has it', async () => {
-    const { member, join, it, state, events, losses, owned } = setUp()
-    await join()
-    const at = { topic: 'topic', partition: 0 }
-    Object.assign(owned.get(at)!, { next: 20, committed: { offset: 12, metadata: 'some are done' } })
-    state.log = { beginning: 0, end: 15 }
-    events.length = 0
-    await member.outOfRange(it, at)
-    expect(events).toEqual(['seek 0 to 12', 'revoked 0', 'assigned 0@12 truncated'])
-    expect(losses).toEqual([{ ...at, from: 20, to: 12 }])
-    expect(owned.get(at)).toMatchObject({ next: 12, committed: undefined })
-  })
-
-  it('changes nothing when the log has the offset, or the partition is not owned', async () => {
-    const { member, join, it, events, losses } = setUp()
-    await join()
-    events.length = 0
-    await member.outOfRange(it, { topic: 'topic', partition: 0 })
-    await member.outOfRange(it, { topic: 'topic', partition: 5 })
-    expect([events, losses]).toEqual([[], []])
   })
 })
 

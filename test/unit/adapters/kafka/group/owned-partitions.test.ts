@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals'
-import { OwnedPartitions } from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
+import { markPositionsKnown, OwnedPartitions } from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
+import { type Cluster, type ConsumerGroup, internal } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import { owned } from './single-member-group.ts'
 
 it.each([
@@ -11,4 +12,29 @@ it.each([
   const partitions = new OwnedPartitions()
   for (const each of all) partitions.add(each)
   expect(partitions.areAllFetched).toBe(areAllFetched)
+})
+
+it('kafkajs asks no broker for the position of a partition without a commit', async () => {
+  const asked: string[] = []
+  const cluster = Object.assign(Object.create(internal<{ prototype: Cluster }>('cluster').prototype) as Cluster, {
+    committedOffsetsByGroup: new Map(),
+    fetchTopicsOffset: async () => {
+      asked.push('leader')
+      return []
+    },
+  })
+  const offsetFetch = async () => {
+    asked.push('coordinator')
+    return { responses: [{ topic: 'topic', partitions: [{ partition: 1, offset: '-1' }] }] }
+  }
+  const Manager = internal<new (deps: object) => { resolveOffsets(): Promise<void> }>('consumer/offsetManager')
+  const group = { cluster, groupId: 'group' } as unknown as ConsumerGroup
+  const manager = new Manager({
+    ...{ cluster, groupId: 'group', topicConfigurations: {} },
+    coordinator: { isConnected: () => true, offsetFetch },
+    memberAssignment: { topic: [1] },
+  })
+  markPositionsKnown(group, [owned(1)])
+  await manager.resolveOffsets()
+  expect(asked).toEqual([])
 })

@@ -26,6 +26,8 @@ export function setUp() {
   }
   /** The partitions that are paused in kafkajs. */
   const pausedInKafkajs = new Set<number>()
+  /** The offsets that kafkajs does not look up, by partition. */
+  const knownInKafkajs = new Map<number, string>()
   const state = {
     assigned: [0],
     canAsk: true,
@@ -58,6 +60,8 @@ export function setUp() {
     },
     cluster: {
       refreshMetadata: async () => undefined,
+      markOffsetAsCommitted: ({ partition, offset }: { partition: number; offset: string }) =>
+        void knownInKafkajs.set(partition, offset),
       fetchTopicsOffset: async ([{ fromBeginning }]: [{ fromBeginning: boolean }]) => [
         { topic: 'topic', partitions: [{ offset: String(fromBeginning ? state.log.beginning : state.log.end) }] },
       ],
@@ -94,7 +98,8 @@ export function setUp() {
   })
   const it = group as unknown as ConsumerGroup
   const join = (during: () => Promise<void> = async () => undefined): Promise<void> => member.join(it, during)
-  return { member, group, it, join, state, events, owned: partitions, clock, losses, batches, pausedInKafkajs }
+  const inKafkajs = { pausedInKafkajs, knownInKafkajs }
+  return { member, group, it, join, state, events, owned: partitions, clock, losses, batches, ...inKafkajs }
 }
 
 const described = ({ partition, offset, isTruncated }: Position): string =>

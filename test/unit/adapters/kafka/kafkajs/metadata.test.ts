@@ -43,14 +43,40 @@ describe('the metadata of several topics', () => {
   })
 })
 
-describe('the age of metadata', () => {
-  interface Pool {
-    metadata: Metadata | null
-    metadataExpireAt: number | null
-  }
-  const pool = (metadata: Metadata | null): Pool =>
-    Object.assign(Object.create(internal<{ prototype: Pool }>('cluster/brokerPool').prototype) as Pool, { metadata })
+interface Pool {
+  metadata: Metadata | null
+  metadataExpireAt: number | null
+}
+const pool = (metadata: Metadata | null): Pool =>
+  Object.assign(Object.create(internal<{ prototype: Pool }>('cluster/brokerPool').prototype) as Pool, { metadata })
 
+describe('the partitions of a topic with an error', () => {
+  const failed = (code: number): Topic => ({ topic: 'a', topicErrorCode: code, partitionMetadata: [] })
+  const refreshed = (...results: readonly Topic[]): Topic | undefined => {
+    const it = pool(null)
+    for (const result of results) it.metadata = { topicMetadata: [topic('b', [3]), result] }
+    return it.metadata?.topicMetadata[1]
+  }
+  const known = topic('a', [1, 2])
+
+  it('are the last known ones, with the error', () => {
+    const kept = { ...known, topicErrorCode: leaderNotAvailable }
+    expect(refreshed(known, failed(leaderNotAvailable))).toEqual(kept)
+    expect(refreshed(known, failed(leaderNotAvailable), failed(leaderNotAvailable))).toEqual(kept)
+  })
+
+  it('are none if none are known, or the topic does not exist', () => {
+    expect(refreshed(failed(leaderNotAvailable))).toEqual(failed(leaderNotAvailable))
+    expect(refreshed(known, failed(unknownTopic))).toEqual(failed(unknownTopic))
+    expect(refreshed(known, failed(unknownTopic), failed(leaderNotAvailable))).toEqual(failed(leaderNotAvailable))
+  })
+
+  it('are those of the new metadata when the error has ended', () => {
+    expect(refreshed(known, failed(leaderNotAvailable), topic('a', [4]))).toEqual(topic('a', [4]))
+  })
+})
+
+describe('the age of metadata', () => {
   it.each([
     { name: 'complete', topics: [topic('a', [1])], maxAge: 30_000 },
     { name: 'without a leader', topics: [topic('a', [1, -1])], maxAge: 1_000 },

@@ -12,6 +12,7 @@ import { runCommand } from '../../../../support/process/in-process-command.ts'
 
 const folder = await configFolder({ 'hookline.yaml': smallConfiguration({ prefix: 'hookline' }) })
 const clock = new ManualClock()
+const brokersAhead = 3_600_000
 const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTopic, clock })
 
 /**
@@ -68,13 +69,26 @@ async function run(
   given: Parameters<typeof runCommand>[1] = {},
   producer = new MemoryProducer(),
 ) {
-  const open = async () => ({ codec, producer, clock })
+  const open = () => ({
+    ...{ producer, clock, events: async () => codec, close: () => producer.stop() },
+    // The brokers' clock is ahead of the machine's clock.
+    brokerTime: async () => {
+      await clock.advance(brokersAhead)
+      return clock.now()
+    },
+  })
   const load = async () => (io: Parameters<typeof produceCommand>[0]) => produceCommand(io, open)
   const result = await runCommand(['produce', '--config', `${folder}/hookline.yaml`, ...argv], given, [
     { name: 'produce', summary: '', load },
   ])
   return { ...result, producer }
 }
+
+it('asks the brokers for the time before the first message', async () => {
+  const brokersNow = clock.now() + brokersAhead
+  const { producer } = await run(['--count', '2'])
+  expect(producer.events().map(({ receivedAt }) => receivedAt)).toEqual([brokersNow, brokersNow])
+})
 
 describe('sample messages', () => {
   it('are 100 canonical messages of the first source, keyed by user', async () => {
