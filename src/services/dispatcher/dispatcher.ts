@@ -159,7 +159,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const open = (): Intake['open'] => intake.open
   const states = (): AttemptStarter['states'] => starter.states
   const shown = { limiter, delivery, groups, open, states, oldestOpenMs, unwritableTopics }
-  const refreshGauges = createGauges({ metrics, clock, topics, ...shown })
+  const refreshGauges = createGauges({ ...deps, ...shown })
   const vitals = createVitals({ clock, suppressions, groups, oldestOpenMs, unwritableTopics })
   const tasks = createTasks(deps, isOurs)
   let phase: DispatcherVitals['phase'] = 'joining'

@@ -272,6 +272,12 @@ export class DispatcherHarness {
     return this.counts.get(key) ?? 0
   }
 
+  /** The value of a gauge that the service sets only before a scrape. */
+  gauge(key: string): number | undefined {
+    this.service.refreshGauges()
+    return this.counts.get(key)
+  }
+
   #producer(): LogProducer {
     const producer = this.log.producer()
     const { signal } = this.#life

@@ -76,6 +76,17 @@ describe('a revoked partition', () => {
   })
 })
 
+describe('an open circuit breaker', () => {
+  it('has no series after its destination was removed', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(503) })
+    for (let index = 0; index < 10; index++) harness.write({ message: trackMessage(`m-${index}`) })
+    await harness.advance(30_000)
+    expect(harness.gauge('breakersOpen{crm}')).toBe(1)
+    harness.destinations = []
+    expect(harness.gauge('breakersOpen{crm}')).toBeUndefined()
+  })
+})
+
 describe('joins', () => {
   it('are counted by group, also without revoked partitions', async () => {
     const harness = await DispatcherHarness.started()
