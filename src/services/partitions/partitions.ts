@@ -128,9 +128,7 @@ export function createPartitions(deps: Deps): Partitions {
     // While the partition waits for a due time, batches are ignored. They were fetched before
     // `waitUntilDue` moved the position of the consumer back, and are fetched again.
     if (processor === undefined || processor.isPausedFor('not_due')) return
-    processor.highWatermark = batch.highWatermark
-    processor.fetchedAt = clock.monotonic()
-    processor.unread.add(batch)
+    processor.fetched(batch, clock.monotonic())
     admit(processor)
   }
 

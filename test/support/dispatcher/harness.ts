@@ -153,6 +153,7 @@ export class DispatcherHarness {
       return createDispatcherService({
         live: this.live,
         retries: this.retries,
+        readEndOffsets: topic => this.log.endOffsets(topic),
         countPartitions: async () => this.partitions ?? this.log.partitionNumbers.length,
         producer: this.#producer(),
         codec: this.codec,

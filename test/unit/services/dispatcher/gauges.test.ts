@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { durationMs } from '../../../../src/core/time.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness } from '../../../support/dispatcher/harness.ts'
 
@@ -38,6 +39,18 @@ describe('gauges of the lag', () => {
     expect(age).toBeLessThan(5 * 60)
     expect(ageOf(harness, shown(harness, 'oldestDueRetry')['30s'])).toBe(0)
   })
+})
+
+it('the lag of a partition grows while no record of it is due', async () => {
+  const harness = await DispatcherHarness.started()
+  const topic = harness.topics.retry(durationMs(60 * minute))
+  const write = (): void => harness.log.write(topic, Buffer.from('not due for an hour'))
+  write()
+  await harness.advance(1)
+  write()
+  expect(shown(harness, 'consumerLag')[`${topic},0`]).toBe(1)
+  await harness.advance(minute)
+  expect(shown(harness, 'consumerLag')[`${topic},0`]).toBe(2)
 })
 
 describe('progress of a partition', () => {
