@@ -61,8 +61,6 @@ export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
 
   async function status(until: number): Promise<InstallationStatus> {
     const { dispatcherGroup, retriesGroup, audiencesGroup } = topics
-    // Without the lags of a session that failed and was repeated, but with those of one that ran
-    // out of time.
     const lags: Lag[] = []
     const isRead = await readInSession(deps, until, async session => {
       const tiers = await existingTiers(session, deps)
@@ -71,6 +69,7 @@ export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
         ...tiers.map(tier => ({ group: retriesGroup, topic: topics.retry(tier) })),
         { group: audiencesGroup, topic: topics.audienceInput },
       ]
+      // A failed session is repeated. Its lags could be those of other topics.
       lags.length = 0
       await readLags(session, asked, lags)
       return true

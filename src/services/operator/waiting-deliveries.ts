@@ -27,7 +27,8 @@ export interface WaitingDeliveries {
 
 /**
  * Counts the deliveries of a destination that wait in retry topics: those between the committed
- * offsets and the ends of the partitions that are not done. The topics are read concurrently, within one budget.
+ * offsets and the ends of the partitions that are not done. The topics are read concurrently,
+ * within one budget.
  */
 export async function readWaitingDeliveries(
   session: LogSession,
