@@ -172,7 +172,12 @@ export function topicSpecs(
       usedBy: ['collector', 'dispatcher', 'audiences', 'operator'],
     }),
     ...tiersOf(schedule).map(tier =>
-      spec(names.retry(tier), { days: 3, partitionsAs: names.events, maxRecordBytes, usedBy: ['dispatcher'] }),
+      spec(names.retry(tier), {
+        days: 3,
+        partitionsAs: names.events,
+        maxRecordBytes,
+        usedBy: ['dispatcher', 'operator'],
+      }),
     ),
     spec(names.deadLetter, {
       cleanup: 'compact,delete',
@@ -202,7 +207,7 @@ export function topicSpecs(
       usedBy: ['collector', 'dispatcher', 'audiences', 'operator'],
     }),
     // The same retention as the events topic, because a timeline shows records of both.
-    ...(attemptsTopic === 'off' ? [] : [spec(names.attempts, { days: 7, usedBy: ['dispatcher'] })]),
+    ...(attemptsTopic === 'off' ? [] : [spec(names.attempts, { days: 7, usedBy: ['dispatcher', 'operator'] })]),
     ...(configTopic
       ? [
           spec(names.config, {

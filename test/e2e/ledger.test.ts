@@ -31,7 +31,7 @@ function ledgerOf({ topics }: TestInstallation): () => Promise<LedgerView> {
   const source = {
     commits: (groupId: string) => readCommits(kafka, groupId),
     reader: createReader({ kafka, clock, logger: silent }),
-    ...{ sessions: sessions.use, topics, tiers: tiersOf(schedule), clock },
+    ...{ sessions: sessions.use, topics, tiers: tiersOf(schedule), earlierTiers: [], clock },
   }
   const read = createReadLedger(source, ledgerWatchLimits)
   return () => read({ since: hourOf(clock.now()) - 1, until: hourOf(clock.now()) + 1 })

@@ -105,6 +105,7 @@ async function installation() {
           ...{ logger: silent, maxWait: durationMs(100), onFatal: () => undefined, onPositionLost: () => undefined },
         }),
         reader: createReader({ kafka: client, clock: systemClock, logger: silent }),
+        readEndOffsets: async () => [],
         producer: watched,
         codecs: { events: events as unknown as EventCodec, inputs, memberships },
         ...{ clock: systemClock, metrics: countingMetrics(new Map()), logger: silent, topics },

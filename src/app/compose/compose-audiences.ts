@@ -4,6 +4,7 @@ import { durationMs } from '../../core/time.ts'
 import { createAudiencesService } from '../../services/audiences/audiences.ts'
 import { awaitSetup } from './await-setup.ts'
 import { createGroupConsumer, type SharedDependencies, type StartedService } from './shared-dependencies.ts'
+import { startEndOffsetReader } from './start-end-offset-reader.ts'
 
 /**
  * Maximum time for which a fetch from Kafka waits for new records. A long wait needs fewer
@@ -31,6 +32,7 @@ export async function startAudiences(shared: SharedDependencies): Promise<Starte
     ...shared,
     consumer,
     reader: createReader({ kafka, clock, logger }),
+    readEndOffsets: await startEndOffsetReader(shared),
     codecs: {
       events: shared.codec,
       inputs: shared.inputCodec,

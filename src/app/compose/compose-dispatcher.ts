@@ -15,6 +15,7 @@ import {
   type DispatcherService,
 } from '../../services/dispatcher/dispatcher.ts'
 import { createGroupConsumer, type SharedDependencies } from './shared-dependencies.ts'
+import { startEndOffsetReader } from './start-end-offset-reader.ts'
 import { startTokenClient } from './start-token-client.ts'
 
 const { maxWait, maxWaitWhilePaused } = flowLimits.fetch
@@ -42,13 +43,7 @@ export async function startDispatcher(shared: SharedDependencies): Promise<Dispa
   // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
   for (const topic of [topics.deadLetter, ...tiers]) metrics.produceFailures.inc({ topic }, 0)
   // Ask for the broker's time before the first record is read, because deliveries need it.
-  const brokerTime = createBrokerTime({
-    producer,
-    topic: topics.deadLetter,
-    clock,
-    learnedAt: systemTime.learnedAt,
-    logger,
-  })
+  const brokerTime = createBrokerTime({ ...shared, topic: topics.deadLetter, learnedAt: systemTime.learnedAt })
   await lifecycle.start({
     name: 'broker time',
     start: () => brokerTime.ask().then(brokerTime.start),
@@ -72,6 +67,7 @@ export async function startDispatcher(shared: SharedDependencies): Promise<Dispa
       onLoss,
       fetch: smallFetchSize,
     }),
+    readEndOffsets: await startEndOffsetReader(shared),
     countPartitions: () => partitionCount(kafka, topics.events),
     producer,
     codec,

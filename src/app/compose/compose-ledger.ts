@@ -4,6 +4,7 @@ import type { WithLogSession } from '../../core/log-session.ts'
 import type { ReadLedger } from '../../core/operator/ledger-query.ts'
 import { durationMs } from '../../core/time.ts'
 import { createReadLedger, type LedgerLimits } from '../../services/operator/read-ledger.ts'
+import { retryTiers } from './compose-objects-api.ts'
 import type { SharedDependencies } from './shared-dependencies.ts'
 
 /** Limits for the ledger route of the operator API: a client gets a response within 2 s. */
@@ -23,11 +24,11 @@ export function composeReadLedger(
   sessions: WithLogSession,
   limits: LedgerLimits,
 ): ReadLedger {
-  const { kafka, topics, existingTopics, clock, logger } = shared
+  const { kafka, topics, clock, logger } = shared
   const source = {
     commits: (groupId: string) => readCommits(kafka, groupId),
     reader: createReader({ kafka, clock, logger }),
-    tiers: existingTopics.flatMap(topic => topics.tierOf(topic) ?? []),
+    ...retryTiers(shared),
     ...{ sessions, topics, clock },
   }
   return createReadLedger(source, limits)

@@ -5,11 +5,12 @@ import { createChosenTransport } from '../../adapters/webhook/chosen-transport.t
 import type { WithLogSession } from '../../core/log-session.ts'
 import type { ObjectsApi } from '../../core/operator/objects-api.ts'
 import type { Destination } from '../../core/settings/settings.ts'
-import type { DurationMs } from '../../core/time.ts'
+import { tiersOf } from '../../core/topics.ts'
 import { createAuthorize } from '../../services/dispatcher/authorized-transport.ts'
 import { createManageObjects } from '../../services/operator/manage-objects.ts'
 import { createReadLog, type ReadLog } from '../../services/operator/read-log.ts'
 import { createReadStatus } from '../../services/operator/read-status.ts'
+import type { RetryTiers } from '../../services/operator/retry-tiers.ts'
 import { createSendTest } from '../../services/operator/send-test.ts'
 import { startConfigObjects } from './compose-config-objects.ts'
 import type { SharedDependencies } from './shared-dependencies.ts'
@@ -50,15 +51,18 @@ export async function startObjectsApi(
     ...createReadStatus({
       ...{ objects, topics, live, clock, logger },
       ...{ sessions, log },
-      tiers: existingTiers(shared),
+      ...retryTiers(shared),
       version: library.version,
     }),
   }
 }
 
-/** The waits of the existing retry topics, shortest first. */
-const existingTiers = ({ existingTopics, topics }: SharedDependencies): readonly DurationMs[] =>
-  existingTopics.flatMap(topic => topics.tierOf(topic) ?? []).toSorted((a, b) => a - b)
+/** The retry topics that existed when this process started. */
+export function retryTiers({ existingTopics, topics, settings }: SharedDependencies): RetryTiers {
+  const tiers = existingTopics.flatMap(topic => topics.tierOf(topic) ?? []).toSorted((a, b) => a - b)
+  const current = tiersOf(settings.delivery.schedule)
+  return { tiers, earlierTiers: tiers.filter(tier => !current.includes(tier)) }
+}
 
 /** Creates the sessions in which the operator API reads from Kafka. */
 export async function startLogSessions({ kafka, clock, lifecycle }: SharedDependencies): Promise<WithLogSession> {
@@ -69,12 +73,12 @@ export async function startLogSessions({ kafka, clock, lifecycle }: SharedDepend
 
 /** Creates the operations behind the routes for messages and dead letters. */
 export function createLogApi(shared: SharedDependencies, sessions: WithLogSession): ReadLog {
-  const { settings, live, topics, existingTopics } = shared
+  const { settings, live } = shared
   return createReadLog({
     ...{ ...shared, sessions },
-    tiers: existingTiers(shared),
+    ...retryTiers(shared),
     routing: () => live().routing,
-    recorded: existingTopics.includes(topics.attempts) ? settings.delivery.attemptsTopic : 'off',
+    recorded: settings.delivery.attemptsTopic,
   })
 }
 

@@ -1,6 +1,7 @@
 import type { RecordedAttempts } from '../settings/recorded-attempts.ts'
 import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
 import { type AttemptRecord, decodeAttempt, type EndedAttempt } from './attempt-facts.ts'
+import type { DropReason } from './classify-outcome.ts'
 import type { DeliveryState, Origin } from './delivery-state.ts'
 
 /** The fields of a record of the attempts topic that the log line of the attempt does not have. */
@@ -48,13 +49,17 @@ export function isRecorded(mode: RecordedAttempts, { carried, attempt, decision 
 
 /**
  * Whether a delivery that is dead-lettered or dropped without an attempt gets a record in the
- * attempts topic. An event that is dropped before the first attempt gets none. Otherwise a disabled
- * destination, which drops every event, would cause a record for each event.
+ * attempts topic. An event that is dropped before the first attempt gets none, unless its user was
+ * deleted. Otherwise a disabled destination, which drops every event, would cause a record for each
+ * event. The timeline of a message infers those drops from the configuration, but not a deletion.
  */
 export function isResultRecorded(mode: RecordedAttempts, { carried, decision }: Pick<Ended, 'carried' | 'decision'>) {
   if (mode === 'off') return false
-  return decision.kind === 'dead_lettered' || (decision.kind === 'dropped' && hasHistory(carried))
+  if (decision.kind === 'dropped') return isOfDeletion(decision.reason) || hasHistory(carried)
+  return decision.kind === 'dead_lettered'
 }
+
+const isOfDeletion = (reason: DropReason): boolean => reason === 'user_deleted' || reason === 'suppressed'
 
 const hasHistory = ({ attempt, outcomes, round }: DeliveryState): boolean => attempt > 0 || outcomes !== '' || round > 0
 

@@ -46,10 +46,16 @@ export class CircuitBreaker {
    */
   #step = 0
   #openUntil: number | undefined
+  #hasOpened = false
   #isProbing = false
 
   get isOpen(): boolean {
     return this.#openUntil !== undefined
+  }
+
+  /** Whether it has opened since the process started. */
+  get hasOpened(): boolean {
+    return this.#hasOpened
   }
 
   /**
@@ -94,7 +100,9 @@ export class CircuitBreaker {
     this.#moveTo(Math.floor(now / stepMs))
     const slot = slotOf(this.#step) + (failed ? 1 : 0)
     this.#counts[slot] = (this.#counts[slot] ?? 0) + 1
-    if (failed && this.#exceedsFailureShare()) this.#openUntil = now + openForMs
+    if (!failed || !this.#exceedsFailureShare()) return
+    this.#openUntil = now + openForMs
+    this.#hasOpened = true
   }
 
   #exceedsFailureShare(): boolean {

@@ -116,7 +116,7 @@ export const deliveryMetrics = {
   }),
   retriedDelivery: histogram(
     'hookline_retried_delivery_seconds',
-    'Time from when an event is appended to the events topic until it is delivered, for deliveries that needed more than one attempt.',
+    'Time from when an event is appended to the events topic until it is delivered, for deliveries that needed more than one attempt. Replayed events are not counted.',
     { unit: 'seconds', use: 'dashboard', buckets: recoveryBuckets },
   ),
   parked: counter(
@@ -126,7 +126,7 @@ export const deliveryMetrics = {
   ),
   breakersOpen: gauge(
     'hookline_breaker_open',
-    '1 while the circuit breaker of the destination is open in this process, 0 while it is closed.',
+    '1 while the circuit breaker of the destination is open in this process, 0 while it is closed. A destination has no series before its circuit breaker opens for the first time, and after it is removed.',
     {
       unit: 'state',
       use: 'dashboard',
@@ -180,7 +180,7 @@ export const deliveryMetrics = {
   ),
   canarySeconds: histogram(
     'hookline_canary_seconds',
-    'Time from the append of a canary message to its delivery, including retries.',
+    'Time from the append of a canary message to its delivery, including retries. Replayed messages are not counted.',
     { unit: 'seconds', use: 'dashboard', buckets: delayBuckets },
   ),
   notices: counter(

@@ -62,10 +62,14 @@ export interface DestinationTimeline {
  * The records and facts that were found about one destination. `events` has all events of the
  * message.
  */
-export type FoundForDestination = Pick<
-  TimelineInput,
-  'attempts' | 'copies' | 'deadLetters' | 'events' | 'isComplete' | 'recorded'
->
+export interface FoundForDestination
+  extends Pick<TimelineInput, 'attempts' | 'copies' | 'deadLetters' | 'events' | 'isComplete' | 'recorded'> {
+  /**
+   * The retry records and dead letters of the message without a destination. Hookline wrote them
+   * while the source or the destination of the event was not configured.
+   */
+  readonly unrouted: Pick<TimelineInput, 'copies' | 'deadLetters'>
+}
 
 type State = Omit<DestinationTimeline, 'id' | 'attempts'>
 
@@ -170,11 +174,17 @@ function stateAfter({ decision, reason, ...last }: RecordedAttempt, { isComplete
 }
 
 /**
- * The state of a destination when only the event was found: it has no attempts, no waiting retry
- * records and no dead letters.
+ * The state of a destination that has no attempts, no waiting retry records and no dead letters.
+ * Only the event was found, or a retry record or dead letter without a destination.
  */
-function stateWithoutRecords(id: string, { events, isComplete, recorded }: FoundForDestination): State {
+function stateWithoutRecords(id: string, { events, unrouted, isComplete, recorded }: FoundForDestination): State {
   const newest = events.toSorted((a, b) => b.at - a.at || b.offset - a.offset)[0] as FoundEvent
+  // Earlier records belong to an earlier event with the same message id.
+  const isOfNewest = ({ at }: FoundCopy | FoundDeadLetter): boolean => at >= newest.at
+  const deadLetter = unrouted.deadLetters.find(isOfNewest)
+  if (deadLetter !== undefined) return deadLettered(deadLetter)
+  const copy = unrouted.copies.find(isOfNewest)
+  if (copy !== undefined) return waitingIn(copy)
   const { progress, drops, isOlderThanAttempts } = newest
   if (progress === undefined) return unknown('offsets_unknown')
   if (progress !== 'done' && !progress.includes(id)) return { state: 'waiting' }

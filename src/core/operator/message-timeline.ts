@@ -1,4 +1,5 @@
 import type { DeliveryState } from '../delivery/delivery-state.ts'
+import { noDestination } from '../delivery/parse-dead-letter.ts'
 import { isoOf } from '../message/timestamp.ts'
 import { type DurationMs, type EpochMs, epochMs, formatDuration } from '../time.ts'
 import { type LogPlace, placeOf } from './dead-letter-view.ts'
@@ -59,6 +60,10 @@ const forOne = (found: TimelineInput, destination: string): FoundForDestination 
   attempts: found.attempts.filter(attempt => attempt.destination === destination),
   copies: found.copies.filter(({ state }) => state.destination === destination),
   deadLetters: found.deadLetters.filter(deadLetter => deadLetter.destination === destination),
+  unrouted: {
+    copies: found.copies.filter(({ state }) => state.destination === noDestination),
+    deadLetters: found.deadLetters.filter(deadLetter => deadLetter.destination === undefined),
+  },
   events: found.events,
   isComplete: found.isComplete,
   recorded: found.recorded,

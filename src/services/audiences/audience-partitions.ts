@@ -18,6 +18,7 @@ import type {
 import type { EpochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
+import type { ReadEndOffsets } from '../partitions/end-offset-check.ts'
 import type { OwnershipGate } from '../partitions/ownership-gate.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { PeriodicTask } from '../periodic-task.ts'
@@ -116,6 +117,7 @@ export interface AudiencesDeps {
   /** Consumer of the audience-input topic. */
   readonly consumer: LogConsumer
   readonly reader: PartitionReader
+  readonly readEndOffsets: ReadEndOffsets
   readonly producer: LogProducer
   readonly codecs: {
     readonly events: EventCodec

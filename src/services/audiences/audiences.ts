@@ -2,6 +2,7 @@ import { type AudiencesVitals, audiencesHealth, type Health } from '../../core/h
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import { durationMs } from '../../core/time.ts'
 import { within } from '../../core/within.ts'
+import { createEndOffsetCheck } from '../partitions/end-offset-check.ts'
 import { showGroup } from '../partitions/group-metrics.ts'
 import { OwnershipGate } from '../partitions/ownership-gate.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
@@ -59,6 +60,8 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
     },
   })
 
+  const tasks = [logCheck, createEndOffsetCheck({ ...deps, processors: partitions.processors })]
+
   /**
    * Resolves with true when the inputs in progress have ended, or with false after `drainLimit`.
    */
@@ -71,12 +74,12 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
     async start() {
       await consumer.start(partitions.handlers)
       phase = 'joined'
-      logCheck.start()
+      for (const task of tasks) task.start()
     },
     async stop() {
       phase = 'stopping'
       gate.close()
-      logCheck.stop()
+      for (const task of tasks) task.stop()
       if (!(await drained()))
         logger.warn(
           { waitedMs: drainLimit },

@@ -1,13 +1,11 @@
 import { isRetryable } from '../../core/delivery/classify-outcome.ts'
 import { isConclusive } from '../../core/delivery/conclusive-attempt.ts'
 import type { Attempt } from '../../core/delivery/decide.ts'
-import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Logger } from '../../core/ports.ts'
 import type { DestinationObserver } from '../notices/collected-facts.ts'
 import type { StartedAttempt } from './make-attempt.ts'
 
 interface Deps {
-  readonly metrics: Pick<Metrics, 'breakersOpen'>
   readonly logger: Logger
   readonly observer: Pick<DestinationObserver, 'breakerOpened' | 'breakerClosed'>
 }
@@ -17,7 +15,7 @@ interface Deps {
  * closes.
  */
 export function updateCircuitBreaker(
-  { metrics, logger, observer }: Deps,
+  { logger, observer }: Deps,
   { delivery, isProbe: wasProbe }: StartedAttempt,
   attempt: Attempt,
   endedAt: number,
@@ -29,7 +27,6 @@ export function updateCircuitBreaker(
   const failed = !isDelivered && calls.some(({ outcome }) => isRetryable(outcome))
   breaker.ended({ failed, wasProbe, isConclusive: isConclusive(attempt) }, endedAt)
   if (breaker.isOpen === wasOpen) return
-  metrics.breakersOpen.set({ destination }, breaker.isOpen ? 1 : 0)
   const outcomes = [...new Set(calls.map(({ outcome }) => outcome))]
   if (breaker.isOpen) {
     observer.breakerOpened(destination, outcomes)

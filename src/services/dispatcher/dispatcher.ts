@@ -24,6 +24,7 @@ import { createSuppressionCompaction } from '../deletion/suppression-compaction.
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { DispatcherActivity } from '../live-status/status-writer.ts'
 import { createNotices, type Notices } from '../notices/notices.ts'
+import { createEndOffsetCheck, type ReadEndOffsets } from '../partitions/end-offset-check.ts'
 import { OwnershipGate } from '../partitions/ownership-gate.ts'
 import { createPartitions, type LedgerWriter, type Partitions } from '../partitions/partitions.ts'
 import type { PeriodicTask } from '../periodic-task.ts'
@@ -51,6 +52,7 @@ export interface DispatcherDeps {
    * topics or a paused partition of them never affects events.
    */
   readonly retries: LogConsumer
+  readonly readEndOffsets: ReadEndOffsets
   /** Resolves with the number of partitions of the events topic. */
   readonly countPartitions: () => Promise<number>
   readonly producer: LogProducer
@@ -159,16 +161,16 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const open = (): Intake['open'] => intake.open
   const states = (): AttemptStarter['states'] => starter.states
   const shown = { limiter, delivery, groups, open, states, oldestOpenMs, unwritableTopics }
-  const refreshGauges = createGauges({ metrics, clock, topics, ...shown })
+  const refreshGauges = createGauges({ ...deps, ...shown })
   const vitals = createVitals({ clock, suppressions, groups, oldestOpenMs, unwritableTopics })
-  const tasks = createTasks(deps, isOurs)
+  const allProcessors = () => [livePartitions, retryPartitions].flatMap(each => [...each.processors()])
+  const tasks = [...createTasks(deps, isOurs), createEndOffsetCheck({ ...deps, processors: allProcessors })]
   let phase: DispatcherVitals['phase'] = 'joining'
 
   const isBusy = (): boolean => starter.inProgress > 0 || limiter.inFlight > 0 || settle.unacknowledged() > 0
 
   function handOver(): void {
-    for (const { processors } of [livePartitions, retryPartitions])
-      for (const processor of processors()) admission.handOver(processor)
+    for (const processor of allProcessors()) admission.handOver(processor)
   }
 
   function onCallEnd(target: DestinationState): void {
@@ -192,7 +194,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
     async stop() {
       phase = 'stopping'
       for (const task of tasks) task.stop()
-      admission.close([...livePartitions.processors(), ...retryPartitions.processors()])
+      admission.close(allProcessors())
       following.stop()
       if (!(await drain({ clock, isBusy, handOver }))) logger.warn({ waitedMs: flowLimits.drain.timeout }, notDrained)
       notices.stop()

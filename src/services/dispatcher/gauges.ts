@@ -1,3 +1,4 @@
+import type { Routing } from '../../core/delivery/route.ts'
 import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock } from '../../core/ports.ts'
@@ -19,7 +20,8 @@ interface Deps {
   /** The records in progress, oldest first. */
   readonly open: () => Iterable<AdmittedRecord> & { readonly size: number }
   /** The states of all destinations that have had a delivery. */
-  readonly states: () => Iterable<Pick<DestinationState, 'destination' | 'slowDown'>>
+  readonly states: () => Iterable<Pick<DestinationState, 'destination' | 'breaker' | 'slowDown'>>
+  readonly routing: () => Pick<Routing, 'destinations'>
   readonly oldestOpenMs: () => number
   readonly unwritableTopics: () => readonly string[]
 }
@@ -81,6 +83,19 @@ export function createGauges(deps: Deps): () => void {
     }
   }
 
+  /**
+   * Shows the circuit breakers that have opened. The others would need a series for each
+   * destination. A removed destination has no series: its circuit breaker may stay open until the
+   * process exits, because it gets no further attempts.
+   */
+  function showBreakers(): void {
+    metrics.breakersOpen.reset()
+    const { destinations } = deps.routing()
+    for (const { destination, breaker } of deps.states())
+      if (breaker.hasOpened && destinations.has(destination))
+        metrics.breakersOpen.set({ destination }, breaker.isOpen ? 1 : 0)
+  }
+
   return () => {
     const now = clock.now()
     metrics.callsInFlight.set({}, limiter.inFlight)
@@ -89,6 +104,7 @@ export function createGauges(deps: Deps): () => void {
     metrics.oldestOpenSeconds.set({}, deps.oldestOpenMs() / 1000)
     metrics.unwritableTopics.set({}, deps.unwritableTopics().length)
     showSlowDowns()
+    showBreakers()
     showGroup(metrics, 'dispatcher', groups.dispatcher)
     showGroup(metrics, 'retries', groups.retries)
     const processors = [...groups.dispatcher.partitions.processors(), ...groups.retries.partitions.processors()]

@@ -45,7 +45,10 @@ export function createCountResults({
 }): CountResults {
   const lost = (reason: 'dead_lettered' | 'dropped'): void => metrics.canaryLost.inc({ reason })
 
-  /** Seconds since the event was appended, including its waits in retry topics. */
+  /**
+   * Seconds since the event was appended, including its waits in retry topics. For a replay or a
+   * resend (`round` is not 0) it is not observed: it would include the days before it.
+   */
   const sinceAppend = ({ origin }: DeliveryState): number => Math.max(0, clock.now() - origin.timestamp) / 1000
 
   /**
@@ -56,7 +59,7 @@ export function createCountResults({
     if (end === 'dead_lettered' || end === 'dropped') lost(end)
     if (end !== 'delivered') return
     metrics.canaryReceived.inc({})
-    metrics.canarySeconds.observe({}, sinceAppend(carried))
+    if (carried.round === 0) metrics.canarySeconds.observe({}, sinceAppend(carried))
   }
 
   function countDrop(source: string, messageId: string, { reason, destination }: Drop): void {
@@ -66,12 +69,12 @@ export function createCountResults({
 
   return {
     delivery({ event: { sourceId }, carried, target }, decision) {
-      const { destination, attempt, messageId } = carried
+      const { destination, attempt, messageId, round } = carried
       if (decision.kind === 'delivered') {
         target.delivered ??= metrics.deliveries.of({ destination, result: decision.kind })
         target.delivered.inc()
         results.delivered(target.results)
-        if (attempt > 0) metrics.retriedDelivery.observe({}, sinceAppend(carried))
+        if (attempt > 0 && round === 0) metrics.retriedDelivery.observe({}, sinceAppend(carried))
       } else metrics.deliveries.inc({ destination, result: decision.kind })
       if ('tier' in decision) metrics.parked.inc({ tier: formatDuration(decision.tier) })
       if (decision.kind === 'deferred') metrics.deferrals.inc({ cause: decision.cause })

@@ -1,5 +1,7 @@
 import { LiveSums } from '../../core/live-status/live-sums.ts'
-import type { Clock, Logger, TopicFollower } from '../../core/ports.ts'
+import type { Clock, Logger, TopicFollower, TopicFollowerHandlers } from '../../core/ports.ts'
+import { sleep } from '../../core/sleep.ts'
+import { durationMs } from '../../core/time.ts'
 
 /**
  * Minimum time in ms between two removals of old records from the view. Old records do not count in
@@ -11,6 +13,8 @@ const pruneEveryMs = 10_000
  * is not current.
  */
 const currentWithinMs = 10_000
+/** Time after a failed start of the follower until its next start. */
+const startAgainAfter = durationMs(10_000)
 
 interface Deps {
   readonly follower: TopicFollower
@@ -40,6 +44,7 @@ export function createStatusView({ follower, topic, clock, logger }: Deps): Stat
   const sums = new LiveSums()
   let asOf = Number.NEGATIVE_INFINITY
   let prunedAt = Number.NEGATIVE_INFINITY
+  const stopped = new AbortController()
 
   function onCurrent(at: number): void {
     asOf = at
@@ -48,24 +53,36 @@ export function createStatusView({ follower, topic, clock, logger }: Deps): Stat
     sums.prune(clock.now())
   }
 
+  const handlers: TopicFollowerHandlers = {
+    onRecord: ({ key, value, timestamp }) => {
+      if (key !== null) sums.apply(key.toString(), value, timestamp)
+    },
+    onCurrent,
+  }
+
+  /** Starts the follower, and tries again until it has reached the end of the topic. */
   async function follow(): Promise<void> {
-    await follower.start({
-      onRecord: ({ key, value, timestamp }) => {
-        if (key !== null) sums.apply(key.toString(), value, timestamp)
-      },
-      onCurrent,
-    })
+    for (let isLogged = false; !stopped.signal.aborted; isLogged = true) {
+      try {
+        return await follower.start(handlers)
+      } catch (error) {
+        if (stopped.signal.aborted) return
+        if (!isLogged) logger.error({ topic, error: (error as Error).message }, notFollowed)
+      }
+      await sleep(clock, startAgainAfter, stopped.signal)
+    }
   }
 
   return {
     sums,
     isCurrent: () => clock.boottime() - asOf <= currentWithinMs,
-    start() {
-      follow().catch((error: unknown) => logger.error({ topic, error: (error as Error).message }, notFollowed))
+    start: () => void follow(),
+    stop() {
+      stopped.abort()
+      return follower.stop()
     },
-    stop: () => follower.stop(),
   }
 }
 
 const notFollowed =
-  'this process cannot read the status topic (see error), so its operator API shows no status of processes; check that the topic exists and that hookline has the right to read it, then restart this process'
+  'this process cannot read the status topic (see error), so its operator API shows no status of processes; it tries again every 10 s; if the status is still missing after some minutes, check that the topic exists and that hookline has the right to read it'

@@ -4,3 +4,7 @@
  */
 export const isKafkaError = (error: unknown): error is Error & { readonly code: string } =>
   error instanceof Error && 'retriable' in error && 'code' in error
+
+/** Whether an error says that a topic does not exist. */
+export const isTopicMissing = (error: unknown): boolean =>
+  (error as { readonly code?: unknown } | undefined)?.code === 'TOPIC_MISSING'

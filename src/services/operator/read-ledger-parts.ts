@@ -5,18 +5,17 @@ import { hourOf, LedgerCounts } from '../../core/ledger/ledger-counts.ts'
 import type { WithLogSession } from '../../core/log-session.ts'
 import type { Clock, LogRecord, Position, TopicReader } from '../../core/ports.ts'
 import { parseCommit } from '../../core/progress/commit-metadata.ts'
-import type { DurationMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
+import { isTopicMissing } from './is-kafka-error.ts'
 import { type CommittedLedger, readLedgerRecords } from './read-ledger-records.ts'
+import type { RetryTiers } from './retry-tiers.ts'
 
-export interface LedgerSource {
+export interface LedgerSource extends RetryTiers {
   /** Reads every commit of a consumer group. */
   readonly commits: (groupId: string) => Promise<readonly Position[]>
   readonly sessions: WithLogSession
   readonly reader: TopicReader
   readonly topics: TopicNames
-  /** The waits of the existing retry topics. */
-  readonly tiers: readonly DurationMs[]
   readonly clock: Clock
 }
 
@@ -64,14 +63,15 @@ export async function readLedgerParts(
 
 /**
  * Counts the records that wait in retry topics: the records after the committed offset whose
- * deliveries are not done.
+ * deliveries are not done. A topic that is not in the current schedule may have been deleted.
  */
 async function readWaiting(
-  { reader, topics, tiers }: LedgerSource,
+  { reader, topics, tiers, earlierTiers }: LedgerSource,
   commits: readonly Position[],
   isEnough: () => boolean,
 ): Promise<LedgerCounts> {
   const waiting = new LedgerCounts()
+  const required = new Set(tiers.filter(tier => !earlierTiers.includes(tier)).map(topics.retry))
   const all = new Set([...tiers.map(topics.retry), ...commits.map(({ topic }) => topic)])
   const readTopic = async (topic: string): Promise<void> => {
     const from: number[] = []
@@ -85,7 +85,9 @@ async function readWaiting(
       const { destination = noDestination, origin = record, reason = '' } = parseDeliveryState(record.headers) ?? {}
       waiting.add(destination, hourOf(origin.timestamp), reason === '' ? 'replayed' : 'moved')
     }
-    await reader.readToEnd(topic, onRecord, { from, isEnough })
+    await reader.readToEnd(topic, onRecord, { from, isEnough }).catch((error: unknown) => {
+      if (required.has(topic) || !isTopicMissing(error)) throw error
+    })
   }
   await Promise.all([...all].map(readTopic))
   return waiting

@@ -4,6 +4,7 @@ import type { LedgerTail } from '../../core/ledger/partition-ledger.ts'
 import type { LogSession, OffsetRange, WithLogSession } from '../../core/log-session.ts'
 import { partitionKey } from '../../core/partition-key.ts'
 import type { LogRecord, TopicPartition } from '../../core/ports.ts'
+import { isTopicMissing } from './is-kafka-error.ts'
 
 /** A partition, and the ledger in the metadata of its last offset commit. */
 export interface CommittedLedger extends TopicPartition {
@@ -52,7 +53,7 @@ export async function readLedgerRecords(ledgers: readonly CommittedLedger[], rea
   } catch (error) {
     // If the ledger topic does not exist, use only the counts in the commits. These are most of the
     // counts.
-    if ((error as { readonly code?: unknown }).code !== 'TOPIC_MISSING') throw error
+    if (!isTopicMissing(error)) throw error
     return { counts: committed, isComplete: false }
   }
 }

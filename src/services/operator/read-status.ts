@@ -7,21 +7,20 @@ import { type DestinationState, destinationStates, disablingViewOf, stateOf } fr
 import { ReadBudget, type ReadLimits } from '../../core/operator/read-budget.ts'
 import type { DestinationStatus, GroupLag, InstallationStatus } from '../../core/operator/status.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
-import { type DurationMs, durationMs, formatDuration } from '../../core/time.ts'
+import { durationMs, formatDuration } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { within } from '../../core/within.ts'
 import type { StatusView } from '../live-status/status-view.ts'
 import { liveDestination, liveInstallation } from './live-status-fields.ts'
 import type { ReadLog } from './read-log.ts'
 import { createReadQueue } from './read-queue.ts'
+import { existingTiers, type RetryTiers } from './retry-tiers.ts'
 import { readWaitingDeliveries } from './waiting-deliveries.ts'
 
-export interface ReadStatusDeps {
+export interface ReadStatusDeps extends RetryTiers {
   readonly objects: Pick<ConfigObjects, 'list' | 'get'>
   readonly sessions: WithLogSession
   readonly topics: TopicNames
-  /** The waits of the existing retry topics, shortest first. */
-  readonly tiers: readonly DurationMs[]
   readonly log: Pick<ReadLog, 'lastFailures'>
   /** The version of this process. */
   readonly version: string
@@ -57,32 +56,38 @@ interface ReadStatus {
  * `maxStatusTime`: a request that has waited too long gets only what is known without Kafka.
  */
 export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
-  const { objects, topics, tiers, live, clock } = deps
+  const { objects, topics, live, clock } = deps
   const inTurn = createReadQueue(clock, maxStatusTime)
 
   async function status(until: number): Promise<InstallationStatus> {
     const { dispatcherGroup, retriesGroup, audiencesGroup } = topics
-    const asked = [
-      { group: dispatcherGroup, topic: topics.events },
-      ...tiers.map(tier => ({ group: retriesGroup, topic: topics.retry(tier) })),
-      { group: audiencesGroup, topic: topics.audienceInput },
-    ]
     const lags: Lag[] = []
-    await readInSession(deps, until, session => readLags(session, asked, lags))
+    const isRead = await readInSession(deps, until, async session => {
+      const tiers = await existingTiers(session, deps)
+      const asked = [
+        { group: dispatcherGroup, topic: topics.events },
+        ...tiers.map(tier => ({ group: retriesGroup, topic: topics.retry(tier) })),
+        { group: audiencesGroup, topic: topics.audienceInput },
+      ]
+      // A failed session is repeated. Its lags could be those of other topics.
+      lags.length = 0
+      await readLags(session, asked, lags)
+      return true
+    })
     // `lags` has no value for a topic whose offsets Kafka did not report. These topics are left
     // out.
     const known = lags.filter(lag => lag !== undefined)
     const groups = [...Map.groupBy(known, ({ group }) => group)].map(
       ([group, of]): GroupLag => ({ group, topics: of.map(({ topic, lag }) => ({ topic, lag })) }),
     )
-    const waiting = tiers.flatMap(tier => {
-      const found = known.find(({ topic }) => topic === topics.retry(tier))
-      return found === undefined ? [] : [{ tier: formatDuration(tier), records: found.lag }]
+    const waiting = known.flatMap(({ topic, lag }) => {
+      const tier = topics.tierOf(topic)
+      return tier === undefined ? [] : [{ tier: formatDuration(tier), records: lag }]
     })
     return {
       at: toIsoTimestamp(clock.now()),
       version: deps.version,
-      ...((known.length < asked.length || !live.isCurrent()) && { partial: true }),
+      ...((isRead === undefined || !live.isCurrent()) && { partial: true }),
       groups,
       waiting,
       ...configurationOf(objects),

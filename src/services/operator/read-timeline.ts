@@ -10,16 +10,15 @@ import type { FoundCopy, FoundDeadLetter, FoundEvent } from '../../core/operator
 import type { Clock, EventCodec } from '../../core/ports.ts'
 import { parseCommit } from '../../core/progress/commit-metadata.ts'
 import type { RecordedAttempts } from '../../core/settings/recorded-attempts.ts'
-import { type DurationMs, type EpochMs, epochMs } from '../../core/time.ts'
+import { type EpochMs, epochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { DeadLetterReads } from './dead-letter-reads.ts'
 import { findEvents, type Place } from './find-events.ts'
 import { readNewestFirst } from './read-newest-first.ts'
+import { existingTiers, type RetryTiers } from './retry-tiers.ts'
 
-export interface TimelineDeps {
+export interface TimelineDeps extends RetryTiers {
   readonly topics: TopicNames
-  /** The waits of the existing retry topics. */
-  readonly tiers: readonly DurationMs[]
   readonly codec: EventCodec
   readonly clock: Pick<Clock, 'after'>
   readonly routing: () => Routing
@@ -44,13 +43,14 @@ export async function readTimeline(
   { id, since, until }: MessageQuery,
   budget: ReadBudget,
 ): Promise<MessageTimeline> {
-  const { topics, tiers, recorded } = deps
+  const { topics, recorded } = deps
+  const tiers = await existingTiers(session, deps)
   const tierCommits = await Promise.all(tiers.map(tier => session.commits(topics.retriesGroup, topics.retry(tier))))
   const eventCommits = await session.commits(topics.dispatcherGroup, topics.events)
 
   const attempts = await readAttempts(session, deps, { id, since }, budget.share(0.4))
   const inDeadLetters = await deps.deadLetters.search(session, { messageId: id, since }, maxFound, budget.share(0.4))
-  const copies = await readCopies(session, deps, { id, since, tierCommits }, budget.share(0.5))
+  const copies = await readCopies(session, { topics, tiers }, { id, since, tierCommits }, budget.share(0.5))
   const origins = [
     ...attempts.found.flatMap(({ origin }) => origin ?? []),
     ...copies.found.map(({ state }) => state.origin),
@@ -161,7 +161,7 @@ async function readAttempts(
 /** Reads those retry records of a message that are not committed: their deliveries still wait. */
 async function readCopies(
   session: LogSession,
-  { topics, tiers }: TimelineDeps,
+  { topics, tiers }: Pick<TimelineDeps, 'topics' | 'tiers'>,
   { id, since, tierCommits }: MessageQuery & { readonly tierCommits: readonly (readonly Commit[])[] },
   budget: ReadBudget,
 ): Promise<{ readonly found: readonly FoundCopy[]; readonly isComplete: boolean }> {

@@ -4,8 +4,10 @@ import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import type { ReadBudget } from '../../core/operator/read-budget.ts'
 import type { DestinationWaiting } from '../../core/operator/status.ts'
 import type { LogRecord } from '../../core/ports.ts'
-import { type DurationMs, epochMs, formatDuration } from '../../core/time.ts'
+import { parseCommit } from '../../core/progress/commit-metadata.ts'
+import { epochMs, formatDuration } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
+import { existingTiers, type RetryTiers } from './retry-tiers.ts'
 
 /**
  * Number of offsets in one read. It is small, because the budget of the request is checked only
@@ -13,10 +15,8 @@ import type { TopicNames } from '../../core/topics.ts'
  */
 const chunkOffsets = 2_000
 
-interface Deps {
+interface Deps extends RetryTiers {
   readonly topics: Pick<TopicNames, 'retriesGroup' | 'retry'>
-  /** The waits of the existing retry topics, shortest first. */
-  readonly tiers: readonly DurationMs[]
 }
 
 export interface WaitingDeliveries {
@@ -26,15 +26,18 @@ export interface WaitingDeliveries {
 }
 
 /**
- * Counts the deliveries of a destination that wait in retry topics. They are between the committed
- * offsets and the ends of the partitions. The topics are read concurrently, within one budget.
+ * Counts the deliveries of a destination that wait in retry topics: those between the committed
+ * offsets and the ends of the partitions that are not done. The topics are read concurrently,
+ * within one budget.
  */
 export async function readWaitingDeliveries(
   session: LogSession,
-  { topics, tiers }: Deps,
+  deps: Deps,
   destination: string,
   budget: ReadBudget,
 ): Promise<WaitingDeliveries> {
+  const { topics } = deps
+  const tiers = await existingTiers(session, deps)
   const reads = tiers.map(async tier => {
     const found = { records: 0, oldest: Number.POSITIVE_INFINITY }
     const onRecord = ({ headers, timestamp }: LogRecord): void => {
@@ -60,8 +63,9 @@ export async function readWaitingDeliveries(
 }
 
 /**
- * Reads the records after the committed offsets, oldest first. Returns false when the budget was
- * spent before all records were read.
+ * Reads the records after the committed offsets, oldest first, and skips those that are done
+ * according to the metadata of the commit. Returns false when the budget was spent before all
+ * records were read.
  */
 async function readUncommitted(
   session: LogSession,
@@ -75,13 +79,15 @@ async function readUncommitted(
   const commits = await session.commits(groupId, topic)
   const ranges = await session.ranges(topic)
   for (const [partition, { beginning, end }] of ranges.entries()) {
-    const first = Math.max(beginning, commits[partition]?.offset ?? 0)
+    const committed = Math.max(0, commits[partition]?.offset ?? 0)
+    const { done } = parseCommit(committed, commits[partition]?.metadata ?? '')
+    const first = Math.max(beginning, committed)
     for (let from = first; from < end; from += chunkOffsets) {
       if (budget.isSpent) return false
       let records = 0
       await session.read({ topic, partition }, from, Math.min(end, from + chunkOffsets), record => {
         records++
-        onRecord(record)
+        if (!done.has(record.offset)) onRecord(record)
       })
       budget.count(records)
     }

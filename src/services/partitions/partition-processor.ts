@@ -62,8 +62,13 @@ export class PartitionProcessor implements TopicPartition {
   admitted = 0
   /** When the partition's last batch was fetched, in monotonic milliseconds. */
   fetchedAt = Number.NEGATIVE_INFINITY
-  /** The end offset of the partition at the last fetch. */
+  /** The end offset of the partition, as far as it is known: from a batch or from `endChecked`. */
   highWatermark: number
+  /**
+   * When the partition's last batch was fetched or its end offset was last checked, in monotonic
+   * milliseconds.
+   */
+  endCheckedAt = Number.NEGATIVE_INFINITY
   readonly #deps: Deps
   readonly #pauses = new Set<PauseReason>()
   readonly #lastRouted = new LastOffsetOfOthers()
@@ -93,6 +98,23 @@ export class PartitionProcessor implements TopicPartition {
    */
   get mayWrite(): boolean {
     return !this.revoked && this.#deps.consumer.holdsLease()
+  }
+
+  /** Notes a batch that was fetched at the time `now` (monotonic). */
+  fetched(batch: RecordBatch, now: number): void {
+    this.highWatermark = batch.highWatermark
+    this.endCheckedAt = now
+    this.fetchedAt = now
+    this.unread.add(batch)
+  }
+
+  /**
+   * Notes that the end offset was read at the time `now` (monotonic); `undefined` when the read
+   * failed. A batch that was fetched during the read may have a higher end offset.
+   */
+  endChecked(end: number | undefined, now: number): void {
+    this.highWatermark = Math.max(this.highWatermark, end ?? 0)
+    this.endCheckedAt = Math.max(this.endCheckedAt, now)
   }
 
   /** Notes that an attempt or an append is in progress, until `ended` is called. */

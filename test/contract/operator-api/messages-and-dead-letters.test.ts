@@ -31,7 +31,15 @@ let server: Awaited<ReturnType<typeof startOperator>>
 
 beforeAll(async () => {
   const log = createReadLog({
-    ...{ topics, codec, clock: systemClock, logger: silent, recorded: 'failures', tiers: [durationMs(10_000)] },
+    ...{
+      topics,
+      codec,
+      clock: systemClock,
+      logger: silent,
+      recorded: 'failures',
+      tiers: [durationMs(10_000)],
+      earlierTiers: [],
+    },
     sessions: use => use(session),
     routing: () =>
       createRouting({ sources: [{ id: 'web', writeKeys: [] }], destinations: [destinationOf({ id: 'crm' })] }),

@@ -172,6 +172,7 @@ export class AudiencesHarness {
         readPartition: (...asked) => this.reader.readPartition(...asked),
         endOf: partition => this.reader.endOf(partition),
       },
+      readEndOffsets: topic => this.log.endOffsets(topic),
       producer: this.#producer(isAlive),
       codecs: { events: this.events as unknown as EventCodec, inputs: this.inputs, memberships: this.memberships },
       clock: this.clock,

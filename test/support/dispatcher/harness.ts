@@ -153,6 +153,7 @@ export class DispatcherHarness {
       return createDispatcherService({
         live: this.live,
         retries: this.retries,
+        readEndOffsets: topic => this.log.endOffsets(topic),
         countPartitions: async () => this.partitions ?? this.log.partitionNumbers.length,
         producer: this.#producer(),
         codec: this.codec,
@@ -270,6 +271,12 @@ export class DispatcherHarness {
 
   count(key: string): number {
     return this.counts.get(key) ?? 0
+  }
+
+  /** The value of a gauge that the service sets only before a scrape. */
+  gauge(key: string): number | undefined {
+    this.service.refreshGauges()
+    return this.counts.get(key)
   }
 
   #producer(): LogProducer {

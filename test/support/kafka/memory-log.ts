@@ -92,6 +92,11 @@ export class MemoryLog {
     }
   }
 
+  /** The end offsets of a topic's partitions. */
+  async endOffsets(topic: string): Promise<readonly number[]> {
+    return this.#logs(topic).map(({ length }) => length)
+  }
+
   producer(): LogProducer {
     return {
       append: (topic, record, onAck) => {

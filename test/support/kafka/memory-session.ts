@@ -1,3 +1,4 @@
+import { topicMissing } from '../../../src/adapters/kafka/kafkajs/errors.ts'
 import type { Commit, LogSession } from '../../../src/core/log-session.ts'
 import type { LogRecord, OutgoingRecord } from '../../../src/core/ports.ts'
 import { type EpochMs, epochMs } from '../../../src/core/time.ts'
@@ -12,6 +13,8 @@ export class MemorySession implements LogSession {
   readonly #partitions: number
   /** Offset of the first record that retention has not deleted, by topic and partition (`t/0`). */
   readonly removed = new Map<string, number>()
+  /** The topics that do not exist. */
+  readonly missing = new Set<string>()
   count = 0
 
   constructor(partitions = 1) {
@@ -59,6 +62,7 @@ export class MemorySession implements LogSession {
   }
 
   #of(topic: string): LogRecord[][] {
+    if (this.missing.has(topic)) throw topicMissing(topic)
     const logs = this.#topics.get(topic) ?? Array.from({ length: this.#partitions }, () => [])
     this.#topics.set(topic, logs)
     return logs

@@ -53,7 +53,7 @@ export async function objectsApi(options: Options = {}): Promise<ObjectsApi> {
       sessions: use => use(new MemorySession()),
       live: options.live ?? noStatusView,
       log: { lastFailures: async () => options.failures ?? { lastFailures: [], isPartial: false } },
-      ...{ topics: topicNames('hookline'), tiers: [durationMs(10_000), durationMs(30_000)] },
+      ...{ topics: topicNames('hookline'), tiers: [durationMs(10_000), durationMs(30_000)], earlierTiers: [] },
     }),
   }
 }

@@ -60,6 +60,8 @@ describe('an attempt', () => {
     ['a dead letter', 'failures', fresh, deadLettered, true],
     ['a drop after a failure', 'failures', carriedAfter({ attempt: 2 }), dropped, true],
     ['not a drop before the first attempt', 'all', fresh, dropped, false],
+    ['a drop by a deletion', 'failures', fresh, { kind: 'dropped', reason: 'user_deleted' }, true],
+    ['a drop of a suppressed user', 'failures', fresh, { kind: 'dropped', reason: 'suppressed' }, true],
     ['not a deferral', 'all', carriedAfter({ attempt: 2 }), deferred, false],
     ['nothing when it is off', 'off', fresh, deadLettered, false],
   ])('that was not made has a record of the result: %s', (_, mode, carried, decision, expected) => {

@@ -18,7 +18,7 @@ const failed = (more: Partial<RecordedAttempt> = {}): RecordedAttempt =>
 const unread = { attempts: true, copies: false, deadLetters: true }
 
 const stateOf = (given: Given) => {
-  const [destination] = messageTimeline({ ...noPieces, ...given }).destinations
+  const destination = messageTimeline({ ...noPieces, ...given }).destinations.find(({ id }) => id !== '-')
   const { attempts: _, id, ...state } = destination ?? { attempts: [], id: undefined }
   return [id, state]
 }
@@ -40,6 +40,30 @@ describe('the state of a message at a destination', () => {
       'filtered by the configuration',
       { events: [foundEvent({ destinations: [], drops: new Map([['crm', 'filtered']]) })] },
       { state: 'dropped', reason: 'filtered', inferred: true },
+    ],
+    [
+      'dead-lettered before its destinations were known, and the source was added later',
+      {
+        events: [foundEvent()],
+        deadLetters: [foundDeadLetter({ destination: undefined, reason: 'unknown_source' })],
+      },
+      { state: 'dead_lettered', reason: 'unknown_source', deadLetterKey: 'key-0' },
+    ],
+    [
+      'waits until its destinations are known, and the source was added',
+      { events: [foundEvent()], copies: [foundCopy({ destination: '-', reason: 'unconfigured' })] },
+      {
+        ...{ state: 'waiting', reason: 'unconfigured' },
+        waiting: { tier: '10s', dueAt: '2026-03-01T00:00:10.000Z' },
+      },
+    ],
+    [
+      'sent again with the same id after an event that was dead-lettered: delivered, inferred',
+      {
+        events: [foundEvent({ at: start + 5_000, offset: 9 }), foundEvent()],
+        deadLetters: [foundDeadLetter({ destination: undefined, reason: 'unknown_source' })],
+      },
+      { state: 'delivered', inferred: true },
     ],
     [
       'offsets unknown',
@@ -211,7 +235,7 @@ describe('a timeline', () => {
       ['a', 'unknown'],
       ['b', 'waiting'],
       ['c', 'dead_lettered'],
-      ['d', 'delivered'],
+      ['d', 'dead_lettered'],
     ])
     expect(records.map(({ kind }) => kind).sort()).toEqual(['dead_letter', 'dead_letter', 'event', 'waiting'])
   })

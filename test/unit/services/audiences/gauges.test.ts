@@ -44,3 +44,13 @@ describe("the group's metrics", () => {
     })
   })
 })
+
+it('the lag includes the inputs of a partition whose memberships cannot be loaded', async () => {
+  const harness = new AudiencesHarness()
+  harness.reader = { ...harness.reader, readPartition: () => Promise.reject(new Error('no broker')) }
+  await harness.service.start()
+  harness.write(observed('ann', 1), observed('bob', 1))
+  await harness.advance(5_000)
+  harness.service.refreshGauges()
+  expect(harness.count('audienceInputLag{0}')).toBe(2)
+})

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { durationMs } from '../../../../src/core/time.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness } from '../../../support/dispatcher/harness.ts'
 
@@ -40,6 +41,18 @@ describe('gauges of the lag', () => {
   })
 })
 
+it('the lag of a partition grows while no record of it is due', async () => {
+  const harness = await DispatcherHarness.started()
+  const topic = harness.topics.retry(durationMs(60 * minute))
+  const write = (): void => harness.log.write(topic, Buffer.from('not due for an hour'))
+  write()
+  await harness.advance(1)
+  write()
+  expect(shown(harness, 'consumerLag')[`${topic},0`]).toBe(1)
+  await harness.advance(minute)
+  expect(shown(harness, 'consumerLag')[`${topic},0`]).toBe(2)
+})
+
 describe('progress of a partition', () => {
   it('is the current time while it advances or has nothing to do, and stays when it does not advance', async () => {
     const harness = await DispatcherHarness.started({ answer: () => 'never' })
@@ -73,6 +86,17 @@ describe('a revoked partition', () => {
     expect(shown(harness, 'consumerLag')[`${harness.topics.events},0`]).toBeUndefined()
     expect(shown(harness, 'recordsFinished')).toMatchObject({ 'dispatcher,handed_back': 1, 'dispatcher,done': 0 })
     expect(shown(harness, 'assignedPartitions')['dispatcher']).toBe(0)
+  })
+})
+
+describe('an open circuit breaker', () => {
+  it('has no series after its destination was removed', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(503) })
+    for (let index = 0; index < 10; index++) harness.write({ message: trackMessage(`m-${index}`) })
+    await harness.advance(30_000)
+    expect(harness.gauge('breakersOpen{crm}')).toBe(1)
+    harness.destinations = []
+    expect(harness.gauge('breakersOpen{crm}')).toBeUndefined()
   })
 })
 

@@ -59,7 +59,7 @@ describe('the circuit breaker of a destination', () => {
     await harness.advance(1)
     expect(harness.calls).toHaveLength(10)
     expect(harness.count('deferrals{breaker_open}')).toBe(5)
-    expect(harness.count('breakersOpen{crm}')).toBe(1)
+    expect(harness.gauge('breakersOpen{crm}')).toBe(1)
     const copies = harness.log
       .records(harness.topics.retry(10_000 as never))
       .filter(({ headers }) => headers['reason'] === 'breaker_open')
@@ -85,7 +85,7 @@ describe('the circuit breaker of a destination', () => {
     isDead = false
     await harness.advance(hour)
     expect(harness.count('deliveries{crm,delivered}')).toBe(10)
-    expect(harness.count('breakersOpen{crm}')).toBe(0)
+    expect(harness.gauge('breakersOpen{crm}')).toBe(0)
   })
 
   it('retries deliveries that come due during the probe soon after its end, at the same tier', async () => {

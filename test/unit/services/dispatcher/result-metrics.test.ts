@@ -1,7 +1,20 @@
 import { expect, it } from '@jest/globals'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
+import { canarySource } from '../../../../src/core/message/own-event.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
-import { answered, DispatcherHarness, destination } from '../../../support/dispatcher/harness.ts'
+import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
+
+it('the times until a delivery do not include replays, which wait for an operator', async () => {
+  const answers = [answered(503), answered(503)]
+  const harness = await DispatcherHarness.started({ answer: () => answers.shift() ?? ok })
+  const canary = { sourceId: canarySource, destinationId: 'crm', message: trackMessage('m') }
+  harness.write(canary)
+  harness.write(canary, { 'replay-of': 'hookline.events/0/41/1795248000000' })
+  await harness.advance(11_000)
+  expect(harness.count('canaryReceived{}')).toBe(2)
+  expect(harness.count('canarySeconds{}')).toBe(1)
+  expect(harness.count('retriedDelivery{}')).toBe(1)
+})
 
 it('each dropped delivery has a line at level debug', async () => {
   const harness = await DispatcherHarness.started({ answer: () => answered(503) })

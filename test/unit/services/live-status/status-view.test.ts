@@ -1,4 +1,4 @@
-import { beforeEach, expect, it } from '@jest/globals'
+import { beforeEach, expect, it, jest } from '@jest/globals'
 import type { LogRecord, TopicFollower } from '../../../../src/core/ports.ts'
 import { createStatusView } from '../../../../src/services/live-status/status-view.ts'
 import { recordOf } from '../../../support/builders.ts'
@@ -59,13 +59,27 @@ it('ignores a process that does not write, until it writes again', async () => {
   expect(view.sums.openBreakers(clock.now())).toEqual(['crm'])
 })
 
-it('logs why it cannot read the topic, and the process goes on', async () => {
-  const view = viewOf({ start: async () => Promise.reject(new Error('not authorised')), stop: async () => {} })
+it('tries again until it can read the topic, and logs only the first failure', async () => {
+  let failures = 2
+  const start: TopicFollower['start'] = async handlers => {
+    if (failures-- > 0) throw new Error('no broker')
+    return follower.start(handlers)
+  }
+  const view = viewOf({ start, stop: () => follower.stop() })
   view.start()
-  await new Promise(resolve => setImmediate(resolve))
+  await clock.advance(19_999, () => new Promise(setImmediate))
   expect(view.isCurrent()).toBe(false)
-  expect(logger.lines).toMatchObject([
-    { level: 'error', fields: { topic: 'hookline.status', error: 'not authorised' } },
-  ])
+  await clock.advance(1)
+  expect(view.isCurrent()).toBe(true)
+  expect(logger.lines).toMatchObject([{ level: 'error', fields: { topic: 'hookline.status', error: 'no broker' } }])
+})
+
+it('does not try again after it was stopped', async () => {
+  const start = jest.fn(async () => Promise.reject(new Error('no broker')))
+  const view = viewOf({ start, stop: async () => {} })
+  view.start()
   await view.stop()
+  await clock.advance(60_000, () => new Promise(setImmediate))
+  expect(start).toHaveBeenCalledTimes(1)
+  expect(logger.lines).toEqual([])
 })

@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
+import { topicMissing } from '../../../../src/adapters/kafka/kafkajs/errors.ts'
 import type { LedgerFilter } from '../../../../src/core/ledger/balance.ts'
 import { LedgerCounts } from '../../../../src/core/ledger/ledger-counts.ts'
 import { ledgerHeaders } from '../../../../src/core/ledger/ledger-record.ts'
 import { RecordChain } from '../../../../src/core/ledger/record-chain.ts'
 import type { LogSession, WithLogSession } from '../../../../src/core/log-session.ts'
-import type { Position } from '../../../../src/core/ports.ts'
+import type { Position, TopicReader } from '../../../../src/core/ports.ts'
 import { encodeState, metadataOf } from '../../../../src/core/progress/commit-metadata.ts'
-import { durationMs } from '../../../../src/core/time.ts'
+import { type DurationMs, durationMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import { createReadLedger } from '../../../../src/services/operator/read-ledger.ts'
 import { MemorySession } from '../../../support/kafka/memory-session.ts'
@@ -15,16 +16,27 @@ import { ManualClock } from '../../../support/manual-clock.ts'
 const topics = topicNames('hookline')
 const filter: LedgerFilter = { since: 0, until: 1 }
 
+const current = durationMs(10_000)
+const earlier = durationMs(20_000)
+const tiers = { tiers: [current, earlier], earlierTiers: [earlier] }
+
 interface Given {
   readonly commits: (groupId: string) => Promise<readonly Position[]>
+  /** The wait of the retry topic that does not exist. */
+  readonly missing?: DurationMs
   readonly sessions?: WithLogSession
 }
 
-function ledgerWith({ commits, sessions = use => use(new MemorySession()) }: Given) {
+function ledgerWith({ commits, sessions = use => use(new MemorySession()), missing }: Given) {
   const clock = new ManualClock()
-  const reader = { readToEnd: async () => 0 }
+  const reader: TopicReader = {
+    async readToEnd(topic) {
+      if (missing !== undefined && topic === topics.retry(missing)) throw topicMissing(topic)
+      return 0
+    },
+  }
   const limits = { records: 100, time: durationMs(1_200), answerWithin: durationMs(1_800) }
-  const read = createReadLedger({ commits, reader, sessions, topics, tiers: [], clock }, limits)
+  const read = createReadLedger({ commits, reader, sessions, topics, ...tiers, clock }, limits)
   return { clock, read: (given: Partial<LedgerFilter> = {}) => read({ ...filter, ...given }) }
 }
 
@@ -93,6 +105,11 @@ describe('a request', () => {
     const failure = Object.assign(new Error('no broker'), { code: 'NOT_AUTHORIZED', retriable: false })
     const { read } = ledgerWith({ commits: () => Promise.reject(failure) })
     expect(await read()).toMatchObject({ partial: true, rows: [] })
+  })
+
+  it('gets a complete answer when a retry topic of an earlier schedule was deleted', async () => {
+    expect(await ledgerWith({ commits: async () => [], missing: earlier }).read()).not.toHaveProperty('partial')
+    expect(await ledgerWith({ commits: async () => [], missing: current }).read()).toMatchObject({ partial: true })
   })
 
   it('fails with the error of a bug', async () => {

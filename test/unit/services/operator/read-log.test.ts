@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import type { LogSession } from '../../../../src/core/log-session.ts'
-import { epochMs } from '../../../../src/core/time.ts'
+import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import { createReadLog } from '../../../../src/services/operator/read-log.ts'
 import { JsonEventCodec } from '../../../support/kafka/json-codec.ts'
@@ -21,6 +21,7 @@ it('does not read for a request whose turn comes after its response: later ones 
       logger: silent,
       recorded: 'failures',
       tiers: [],
+      earlierTiers: [],
       codec: new JsonEventCodec(),
     },
     routing: () => createRouting({ sources: [], destinations: [] }),
@@ -43,6 +44,22 @@ it('does not read for a request whose turn comes after its response: later ones 
   expect(opened).toBe(5)
 })
 
+it('finds a message when a retry topic of an earlier schedule was deleted', async () => {
+  const topics = topicNames('hookline')
+  const clock = new ManualClock()
+  const session = new MemorySession()
+  const earlier = durationMs(20_000)
+  session.missing.add(topics.retry(earlier))
+  const log = createReadLog({
+    ...{ topics, clock, logger: silent, recorded: 'failures', tiers: [earlier], earlierTiers: [earlier] },
+    codec: new JsonEventCodec(),
+    routing: () => createRouting({ sources: [], destinations: [] }),
+    sessions: use => use(session),
+  })
+  const found = await log.message({ id: 'm1', since: clock.now(), until: undefined })
+  expect(found).toMatchObject({ kind: 'answered', body: { id: 'm1' } })
+})
+
 describe('when the schema registry does not respond', () => {
   const topics = topicNames('hookline')
   const timestamp = Date.parse('2026-03-01T00:00:00.000Z')
@@ -53,7 +70,7 @@ describe('when the schema registry does not respond', () => {
     const codec = new JsonEventCodec()
     codec.learn = () => new Promise<never>(() => {})
     const log = createReadLog({
-      ...{ topics, clock, logger: silent, recorded: 'failures', tiers: [], codec },
+      ...{ topics, clock, logger: silent, recorded: 'failures', tiers: [], earlierTiers: [], codec },
       routing: () => createRouting({ sources: [], destinations: [] }),
       sessions: use => use(session),
     })

@@ -30,7 +30,14 @@ async function answersAfter(sessionMs: number) {
     return use(log)
   }
   const { destinationStatus, status } = createReadStatus({
-    ...{ objects, sessions, topics: topicNames('hookline'), tiers: [duration('10s')], version: '1.2.3' },
+    ...{
+      objects,
+      sessions,
+      topics: topicNames('hookline'),
+      tiers: [duration('10s')],
+      earlierTiers: [],
+      version: '1.2.3',
+    },
     log: { lastFailures: async () => ({ lastFailures: [], isPartial: false }) },
     ...{ live: noStatusView, clock, logger: silent },
   })

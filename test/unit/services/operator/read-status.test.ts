@@ -45,7 +45,7 @@ const statusWith = ({
   lastFailures = async () => ({ lastFailures: [], isPartial: false }),
 }: Given = {}) =>
   createReadStatus({
-    ...{ objects: memory.objects, sessions, topics, tiers, version: '1.2.3' },
+    ...{ objects: memory.objects, sessions, topics, tiers, earlierTiers: [tiers[1]!], version: '1.2.3' },
     log: { lastFailures },
     ...{ live, clock, logger: silent },
   })
@@ -124,6 +124,14 @@ describe('the status of the installation', () => {
       partial: true,
       groups: [{ group: topics.dispatcherGroup }, { group: topics.retriesGroup }],
     })
+  })
+
+  it('leaves out a deleted retry topic of an earlier schedule', async () => {
+    log.missing.add(topics.retry(tiers[1]!))
+    const status = await statusWith().status()
+    expect(status).toMatchObject({ waiting: [{ tier: '10s', records: 0 }] })
+    expect(status).not.toHaveProperty('partial')
+    expect(await statusWith().destinationStatus('filed')).not.toHaveProperty('partial')
   })
 
   it('lists 100 problems and open circuit breakers, and counts all of them', async () => {

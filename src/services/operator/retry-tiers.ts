@@ -1,0 +1,32 @@
+import type { LogSession } from '../../core/log-session.ts'
+import type { DurationMs } from '../../core/time.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import { isTopicMissing } from './is-kafka-error.ts'
+
+/** The retry topics that existed when the operator service started. */
+export interface RetryTiers {
+  /** The waits of these topics, shortest first. */
+  readonly tiers: readonly DurationMs[]
+  /**
+   * Those of `tiers` that are not in the current schedule. When no delivery waits in their topics
+   * any longer, they may be deleted at any time.
+   */
+  readonly earlierTiers: readonly DurationMs[]
+}
+
+/** The tiers without those of earlier schedules whose topics were deleted. */
+export async function existingTiers(
+  session: LogSession,
+  { tiers, earlierTiers, topics }: RetryTiers & { readonly topics: Pick<TopicNames, 'retry'> },
+): Promise<readonly DurationMs[]> {
+  const deleted = new Set<DurationMs>()
+  for (const tier of earlierTiers) {
+    try {
+      await session.ranges(topics.retry(tier))
+    } catch (error) {
+      if (!isTopicMissing(error)) throw error
+      deleted.add(tier)
+    }
+  }
+  return tiers.filter(tier => !deleted.has(tier))
+}

@@ -1,0 +1,40 @@
+import type { Clock } from '../../core/ports.ts'
+import { durationMs } from '../../core/time.ts'
+import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
+import type { PartitionProcessor } from './partition-processor.ts'
+
+/** Reads the end offsets of all partitions of a topic, in partition order. */
+export type ReadEndOffsets = (topic: string) => Promise<readonly number[]>
+
+/** Time between two checks: the end offsets of newly assigned partitions are read in this time. */
+const checkEvery = durationMs(5_000)
+/** Time, in ms, until the end offset of a partition without new batches is read again. */
+const checkAgainAfterMs = 30_000
+
+interface Deps {
+  readonly clock: Clock
+  readonly processors: () => Iterable<PartitionProcessor>
+  readonly readEndOffsets: ReadEndOffsets
+}
+
+/**
+ * Reads the end offsets of assigned partitions that have fetched nothing for 30 s or since their
+ * assignment, one topic at a time. Without this check, the lag of a paused partition would not
+ * grow, and a partition of a retry topic is often paused for an hour. A failed read is repeated
+ * after 30 s.
+ */
+export function createEndOffsetCheck({ clock, processors, readEndOffsets }: Deps): PeriodicTask {
+  return createPeriodicTask({
+    clock,
+    firstAfter: checkEvery,
+    async turn() {
+      const now = clock.monotonic()
+      const old = [...processors()].filter(({ endCheckedAt }) => now - endCheckedAt >= checkAgainAfterMs)
+      for (const [topic, of] of Map.groupBy(old, processor => processor.topic)) {
+        const ends = await readEndOffsets(topic).catch(() => [])
+        for (const processor of of) processor.endChecked(ends[processor.partition], now)
+      }
+      return checkEvery
+    },
+  })
+}
