@@ -194,7 +194,7 @@ function contextOf(network: NetworkSettings, identity?: TlsIdentity): SecureCont
   return createSecureContext({
     minVersion: 'TLSv1.2',
     // Without DHE: the server chooses its prime, and a prime of 10,000 bits would block the event
-    // loop for up to 0.4 s in each handshake. Servers that offer DHE offer ECDHE too.
+    // loop for up to 0.4 s in each handshake. Nearly all servers with DHE also offer ECDHE.
     ciphers: `${tls.DEFAULT_CIPHERS}:!kDHE`,
     ...(ca !== undefined && { ca }),
     ...certificateOf(identity),
