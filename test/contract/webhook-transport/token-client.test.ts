@@ -220,7 +220,9 @@ describe('a token request through the egress proxy', () => {
     const proxy = await proxyServer({ intercept: () => () => askedOrEnded.resolve() })
     const network = through(loopbackOnly, proxy)
     const client = clientOf({ network: () => network, timeout: durationMs(timeoutMs) })
-    client.post(tokenRequest(oauth2Of({ tokenUrl: 'https://127.0.0.1/token' }), 'Hookline'), () => askedOrEnded.resolve())
+    client.post(tokenRequest(oauth2Of({ tokenUrl: 'https://127.0.0.1/token' }), 'Hookline'), () =>
+      askedOrEnded.resolve(),
+    )
     await askedOrEnded.promise
     if (timeoutMs > 1_000) client.close()
     await soon(proxy.idle())
