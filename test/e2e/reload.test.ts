@@ -2,10 +2,16 @@ import { createHmac } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { describe, expect, it } from '@jest/globals'
 import type { SinkRequest } from '../../src/adapters/http/sink-server.ts'
+import { createMetrics } from '../../src/adapters/metrics/metrics.ts'
+import { showConfiguration } from '../../src/app/compose/process-gauges.ts'
+import { loadSettings } from '../../src/app/load-settings.ts'
 import { Secret } from '../../src/core/secret.ts'
+import { everyService } from '../../src/core/settings/service-names.ts'
+import { epochMs } from '../../src/core/time.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { configFolder } from '../support/config/folder.ts'
 import { until } from '../support/kafka/admin.ts'
+import { createTestIo } from '../support/process/in-process-command.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { testSecret } from '../support/secret-scan/find-secret.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
@@ -14,6 +20,14 @@ const closing = closingAfterEach()
 const reloads = 'hookline_config_reloads_total'
 const isSignedWith = (secret: string, { body, headers }: SinkRequest): boolean =>
   headers['x-signature'] === createHmac('sha1', secret).update(body).digest('hex')
+
+/** The time series with the hash of the configuration in a process that starts with this file. */
+async function hashAtStart(config: string): Promise<string> {
+  const { metrics, ...exposition } = createMetrics()
+  const io = createTestIo({ env: process.env as Record<string, string> })
+  showConfiguration(metrics, await loadSettings({ config }, io, everyService), epochMs(0))
+  return /^hookline_config_info\{.*\}/m.exec(await exposition.text())?.[0] ?? ''
+}
 
 describe('a changed configuration', () => {
   it('applies a valid change under traffic, rejects an invalid one, and fails no delivery', async () => {
@@ -27,7 +41,9 @@ describe('a changed configuration', () => {
       sharedSecret,
       webhooks: [{ url: receiver.url }],
     })
-    const installation = closing(await startInstallation({ destinations: [crm(testSecret('old-secret'))] }))
+    // The environment overrides these addresses.
+    const kafka = { brokers: ['127.0.0.1:1'] }
+    const installation = closing(await startInstallation({ kafka, destinations: [crm(testSecret('old-secret'))] }))
     const service = await installation.run()
     let sent = 0
     const send = async (): Promise<void> => {
@@ -45,10 +61,12 @@ describe('a changed configuration', () => {
     expect(receiver.requests.every(request => request.signatureValid === true)).toBe(true)
 
     await installation.configure({
+      kafka,
       destinations: [crm(testSecret('new-secret')), { id: 'second', sources: ['web'], webhooks: [{ url: added.url }] }],
     })
     await reloaded('applied', 1)
     await added.untilDelivered(1)
+    expect([...(await service.metrics()).keys()]).toContain(await hashAtStart(installation.configFile))
 
     await writeFile(installation.configFile, '{ "kafka": ')
     await reloaded('refused', 1)

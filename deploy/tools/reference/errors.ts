@@ -51,7 +51,7 @@ const outcomeMeanings: Meanings<Outcome> = {
   ],
   tls_other: [
     'The TLS handshake failed for a reason other than an untrusted certificate.',
-    'Check protocol versions and ciphers. If the endpoint requires a client certificate, see [Authenticate with a client certificate](../how-to/authenticate-with-a-client-certificate.md).',
+    'Check protocol versions and ciphers: Hookline uses TLS 1.2 or newer, and no cipher suite with DHE (ECDHE is permitted). If the endpoint requires a client certificate, see [Authenticate with a client certificate](../how-to/authenticate-with-a-client-certificate.md).',
   ],
   bad_response: [
     'The response is not HTTP, its headers have more than 16 KiB, or its status is invalid.',

@@ -114,7 +114,7 @@ export async function loadConfigFile(
   const foreign = takenIds(configFiles, unusable, lastGood).map(configFiles.locate)
   for (const { file } of foreign) unusable.add(file)
   problems.push(...foreign)
-  const reduced = withoutFiles(configFiles, unusable, lastGood)
+  const reduced = withoutFiles(configFiles, draft.check.wellFormed, unusable, lastGood)
   const rest = settingsFrom(draftFrom(reduced.input, substituted), contents)
   if (rest.kind === 'refused')
     return refused([...problems, ...rest.problems.map(configFiles.locate)], configFiles.files, snapshot)

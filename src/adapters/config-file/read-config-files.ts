@@ -1,6 +1,8 @@
 import { dirname, isAbsolute, join } from 'node:path'
+import type { Objection } from '../../core/objection.ts'
 import { type Path, type SettingsProblem, valueAt } from '../../core/settings/problem.ts'
 import { boundaryProblems, directoriesOf, withBoundedFiles } from './destination-directories.ts'
+import { type CountToken, limitTokens, maxFiles, tooManyFiles } from './directory-limits.ts'
 import type { Environment } from './environment-substitution.ts'
 import { type ConfigDocument, type Place, readYaml } from './read-yaml.ts'
 import { type ConfigSnapshot, missingFileHint, missingNestedFileHint } from './snapshot.ts'
@@ -115,11 +117,14 @@ export async function readConfigFiles(
       if (isExcluded) unlisted.push({ directory, allowedSources: sources })
       continue
     }
+    const limitFile = limitTokens()
     // Hidden names are skipped: `..data` of a mounted ConfigMap, swap files of editors.
-    for (const name of listed.names.filter(candidate => /^[^.].*\.(yaml|yml|json)$/.test(candidate))) {
+    const names = listed.names.filter(candidate => /^[^.].*\.(yaml|yml|json)$/.test(candidate))
+    for (const [position, name] of names.entries()) {
       const file = join(directory, name)
       const prefix = ['destinations', own.length + files.length]
-      const document = await readDocument(snapshot, file, { within: directory })
+      const from = { within: directory, countToken: limitFile() }
+      const document = position < maxFiles ? await readDocument(snapshot, file, from) : unread(tooManyFiles)
       const value = withBoundedFiles(document.value, index)
       files.push({ file, prefix, document, value, directory: index, allowedSources: sources })
     }
@@ -141,18 +146,24 @@ export async function readConfigFiles(
 async function readDocument(
   snapshot: ConfigSnapshot,
   path: string,
-  from: { readonly env: Environment } | { readonly within: string },
+  from: { readonly env: Environment } | { readonly within: string; readonly countToken: CountToken },
 ): Promise<ConfigDocument> {
   const content = await ('env' in from ? snapshot.text(path) : snapshot.text(path, from.within))
-  if (content.kind === 'read') return readYaml(content.text, 'env' in from ? from.env : undefined)
-  const place = { line: 1, column: 1 }
+  if (content.kind === 'read')
+    return 'env' in from ? readYaml(content.text, from.env) : readYaml(content.text, undefined, from.countToken)
   const { message } = content
   // The hint for a missing file explains how names in the configuration are resolved. The name of
   // this file is not in the configuration, so the hint is replaced.
   const hint = [missingFileHint, missingNestedFileHint].includes(content.hint)
     ? 'create it, or correct its name'
     : content.hint
-  return { value: undefined, problems: [{ ...place, path: [], message, hint }], substituted: [], placeOf: () => place }
+  return unread({ message, hint })
+}
+
+/** The document of a file that was not read, with the reason. */
+function unread(objection: Objection): ConfigDocument {
+  const place = { line: 1, column: 1 }
+  return { value: undefined, problems: [{ ...place, path: [], ...objection }], substituted: [], placeOf: () => place }
 }
 
 function configFilesFrom(

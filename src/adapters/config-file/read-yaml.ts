@@ -12,6 +12,7 @@ import {
 } from 'yaml'
 import type { Objection } from '../../core/objection.ts'
 import { formatPath, type Path } from '../../core/settings/problem.ts'
+import type { CountToken } from './directory-limits.ts'
 import type { Environment } from './environment-substitution.ts'
 import { pathBefore, syntaxProblem } from './yaml-syntax-problem.ts'
 import { plainValue, type SubstitutedVariable } from './yaml-to-plain-value.ts'
@@ -62,11 +63,12 @@ const maxKeys = 1_000
 
 /**
  * Parses YAML 1.2, which includes JSON, replaces environment variables, and records the position of
- * each value. With `env` undefined, variables are not allowed.
+ * each value. With `env` undefined, variables are not allowed. Parsing stops when `countToken`
+ * returns an objection.
  */
-export function readYaml(text: string, env: Environment | undefined): ConfigDocument {
+export function readYaml(text: string, env: Environment | undefined, countToken?: CountToken): ConfigDocument {
   // A second document is reported as an error. Parsing further documents would only take time.
-  const { documents, excess } = parse(text, 2)
+  const { documents, excess } = parse(text, 2, countToken)
   const lines = linesOf(text)
   const [document, second] = documents
   const error = errorIn(document, excess, text, lines)
@@ -191,7 +193,7 @@ function linesOf(text: string): LineCounter {
 interface Parsed {
   readonly documents: readonly Document.Parsed[]
   /**
-   * The first place at which the text exceeds a limit of nesting or keys; `undefined` when it
+   * The first place at which the text exceeds a limit of nesting, keys or tokens; `undefined` when it
    * exceeds none. Parsing stops at this place, so `documents` does not have the rest of the text.
    */
   readonly excess: { readonly offset: number; readonly objection: Objection } | undefined
@@ -214,7 +216,7 @@ function excessOf({ stack }: Parser): Objection | undefined {
 }
 
 /** Parses at most `limit` documents. */
-function parse(text: string, limit: number): Parsed {
+function parse(text: string, limit: number, countToken?: CountToken): Parsed {
   const parser = new Parser()
   const composer = new Composer({ uniqueKeys: false, resolveKnownTags: false, logLevel: 'silent' })
   const documents: Document.Parsed[] = []
@@ -224,7 +226,7 @@ function parse(text: string, limit: number): Parsed {
   let excess: Parsed['excess']
   for (const lexeme of new Lexer().lex(text)) {
     take(parser.next(lexeme))
-    const objection = excessOf(parser)
+    const objection = excessOf(parser) ?? countToken?.()
     if (objection !== undefined) excess = { offset: parser.offset, objection }
     if (excess !== undefined || documents.length >= limit) break
   }

@@ -3,6 +3,7 @@ import { placeholderOfEntry } from '../../core/delivery/placeholder-of-entry.ts'
 import { placeholderDestination } from '../../core/delivery/route.ts'
 import { type SettingsProblem, valueAt } from '../../core/settings/problem.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
+import type { Draft } from '../../core/settings/validate.ts'
 import { id as idField } from '../../core/settings/value-types.ts'
 import { foreignIdMessage } from './destination-directories.ts'
 import type { ConfigFiles, DestinationFile } from './read-config-files.ts'
@@ -30,10 +31,12 @@ export interface Reduced {
  * An audience, the canary or the notices may name an id that still has no destination. Validation
  * would refuse this id, so a held destination with the id is added. With a config topic, no held
  * destination is added for the id: the destination may be in that topic, and a held destination
- * would replace it.
+ * would replace it. These ids are read from `wellFormed`, because a list that comes from the
+ * environment is still one text in the input of `configFiles`.
  */
 export function withoutFiles(
   configFiles: ConfigFiles,
+  wellFormed: Draft['check']['wellFormed'],
   unusable: ReadonlySet<string>,
   lastGood: ReadonlyMap<string, Destination>,
 ): Reduced {
@@ -61,7 +64,7 @@ export function withoutFiles(
   }
   for (const part of bad) if (!lastGood.has(part.file)) add(held(part, input))
   const hasConfigTopic = valueAt(input, ['operator', 'encryptionKeyFile']) !== undefined
-  const missing = new Set(hasConfigTopic ? [] : referredTo(input).filter(id => !taken.has(id)))
+  const missing = new Set(hasConfigTopic ? [] : referredTo(wellFormed).filter(id => !taken.has(id)))
   for (const id of missing) add(placeholderDestination(id))
   const stubs = [...standIns.keys()].map(id => stubOf(id, input))
   const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
@@ -134,13 +137,9 @@ function stubOf(id: string, input: unknown): object {
   return { id, sources: [source], webhooks: [{ url: `https://held.invalid:${port}` }] }
 }
 
-function referredTo(input: unknown): readonly string[] {
-  const names = [
-    ...listAt(input, ['audiences', 'list']).flatMap(audience => listAt(audience, ['destinations'])),
-    valueAt(input, ['canary', 'destination']),
-    valueAt(input, ['notices', 'destination']),
-  ]
-  return names.filter(name => typeof name === 'string')
+function referredTo({ audiences, canary, notices }: Draft['check']['wellFormed']): readonly string[] {
+  const ofAudiences = audiences?.list?.flatMap(audience => audience?.destinations ?? []) ?? []
+  return [...ofAudiences, canary?.destination, notices?.destination].filter(name => name !== undefined)
 }
 
 function listAt(value: unknown, path: readonly string[]): readonly unknown[] {

@@ -35,6 +35,8 @@ export function watchConfigFile(watch: {
   readonly env: Environment
   /** The settings with which the process started. The first check compares the files with them. */
   readonly start: Loaded
+  /** Changes the settings of each later load, as the caller has changed those of `start`. */
+  readonly override?: (settings: Settings) => Settings
   /** The services whose referenced files, such as secrets, are read. Defaults to all services. */
   readonly services?: ReadonlySet<ServiceName>
   /**
@@ -58,7 +60,7 @@ export function watchConfigFile(watch: {
   readonly clock: Clock
   readonly interval?: DurationMs
 }): ConfigWatch {
-  const { path, env, start, services, clock, interval = defaultInterval } = watch
+  const { path, env, start, override, services, clock, interval = defaultInterval } = watch
   let current = start.settings
   let loaded = start
   let reported: SettingsChange['needRestart'] = []
@@ -79,11 +81,12 @@ export function watchConfigFile(watch: {
     if (result.kind === 'refused') return watch.onRefused(result.problems)
     loaded = result
     if (result.problems.length > 0) watch.onExcluded?.(result.problems)
-    const change = changeBetween(current, result.settings)
+    const settings = override?.(result.settings) ?? result.settings
+    const change = changeBetween(current, settings)
     watch.onAccepted?.(change)
     const pending = change.needRestart.filter(key => !reported.includes(key))
     reported = change.needRestart
-    current = withLiveSettings(current, result.settings)
+    current = withLiveSettings(current, settings)
     if (change.live.length > 0 || pending.length > 0) watch.onChange(current, change)
   }
 

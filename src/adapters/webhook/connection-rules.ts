@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
-import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
+import tls, { createSecureContext, getCACertificates, type SecureContext, type SecureContextOptions } from 'node:tls'
 import { classifyAddress, explainForbidden, parseAllow, portAllowed } from '../../core/network/address.ts'
 import { createNoProxy } from '../../core/network/no-proxy.ts'
 import type { TlsIdentity } from '../../core/network/tls-identity.ts'
@@ -173,6 +173,10 @@ function nonEmpty(host: string, addresses: readonly LookupAddress[]): LookupAddr
 
 function contextOfIdentity(network: NetworkSettings, identity: TlsIdentity): SecureContext {
   try {
+    // OpenSSL checks the client certificate after it has parsed the CAs. Each attempt with a
+    // certificate that it refuses would take 30 ms, so the certificate is checked alone first, which
+    // takes 1 ms.
+    createSecureContext(certificateOf(identity))
     return contextOf(network, identity)
   } catch (error) {
     throw new UnusableIdentity(error)
@@ -187,10 +191,15 @@ function contextOfIdentity(network: NetworkSettings, identity: TlsIdentity): Sec
 function contextOf(network: NetworkSettings, identity?: TlsIdentity): SecureContext {
   const additional = network.ca === undefined ? undefined : [...getCACertificates('default'), network.ca]
   const ca = identity?.ca ?? additional
-  const { cert, key } = identity ?? {}
   return createSecureContext({
     minVersion: 'TLSv1.2',
+    // Without DHE: the server chooses its prime, and a prime of 10,000 bits would block the event
+    // loop for up to 0.4 s in each handshake. Nearly all servers with DHE also offer ECDHE.
+    ciphers: `${tls.DEFAULT_CIPHERS}:!kDHE`,
     ...(ca !== undefined && { ca }),
-    ...(cert !== undefined && key !== undefined && { cert, key: key.reveal() }),
+    ...certificateOf(identity),
   })
 }
+
+const certificateOf = ({ cert, key }: Partial<TlsIdentity> = {}): SecureContextOptions =>
+  cert !== undefined && key !== undefined ? { cert, key: key.reveal() } : {}

@@ -1,7 +1,6 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { urlParts } from '../../core/network/url.ts'
-import type { Cancel } from '../../core/ports.ts'
 import { formatDuration } from '../../core/time.ts'
 import type { TokenAnswer, TokenClient, WebhookCall } from '../../core/webhook-ports.ts'
 import { failureOf, ResponseTooLong, timeoutResult } from './call-failure.ts'
@@ -22,8 +21,8 @@ export function createTokenClient({ network, timeout, clock, resolver }: Transpo
   const connections = createConnectionsProgress(clock)
   const names = resolver ?? createResolver({ clock, sources: systemSources() })
   const agents = createAgents({ network, resolve: names.resolve, connections, clock })
-  /** The requests in progress, each with the function that cancels its timer. */
-  const inProgress = new Map<ClientRequest, Cancel>()
+  /** Functions that stop the requests in progress: their timers, tunnels and connections. */
+  const stops = new Set<() => void>()
 
   return {
     post(call, onEnd) {
@@ -36,10 +35,14 @@ export function createTokenClient({ network, timeout, clock, resolver }: Transpo
       // phase is that of the tunnel.
       const phase = (): ConnectionPhase => (request.socket ? undefined : tunnel?.phase) ?? connections.phaseOf(request)
       let hasHead = false
-      const end = (answer: TokenAnswer): void => {
-        inProgress.get(request)?.()
-        if (!inProgress.delete(request)) return
+      const stop = (): void => {
+        cancelTimer()
+        tunnel?.cancel()
         request.destroy()
+      }
+      const end = (answer: TokenAnswer): void => {
+        if (!stops.delete(stop)) return
+        stop()
         onEnd(answer)
       }
       const expire = (): void => {
@@ -50,7 +53,8 @@ export function createTokenClient({ network, timeout, clock, resolver }: Transpo
             : expired,
         )
       }
-      inProgress.set(request, clock.after(timeout, expire))
+      const cancelTimer = clock.after(timeout, expire)
+      stops.add(stop)
       request.once('response', () => {
         hasHead = true
       })
@@ -58,11 +62,8 @@ export function createTokenClient({ network, timeout, clock, resolver }: Transpo
       request.end(call.body)
     },
     close() {
-      for (const [request, cancel] of inProgress) {
-        cancel()
-        inProgress.delete(request)
-        request.destroy()
-      }
+      for (const stop of stops) stop()
+      stops.clear()
       names.close()
       agents.close()
     },

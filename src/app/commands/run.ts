@@ -57,7 +57,8 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const { services = everyService } = options
   const logLevel = options.logLevel ?? logLevelIn(io)
   const start = await readConfiguration(options, io, services)
-  const settings = withEnvironmentOverrides(start.settings, io.env)
+  const override = (loaded: Settings): Settings => withEnvironmentOverrides(loaded, io.env)
+  const settings = override(start.settings)
   const logger = createLogger(logLevel ?? settings.log.level)
   for (const warning of warningsOf(settings)) logger.warn({}, warning)
   if (options.services?.has('operator') && settings.operatorListen === undefined)
@@ -84,7 +85,8 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const watch = watchConfigFile({
     path,
     env: io.env,
-    start,
+    start: { ...start, settings },
+    override,
     services,
     clock: systemClock,
     ...reloadHandlers(composition, logger),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { library } from '../../../packages/client/src/version.ts'
 import type { Merged } from '../../core/config-objects/merge-objects.ts'
 import type { Health } from '../../core/health.ts'
+import { isObject, withSortedKeys } from '../../core/message/json.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Logger } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
@@ -68,14 +69,16 @@ export function countLogLines(logger: Logger, metrics: Metrics): Logger {
  * Static headers may hold secrets too, so only their names are hashed. Values from files that only
  * some services read are left out, so that all processes with one configuration have the same hash.
  * `settings` does not contain the objects of the config topic: the hash is a metric label, so each
- * change of an object would create a new time series.
+ * change of an object would create a new time series. Keys are sorted, because a reload adds new keys
+ * after those of the start.
  */
 function hashOf(settings: Settings): string {
   const text = JSON.stringify(settings, (key, value) => {
     if (key === 'urlHash') return undefined
     if (key === 'tlsIdentity') return value === undefined ? undefined : true
-    if (key === 'network') return { ...value, ca: undefined }
-    return key === 'headers' ? Object.keys(value) : value
+    if (key === 'headers') return Object.keys(value).sort()
+    if (!isObject(value)) return value
+    return withSortedKeys(key === 'network' ? { ...value, ca: undefined } : value)
   })
   return createHash('sha256').update(text).digest('hex').slice(0, 8)
 }

@@ -1,4 +1,5 @@
 import { filterIn } from '../settings/check-filter.ts'
+import { lifecycle } from '../settings/destination-lifecycle.ts'
 import { valueAt } from '../settings/problem.ts'
 import type { Destination } from '../settings/settings.ts'
 import { placeholderOf } from './route.ts'
@@ -7,5 +8,8 @@ import { placeholderOf } from './route.ts'
  * Returns the placeholder of a destination whose entry has a problem. `entry` is the entry as far as
  * it can be read, and `sources` are those that the destination may use.
  */
-export const placeholderOfEntry = (id: string, sources: readonly string[], entry: unknown): Destination =>
-  placeholderOf({ id, sources, enabled: valueAt(entry, ['enabled']) !== false, filter: filterIn(entry) })
+export function placeholderOfEntry(id: string, sources: readonly string[], entry: unknown): Destination {
+  const { data } = lifecycle.safeParse(valueAt(entry, ['lifecycle']))
+  const kept = { filter: filterIn(entry), ...(data !== undefined && { lifecycle: data }) }
+  return placeholderOf({ id, sources, enabled: valueAt(entry, ['enabled']) !== false, ...kept })
+}

@@ -85,20 +85,27 @@ export const placeholderDestination = (id: string, sources: readonly string[] = 
 
 /**
  * Returns the placeholder of an excluded destination. The placeholder of a disabled destination is
- * disabled too, so that no messages wait for it. It also has the filter of the destination: a message
- * that waits is not filtered again, so without the filter, the destination would later get messages
- * that its filter excludes.
+ * disabled too, so that no messages wait for it. It also has two settings of the destination:
+ * - The filter: a message that waits is not filtered again, so without the filter, the destination
+ *   would later get messages that its filter excludes.
+ * - The lifecycle: it decides whether the retry window of a message continues while the message
+ *   waits (`pauseKeepsWindow`).
  */
 export const placeholderOf = ({
   id,
   sources,
   enabled,
   filter,
+  lifecycle,
   disabledAutomatically,
-}: Pick<Destination, 'id' | 'sources' | 'enabled' | 'filter' | 'disabledAutomatically'>): Destination => ({
+}: Pick<
+  Destination,
+  'id' | 'sources' | 'enabled' | 'filter' | 'lifecycle' | 'disabledAutomatically'
+>): Destination => ({
   ...placeholderDestination(id, sources),
   enabled,
   ...(filter !== undefined && { filter }),
+  ...(lifecycle !== undefined && { lifecycle }),
   ...(disabledAutomatically !== undefined && { disabledAutomatically }),
 })
 

@@ -54,7 +54,7 @@ const remedies: Readonly<Partial<Record<Outcome, string>>> = {
   tls_untrusted:
     'Hookline sends no requests to this endpoint: ask its owner to correct the certificate, or add its CA to network.caFile',
   tls_other:
-    'the server must support TLS 1.2 or newer on this port; if it requires a client certificate, set "tls" of the destination',
+    'the server must support TLS 1.2 or newer on this port, with other cipher suites than those with DHE (ECDHE is permitted); if it requires a client certificate, set "tls" of the destination',
 }
 
 /**

@@ -5,7 +5,7 @@ import { deadLetterOutcomes } from '../delivery/dead-letter-filter.ts'
 import { noDestination } from '../delivery/parse-dead-letter.ts'
 import type { Routing } from '../delivery/route.ts'
 import { storedMessageId } from '../message/identifiers.ts'
-import { isObject, type JsonObject } from '../message/json.ts'
+import { isObject, type JsonObject, withSortedKeys } from '../message/json.ts'
 import { callTypes } from '../message/message.ts'
 import { parseTimestamp } from '../message/timestamp.ts'
 import type { ShownProblem } from '../operator/object-refusal.ts'
@@ -183,6 +183,3 @@ export const requestHashOf = (body: JsonObject): string =>
     'sha256',
     JSON.stringify(body, (_, value: unknown) => (isObject(value) ? withSortedKeys(value) : value)),
   )
-
-const withSortedKeys = (node: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(node).sort(([a], [b]) => (a < b ? -1 : 1)))

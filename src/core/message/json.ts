@@ -168,3 +168,7 @@ function rewrite(value: unknown, tally: { droppedKeys: number }): unknown {
   }
   return copy
 }
+
+/** Returns a copy of an object with sorted keys, so that equal objects have the same JSON text. */
+export const withSortedKeys = (node: object): object =>
+  Object.fromEntries(Object.entries(node).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -1,4 +1,5 @@
-import { contentProblem, type FileContents, type FileKind, keyFits } from './named-files.ts'
+import type { Objection } from '../objection.ts'
+import { contentProblem, type FileContents, type FileKind, keyFits, rsaBitsOf } from './named-files.ts'
 import { type Path, type SettingsProblem, valueAt } from './problem.ts'
 import type { Rule, WellFormed } from './rule.ts'
 
@@ -24,7 +25,10 @@ export const usableCertificates: Rule = config =>
     }),
   )
 
-/** Checks that a client's certificate and key are set together and belong together. */
+/**
+ * Checks that a client's certificate and key are set together and belong together, and that the key
+ * has a usable size.
+ */
 export const clientCertificate: Rule = (config, files) => [
   ...pairProblems(['kafka', 'tls'], ['cert', 'key'], config, files),
   ...tlsPaths(config).flatMap(path => pairProblems(path, ['clientCert', 'clientKey'], config, files)),
@@ -44,9 +48,29 @@ function pairProblems(
   const hint = `set both: ${certKey} with a certificate and ${keyKey} with its private key`
   if (cert === undefined) return [{ path: [...path, certKey], message: `is missing, but ${keyKey} is set`, hint }]
   if (key === undefined) return [{ path: [...path, keyKey], message: `is missing, but ${certKey} is set`, hint }]
-  if (cert.text === undefined || key.text === undefined || keyFits(cert.text, key.text)) return []
+  if (cert.text === undefined || key.text === undefined) return []
+  const refusal = refuseSize(rsaBitsOf(key.text), path)
+  if (refusal !== undefined) return [{ path: [...path, keyKey], ...refusal }]
+  if (keyFits(cert.text, key.text)) return []
   const unmatched = 'use a certificate and a private key that belong together'
   return [{ path: [...path, keyKey], message: `is not the key of the certificate in ${certKey}`, hint: unmatched }]
+}
+
+/**
+ * Minimum size of an RSA key in bits. OpenSSL refuses a shorter key, so every connection would fail.
+ */
+const minRsaBits = 2_048
+/**
+ * Maximum size of an RSA key in bits for destinations, which other teams may configure. Each
+ * handshake signs with the key and blocks the event loop: about 10 ms with 4,096 bits, 60 ms with
+ * 8,192 bits.
+ */
+const maxRsaBits = 4_096
+
+function refuseSize(bits: number | undefined, [section]: Path): Objection | undefined {
+  const isRefused = bits !== undefined && (bits < minRsaBits || (section === 'destinations' && bits > maxRsaBits))
+  const hint = `use an RSA key of ${minRsaBits} to ${maxRsaBits} bits, or an EC key`
+  return isRefused ? { message: `is an RSA key of ${bits} bits`, hint } : undefined
 }
 
 interface Given {

@@ -194,6 +194,11 @@ export function keyFits(certificate: string, key: string): boolean {
   return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
 }
 
+/** The size of a private RSA key in bits; `undefined` for a key of another type. */
+export function rsaBitsOf(key: string): number | undefined {
+  return createPrivateKey(key).asymmetricKeyDetails?.modulusLength
+}
+
 function parses(parse: () => unknown): boolean {
   try {
     parse()

@@ -118,6 +118,20 @@ describe.each(adapters)('%s: TLS', (name, create) => {
     expect(target.requests).toEqual([])
   })
 
+  it('an endpoint that offers only DHE is refused: its primes could block the event loop', async () => {
+    const dhe = { maxVersion: 'TLSv1.2', ciphers: 'DHE-RSA-AES128-GCM-SHA256', dhparam: 'auto' } as const
+    const target = await receiver(ok, { ...leaf, ...dhe })
+    // A client with Node's ciphers can connect, so the server itself works.
+    const control = tls.connect({ port: target.port, host: '127.0.0.1', ca: authority.cert })
+    await once(control, 'secureConnect')
+    expect(control.getCipher().name).toBe('DHE-RSA-AES128-GCM-SHA256')
+    control.destroy()
+    const result = await caller(create, { network }).post(target.url())
+    expect(result).toMatchObject({ kind: 'failed', phase: 'tls', detail: expect.stringContaining('handshake failure') })
+    expect(classify(result)).toBe('tls_other')
+    expect(target.requests).toEqual([])
+  })
+
   it('TLS 1.1 is refused, also when the process allows it', async () => {
     const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
     const target = await receiver(ok, { ...leaf, ...old })

@@ -10,7 +10,7 @@ import { oauth2Of } from '../../support/builders.ts'
 import { createAuthority, selfSigned } from '../../support/network/certificates.ts'
 import { refusing } from '../../support/network/connect-proxy.ts'
 import { afterRequest, answer, answering, type Peer, type Script } from '../../support/webhook/scripted-tcp-server.ts'
-import { loopbackOnly, proxyServer, receiver, scriptedResolver, through } from './adapters.ts'
+import { loopbackOnly, proxyServer, receiver, scriptedResolver, soon, through } from './adapters.ts'
 
 const closing: TokenClient[] = []
 afterEach(() => {
@@ -210,5 +210,21 @@ describe('a token request through the egress proxy', () => {
     const network = through(loopbackOnly, proxy)
     expect(await ask(server.url(), { network: () => network })).toMatchObject({ kind: 'failed', phase: 'proxy' })
     expect(server.requests).toHaveLength(0)
+  })
+
+  it.each([
+    ['its deadline', 200],
+    ['close', 60_000],
+  ])('closes the connection to a proxy that does not respond: at %s', async (_, timeoutMs) => {
+    const askedOrEnded = Promise.withResolvers<void>()
+    const proxy = await proxyServer({ intercept: () => () => askedOrEnded.resolve() })
+    const network = through(loopbackOnly, proxy)
+    const client = clientOf({ network: () => network, timeout: durationMs(timeoutMs) })
+    client.post(tokenRequest(oauth2Of({ tokenUrl: 'https://127.0.0.1/token' }), 'Hookline'), () =>
+      askedOrEnded.resolve(),
+    )
+    await askedOrEnded.promise
+    if (timeoutMs > 1_000) client.close()
+    await soon(proxy.idle())
   })
 })

@@ -79,6 +79,15 @@ describe('showConfiguration', () => {
     expect(withHeaders({ Authorization: 'one' })).not.toBe(withHeaders({ 'X-Key': 'one' }))
   })
 
+  it('has the same hash for the same settings in another order, as after a reload', () => {
+    const every = durationMs(60_000)
+    const hash = hashOf({ canary: { destination: 'crm', every } })
+    const { counts, metrics } = setUp()
+    const reordered = Object.entries(settings({ canary: { every, destination: 'crm' } })).reverse()
+    showConfiguration(metrics, Object.fromEntries(reordered) as unknown as Settings, epochMs(0))
+    expect(counts.get(hash)).toBe(1)
+  })
+
   it('shows only the hash of the last configuration', () => {
     const { counts, metrics } = setUp()
     showConfiguration(metrics, settings(), epochMs(0))

@@ -1,0 +1,46 @@
+import type { Objection } from '../../core/objection.ts'
+
+/** Maximum number of files in one directory of `destinationsFrom`. */
+export const maxFiles = 2_000
+/**
+ * Maximum number of YAML tokens in one file, and in all files of one directory. A token is a word, a
+ * number, a punctuation mark, or white space. Each token takes 10 to 70 µs to parse and validate, and
+ * the process does nothing else in this time. A destination with the largest filter has about 15,000
+ * tokens, a usual one about 100.
+ */
+const maxTokensPerFile = 20_000
+const maxTokensPerDirectory = 200_000
+
+const tokens = 'YAML tokens (words, punctuation marks and spaces)'
+const move = 'remove files, or move some of them to another directory of "destinationsFrom"'
+
+export const tooManyFiles: Objection = {
+  message: `is not read, because its directory has more than ${maxFiles} files`,
+  hint: move,
+}
+const fileTooLong: Objection = {
+  message: `has more than ${maxTokensPerFile} ${tokens}`,
+  hint: 'check that this is the right file',
+}
+const directoryTooLong: Objection = {
+  message: `is not read further, because the files of its directory have more than ${maxTokensPerDirectory} ${tokens} together`,
+  hint: move,
+}
+
+/** Counts a token. Returns an objection when the file or its directory has too many. */
+export type CountToken = () => Objection | undefined
+
+/**
+ * Limits the tokens of one directory. The returned function is called once for each file of the
+ * directory.
+ */
+export function limitTokens(): () => CountToken {
+  let ofDirectory = 0
+  return () => {
+    let ofFile = 0
+    return () => {
+      if (++ofFile > maxTokensPerFile) return fileTooLong
+      return ++ofDirectory > maxTokensPerDirectory ? directoryTooLong : undefined
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { stringify } from 'yaml'
+import { formatProblem } from '../../../../src/adapters/config-file/config-file.ts'
+import { limitTokens } from '../../../../src/adapters/config-file/directory-limits.ts'
+import { readConfigFiles } from '../../../../src/adapters/config-file/read-config-files.ts'
+import { createConfigSnapshot } from '../../../../src/adapters/config-file/snapshot.ts'
+import { configFolder, loadValid } from '../../../support/config/folder.ts'
+
+const main = `kafka: { brokers: [a:9092] }
+registry: { url: http://registry:8081 }
+sources: [{ id: web, writeKey: web-key }]
+destinationsFrom: more
+`
+const entry = (id: string, more = {}) => ({
+  id,
+  sources: ['web'],
+  webhooks: [{ url: `https://${id}.example` }],
+  ...more,
+})
+const texts = (count: number): string[] => Array.from({ length: count }, (_, index) => `text ${index}`)
+
+describe('a file of destinationsFrom', () => {
+  it('is excluded if it has more than 20,000 tokens', async () => {
+    const folder = await configFolder({
+      'hookline.yaml': main,
+      'more/a.yaml': stringify(entry('a')),
+      'more/b.yaml': `id: b\nsources: [web]\npolicy: [${'1,'.repeat(7_000)}]\n`,
+    })
+    const { settings, problems } = await loadValid(join(folder, 'hookline.yaml'), {})
+    expect(settings.destinations.map(({ id, isHeld = false }) => [id, isHeld])).toEqual([
+      ['a', false],
+      ['b', true],
+    ])
+    expect(problems.map(problem => formatProblem(problem).replace(`${folder}/`, ''))).toEqual([
+      expect.stringMatching(
+        /^more\/b\.yaml:3:\d+: policy: has more than 20000 YAML tokens \(words, punctuation marks and spaces\) \(check that/,
+      ),
+    ])
+  })
+
+  it('may have the largest filter', async () => {
+    const where = Array.from({ length: 20 }, () => ({ path: 'properties.plan', op: 'in', value: texts(100) }))
+    const filter = { events: { include: texts(50), exclude: texts(50) }, where }
+    const files = { 'hookline.yaml': main, 'more/a.yaml': stringify(entry('a', { filter })) }
+    const { settings, problems } = await loadValid(join(await configFolder(files), 'hookline.yaml'), {})
+    expect(problems).toEqual([])
+    expect(settings.destinations[0]?.filter?.where).toHaveLength(20)
+  })
+})
+
+describe('a directory of destinationsFrom', () => {
+  it('may have 200,000 tokens', () => {
+    const nextFile = limitTokens()
+    for (let file = 0; file < 10; file++) {
+      const countToken = nextFile()
+      for (let token = 0; token < 20_000; token++) if (countToken() !== undefined) throw new Error('too early')
+      expect(countToken()?.message).toMatch(/^has more than 20000 YAML tokens/)
+    }
+    expect(nextFile()()?.message).toMatch(
+      /^is not read further, because the files of its directory have more than 200000 YAML tokens/,
+    )
+  })
+
+  it('may have 2,000 files; the others are not read', async () => {
+    const read: string[] = []
+    const snapshot = {
+      ...createConfigSnapshot(),
+      text: async (path: string) => {
+        read.push(path)
+        return { kind: 'read', text: path === '/hookline.yaml' ? main : '' } as const
+      },
+      names: async () => ({ kind: 'read', names: texts(2_002).map(text => `${text}.yaml`) }) as const,
+    }
+    const { problems } = await readConfigFiles(snapshot, '/hookline.yaml', {})
+    expect(read).toHaveLength(2_001)
+    expect(problems.map(({ file, message }) => `${file}: ${message}`)).toEqual([
+      '/more/text 2000.yaml: is not read, because its directory has more than 2000 files',
+      '/more/text 2001.yaml: is not read, because its directory has more than 2000 files',
+    ])
+  })
+})

@@ -1,0 +1,49 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import { expect, it } from '@jest/globals'
+import { clientCertificate } from '../../../../src/core/settings/check-certificates.ts'
+import { createAuthority } from '../../../support/network/certificates.ts'
+
+const { cert, key } = createAuthority().issue({ usage: 'client' })
+const short = generateKeyPairSync('rsa', { modulusLength: 1_024 }).privateKey.export({ format: 'jwk' })
+/**
+ * A private RSA key with a modulus of this size. The key cannot sign, because only its modulus is
+ * long: a real key of 8,192 bits takes seconds to create.
+ */
+const keyOfBits = (bits: number): string =>
+  createPrivateKey({ key: { ...short, n: Buffer.alloc(bits / 8, 255).toString('base64url') }, format: 'jwk' })
+    .export({ format: 'pem', type: 'pkcs8' })
+    .toString()
+
+const ofDestination = (clientKey: string) => ({ destinations: [{ tls: { clientCert: cert, clientKey } }] })
+const ofKafka = (keyFile: string) => ({ kafka: { tls: { certFile: cert, keyFile } } })
+const problemsOf = (config: object): string[] =>
+  clientCertificate(
+    config,
+    new Map([cert, key, ...sizes.map(keyOfBits)].map(text => [text, { kind: 'read', text }])),
+  ).map(({ message }) => message)
+const sizes = [1_024, 4_096, 4_104, 8_192]
+const unmatched = (keyName: string) => `is not the key of the certificate in ${keyName}`
+
+it('an RSA key of a destination must have 2,048 to 4,096 bits', () => {
+  expect(problemsOf(ofDestination(key))).toEqual([])
+  expect(sizes.map(bits => problemsOf(ofDestination(keyOfBits(bits))))).toEqual([
+    ['is an RSA key of 1024 bits'],
+    [unmatched('clientCert')],
+    ['is an RSA key of 4104 bits'],
+    ['is an RSA key of 8192 bits'],
+  ])
+})
+
+it('an RSA key for Kafka must have at least 2,048 bits', () => {
+  expect(problemsOf(ofKafka(key))).toEqual([])
+  expect(sizes.map(bits => problemsOf(ofKafka(keyOfBits(bits))))).toEqual([
+    ['is an RSA key of 1024 bits'],
+    ...sizes.slice(1).map(() => [unmatched('certFile')]),
+  ])
+})
+
+it('an EC key of a client certificate may have any size', () => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const ec = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
+  expect(problemsOf(ofDestination(ec))).toEqual([unmatched('clientCert')])
+})
