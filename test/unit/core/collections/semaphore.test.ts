@@ -19,6 +19,17 @@ describe('operations in flight', () => {
     expect(begun).toEqual([1, 2, 3, 4, 5])
   })
 
+  it('begin in the order of the calls, also when an operation is added directly after a release', async () => {
+    const inFlight = new Semaphore(1)
+    const begun: string[] = []
+    const begin = (name: string): unknown => inFlight.acquire().then(() => begun.push(name))
+    for (const name of ['a', 'b', 'c']) begin(name)
+    inFlight.release()
+    begin('d')
+    await settle()
+    expect(begun).toEqual(['a', 'b'])
+  })
+
   it('are awaited until all have ended', async () => {
     const inFlight = new Semaphore(2)
     await inFlight.drained()
