@@ -1,6 +1,7 @@
 import { decodeJob, encodeJob, type Job, jobKeyOf, jobsPartition } from '../../core/jobs/job.ts'
 import { JobLog } from '../../core/jobs/job-log.ts'
 import type { NextRecord } from '../../core/jobs/job-steps.ts'
+import { createFirstFailureLog } from '../../core/logging/first-failure.ts'
 import type { Cancel, Clock, Logger, LogProducer, LogRecord, TopicFollower } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
 
@@ -154,12 +155,10 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
  * of several failed writes in succession.
  */
 export function createLoggedWrite(store: Pick<JobStore, 'write'>, logger: Logger): JobStore['write'] {
-  let isFailing = false
+  const note = createFirstFailureLog(logger, notWritten)
   return async (job, nextRecord) => {
     const result = await store.write(job, nextRecord)
-    const { kind, id } = job
-    if (result.kind === 'failed' && !isFailing) logger.warn({ kind, id, error: result.detail }, notWritten)
-    isFailing = result.kind === 'failed'
+    note({ kind: job.kind, id: job.id }, result.kind === 'failed' ? result.detail : undefined)
     return result
   }
 }
