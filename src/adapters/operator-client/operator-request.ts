@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isTlsFailure } from '../../core/delivery/classify-outcome.ts'
+import { parsedJson } from '../../core/message/json.ts'
 import type { Secret } from '../../core/secret.ts'
 
 /** The URL of the operator API, and the operator key to send. */
@@ -156,13 +157,5 @@ function failedWith(url: string, { status, headers }: Response, { code, message 
         code,
         `the operator API responded with status ${status} (${code}): ${message.replace(/\.$/, '')}`,
       )
-  }
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
