@@ -1,21 +1,20 @@
 import { describe, expect, it } from '@jest/globals'
 import { Semaphore } from '../../../../src/core/collections/semaphore.ts'
-
-const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+import { turns } from '../../../support/manual-clock.ts'
 
 describe('operations in flight', () => {
   it('are limited, and the next starts when one ends', async () => {
     const inFlight = new Semaphore(2)
     const begun: number[] = []
     for (const each of [1, 2, 3, 4, 5]) void inFlight.acquire().then(() => begun.push(each))
-    await settle()
+    await turns()
     expect(begun).toEqual([1, 2])
     inFlight.release()
-    await settle()
+    await turns()
     expect(begun).toEqual([1, 2, 3])
     inFlight.release()
     inFlight.release()
-    await settle()
+    await turns()
     expect(begun).toEqual([1, 2, 3, 4, 5])
   })
 
@@ -26,7 +25,7 @@ describe('operations in flight', () => {
     for (const name of ['a', 'b', 'c']) begin(name)
     inFlight.release()
     begin('d')
-    await settle()
+    await turns()
     expect(begun).toEqual(['a', 'b'])
   })
 
@@ -38,10 +37,10 @@ describe('operations in flight', () => {
     let isDrained = false
     void inFlight.drained().then(() => (isDrained = true))
     inFlight.release()
-    await settle()
+    await turns()
     expect(isDrained).toBe(false)
     inFlight.release()
-    await settle()
+    await turns()
     expect(isDrained).toBe(true)
   })
 })

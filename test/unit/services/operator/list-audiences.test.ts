@@ -3,7 +3,7 @@ import type { MembershipRecord } from '../../../../src/core/audience/membership-
 import type { ListAudiences } from '../../../../src/core/operator/audience-view.ts'
 import type { TopicReader, ValueCodec } from '../../../../src/core/ports.ts'
 import { createListAudiences } from '../../../../src/services/operator/list-audiences.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
+import { ManualClock, turns } from '../../../support/manual-clock.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
 const directory = new Map([
@@ -15,8 +15,6 @@ const directory = new Map([
     },
   ],
 ]) as unknown as ReturnType<Parameters<typeof createListAudiences>[0]['directory']>
-
-const turns = () => new Promise<void>(setImmediate)
 
 /** A list whose reads of the memberships topic end when the test says so. */
 function listing(hasTopic = true) {

@@ -6,6 +6,7 @@ import { changeExpiry } from '../../../../src/core/audience/unconfirmed-changes.
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { type WaitProgress, type WaitReport, waitForSync } from '../../../../src/services/operator/wait-for-sync.ts'
+import { turns } from '../../../support/manual-clock.ts'
 import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
 
 const now = syncId(2_000)
@@ -42,9 +43,7 @@ async function wait(mode: SyncMode = 'full', signal = new AbortController().sign
   await settle()
   return box
 }
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 20; turn++) await new Promise(resolve => setImmediate(resolve))
-}
+const settle = () => turns(20)
 
 describe('waitForSync', () => {
   it('waits until the audiences service has handled every input', async () => {
