@@ -59,9 +59,12 @@ export class OperatorApiFailed extends Error {
  */
 const objectStatuses: readonly number[] = [400, 404, 409, 412, 413, 422, 428]
 
-interface Limits {
-  /** Time limit of the whole request, in milliseconds. */
-  readonly timeoutMs: number
+export interface RequestLimits {
+  /**
+   * Time limit of the whole request, in milliseconds. Default: 30,000. The operator service sends a
+   * response or an error within this time.
+   */
+  readonly timeoutMs?: number
   /** Cancels the request when it is aborted. */
   readonly signal: AbortSignal
 }
@@ -73,7 +76,7 @@ interface Limits {
 export async function sendToOperator(
   { url, key }: OperatorAddress,
   { method, path, headers = {}, body }: OperatorRequest,
-  { timeoutMs, signal }: Limits,
+  { timeoutMs = 30_000, signal }: RequestLimits,
 ): Promise<OperatorAnswer> {
   const limit = AbortSignal.timeout(timeoutMs)
   let response: Response
