@@ -8,6 +8,9 @@ export type JsonObject = Readonly<Record<string, unknown>>
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Whether a value is a whole number of at least 0 that a `number` holds exactly. */
+export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+
 /** The value of a JSON text; `undefined` when the text is not JSON. */
 export function parsedJson(text: string): unknown {
   try {
