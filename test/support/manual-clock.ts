@@ -6,6 +6,11 @@ interface Timer {
   readonly run: () => void
 }
 
+/** Resolves after this number of iterations of the event loop, and all promise callbacks in them. */
+export async function turns(count = 1): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise(resolve => setImmediate(resolve))
+}
+
 /** A clock that moves only when a test moves it. */
 export class ManualClock implements Clock {
   #now: number

@@ -55,6 +55,12 @@ describe('a file imports only permitted layers', () => {
   })
 })
 
+it('the code uses every dependency of the package', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { dependencies: object }
+  const code = files.map(text).join('\n')
+  expect(Object.keys(dependencies).filter(name => !code.includes(`'${name}`))).toEqual([])
+})
+
 /**
  * The files that a file imports, including imports of types. Their paths have the form of those in
  * `files`.

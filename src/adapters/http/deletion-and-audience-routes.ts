@@ -1,5 +1,4 @@
 import { syncModes } from '../../core/audience/sync-watermark.ts'
-import type { TrackingApi } from '../../core/collector/tracking-api.ts'
 import { parseField } from '../../core/message/json.ts'
 import { maxMessageBytes } from '../../core/message/message-parts.ts'
 import {
@@ -7,12 +6,11 @@ import {
   type SyncRequest,
   UploadCutShort,
 } from '../../core/operator/deletion-and-audience-api.ts'
-import type { Clock } from '../../core/ports.ts'
 import { DamagedGzip, linesOf } from '../streams/lines.ts'
 import { createReservation } from './body-memory.ts'
 import type { HttpServer } from './json-api-server.ts'
+import type { RequestBodyDeps } from './json-object-body.ts'
 import { withoutQuery } from './object-read-handlers.ts'
-import type { Connections } from './open-connections.ts'
 import {
   type Asked,
   createGuard,
@@ -24,10 +22,9 @@ import {
 import { deletionPath, deletionsPath, syncsPath } from './paths.ts'
 import { readBody } from './read-body.ts'
 import { acceptedForProcessing, type HttpResponse, ok, problem, refused } from './responses.ts'
-import type { HttpLimits } from './server-limits.ts'
 import { createStreamedBody } from './streamed-body.ts'
 
-interface Deps extends HandlerDeps, Omit<GuardDeps, 'operator' | 'clock'>, Pick<HttpServer, 'app'> {
+interface Deps extends RequestBodyDeps, Omit<GuardDeps, 'operator' | 'clock'>, Pick<HttpServer, 'app'> {
   /** `undefined` when the operator API is off on this listener. */
   readonly operator: GuardedOperatorApi | undefined
 }
@@ -85,14 +82,6 @@ const apiIsOff = problem(
  */
 const syncBytes = 8 * 1_048_576
 
-export interface HandlerDeps {
-  readonly connections: Connections
-  readonly memory: Pick<TrackingApi, 'reserve' | 'release'>
-  readonly maxBodyBytes: number
-  readonly limits: HttpLimits
-  readonly clock: Clock
-}
-
 interface OperatorAsked extends Asked {
   readonly operator: DeletionAndAudienceApi
 }
@@ -100,7 +89,7 @@ interface OperatorAsked extends Asked {
 type OperatorHandler = (asked: OperatorAsked) => Promise<Handled>
 
 /** The handlers of the operator API. The guard calls them after it has checked the operator key. */
-function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clock }: HandlerDeps) {
+function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clock }: RequestBodyDeps) {
   async function deleteUsers({ operator, request: { raw }, reply, trace }: OperatorAsked) {
     const reservation = createReservation(memory)
     const connection = connections.of(raw)

@@ -12,7 +12,8 @@ import { readBody } from './read-body.ts'
 import { type HttpResponse, inObjectForm, objectProblem } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'
 
-export interface ObjectBodyDeps {
+/** What a route needs to read the body of a request. */
+export interface RequestBodyDeps {
   readonly connections: Connections
   readonly memory: Pick<TrackingApi, 'reserve' | 'release'>
   readonly maxBodyBytes: number
@@ -42,7 +43,7 @@ export function createReadObjectBody({
   maxBodyBytes,
   limits,
   clock,
-}: ObjectBodyDeps): ReadObjectBody {
+}: RequestBodyDeps): ReadObjectBody {
   return async (request, response, ifEmpty) => {
     const reservation = createReservation(memory)
     try {

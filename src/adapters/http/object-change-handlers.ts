@@ -8,7 +8,7 @@ import type { ObjectChanged, ObjectsApi, ObjectTarget, Rotated, Switch } from '.
 import { preconditionOf } from '../../core/operator/precondition.ts'
 import { maxWriteKeys } from '../../core/operator/write-key-limit.ts'
 import { type DurationMs, durationMs, parseDuration } from '../../core/time.ts'
-import { createReadObjectBody, type ObjectBodyDeps } from './json-object-body.ts'
+import { createReadObjectBody, type RequestBodyDeps } from './json-object-body.ts'
 import { idIn, invalidQuery, withEtag } from './object-read-handlers.ts'
 import type { Asked, Handled, Handler } from './operator-guard.ts'
 import { type HttpResponse, objectProblem, ok } from './responses.ts'
@@ -18,7 +18,7 @@ const defaultOverlap = durationMs(24 * 3_600_000)
 const maxOverlap = durationMs(30 * 24 * 3_600_000)
 
 /** The handlers of the routes that change destinations and sources. */
-export function createChangeHandlers(deps: ObjectBodyDeps & { readonly api: ObjectsApi }) {
+export function createChangeHandlers(deps: RequestBodyDeps & { readonly api: ObjectsApi }) {
   const { api } = deps
   const readObjectBody = createReadObjectBody(deps)
 

@@ -1,7 +1,7 @@
 import { objectKinds } from '../../core/config-objects/config-objects.ts'
 import { type ObjectsApi, switches } from '../../core/operator/objects-api.ts'
 import type { HttpServer } from './json-api-server.ts'
-import type { ObjectBodyDeps } from './json-object-body.ts'
+import type { RequestBodyDeps } from './json-object-body.ts'
 import { createChangeHandlers } from './object-change-handlers.ts'
 import { createObjectHandlers, withoutQuery } from './object-read-handlers.ts'
 import type { Guard, Handler } from './operator-guard.ts'
@@ -20,7 +20,7 @@ import {
 } from './paths.ts'
 import { inObjectForm } from './responses.ts'
 
-interface Deps extends ObjectBodyDeps, Pick<HttpServer, 'app'> {
+interface Deps extends RequestBodyDeps, Pick<HttpServer, 'app'> {
   readonly api: ObjectsApi
   readonly guard: Guard
 }

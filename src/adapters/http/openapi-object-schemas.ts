@@ -50,7 +50,7 @@ const view = {
   },
   changedBy: { ...text, description: 'Name of the operator key that made the last change.' },
   changedAt: time,
-  disabledAutomatically,
+  disabledAutomatically: reference('DisabledAutomatically'),
   problems,
   document: {
     description:
@@ -106,6 +106,7 @@ const ledgerRow = (named: Readonly<Record<string, Schema>>): Schema =>
 export const objectSchemas: Readonly<Record<string, Schema>> = {
   DestinationDocument: documentSchema(destination),
   SourceDocument: documentSchema(source),
+  DisabledAutomatically: disabledAutomatically,
   ObjectPatch: {
     type: 'object',
     description:
@@ -279,7 +280,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
       id: text,
       state: view.state,
       version: view.version,
-      disabledAutomatically,
+      disabledAutomatically: reference('DisabledAutomatically'),
       problems,
       partial: {
         const: true,

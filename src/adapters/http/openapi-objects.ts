@@ -23,24 +23,31 @@ import {
 /* This file describes the paths for destinations, sources, changes and status as OpenAPI 3.1. */
 
 const text = { type: 'string' }
-const ifMatch = {
-  name: 'If-Match',
-  in: 'header',
-  schema: text,
-  description:
-    'Hookline makes the change only if the object still has this version: the `ETag` that the client read, for example `"3"`. `*`: any version.',
+
+/** The parameters that several operations have, by their names in the OpenAPI document. */
+export const objectParameters = {
+  Id: inPath('id'),
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    schema: text,
+    description:
+      'Hookline makes the change only if the object still has this version: the `ETag` that the client read, for example `"3"`. `*`: any version.',
+  },
+  DryRun: inQuery(
+    'dryRun',
+    { enum: ['true', 'false'], default: 'false' },
+    '`true`: Hookline only checks the change and writes nothing. The response says what the request would change.',
+  ),
 }
+const shared = (name: keyof typeof objectParameters) => ({ $ref: `#/components/parameters/${name}` })
+const [id, ifMatch, dryRun] = [shared('Id'), shared('IfMatch'), shared('DryRun')]
 const ifNoneMatch = {
   name: 'If-None-Match',
   in: 'header',
   schema: { enum: ['*'] },
   description: '`*`: the request only creates the object, and changes nothing if the object exists.',
 }
-const dryRun = inQuery(
-  'dryRun',
-  { enum: ['true', 'false'], default: 'false' },
-  '`true`: Hookline only checks the change and writes nothing. The response says what the request would change.',
-)
 const paging = [
   inQuery('after', text, 'The id after which the page begins: the value of `next` in the previous page.'),
   inQuery(
@@ -58,7 +65,6 @@ const ofDestinations = [
   inQuery('state', { enum: destinationStates }, 'Only destinations in this state.'),
   inQuery('source', text, 'Only destinations that have this source in `sources`.'),
 ]
-const id = inPath('id')
 const ofChanges = [
   'invalid_query',
   'not_found',

@@ -34,19 +34,30 @@ export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
 /** A reference to a schema of the OpenAPI document. */
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 
-/** The error responses with these codes, by status. */
+/** The error responses of all operations, by their names in the OpenAPI document. */
+export const refusalResponses: Record<string, object> = {}
+
+/**
+ * References to the error responses with these codes, by status. Adds the responses to
+ * `refusalResponses`.
+ */
 function refusals(codes: readonly ObjectRefusalCode[]): Readonly<Record<string, object>> {
-  const byStatus = Object.groupBy(codes, code => objectRefusalStatus[code])
+  const ordered = (Object.keys(objectMeanings) as ObjectRefusalCode[]).filter(code => codes.includes(code))
+  const byStatus = Object.groupBy(ordered, code => objectRefusalStatus[code])
   return Object.fromEntries(
-    Object.entries(byStatus).map(([status, own = []]) => [
-      status,
-      {
+    Object.entries(byStatus).map(([status, own = []]) => {
+      const name = `Object${own.map(nameOf).join('Or')}`
+      refusalResponses[name] = {
         description: own.map(code => `\`${code}\`: ${objectMeanings[code]}.`).join('\n'),
         content: json({ ...ref('ObjectRefusal'), properties: { code: { enum: own } } }),
-      },
-    ]),
+      }
+      return [status, { $ref: `#/components/responses/${name}` }]
+    }),
   )
 }
+
+/** `not_found` → `NotFound` */
+const nameOf = (code: string): string => code.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())
 
 const ofOperators = {
   ...ofEveryRequest,

@@ -12,7 +12,8 @@ import {
 import { jobOperations, jobSchemas } from './openapi-jobs.ts'
 import { messageAndDeadLetterPaths, messageAndDeadLetterSchemas } from './openapi-messages-and-dead-letters.ts'
 import { objectSchemas } from './openapi-object-schemas.ts'
-import { objectPaths } from './openapi-objects.ts'
+import { objectParameters, objectPaths } from './openapi-objects.ts'
+import { refusalResponses } from './openapi-operation.ts'
 import { operatorSchemas, schemas, signingKeys } from './openapi-schemas.ts'
 import { sessionPaths } from './openapi-session.ts'
 import { deletionPath, deletionsPath, documentPath, keysPath, syncsPath } from './paths.ts'
@@ -190,7 +191,8 @@ export function operatorDocument(): object {
     },
     components: {
       schemas: { ...schemas, ...operatorSchemas, ...objectSchemas, ...messageAndDeadLetterSchemas, ...jobSchemas },
-      responses,
+      responses: { ...responses, ...refusalResponses },
+      parameters: objectParameters,
       securitySchemes: operatorSecurity,
     },
   }

@@ -16,9 +16,10 @@ import { durationMs } from '../../core/time.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import { addAudienceRoute } from './audience-routes.ts'
 import { addConsoleRoutes } from './console-routes.ts'
-import { addDeletionAndAudienceRoutes, type HandlerDeps } from './deletion-and-audience-routes.ts'
+import { addDeletionAndAudienceRoutes } from './deletion-and-audience-routes.ts'
 import { addJobRoutes } from './job-routes.ts'
 import { createHttpServer, type HttpServer } from './json-api-server.ts'
+import type { RequestBodyDeps } from './json-object-body.ts'
 import { addLedgerRoute } from './ledger-routes.ts'
 import { addMessageAndDeadLetterRoutes } from './message-and-dead-letter-routes.ts'
 import { addObjectRoutes } from './object-routes.ts'
@@ -82,7 +83,7 @@ interface Deps {
   readonly metrics: Pick<Metrics, 'operatorAnswers'>
   readonly limits?: Partial<HttpLimits>
   readonly maxBodyBytes?: number
-  readonly memory?: HandlerDeps['memory']
+  readonly memory?: RequestBodyDeps['memory']
   readonly tracer?: Tracer | undefined
 }
 

@@ -5,7 +5,7 @@ import { objectRefusal } from '../../core/operator/object-refusal.ts'
 import type { Operator, OperatorSessions } from '../../core/operator/operator-sessions.ts'
 import { clientAddressOf } from './client-address.ts'
 import type { HttpServer } from './json-api-server.ts'
-import { createReadObjectBody, type ObjectBodyDeps } from './json-object-body.ts'
+import { createReadObjectBody, type RequestBodyDeps } from './json-object-body.ts'
 import { withoutQuery } from './object-read-handlers.ts'
 import { notSignedIn, otherOrigin, tooManyFailures } from './operator-authentication.ts'
 import { auditedOf, forBrowsers, type Guard, type Handler } from './operator-guard.ts'
@@ -14,7 +14,7 @@ import type { RunInSpan } from './request-span.ts'
 import { type HttpResponse, inObjectForm, objectProblem, ok, problem } from './responses.ts'
 import { deleteCookie, isOfOtherOrigin, sessionTokenIn, setCookie } from './session-cookie.ts'
 
-interface Deps extends ObjectBodyDeps, Pick<HttpServer, 'app' | 'send' | 'fail'> {
+interface Deps extends RequestBodyDeps, Pick<HttpServer, 'app' | 'send' | 'fail'> {
   readonly takeTraced: RunInSpan
   readonly guard: Guard
   readonly sessions: () => OperatorSessions

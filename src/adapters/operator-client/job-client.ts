@@ -47,15 +47,9 @@ export interface JobClient {
   cancel(kind: JobKind, id: string): Promise<ShownJob | Refused>
 }
 
-/**
- * Time limit of one request to the operator API. The operator service sends a response or an error
- * within this time.
- */
-const timeoutMs = 30_000
-
 export function createJobClient(address: OperatorAddress, signal: AbortSignal): JobClient {
   async function ask(request: OperatorRequest): Promise<ShownJob | Refused> {
-    const answer = await sendToOperator(address, request, { timeoutMs, signal })
+    const answer = await sendToOperator(address, request, { signal })
     if (answer.kind === 'refused') return answer
     const parsed = job.safeParse(answer.body)
     if (!parsed.success) throw badResponse(address.url, 200)

@@ -103,11 +103,6 @@ export interface MessageAndDeadLetterClient {
   ledger(query: Query): Promise<ShownLedger | Refused>
 }
 
-/**
- * Time limit of one request to the operator API. The operator service sends a response or an error
- * within this time.
- */
-const timeoutMs = 30_000
 /** Maximum number of dead letters in one page of the API. */
 const pageSize = 500
 
@@ -119,7 +114,7 @@ export function createMessageAndDeadLetterClient(
     const given = new URLSearchParams()
     for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, value)
     const request: OperatorRequest = { method: 'GET', path: `${path}?${given}` }
-    const answer = await sendToOperator(address, request, { timeoutMs, signal })
+    const answer = await sendToOperator(address, request, { signal })
     if (answer.kind === 'refused') return answer
     const parsed = schema.safeParse(answer.body)
     if (!parsed.success) throw badResponse(address.url, 200)

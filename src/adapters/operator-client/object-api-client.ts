@@ -7,6 +7,7 @@ import {
   type OperatorAnswer,
   type OperatorRequest,
   type Refused,
+  type RequestLimits,
   sendToOperator,
 } from './operator-request.ts'
 
@@ -134,18 +135,9 @@ export interface ObjectApiClient {
 
 /** Maximum number of objects in one page of the API. */
 const pageSize = 500
-/**
- * Time limit of one request to the operator API. The operator service sends a response or an error
- * within this time.
- */
-const defaultTimeoutMs = 30_000
 
-export function createObjectApiClient(
-  address: OperatorAddress,
-  { signal, timeoutMs = defaultTimeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs?: number },
-): ObjectApiClient {
-  const send = (request: OperatorRequest): Promise<OperatorAnswer> =>
-    sendToOperator(address, request, { timeoutMs, signal })
+export function createObjectApiClient(address: OperatorAddress, limits: RequestLimits): ObjectApiClient {
+  const send = (request: OperatorRequest): Promise<OperatorAnswer> => sendToOperator(address, request, limits)
 
   /**
    * Sends a request. Returns the body of the response, checked against the schema, or the refusal.

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isTlsFailure } from '../../core/delivery/classify-outcome.ts'
+import { parsedJson } from '../../core/message/json.ts'
 import type { Secret } from '../../core/secret.ts'
 
 /** The URL of the operator API, and the operator key to send. */
@@ -58,9 +59,12 @@ export class OperatorApiFailed extends Error {
  */
 const objectStatuses: readonly number[] = [400, 404, 409, 412, 413, 422, 428]
 
-interface Limits {
-  /** Time limit of the whole request, in milliseconds. */
-  readonly timeoutMs: number
+export interface RequestLimits {
+  /**
+   * Time limit of the whole request, in milliseconds. Default: 30,000. The operator service sends a
+   * response or an error within this time.
+   */
+  readonly timeoutMs?: number
   /** Cancels the request when it is aborted. */
   readonly signal: AbortSignal
 }
@@ -72,7 +76,7 @@ interface Limits {
 export async function sendToOperator(
   { url, key }: OperatorAddress,
   { method, path, headers = {}, body }: OperatorRequest,
-  { timeoutMs, signal }: Limits,
+  { timeoutMs = 30_000, signal }: RequestLimits,
 ): Promise<OperatorAnswer> {
   const limit = AbortSignal.timeout(timeoutMs)
   let response: Response
@@ -156,13 +160,5 @@ function failedWith(url: string, { status, headers }: Response, { code, message 
         code,
         `the operator API responded with status ${status} (${code}): ${message.replace(/\.$/, '')}`,
       )
-  }
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

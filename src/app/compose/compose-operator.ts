@@ -7,7 +7,6 @@ import { createOperatorAuthentication } from '../../adapters/http/operator-authe
 import { createOperatorServer } from '../../adapters/http/operator-server.ts'
 import { createLogPositions } from '../../adapters/kafka/log/admin.ts'
 import { createReader } from '../../adapters/kafka/log/topic-reader.ts'
-import { changeExpiry } from '../../core/audience/sync-status.ts'
 import { type OperatorPhase, operatorHealth } from '../../core/health.ts'
 import type { ListAudiences } from '../../core/operator/audience-view.ts'
 import { createFindOperatorKey } from '../../core/operator/operator-keys.ts'
@@ -108,7 +107,7 @@ async function composeListAudiences(shared: SharedDependencies): Promise<ListAud
       }
     : undefined
   const directory = () => live().audiences
-  return createListAudiences({ source, directory, expiry: changeExpiry, clock, logger })
+  return createListAudiences({ source, directory, clock, logger })
 }
 
 /** The directory with the built console; `undefined` in a checkout where it was not built. */

@@ -1,7 +1,7 @@
 import { assertNever } from '../assert-never.ts'
 import type { SuppressibleRecord } from '../deletion/suppressions.ts'
 import { audiencesSource } from '../message/own-event.ts'
-import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
+import { type EpochMs, epochMs } from '../time.ts'
 import { type AudienceDirectory, absentValue } from './audience-directory.ts'
 import { identifyOf } from './identify-message.ts'
 import type { AudienceInput, LostInput } from './input.ts'
@@ -31,11 +31,6 @@ interface Deps {
    * `undefined` when no deletion forbids it.
    */
   readonly stops: (about: SuppressibleRecord) => 'user_deleted' | 'suppressed' | undefined
-  /**
-   * A change (an update that was sent to a destination) without a result is treated as undelivered
-   * when this time has passed since it was sent (see `changeExpiry`).
-   */
-  readonly expiry: DurationMs
   /**
    * End offset of this partition of the audience input topic, read before the restore of the
    * memberships begins. A restored record of the memberships topic has the offset of the input that
@@ -253,7 +248,6 @@ export class AudiencePartition {
       isConnected: audience?.destinations.has(destination) === true && !isStopped,
       isListed: audience?.destinations.has(destination) === true || audience?.disabled.has(destination) === true,
       isRemoved: audience?.configured?.has(destination) === false,
-      expiry: this.#deps.expiry,
     })
     if (stepped.kind === 'unchanged') return undefined
     const own = { audience: name, userId, destination }

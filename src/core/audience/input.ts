@@ -1,4 +1,5 @@
 import { isIdOrVersion, tooLongUserId } from '../message/identifiers.ts'
+import { parsedJson } from '../message/json.ts'
 import type { JsonText } from '../message/json-text.ts'
 import { type ReportedResult, reportedResults } from '../message/reported-result.ts'
 import { syncId } from './sync-id.ts'
@@ -123,7 +124,7 @@ type Need = <T>(name: keyof InputRecord, isValid: (value: string | number) => bo
 function inputOf(record: InputRecord, need: Need): AudienceInput | undefined {
   const text = (name: keyof InputRecord) => need<string>(name, value => value !== '')
   const whole = (name: keyof InputRecord) => need<number>(name, isIdOrVersion)
-  const value = () => need<JsonText>('value', isJson)
+  const value = () => need<JsonText>('value', json => parsedJson(String(json)) !== undefined)
   const sync = (): SyncPart => ({
     syncId: syncId(whole('syncId')),
     mode: need<SyncMode>('mode', mode => syncModes.some(known => known === mode)),
@@ -151,15 +152,6 @@ function inputOf(record: InputRecord, need: Need): AudienceInput | undefined {
       return { kind: 'forgotten', userId: text('userId') }
     default:
       return undefined
-  }
-}
-
-function isJson(value: string | number): boolean {
-  try {
-    JSON.parse(String(value))
-    return true
-  } catch {
-    return false
   }
 }
 

@@ -1,10 +1,11 @@
 import { assertNever } from '../assert-never.ts'
 import type { JsonText } from '../message/json-text.ts'
 import type { ReportedResult } from '../message/reported-result.ts'
-import type { DurationMs, EpochMs } from '../time.ts'
+import type { EpochMs } from '../time.ts'
 import { clampedToNow, isDayBefore, type SyncId, syncId, versionAt } from './sync-id.ts'
 import type { AudienceWatermark } from './sync-watermark.ts'
 import {
+  changeExpiry,
   confirm,
   isUnconfirmed,
   markUnconfirmed,
@@ -102,11 +103,6 @@ export interface StepContext {
   readonly isListed: boolean
   /** Whether the destination was removed from the configuration. */
   readonly isRemoved: boolean
-  /**
-   * A change without a result is treated as undelivered when this time has passed since it was
-   * sent.
-   */
-  readonly expiry: DurationMs
 }
 
 /**
@@ -209,9 +205,9 @@ function transitionOf(state: Membership, input: MembershipInput, on: StepContext
   }
 }
 
-/** Treats a change as undelivered when its result did not arrive within `expiry`. */
-function withExpiredChange(state: Membership, { at, expiry }: StepContext): Membership {
-  return state.inFlight === undefined || at - state.inFlight.since <= expiry ? state : markUndelivered(state, at)
+/** Treats a change as undelivered when its result did not arrive within `changeExpiry`. */
+function withExpiredChange(state: Membership, { at }: StepContext): Membership {
+  return state.inFlight === undefined || at - state.inFlight.since <= changeExpiry ? state : markUndelivered(state, at)
 }
 
 const markUndelivered = (state: Membership, at: EpochMs): Membership => ({

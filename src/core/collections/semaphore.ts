@@ -1,11 +1,12 @@
 /**
  * Limits how many operations run concurrently. `acquire` waits until fewer than `max` are in
- * progress.
+ * progress. Callers that wait continue in the order of their calls.
  */
 export class Semaphore {
   readonly #max: number
   #count = 0
-  #wake: (() => void)[] = []
+  readonly #waiting: (() => void)[] = []
+  readonly #onDrained: (() => void)[] = []
 
   constructor(max: number) {
     this.#max = max
@@ -16,23 +17,21 @@ export class Semaphore {
    * ended.
    */
   async acquire(): Promise<void> {
-    while (this.#count >= this.#max) await this.#nextRelease()
+    if (this.#count >= this.#max) return new Promise(resolve => this.#waiting.push(resolve))
     this.#count++
   }
 
   release(): void {
+    const next = this.#waiting.shift()
+    // The next operation takes the place of the ended one, so the count stays the same.
+    if (next !== undefined) return next()
     this.#count--
-    const waiting = this.#wake
-    this.#wake = []
-    for (const wake of waiting) wake()
+    if (this.#count > 0) return
+    for (const wake of this.#onDrained.splice(0)) wake()
   }
 
   /** Resolves when no operation is in progress. */
   async drained(): Promise<void> {
-    while (this.#count > 0) await this.#nextRelease()
-  }
-
-  #nextRelease(): Promise<void> {
-    return new Promise(resolve => this.#wake.push(resolve))
+    while (this.#count > 0) await new Promise<void>(resolve => this.#onDrained.push(resolve))
   }
 }

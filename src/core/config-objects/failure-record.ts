@@ -1,4 +1,5 @@
 import { type FailureState, minAttempts, urlsOf } from '../auto-disable/judge-failures.ts'
+import { isCount } from '../message/json.ts'
 import type { AutomaticDisabling, Destination } from '../settings/settings.ts'
 import { epochMs } from '../time.ts'
 import type { ObjectChange, ObjectDocument } from './config-objects.ts'
@@ -66,8 +67,6 @@ function disablingIn(value: unknown): AutomaticDisabling | undefined {
   if (!isCount(at) || !isCount(failingSince) || (reason !== 'failing' && reason !== 'gone')) return undefined
   return { at: epochMs(at), reason, failingSince: epochMs(failingSince) }
 }
-
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
 /**
  * Returns why Hookline has disabled a destination. `undefined` if it has not, or if the webhook

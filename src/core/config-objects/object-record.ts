@@ -1,4 +1,4 @@
-import { isObject } from '../message/json.ts'
+import { isCount, isObject, parsedJson } from '../message/json.ts'
 import type { OutgoingRecord, RecordHeaders } from '../ports.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 import { type ObjectChange, type ObjectDocument, type ObjectKind, objectKinds } from './config-objects.ts'
@@ -162,16 +162,8 @@ function parseFields(text = '[]'): readonly string[] {
 
 function parseKeyOffsets(text: string | undefined): ObjectRecord['keyOffsets'] {
   const parsed = text === undefined ? undefined : parsedJson(text)
-  const isOffset = (each: unknown) => each === null || (Number.isSafeInteger(each) && (each as number) >= 0)
+  const isOffset = (each: unknown) => each === null || isCount(each)
   return Array.isArray(parsed) && parsed.every(isOffset) ? parsed : undefined
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 export const encodeValue = (document: ObjectDocument): string => JSON.stringify({ format, document })

@@ -1,3 +1,4 @@
+import { textSettings } from '../settings/file-settings.ts'
 import { formatPath, type Path } from '../settings/problem.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 
@@ -16,15 +17,16 @@ interface SecretPlace {
  * URL is in this list because its path or query may contain a credential.
  */
 const secretPlaces: Readonly<Record<ObjectKind, readonly SecretPlace[]>> = {
-  source: [{ path: ['writeKey'], holds: 'text' }],
-  destination: [
-    { path: ['sharedSecret'], holds: 'text' },
-    { path: ['signingKey'], holds: 'text' },
-    { path: ['auth', 'oauth2', 'clientSecret'], holds: 'text' },
-    { path: ['tls', 'clientKey'], holds: 'text' },
-    { path: ['webhooks', '*', 'url'], holds: 'url' },
-    { path: ['webhooks', '*', 'headers', '*'], holds: 'text' },
-  ],
+  source: secretsUnder('sources.*.'),
+  destination: [...secretsUnder('destinations.*.'), { path: ['webhooks', '*', 'headers', '*'], holds: 'text' }],
+}
+
+function secretsUnder(entry: string): readonly SecretPlace[] {
+  return textSettings.flatMap(({ path, holds }) =>
+    path.startsWith(entry) && holds !== 'certificates'
+      ? [{ path: path.slice(entry.length).split('.'), holds: holds === 'url' ? 'url' : 'text' }]
+      : [],
+  )
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { EventHead } from '../message/event.ts'
+import { isObject, objectIn } from '../message/json.ts'
 import { type MessageType, messageTypes } from '../message/message.ts'
 import type { RecordHeaders } from '../ports.ts'
 import { type EpochMs, epochMs } from '../time.ts'
@@ -98,7 +99,7 @@ const types: ReadonlySet<unknown> = new Set(messageTypes)
  * format. Fields that this version does not know are kept.
  */
 export function decodeAttempt(text: string): AttemptRecord | undefined {
-  const value = parsed(text)
+  const value = objectIn(text)
   const at = Date.parse(String(value?.['at']))
   const isValid =
     value !== undefined &&
@@ -109,18 +110,6 @@ export function decodeAttempt(text: string): AttemptRecord | undefined {
     isObject(value['outcomes'])
   return isValid ? ({ ...value, at: epochMs(at) } as unknown as AttemptRecord) : undefined
 }
-
-function parsed(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Selects attempts. An attempt matches when it meets every condition that is given. */
 export interface AttemptFilter {

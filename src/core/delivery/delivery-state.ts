@@ -1,3 +1,4 @@
+import { isCount } from '../message/json.ts'
 import type { LogRecord, OutgoingRecord, RecordHeaders, TopicPartition } from '../ports.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
 import { isRefused } from './classify-outcome.ts'
@@ -243,8 +244,6 @@ function pausedTimeIn(headers: RecordHeaders): Pick<DeliveryState, 'pausedAt' | 
     ...(isCount(total) && { pausedFor: durationMs(total) }),
   }
 }
-
-const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
 
 /**
  * Makes the copy of an event's record that is written to a retry topic. The copy has the event's

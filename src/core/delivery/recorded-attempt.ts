@@ -1,3 +1,4 @@
+import { isCount } from '../message/json.ts'
 import type { RecordedAttempts } from '../settings/recorded-attempts.ts'
 import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
 import { type AttemptRecord, decodeAttempt, type EndedAttempt } from './attempt-facts.ts'
@@ -102,8 +103,6 @@ export function decodeRecordedAttempt(text: string): RecordedAttempt | undefined
     ...(isCount(round) && { round }),
   }
 }
-
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
 const isStatuses = (value: unknown): value is AttemptDetails['statuses'] =>
   typeof value === 'object' && value !== null && Object.values(value).every(isCount)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { deadLetterReasons } from '../delivery/classify-outcome.ts'
 import { deadLetterOutcomes } from '../delivery/dead-letter-filter.ts'
+import { parsedJson } from '../message/json.ts'
 import { callTypes } from '../message/message.ts'
 import type { EpochMs } from '../time.ts'
 
@@ -174,13 +175,7 @@ export const jobKeyOf = ({ kind, id }: Pick<Job, 'kind' | 'id'>): string => `${k
 export const encodeJob = (job: Job): string => JSON.stringify(job)
 
 /** Decodes the value of a record; `undefined` when it is not a job that this version can read. */
-export function decodeJob(value: string): Job | undefined {
-  try {
-    return jobDocument.safeParse(JSON.parse(value)).data
-  } catch {
-    return undefined
-  }
-}
+export const decodeJob = (value: string): Job | undefined => jobDocument.safeParse(parsedJson(value)).data
 
 /** Whether a job has ended. An ended job never changes. */
 export const hasEnded = ({ state }: Pick<Job, 'state'>): boolean => state !== 'waiting' && state !== 'running'

@@ -1,3 +1,4 @@
+import { isObject, objectIn } from '../message/json.ts'
 import type { ServiceName } from '../settings/service-names.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 import type { Counts } from './result-counts.ts'
@@ -95,7 +96,7 @@ export const encodeProcess = (facts: ProcessFacts & { readonly services: readonl
  * with access to the topic can write there.
  */
 export function decodeProcess(value: Buffer): ProcessFacts | undefined {
-  const given = objectIn(value)
+  const given = objectIn(value.toString())
   if (given === undefined) return undefined
   const rates = isObject(given['rates']) ? given['rates'] : {}
   const services = Array.isArray(given['services']) ? given['services'] : []
@@ -132,7 +133,7 @@ export function encodeActivity(all: Iterable<readonly [destination: string, Dest
 
 export function decodeActivity(value: Buffer): ReadonlyMap<string, DestinationActivity> {
   const all = new Map<string, DestinationActivity>()
-  for (const [id, given] of Object.entries(objectIn(value) ?? {})) {
+  for (const [id, given] of Object.entries(objectIn(value.toString()) ?? {})) {
     if (!isObject(given)) continue
     all.set(id, {
       breaker: given['breaker'] === 'open' || given['breaker'] === 'probing' ? given['breaker'] : 'closed',
@@ -163,7 +164,7 @@ export function encodeResults(all: Iterable<readonly [destination: string, Count
 
 /** Adds the results that the record `value` has for a destination to `sum`. */
 export function addResults(sum: Counts, value: Buffer, destination: string): void {
-  const all = objectIn(value)
+  const all = objectIn(value.toString())
   const given = all !== undefined && Object.hasOwn(all, destination) ? all[destination] : undefined
   if (!Array.isArray(given)) return
   sum.delivered += countIn(given[0])
@@ -174,17 +175,6 @@ export function addResults(sum: Counts, value: Buffer, destination: string): voi
 
 const maxServices = 10
 
-function objectIn(value: Buffer): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const given: unknown = JSON.parse(value.toString())
-    return isObject(given) ? given : undefined
-  } catch {
-    return undefined
-  }
-}
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isShortText = (value: unknown): value is string => typeof value === 'string' && value.length <= 100
 const numberIn = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined

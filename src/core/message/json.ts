@@ -8,6 +8,24 @@ export type JsonObject = Readonly<Record<string, unknown>>
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Whether a value is a whole number of at least 0 that a `number` holds exactly. */
+export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+
+/** The value of a JSON text; `undefined` when the text is not JSON. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The JSON object in a text; `undefined` when the text is anything else. */
+export function objectIn(text: string): JsonObject | undefined {
+  const value = parsedJson(text)
+  return isObject(value) ? value : undefined
+}
+
 export interface Parsed {
   readonly kind: 'parsed'
   readonly value: unknown

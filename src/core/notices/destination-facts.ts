@@ -1,4 +1,5 @@
 import { type DeadLetterReason, deadLetterReasons, type Outcome, outcomes } from '../delivery/classify-outcome.ts'
+import { objectIn } from '../message/json.ts'
 import type { JsonText } from '../message/json-text.ts'
 
 /** Whether the attempts at a destination fail, according to its circuit breaker in one process. */
@@ -36,7 +37,7 @@ const maxIdLength = 63
  * which any program with access to the events topic can write. Unknown fields are left out.
  */
 export function decodeFacts(text: string | undefined): DestinationFacts | undefined {
-  const given = parse(text)
+  const given = objectIn(text ?? '')
   const destination = given?.['destination']
   if (given === undefined || !isId(destination)) return undefined
   const health = given['health'] === 'failing' || given['health'] === 'recovered' ? given['health'] : undefined
@@ -46,15 +47,6 @@ export function decodeFacts(text: string | undefined): DestinationFacts | undefi
     outcomes: outcomes.filter(outcome => listIn(given['outcomes']).includes(outcome)),
     gone: [...new Set(listIn(given['gone']).filter(isId))].slice(0, maxLabels),
     deadLetters: countsIn(given['deadLetters']),
-  }
-}
-
-function parse(text = ''): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
-  } catch {
-    return undefined
   }
 }
 

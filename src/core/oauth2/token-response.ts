@@ -1,4 +1,5 @@
 import { classify, type Outcome } from '../delivery/classify-outcome.ts'
+import { objectIn } from '../message/json.ts'
 import { Secret } from '../secret.ts'
 import { isBearerToken } from '../settings/sendable-secrets.ts'
 import { type DurationMs, durationMs } from '../time.ts'
@@ -69,17 +70,6 @@ function lifetimeOf(seconds: unknown): DurationMs {
   const given = typeof seconds === 'string' && /^\d{1,12}$/.test(seconds) ? Number(seconds) : seconds
   if (typeof given !== 'number' || !(given > 0)) return durationMs(defaultLifetimeMs)
   return durationMs(Math.min(Math.max(given * 1_000, minLifetimeMs), maxLifetimeMs))
-}
-
-function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /**

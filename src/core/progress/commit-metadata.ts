@@ -152,19 +152,6 @@ export function metadataOf(
   return text.length > metadataLimit ? undefined : text
 }
 
-export interface StateText {
-  /** The metadata of the commit. */
-  readonly text: string
-  /** Offsets of the partly done records that do not fit into the metadata. */
-  readonly uncovered: readonly number[]
-}
-
-/** Encodes the state of a partition without a ledger as metadata of a commit. */
-export function commitText(committed: number, state: CommitState): StateText {
-  const encoded = encodeState(committed, state)
-  return { text: metadataOf(encoded) as string, uncovered: encoded.uncovered }
-}
-
 export interface ParsedCommit {
   readonly done: Set<number>
   readonly partlyDone: Map<number, string[]>

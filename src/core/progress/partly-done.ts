@@ -1,10 +1,7 @@
 import { type ByteReader, readVarint, writeVarint } from '../varint.ts'
 import { spanLimit } from './span-limit.ts'
 
-/**
- * The prefix of the text that `partlyDoneText` makes for the commit metadata, with the version of
- * its format.
- */
+/** The prefix of partly done records in the commit metadata, with the version of their format. */
 const prefix = 'p1:'
 const wellFormed = /^p1:[A-Za-z0-9+/]+={0,2}$/
 /**
@@ -19,28 +16,6 @@ const workLimit = 20_000
  * which it is done.
  */
 export type PartlyDone = readonly [offset: number, destinations: readonly string[]]
-
-export interface PartlyDoneText {
-  /** The encoded records; empty when none fits. */
-  readonly text: string
-  /** How many of the given records are in the text. They are the first ones. */
-  readonly covered: number
-}
-
-/**
- * Encodes partly done records, each with the destinations that are done with it. The next owner of
- * the partition then delivers the record only to the other destinations. If not all records fit
- * into `room` characters, the text contains only the first ones.
- *
- * The format is binary, in base64. It starts with the set of the offsets. Then it has, for each
- * destination, its id and the set of its done records, as indexes into the offsets.
- *
- * @param records in offset order.
- */
-export function partlyDoneText(committed: number, records: readonly PartlyDone[], room: number): PartlyDoneText {
-  const { bytes, covered } = partlyDoneBytes(committed, records, room, { extraBytes: () => 0, unread: 0 })
-  return { text: covered.length === 0 ? '' : toPartlyDoneText(bytes), covered: covered.length }
-}
 
 /**
  * Converts the bytes of partly done records to the text for the commit metadata. Other bytes, such
@@ -59,8 +34,12 @@ interface Options {
 }
 
 /**
- * Encodes about as many records as fit into a text of `room` characters: the last `unread` records,
- * and then the first ones of the others.
+ * Encodes about as many partly done records as fit into a text of `room` characters: the last
+ * `unread` records, and then the first ones of the others. The next owner of the partition delivers
+ * each record only to the destinations that are not done with it.
+ *
+ * The format is binary, in base64. It starts with the set of the offsets. Then it has, for each
+ * destination, its id and the set of its done records, as indexes into the offsets.
  *
  * @param records in offset order. The covered records are returned in this order too.
  */
@@ -115,19 +94,10 @@ function encode(committed: number, records: readonly PartlyDone[]): number[] {
 }
 
 /**
- * Reads the bytes of a text of `partlyDoneText`; `undefined` when the text is in another format.
+ * Reads the bytes of a text of `toPartlyDoneText`; `undefined` when the text is in another format.
  */
 export const readerOf = (text: string): ByteReader | undefined =>
   wellFormed.test(text) ? { bytes: Buffer.from(text.slice(prefix.length), 'base64'), at: 0 } : undefined
-
-/**
- * Parses the text of `partlyDoneText`. The result is empty when the text is malformed or in another
- * format. The partly done records are then delivered to all their destinations again.
- */
-export function parsePartlyDone(committed: number, text: string): Map<number, string[]> {
-  const reader = readerOf(text)
-  return (reader && readPartlyDone(committed, reader)) ?? new Map()
-}
 
 /**
  * Decodes partly done records (done for only some of their destinations). Returns, for the offset

@@ -1,13 +1,8 @@
 import type { Objection } from '../objection.ts'
-import { contentProblem, type FileContents, type FileKind, keyFits, rsaBitsOf } from './named-files.ts'
+import { type FileKind, matchingPaths, textSettings } from './file-settings.ts'
+import { contentProblem, type FileContents, keyFits, rsaBitsOf } from './named-files.ts'
 import { type Path, type SettingsProblem, valueAt } from './problem.ts'
 import type { Rule, WellFormed } from './rule.ts'
-
-const endpointTlsTexts = [
-  ['clientCert', 'certificates'],
-  ['clientKey', 'key'],
-  ['ca', 'certificates'],
-] as const satisfies readonly (readonly [key: string, holds: FileKind])[]
 
 const tlsPaths = ({ destinations = [] }: WellFormed): readonly Path[] =>
   destinations.map((_, index) => ['destinations', index, 'tls'])
@@ -17,13 +12,14 @@ const tlsPaths = ({ destinations = [] }: WellFormed): readonly Path[] =>
  * files.
  */
 export const usableCertificates: Rule = config =>
-  tlsPaths(config).flatMap(path =>
-    endpointTlsTexts.flatMap(([key, holds]): readonly SettingsProblem[] => {
-      const text = valueAt(config, [...path, key])
+  textSettings.flatMap(({ path: setting, holds }) => {
+    if (holds !== 'certificates' && holds !== 'key') return []
+    return matchingPaths(config, setting).flatMap((path): readonly SettingsProblem[] => {
+      const text = valueAt(config, path)
       const refusal = typeof text === 'string' ? contentProblem({ kind: 'read', text }, holds) : undefined
-      return refusal === undefined ? [] : [{ path: [...path, key], ...refusal }]
-    }),
-  )
+      return refusal === undefined ? [] : [{ path, ...refusal }]
+    })
+  })
 
 /**
  * Checks that a client's certificate and key are set together and belong together, and that the key

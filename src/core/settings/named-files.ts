@@ -4,11 +4,10 @@ import { refuseUrl } from '../network/url.ts'
 import type { Objection } from '../objection.ts'
 import { refuseSigningKey } from '../signing/signing-key.ts'
 import type { Pruned } from './check-against-schema.ts'
+import { type FileKind, fileSettings, matchingPaths } from './file-settings.ts'
 import { type Path, valueAt } from './problem.ts'
 import type { ConfigurationInput } from './schema.ts'
 import type { ServiceName } from './service-names.ts'
-
-export type FileKind = 'secret' | 'url' | 'certificates' | 'key' | 'signing_key' | 'encryption_key'
 
 /** A file that the configuration names. `name` is the text in the configuration. */
 export interface NamedFile {
@@ -30,56 +29,19 @@ export type NamedFileState = FileContent | typeof notNeeded
 /** The contents of the files, by `NamedFile.name`. */
 export type FileContents = ReadonlyMap<string, NamedFileState>
 
-const fixed: readonly (readonly [path: string, holds: FileKind])[] = [
-  ['kafka.tls.caFile', 'certificates'],
-  ['kafka.tls.certFile', 'certificates'],
-  ['kafka.tls.keyFile', 'key'],
-  ['kafka.sasl.usernameFile', 'secret'],
-  ['kafka.sasl.passwordFile', 'secret'],
-  ['registry.usernameFile', 'secret'],
-  ['registry.passwordFile', 'secret'],
-  ['registry.caFile', 'certificates'],
-  ['collector.operatorKeyFile', 'secret'],
-  ['network.caFile', 'certificates'],
-  ['network.proxy.passwordFile', 'secret'],
-]
-
-const endpointTlsFiles = [
-  ['clientCertFile', 'certificates'],
-  ['clientKeyFile', 'key'],
-  ['caFile', 'certificates'],
-] as const satisfies readonly (readonly [key: string, holds: FileKind])[]
-
 /** Returns every file that the configuration names, with the kind of its content. */
 export function namedFiles(config: Pruned<ConfigurationInput>): readonly NamedFile[] {
-  const places: (readonly [Path, FileKind])[] = fixed.map(([path, holds]) => [path.split('.'), holds])
-  const listed = (path: Path, value: unknown, holds: FileKind = 'secret'): void => {
-    if (!Array.isArray(value)) places.push([path, holds])
-    else for (const place of value.keys()) places.push([[...path, place], holds])
-  }
-  config.sources?.forEach((source, index) => {
-    listed(['sources', index, 'writeKeyFile'], source?.writeKeyFile)
-  })
-  config.destinations?.forEach((destination, index) => {
-    listed(['destinations', index, 'sharedSecretFile'], destination?.sharedSecretFile)
-    for (const [key, holds] of endpointTlsFiles) places.push([['destinations', index, 'tls', key], holds])
-    listed(['destinations', index, 'signingKeyFile'], destination?.signingKeyFile, 'signing_key')
-    places.push([['destinations', index, 'auth', 'oauth2', 'clientSecretFile'], 'secret'])
-    destination?.webhooks?.forEach((webhook, position) => {
-      const path: Path = ['destinations', index, 'webhooks', position]
-      places.push([[...path, 'urlFile'], 'url'])
-      for (const [name, value] of Object.entries(webhook?.headers ?? {}))
-        if (typeof value === 'object') places.push([[...path, 'headers', name, 'file'], 'secret'])
-    })
-  })
-  config.operator?.keys?.forEach((key, index) => {
-    listed(['operator', 'keys', index, 'keyFile'], key?.keyFile)
-  })
-  listed(encryptionKeyPath, config.operator?.encryptionKeyFile, 'encryption_key')
-  return places.flatMap(([path, holds]) => {
-    const name = valueAt(config, path)
-    return typeof name === 'string' ? [{ path, name, holds }] : []
-  })
+  return fileSettings.flatMap(([setting, holds]) =>
+    matchingPaths(config, setting)
+      .flatMap(path => {
+        const names = valueAt(config, path)
+        return Array.isArray(names) ? [...names.keys()].map(index => [...path, index]) : [path]
+      })
+      .flatMap(path => {
+        const name = valueAt(config, path)
+        return typeof name === 'string' ? [{ path, name, holds }] : []
+      }),
+  )
 }
 
 /**

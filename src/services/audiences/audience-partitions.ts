@@ -2,7 +2,6 @@ import type { AudienceDirectory } from '../../core/audience/audience-directory.t
 import { AudiencePartition } from '../../core/audience/audience-partition.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
 import type { MembershipRecord } from '../../core/audience/membership-record.ts'
-import { changeExpiry } from '../../core/audience/sync-status.ts'
 import type { SuppressibleRecord } from '../../core/deletion/suppressions.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type {
@@ -85,8 +84,7 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
   const restore = createRestore({
     ...deps,
     log,
-    newPartition: inputEnd =>
-      new AudiencePartition({ directory, expiry: changeExpiry, inputEnd, stops: about => stops(about, clock.now()) }),
+    newPartition: inputEnd => new AudiencePartition({ directory, inputEnd, stops: about => stops(about, clock.now()) }),
   })
 
   return {

@@ -10,12 +10,13 @@ import {
 import { Semaphore } from '../../core/collections/semaphore.ts'
 import { byLifecycle } from '../../core/config-objects/failure-record.ts'
 import type { Routing } from '../../core/delivery/route.ts'
+import { createFirstFailureLog } from '../../core/logging/first-failure.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { AutomaticDisabling } from '../../core/settings/settings.ts'
 import { durationMs } from '../../core/time.ts'
 import { changeFailures } from '../config-objects/change-failure-state.ts'
 import type { ObjectStore } from '../config-objects/object-store.ts'
-import type { ObjectWriter } from '../config-objects/object-writer.ts'
+import type { ObjectWriter, WriteResult } from '../config-objects/object-writer.ts'
 import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 
 /**
@@ -63,14 +64,11 @@ export class FailureWatch implements PeriodicTask {
   readonly #unconfirmed = new Map<string, AutomaticDisabling[]>()
   readonly #task: PeriodicTask
   #onDisabled: (destination: string, disabled: AutomaticDisabling) => void = () => undefined
-  /**
-   * Whether the last write of a failure state failed. Only the first of several failed writes in
-   * succession is logged.
-   */
-  #isFailing = false
+  readonly #note: ReturnType<typeof createFirstFailureLog>
 
   constructor(deps: Deps) {
     this.#deps = deps
+    this.#note = createFirstFailureLog(deps.logger, notWritten)
     this.#task = createPeriodicTask({ clock: deps.clock, firstAfter: every, turn: () => this.#turn() })
     deps.store.listen({
       onRecord: ({ kind, id }) => {
@@ -177,27 +175,18 @@ export class FailureWatch implements PeriodicTask {
     }
     const isWritten = result.kind === 'applied'
     const disabled = disablingOf(verdict)
-    if (!isWritten)
-      this.#keep(id, seen, result.kind === 'failed' ? result.detail : 'another process changed the object first')
+    // The next run writes the failures again.
+    if (!isWritten) this.#counterOf(id).restore(seen)
+    this.#note({ destination: id }, errorOf(result))
     if (disabled !== undefined) {
       if (isWritten) this.#report(id, disabled)
       else this.#unconfirmed.set(id, [...(this.#unconfirmed.get(id) ?? []), disabled].slice(-maxUnconfirmed))
     }
-    this.#isFailing = !isWritten
     return isWritten
   }
 
   #judge(before: FailureState | undefined, seen: SeenFailures, rule: DisableRule): Verdict {
     return judgeFailures(before, seen, rule, this.#deps.clock.now())
-  }
-
-  /**
-   * Keeps failures after a failed write, so that the next run writes them. Logs only the first of
-   * several failed writes in succession.
-   */
-  #keep(id: string, seen: SeenFailures, error: string): void {
-    this.#counterOf(id).restore(seen)
-    if (!this.#isFailing) this.#deps.logger.warn({ destination: id, error }, notWritten)
   }
 
   #report(destination: string, disabled: AutomaticDisabling): void {
@@ -222,6 +211,13 @@ export class FailureWatch implements PeriodicTask {
     return destination !== undefined && isWatched(destination)
   }
 }
+
+const errorOf = (result: WriteResult): string | undefined =>
+  result.kind === 'ignored'
+    ? 'another process changed the object first'
+    : result.kind === 'failed'
+      ? result.detail
+      : undefined
 
 const isWait = ({ kind }: Verdict): boolean => kind === 'wait'
 

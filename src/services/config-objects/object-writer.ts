@@ -3,12 +3,9 @@ import { encodeRecord, type ObjectRecord } from '../../core/config-objects/objec
 import type { Cancel, Clock, Logger, LogProducer } from '../../core/ports.ts'
 import type { SettingsProblem } from '../../core/settings/problem.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
+import { notReadBack, readBackLimit } from '../read-back.ts'
 import type { ObjectStore } from './object-store.ts'
 
-/**
- * Maximum time until this process reads its own record back. Usually it takes less than a second.
- */
-const readBackLimit = durationMs(10_000)
 /**
  * Time, in ms, after which a process corrects the topic when its own record is ignored because
  * another process wrote the same version first. The process then writes a copy of the record in
@@ -68,8 +65,7 @@ export class ObjectWriter {
   async write(record: ObjectRecord, check: () => readonly SettingsProblem[] = () => []): Promise<WriteResult> {
     const { producer, topic, clock } = this.#deps
     const { promise, resolve } = Promise.withResolvers<WriteResult>()
-    const late = `${topic}: Hookline did not read its new record back within ${readBackLimit / 1_000} s, so the record may or may not be stored; check Kafka, then check whether the change is in force`
-    const cancel = clock.after(readBackLimit, () => resolve({ kind: 'failed', detail: late }))
+    const cancel = clock.after(readBackLimit, () => resolve({ kind: 'failed', detail: notReadBack(topic) }))
     this.#inProgress.set(record.writeId, isApplied =>
       resolve(isApplied ? { kind: 'applied', problems: check() } : { kind: 'ignored' }),
     )

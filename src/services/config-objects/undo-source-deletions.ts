@@ -1,6 +1,7 @@
 import type { FoldResult, KnownVersion } from '../../core/config-objects/object-log.ts'
 import { isObjectRecord, type ObjectName, type ObjectRecord } from '../../core/config-objects/object-record.ts'
 import { readObject } from '../../core/config-objects/read-object.ts'
+import { type AllObjects, brokenReferences, usesOf } from '../../core/config-objects/references.ts'
 import { type Before, undoOf } from '../../core/config-objects/undo-change.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep.ts'
@@ -18,7 +19,7 @@ const undone =
   'hookline restored a source (see "id"), because a destination uses it and the process that deleted it did not undo the deletion; to delete the source, remove it from the destination first'
 
 interface Deps {
-  readonly store: Pick<ObjectStore, 'listen' | 'known' | 'objects' | 'reading'>
+  readonly store: Pick<ObjectStore, 'listen' | 'known' | 'object' | 'objects' | 'reading'>
   readonly writer: Pick<ObjectWriter, 'write'>
   readonly clock: Pick<Clock, 'now' | 'id' | 'after'>
   readonly logger: Logger
@@ -35,32 +36,31 @@ interface Deps {
 export function createSourceDeletionUndo({ store, writer, clock, logger }: Deps): { stop(): void } {
   const stopped = new AbortController()
 
-  const isUsed = (id: string): boolean =>
-    [...store.objects()].some(({ parsed }) => parsed.kind === 'destination' && parsed.destination.sources.includes(id))
+  const all: AllObjects = {
+    file: { sources: [], destinations: [], audiences: { emitPerSecond: 1, list: [] }, canary: undefined },
+    ...{ object: store.object, objects: store.objects },
+  }
+  const isUsed = (source: ObjectName): boolean => usesOf(source, all).length > 0
 
   /** Whether another source has got one of the write keys of the deleted source since then. */
-  const isKeyTaken = ({ current }: Before): boolean => {
-    const keys = current?.parsed.kind === 'source' ? current.parsed.source.writeKeys.map(key => key.reveal()) : []
-    return [...store.objects()].some(
-      ({ parsed }) => parsed.kind === 'source' && parsed.source.writeKeys.some(key => keys.includes(key.reveal())),
-    )
-  }
+  const isKeyTaken = ({ current }: Before): boolean =>
+    current !== undefined && brokenReferences(current.parsed, current.document, all).length > 0
 
   async function undo(deletion: ObjectRecord & ObjectName, before: Before): Promise<void> {
     const { kind, id, writeId } = deletion
     for (;;) {
       await sleep(clock, undoAfter, stopped.signal)
       if (stopped.signal.aborted || store.known(deletion)?.writeId !== writeId) return
-      if (!isUsed(id) || isKeyTaken(before)) return
+      if (!isUsed(deletion) || isKeyTaken(before)) return
       const result = await writer.write(undoOf(deletion, before, { at: clock.now(), writeId: clock.id() }))
       if (result.kind === 'applied') return logger.warn({ kind, id }, undone)
     }
   }
 
   function onRecord(record: ObjectRecord, result: FoldResult, before: KnownVersion | undefined): void {
-    const { kind, id, action } = record
+    const { kind, action } = record
     if (result !== 'applied' || kind !== 'source' || action !== 'deleted' || !isObjectRecord(record)) return
-    if (before === undefined || !isObjectRecord(before) || before.value === undefined || !isUsed(id)) return
+    if (before === undefined || !isObjectRecord(before) || before.value === undefined || !isUsed(record)) return
     void undo(record, { known: before, current: readObject(before, before.value, store.reading) })
   }
 

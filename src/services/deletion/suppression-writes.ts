@@ -1,11 +1,7 @@
 import { encodeSuppressions, type SuppressionIndex, type UserSuppressions } from '../../core/deletion/suppressions.ts'
 import type { Cancel, Clock, LogProducer, LogRecord } from '../../core/ports.ts'
-import { durationMs } from '../../core/time.ts'
+import { notReadBack, readBackLimit } from '../read-back.ts'
 
-/**
- * Maximum time until this process reads its own record back. Usually it takes less than a second.
- */
-const readBackLimit = durationMs(10_000)
 /** Header with the id of a write, by which the writing process recognises its own record. */
 const writeHeader = 'write'
 /** Header with the offset of the record on which this one is based; -1 when there was none. */
@@ -39,12 +35,7 @@ interface Write {
 
 /** The error has the fields of the Kafka adapter's errors, because Kafka is the cause. */
 const readBackTooLate = (topic: string): Error =>
-  Object.assign(
-    new Error(
-      `${topic}: Hookline did not read its new record back within ${readBackLimit / 1_000} s, so the record may or may not be stored; check Kafka, then check whether the change is in force`,
-    ),
-    { code: 'NOT_READ_BACK', retriable: true },
-  )
+  Object.assign(new Error(notReadBack(topic)), { code: 'NOT_READ_BACK', retriable: true })
 
 /**
  * Changes a user's record with optimistic concurrency: Kafka has no conditional write, but all

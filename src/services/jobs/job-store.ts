@@ -1,11 +1,11 @@
 import { decodeJob, encodeJob, type Job, jobKeyOf, jobsPartition } from '../../core/jobs/job.ts'
 import { JobLog } from '../../core/jobs/job-log.ts'
 import type { NextRecord } from '../../core/jobs/job-steps.ts'
+import { createFirstFailureLog } from '../../core/logging/first-failure.ts'
 import type { Cancel, Clock, Logger, LogProducer, LogRecord, TopicFollower } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
+import { notReadBack, readBackLimit } from '../read-back.ts'
 
-/** Maximum time until this process reads its own record back. Usually it takes less than 0.1 s. */
-const readBackLimit = durationMs(10_000)
 /**
  * Time after which this process corrects the topic when it has read an ignored record: one whose
  * version another record of the job already had. The process then writes a copy of the record in
@@ -120,8 +120,7 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
 
   async function create(job: Job): Promise<WriteResult> {
     const { promise, resolve } = Promise.withResolvers<WriteResult>()
-    const late = `${topic}: Hookline did not read its new record back within ${readBackLimit / 1_000} s, so the record may or may not be stored; check Kafka, then check whether the change is in force`
-    const cancel = clock.after(readBackLimit, () => resolve({ kind: 'failed', detail: late }))
+    const cancel = clock.after(readBackLimit, () => resolve({ kind: 'failed', detail: notReadBack(topic) }))
     writes.set(job.writeId, resolve)
     producer.append(topic, recordOf(job), error => {
       if (error !== undefined) resolve({ kind: 'failed', detail: error.message })
@@ -154,12 +153,10 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
  * of several failed writes in succession.
  */
 export function createLoggedWrite(store: Pick<JobStore, 'write'>, logger: Logger): JobStore['write'] {
-  let isFailing = false
+  const note = createFirstFailureLog(logger, notWritten)
   return async (job, nextRecord) => {
     const result = await store.write(job, nextRecord)
-    const { kind, id } = job
-    if (result.kind === 'failed' && !isFailing) logger.warn({ kind, id, error: result.detail }, notWritten)
-    isFailing = result.kind === 'failed'
+    note({ kind: job.kind, id: job.id }, result.kind === 'failed' ? result.detail : undefined)
     return result
   }
 }

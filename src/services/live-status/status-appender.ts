@@ -1,4 +1,5 @@
 import { encodeKey, type StatusKey } from '../../core/live-status/status-record.ts'
+import { createFirstFailureLog } from '../../core/logging/first-failure.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Logger, LogProducer } from '../../core/ports.ts'
 
@@ -17,14 +18,11 @@ export interface StatusAppenderDeps {
 export class StatusAppender {
   readonly #deps: StatusAppenderDeps
   readonly #inProgress = new Set<string>()
-  /**
-   * Whether the last write to the status topic failed. Only the first of several failures in
-   * succession is logged.
-   */
-  #isFailing = false
+  readonly #note: ReturnType<typeof createFirstFailureLog>
 
   constructor(deps: StatusAppenderDeps) {
     this.#deps = deps
+    this.#note = createFirstFailureLog(deps.logger, notWritten)
   }
 
   /** Whether the last write of the key has not ended yet. */
@@ -45,19 +43,11 @@ export class StatusAppender {
     producer.append(topic, record, error => {
       this.#inProgress.delete(text)
       metrics.statusRecords.inc({ result: error === undefined ? 'written' : 'failed' })
-      this.#note(error)
+      this.#note({ topic }, error?.message)
       if (error === undefined) onWritten()
     })
   }
-
-  /** Notes the result of a write. Logs only the first of several failures in succession. */
-  #note(error: Error | undefined): void {
-    const { topic, logger } = this.#deps
-    if (error !== undefined && !this.#isFailing)
-      logger.warn(
-        { topic, error: error.message },
-        'this process could not write its status to the status topic (see error); it tries again every 5 s; until a try succeeds, the operator API may not show this process and its rates',
-      )
-    this.#isFailing = error !== undefined
-  }
 }
+
+const notWritten =
+  'this process could not write its status to the status topic (see error); it tries again every 5 s; until a try succeeds, the operator API may not show this process and its rates'

@@ -1,3 +1,4 @@
+import { createFirstFailureLog } from '../../core/logging/first-failure.ts'
 import { type Event, keyOf } from '../../core/message/event.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { EventCodec, Logger, LogProducer } from '../../core/ports.ts'
@@ -26,14 +27,11 @@ export class Outbox {
   /** Events whose write failed, in order. The next `send` sends them first. */
   #failed: Event[] = []
   #unacknowledged = 0
-  /**
-   * Whether the last write to the events topic failed. Only the first of several failures in
-   * succession is logged.
-   */
-  #isFailing = false
+  readonly #note: ReturnType<typeof createFirstFailureLog>
 
   constructor(deps: Deps) {
     this.#deps = deps
+    this.#note = createFirstFailureLog(deps.logger, notWritten)
   }
 
   /**
@@ -73,23 +71,13 @@ export class Outbox {
     this.#unacknowledged++
     producer.append(topics.events, record, error => {
       this.#unacknowledged--
-      if (error !== undefined) return this.#keep(event, error)
-      this.#isFailing = false
-      metrics.notices.inc({ result: 'written' })
+      this.#note({ topic: topics.events }, error?.message)
+      if (error === undefined) metrics.notices.inc({ result: 'written' })
+      // The next `send` sends the event again.
+      else this.#failed.push(event)
     })
   }
-
-  /**
-   * Keeps an event for the next `send`. Logs only the first of several failed writes in succession.
-   */
-  #keep(event: Event, error: Error): void {
-    const { topics, logger } = this.#deps
-    this.#failed.push(event)
-    if (this.#isFailing) return
-    this.#isFailing = true
-    logger.warn(
-      { topic: topics.events, error: error.message },
-      'hookline could not write notices (messages to notices.destination) to the events topic (see error); it keeps them in memory and tries again',
-    )
-  }
 }
+
+const notWritten =
+  'hookline could not write notices (messages to notices.destination) to the events topic (see error); it keeps them in memory and tries again'

@@ -3,12 +3,11 @@ import { idsPerMs, type SyncId, syncId } from '../../core/audience/sync-id.ts'
 import { type SyncStatus, syncStatuses, syncStatusOf } from '../../core/audience/sync-status.ts'
 import type { JsonText } from '../../core/message/json-text.ts'
 import type { AudienceFigures } from '../../core/operator/audience-view.ts'
-import type { DurationMs, EpochMs } from '../../core/time.ts'
+import type { EpochMs } from '../../core/time.ts'
 import { type MembershipSource, visitMemberships } from './read-memberships.ts'
 
 interface Deps extends MembershipSource {
   readonly now: EpochMs
-  readonly expiry: DurationMs
   /** Returns the value of users who are not in an audience. */
   readonly absentOf: (audience: string) => JsonText
 }
@@ -36,7 +35,7 @@ export async function audienceFigures(deps: Deps, only?: string): Promise<Readon
     onMembership({ audience, destination }, state) {
       const count = countOf(audience)
       count.see(state.syncId)
-      count.add(destination, syncStatusOf(state, deps), state.desired !== deps.absentOf(audience))
+      count.add(destination, syncStatusOf(state, deps.now), state.desired !== deps.absentOf(audience))
     },
   })
   return new Map([...counts].map(([audience, count]) => [audience, { audience, ...count.figures() }]))
@@ -80,14 +79,14 @@ export interface Drifted {
  * `visit`.
  */
 export function visitDrift(
-  deps: MembershipSource & Pick<Deps, 'now' | 'expiry'>,
+  deps: MembershipSource & Pick<Deps, 'now'>,
   audience: string,
   visit: (drifted: Drifted) => void | Promise<void>,
 ): Promise<void> {
   return visitMemberships(deps, {
     isWanted: name => name === audience,
     onMembership({ userId, destination }, state) {
-      const standing = syncStatusOf(state, deps)
+      const standing = syncStatusOf(state, deps.now)
       if (standing !== 'acknowledged') return visit({ userId, destination, standing, state })
     },
   })

@@ -7,7 +7,7 @@ import {
   type ListAudiences,
 } from '../../core/operator/audience-view.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
-import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
+import { durationMs, type EpochMs } from '../../core/time.ts'
 import { within } from '../../core/within.ts'
 import { audienceFigures } from './audience-figures.ts'
 import type { MembershipSource } from './read-memberships.ts'
@@ -39,10 +39,6 @@ interface Deps {
    */
   readonly source: MembershipSource | undefined
   readonly directory: () => AudienceDirectory
-  /**
-   * Maximum time of a change without a result. After it, the sync status of the change is unknown.
-   */
-  readonly expiry: DurationMs
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -67,7 +63,7 @@ export function createListAudiences(deps: Deps): ListAudiences {
     try {
       const now = clock.now()
       const absentOf = (name: string) => absentValue(directory().get(name)?.kind ?? 'audience')
-      const reading = audienceFigures({ ...from, now, expiry: deps.expiry, absentOf })
+      const reading = audienceFigures({ ...from, now, absentOf })
       last = { at: now, figures: await within(clock, maxReadTime, reading, tooLong) }
     } catch (error) {
       logger.warn(

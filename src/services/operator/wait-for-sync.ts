@@ -4,7 +4,7 @@ import { syncStatusOf } from '../../core/audience/sync-status.ts'
 import type { SyncMode } from '../../core/audience/sync-watermark.ts'
 import type { Clock, LogPositions } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep.ts'
-import { type DurationMs, durationMs } from '../../core/time.ts'
+import { durationMs } from '../../core/time.ts'
 import { type MembershipSource, visitMemberships } from './read-memberships.ts'
 
 /** Time between two checks of the progress of the sync. */
@@ -20,8 +20,6 @@ interface Deps extends MembershipSource {
   readonly positions: LogPositions
   readonly inputTopic: string
   readonly audiencesGroup: string
-  /** Maximum time of a change without a result. After it, the change counts as undelivered. */
-  readonly expiry: DurationMs
 }
 
 interface Options {
@@ -97,7 +95,7 @@ async function countOf(
   const seen = (id: SyncId): void => {
     if (id > newest) newest = id
   }
-  const on = { now: deps.clock.now(), expiry: deps.expiry }
+  const now = deps.clock.now()
   await visitMemberships(deps, {
     isWanted: name => name === audience.name,
     onMark(_audience, { begun, closed }) {
@@ -111,11 +109,11 @@ async function countOf(
       // changed.
       const isConcerned = mode === 'full' ? state.syncId <= syncId : state.syncId === syncId
       if (!isConcerned || !audience.destinations.has(destination)) return
-      const status = syncStatusOf(state, on)
+      const status = syncStatusOf(state, now)
       if (status === 'acknowledged') counts.delivered++
       else if (status === 'in_flight') counts.waiting++
       else counts.undelivered++
     },
   })
-  return isAhead(newest, on.now) ? { ...counts, ahead: newest } : counts
+  return isAhead(newest, now) ? { ...counts, ahead: newest } : counts
 }

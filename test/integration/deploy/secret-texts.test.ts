@@ -63,7 +63,7 @@ describe('a secret as text', () => {
 
   it('has a row for each key of the configuration that is a secret', () => {
     expect(rows.map(([key]) => key.replace(/^config\./, '').replaceAll(/\[\d+\]/g, '')).toSorted()).toEqual(
-      secretKeys().toSorted(),
+      secretKeys.toSorted(),
     )
   })
 })

@@ -6,7 +6,6 @@ import type { LogLevel } from '../../../src/adapters/logger.ts'
 import { reloadHandlers } from '../../../src/app/reload-handlers.ts'
 import type { ReloadState } from '../../../src/core/health.ts'
 import { loggable } from '../../../src/core/logging/log-fields.ts'
-import { Secret } from '../../../src/core/secret.ts'
 import type { Settings } from '../../../src/core/settings/settings.ts'
 import { liveKeys } from '../../../src/core/settings/settings-change.ts'
 import {
@@ -17,6 +16,7 @@ import {
   installed,
   textOf,
 } from '../../support/config/example-configurations.ts'
+import { revealed } from '../../support/config/revealed.ts'
 import { changed, changes } from '../../support/config/text-mutations.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { countingMetrics } from '../../support/telemetry/counting-metrics.ts'
@@ -54,14 +54,6 @@ async function started() {
   return { watch, logger, state, count: (key: string) => counts.get(key) ?? 0 }
 }
 type Running = Awaited<ReturnType<typeof started>>
-
-/** The configuration with its secrets in plain text. */
-function revealed(value: unknown): unknown {
-  if (value instanceof Secret) return { secret: value.reveal() }
-  if (Array.isArray(value)) return value.map(revealed)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, revealed(each)]))
-}
 
 /**
  * Writes a content to the configuration file and reloads the file. The watch applies a content when

@@ -1,7 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { type Membership, type MembershipInput, step } from '../../../src/core/audience/membership.ts'
 import { syncId } from '../../../src/core/audience/sync-id.ts'
-import { changeExpiry } from '../../../src/core/audience/sync-status.ts'
 import { type AudienceWatermark, emptyWatermark } from '../../../src/core/audience/sync-watermark.ts'
 import type { JsonText } from '../../../src/core/message/json-text.ts'
 import { epochMs } from '../../../src/core/time.ts'
@@ -53,7 +52,6 @@ export function tell(story: string, absent = 'false'): Told {
       isConnected,
       isListed,
       isRemoved,
-      expiry: changeExpiry,
     })
     if (result.kind === 'unchanged') return '-'
     state = result.kind === 'changed' ? result.state : undefined

@@ -5,7 +5,6 @@ import type { InputEffect } from '../../../src/core/audience/input-effect.ts'
 import type { MembershipRecord } from '../../../src/core/audience/membership-record.ts'
 import type { Restored } from '../../../src/core/audience/restored-records.ts'
 import { syncId } from '../../../src/core/audience/sync-id.ts'
-import { changeExpiry } from '../../../src/core/audience/sync-status.ts'
 import type { SyncMode } from '../../../src/core/audience/sync-watermark.ts'
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { JsonText } from '../../../src/core/message/json-text.ts'
@@ -66,7 +65,6 @@ export class PartitionHarness {
     return new AudiencePartition({
       directory: () => this.directory,
       stops: about => this.marks.stops(about, this.now),
-      expiry: changeExpiry,
       inputEnd,
     })
   }

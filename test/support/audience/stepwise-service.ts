@@ -8,7 +8,6 @@ import {
   toWatermarkRecord,
   watermarkKey,
 } from '../../../src/core/audience/membership-record.ts'
-import { changeExpiry } from '../../../src/core/audience/sync-status.ts'
 import type { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { EpochMs } from '../../../src/core/time.ts'
@@ -122,7 +121,6 @@ export class ModelService {
     const { marks, directory, now } = this.#deps
     const partition = new AudiencePartition({
       directory,
-      expiry: changeExpiry,
       stops: about => marks.stops(about, now()),
       inputEnd: this.input.length,
     })

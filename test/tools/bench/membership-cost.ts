@@ -4,7 +4,7 @@ import { AudiencePartition } from '../../../src/core/audience/audience-partition
 import { membershipKey, toMembershipRecord } from '../../../src/core/audience/membership-record.ts'
 import { newSyncId } from '../../../src/core/audience/sync-id.ts'
 import type { JsonText } from '../../../src/core/message/json-text.ts'
-import { durationMs, epochMs } from '../../../src/core/time.ts'
+import { epochMs } from '../../../src/core/time.ts'
 
 /*
  * Measures the CPU time per member of three steps: restoring memberships, a full sync without
@@ -27,7 +27,6 @@ const partition = Array.from(
     new AudiencePartition({
       directory: () => directory,
       stops: () => undefined,
-      expiry: durationMs(5 * 3_600_000),
       inputEnd: Number.MAX_SAFE_INTEGER,
     }),
 )

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClusterNode } from '../../../deploy/tools/local/cluster.ts'
-import { allPartitions, onPartitions } from './recovery.ts'
+import { allPartitions, now, onPartitions } from './recovery.ts'
 import type { Fault, Hit } from './scenario.ts'
 import type { World } from './world.ts'
 
@@ -18,8 +18,6 @@ const moveMs = 60_000
  * unreachable. It is longer than the ten seconds after which a request to this broker times out.
  */
 const othersMs = 20_000
-
-const now = (): number => performance.now()
 
 /**
  * Chooses a random broker that leads partitions of the events topic. Resolves with the broker and

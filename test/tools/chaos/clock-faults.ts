@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { clockOffBy, setClock } from './faked-clock.ts'
-import { allPartitions, onPartitions } from './recovery.ts'
+import { allPartitions, now, onPartitions } from './recovery.ts'
 import type { Fault } from './scenario.ts'
-
-const now = (): number => performance.now()
 
 /** Shifts the wall clock of all processes by `shiftSeconds`, and corrects it after `seconds`. */
 export const shiftClock = (shiftSeconds: number, seconds: number): Fault => ({

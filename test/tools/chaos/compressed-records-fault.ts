@@ -2,11 +2,9 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { peakMb } from '../bench/process-usage.ts'
-import { allPartitions, onPartitions } from './recovery.ts'
+import { allPartitions, now, onPartitions } from './recovery.ts'
 import type { Fault } from './scenario.ts'
 import type { BatchesToWrite } from './write-compressed-records.ts'
-
-const now = (): number => performance.now()
 
 const mebibyte = 1_048_576
 /** Hookline stops decompressing a batch at this number of bytes. */

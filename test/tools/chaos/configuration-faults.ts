@@ -6,11 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { markOf, parseMark } from './configuration-verdict.ts'
 import type { Delivery } from './ledger.ts'
 import type { Inspection, Script } from './receiver.ts'
-import { allPartitions, onPartitions } from './recovery.ts'
+import { allPartitions, now, onPartitions } from './recovery.ts'
 import type { ConfigurationOf, Fault, Hit } from './scenario.ts'
 import type { World } from './world.ts'
-
-const now = (): number => performance.now()
 
 const secretFile = (directory: string): string => join(directory, 'destination.secret')
 const secretOf = (number: number): string => `the-secret-number-${number}`

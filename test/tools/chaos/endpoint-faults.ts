@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { numberOf } from './event-load.ts'
 import type { Answer, Delivery } from './ledger.ts'
-import { allPartitions, onPartitions } from './recovery.ts'
+import { allPartitions, now, onPartitions } from './recovery.ts'
 import type { Fault } from './scenario.ts'
-
-const now = (): number => performance.now()
 
 /**
  * An endpoint that fails partly gives the failing response to one of every `oneIn` messages, and

@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LinkState } from '../../support/network/tcp-proxy.ts'
-import { allPartitions, onPartitions } from './recovery.ts'
+import { allPartitions, now, onPartitions } from './recovery.ts'
 import type { Fault } from './scenario.ts'
-
-const now = (): number => performance.now()
 
 /** Impairs the links between all processes of Hookline and all brokers for `seconds`. */
 export const impairLink = (state: LinkState, seconds: number): Fault => ({

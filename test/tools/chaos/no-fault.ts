@@ -1,8 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { allPartitions, onPartitions } from './recovery.ts'
+import { allPartitions, now, onPartitions } from './recovery.ts'
 import type { Fault } from './scenario.ts'
-
-const now = (): number => performance.now()
 
 /**
  * Injects nothing for `seconds`, so that the set-up is observed without a fault. Then each of

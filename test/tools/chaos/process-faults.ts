@@ -1,14 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Member } from './fleet.ts'
 import type { Delivery } from './ledger.ts'
-import { allPartitions, onPartitions, ownedBy } from './recovery.ts'
+import { allPartitions, now, onPartitions, ownedBy } from './recovery.ts'
 import type { Fault, Hit } from './scenario.ts'
 import type { World } from './world.ts'
 
 /** Time limit for a continued process to get partitions and deliver again, in ms. */
 const returnMs = 60_000
-
-const now = (): number => performance.now()
 
 /**
  * The processes that own partitions, oldest first. After a fault of another process, the recovery

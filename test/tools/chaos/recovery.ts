@@ -15,6 +15,9 @@ export function onPartitions(
   return { keys: new Set([...hit].map(String)), from, keyOf }
 }
 
+/** The time of the chaos run, in milliseconds of the monotonic clock. */
+export const now = (): number => performance.now()
+
 export const allPartitions = Array.from({ length: partitions }, (_, index) => index)
 
 export const ownedBy = ({ ledger }: World, name: string): number[] =>

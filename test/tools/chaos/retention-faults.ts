@@ -3,13 +3,11 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { topicConfig, topicSpecs } from '../../../src/core/topics.ts'
 import { createAdminClient } from '../../support/kafka/admin.ts'
-import { allPartitions, onPartitions } from './recovery.ts'
+import { allPartitions, now, onPartitions } from './recovery.ts'
 import { disagreement, type ReportedLoss } from './reported-loss-verdict.ts'
 import type { Fault } from './scenario.ts'
 import { started, stopAll } from './scenario-run.ts'
 import { partitions, type World } from './world.ts'
-
-const now = (): number => performance.now()
 
 /**
  * Broker properties with which the broker checks retention every half second. A scenario with

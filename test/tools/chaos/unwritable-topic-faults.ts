@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import kafkajs from 'kafkajs'
 import { epochMs } from '../../../src/core/time.ts'
 import { isSuccess } from './ledger.ts'
-import { allPartitions, onPartitions } from './recovery.ts'
+import { allPartitions, now, onPartitions } from './recovery.ts'
 import type { Fault } from './scenario.ts'
 import type { World } from './world.ts'
 
@@ -64,8 +64,6 @@ export interface OverflowTopic {
  */
 const failing = 'moody'
 const metricTimeoutMs = 30_000
-
-const now = (): number => performance.now()
 
 /**
  * Makes a topic reject records, while one message in twenty fails at its first attempt and so needs

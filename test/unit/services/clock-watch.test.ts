@@ -1,11 +1,9 @@
 import { expect, it } from '@jest/globals'
 import { createClockWatch } from '../../../src/services/clock-watch.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock, turns } from '../../support/manual-clock.ts'
 import { RecordingLogger } from '../../support/telemetry/recording-logger.ts'
 
 const hour = 3_600_000
-const turns = () => new Promise<void>(setImmediate)
-
 it.each<[string, readonly number[], readonly string[]]>([
   ['no difference', [0, 0], []],
   ['an hour ahead: logged once', [hour, hour, hour + 900], ['warn 3600']],

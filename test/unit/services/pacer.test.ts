@@ -1,8 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createPacer, paced } from '../../../src/services/pacer.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-
-const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+import { ManualClock, turns } from '../../support/manual-clock.ts'
 
 /** Calls the pacer in a loop. Returns the time at which each call resolved, in ms. */
 function taking(perSecond: number | undefined, count: number) {
@@ -29,7 +27,7 @@ describe('createPacer', () => {
 
   it('resolves evenly, the first time immediately', async () => {
     const { times, ended, clock } = taking(4, 5)
-    await clock.advance(1_000, settle)
+    await clock.advance(1_000, turns)
     await ended
     expect(times).toEqual([0, 250, 500, 750, 1_000])
   })
@@ -40,7 +38,7 @@ describe('createPacer', () => {
     for (let taken = 0; taken < 100; taken++) {
       const due = turn()
       // Each call continues 3 ms after the time at which it was due.
-      await clock.advance(taken === 0 ? 0 : 13 - (clock.monotonic() % 10), settle)
+      await clock.advance(taken === 0 ? 0 : 13 - (clock.monotonic() % 10), turns)
       await due
     }
     expect(clock.monotonic()).toBeLessThan(1_010)
@@ -57,7 +55,7 @@ describe('createPacer', () => {
         times.push(clock.monotonic() - 60_000)
       }
     })()
-    await clock.advance(1_000, settle)
+    await clock.advance(1_000, turns)
     await more
     expect(times.filter(time => time === 0)).toHaveLength(11)
     expect(times.at(-1)).toBe(190)
@@ -65,7 +63,7 @@ describe('createPacer', () => {
 
   it('resolves immediately after it is stopped', async () => {
     const { stopping, ended, clock, times } = taking(1, 3)
-    await settle()
+    await turns()
     expect(times).toEqual([0])
     stopping.abort()
     await ended
@@ -96,13 +94,13 @@ describe('paced', () => {
 
   it('yields each number when it is due', async () => {
     const { seen, ended, clock } = start({ count: 5, perSecond: 4 })
-    await settle()
+    await turns()
     expect(seen).toEqual([0])
-    await clock.advance(249, settle)
+    await clock.advance(249, turns)
     expect(seen).toEqual([0])
-    await clock.advance(1, settle)
+    await clock.advance(1, turns)
     expect(seen).toEqual([0, 1])
-    await clock.advance(750, settle)
+    await clock.advance(750, turns)
     expect(seen).toEqual([0, 1, 2, 3, 4])
     await ended
   })
@@ -120,7 +118,7 @@ describe('paced', () => {
 
   it('ends immediately when it is stopped', async () => {
     const { seen, ended, clock, stopping } = start({ count: Number.POSITIVE_INFINITY, perSecond: 1 })
-    await settle()
+    await turns()
     stopping.abort()
     await ended
     expect(seen).toEqual([0])

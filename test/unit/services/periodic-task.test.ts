@@ -1,11 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { durationMs } from '../../../src/core/time.ts'
 import { createPeriodicTask } from '../../../src/services/periodic-task.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
+import { ManualClock, turns } from '../../support/manual-clock.ts'
 
 const second = durationMs(1_000)
-const turns = () => new Promise<void>(setImmediate)
-
 function setUp(turn: (count: number) => number | Promise<number>) {
   const clock = new ManualClock()
   const at: number[] = []

@@ -15,5 +15,5 @@ export const shareText = (list: readonly unknown[] = [], total = 0): string | un
   total > list.length ? `${countText(list.length)} of ${countText(total)}` : undefined
 
 /** A count with its noun, for example `1 record` or `3 records`. */
-export const countWithNoun = (count: number, noun: string, nouns = `${noun}s`): string =>
-  `${countText(count)} ${count === 1 ? noun : nouns}`
+export const countWithNoun = (count: number, noun: string): string =>
+  `${countText(count)} ${noun}${count === 1 ? '' : 's'}`

@@ -6,12 +6,11 @@ export interface TextAreaFieldProps extends FieldText {
   readonly value: string
   readonly onInput: (value: string) => void
   readonly rows: number
-  readonly isReadOnly?: boolean
   readonly areaRef?: Ref<HTMLTextAreaElement>
 }
 
 /** A field for several lines of text, with letters of equal width. */
-export function TextAreaField({ value, onInput, rows, isReadOnly = false, areaRef, ...text }: TextAreaFieldProps) {
+export function TextAreaField({ value, onInput, rows, areaRef, ...text }: TextAreaFieldProps) {
   const id = useId()
   return (
     <FieldFrame id={id} {...text}>
@@ -20,7 +19,6 @@ export function TextAreaField({ value, onInput, rows, isReadOnly = false, areaRe
         ref={areaRef ?? null}
         rows={rows}
         value={value}
-        readOnly={isReadOnly}
         spellcheck={false}
         class="code"
         aria-describedby={describedBy(id, text)}

@@ -1,4 +1,5 @@
 import type { Assigner, Cluster as KafkajsCluster, PartitionAssigner } from 'kafkajs'
+import { type JsonObject, objectIn } from '../../../core/message/json.ts'
 import type { TopicPartition } from '../../../core/ports.ts'
 import { loadKafkajs } from '../kafkajs/load-kafkajs.ts'
 import type { Cluster } from '../kafkajs/private-api.ts'
@@ -108,8 +109,6 @@ async function partitionsOf(
   )
 }
 
-type Json = Readonly<Record<string, unknown>>
-
 const encodeOwned = ({ generation, owned }: SubscriptionUserData): Buffer =>
   Buffer.from(JSON.stringify({ generation, owned: numbersByTopic(owned) }))
 
@@ -121,15 +120,7 @@ function numbersByTopic(partitions: readonly TopicPartition[]): Record<string, n
   return Object.fromEntries(topics.map(({ topic, partitions: numbers }) => [topic, [...numbers]]))
 }
 
-/** Parses a JSON object; `undefined` when the user data is anything else. */
-function parse(userData: Buffer | null): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(userData?.toString() ?? '')
-    return typeof value === 'object' && value !== null ? (value as Json) : undefined
-  } catch {
-    return undefined
-  }
-}
+const parse = (userData: Buffer | null): JsonObject | undefined => objectIn(userData?.toString() ?? '')
 
 function partitionsIn(grouped: unknown): readonly TopicPartition[] {
   if (typeof grouped !== 'object' || grouped === null) return []

@@ -62,10 +62,7 @@ const requests = [
   'DescribeConfigs',
 ]
 
-export function createClusterProbe(
-  settings: Settings['kafka'],
-  { logger, now = Date.now }: { readonly logger: Logger; readonly now?: () => number },
-): ClusterProbe {
+export function createClusterProbe(settings: Settings['kafka'], { logger }: { readonly logger: Logger }): ClusterProbe {
   const clientOf = (brokers: readonly string[]) => createKafka({ ...settings, brokers }, logger, { retries: 0 })
 
   async function connected<T>(address: string, ask: (cluster: Cluster, broker: Broker) => Promise<T>): Promise<T> {
@@ -106,10 +103,10 @@ export function createClusterProbe(
       }
 
       async function append(): Promise<ClockReading> {
-        const before = now()
+        const before = Date.now()
         const [answer] = await producer.send({ topic, acks: -1, messages: [{ key: '-/doctor', value: null }] })
         const time = Number(answer?.logAppendTime ?? -1)
-        return { before, after: now(), appended: time < 0 ? undefined : time }
+        return { before, after: Date.now(), appended: time < 0 ? undefined : time }
       }
     },
   }

@@ -39,12 +39,12 @@ export async function showAudience(task: AudienceTask, options: ShowOptions): Pr
 }
 
 async function showUser(task: AudienceTask, audience: string, user: string, options: ShowOptions): Promise<void> {
-  const on = { now: task.access.clock.now(), expiry: task.expiry }
+  const now = task.access.clock.now()
   const rows: Parameters<typeof memberLines>[0][number][] = []
   await visitMemberships(await membershipsOf(task), {
     isWanted: name => name === audience,
     onMembership({ userId, destination }, state) {
-      if (userId === user) rows.push({ destination, standing: syncStatusOf(state, on), state })
+      if (userId === user) rows.push({ destination, standing: syncStatusOf(state, now), state })
     },
   })
   const destinations = rows.map(row => membershipDocument({ userId: user, ...row }, row.state))
@@ -61,10 +61,10 @@ interface DriftOptions extends AudienceOptions {
  * With `--json`, it also prints each of these values.
  */
 export async function showDrift(task: AudienceTask, options: DriftOptions): Promise<void> {
-  const { io, access, expiry } = task
+  const { io, access } = task
   const { name } = audienceNamed(task, options.name)
   const counts = new Map<string, Record<SyncStatus, number>>()
-  const deps = { ...(await membershipsOf(task)), now: access.clock.now(), expiry }
+  const deps = { ...(await membershipsOf(task)), now: access.clock.now() }
   await visitDrift(deps, name, async ({ state, ...member }) => {
     const count = counts.get(member.destination) ?? { acknowledged: 0, in_flight: 0, unknown: 0, different: 0 }
     counts.set(member.destination, count)
@@ -91,6 +91,5 @@ async function printLine({ stdout }: CommandIo, line: string): Promise<void> {
 const figuresDeps = async (task: AudienceTask) => ({
   ...(await membershipsOf(task)),
   now: task.access.clock.now(),
-  expiry: task.expiry,
   absentOf: absentOf(task),
 })

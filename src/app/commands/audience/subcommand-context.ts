@@ -4,9 +4,7 @@ import {
   absentValue,
   audienceDirectory,
 } from '../../../core/audience/audience-directory.ts'
-import { changeExpiry } from '../../../core/audience/sync-status.ts'
 import type { JsonText } from '../../../core/message/json-text.ts'
-import type { DurationMs } from '../../../core/time.ts'
 import { type TopicNames, topicNames } from '../../../core/topics.ts'
 import type { MembershipSource } from '../../../services/operator/read-memberships.ts'
 import type { SyncDeps } from '../../../services/operator/write-sync.ts'
@@ -27,8 +25,6 @@ export interface AudienceTask {
   readonly access: CommandClients
   readonly topics: TopicNames
   readonly directory: AudienceDirectory
-  /** After this time without a result, the sync status of a change is unknown. */
-  readonly expiry: DurationMs
 }
 
 export type AudienceWork<Options> = (task: AudienceTask, options: Options) => Promise<void>
@@ -48,7 +44,7 @@ export async function audienceTask<Options extends AudienceOptions>(
   const access = open(settings, io)
   const topics = topicNames(settings.topics.prefix)
   try {
-    await work({ io, access, topics, directory: audienceDirectory(settings), expiry: changeExpiry }, options)
+    await work({ io, access, topics, directory: audienceDirectory(settings) }, options)
   } catch (error) {
     throw withRemedy(error)
   } finally {

@@ -104,7 +104,7 @@ async function upload({ task, options, audience, mode, list, signal }: Run): Pro
 }
 
 async function awaitDelivery({ task, options, audience, mode, signal }: Run, report: SyncReport): Promise<TimedWait> {
-  const { access, topics, io, expiry } = task
+  const { access, topics, io } = task
   const startedAt = access.clock.monotonic()
   const bar = createProgressBar(io, options, '{bar} {percentage}% {value}/{total} {what}')
   let total = 0
@@ -114,7 +114,6 @@ async function awaitDelivery({ task, options, audience, mode, signal }: Run, rep
     positions: access.positions,
     inputTopic: topics.audienceInput,
     audiencesGroup: topics.audiencesGroup,
-    expiry,
   }
   try {
     const waited = await waitForSync(deps, {

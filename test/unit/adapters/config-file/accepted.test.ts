@@ -3,9 +3,9 @@ import { join, relative } from 'node:path'
 import { inspect } from 'node:util'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { loadConfigFile } from '../../../../src/adapters/config-file/config-file.ts'
-import { Secret } from '../../../../src/core/secret.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
 import { configFolder, loadValid } from '../../../support/config/folder.ts'
+import { revealed } from '../../../support/config/revealed.ts'
 import { type CertificateAuthority, createAuthority, type Leaf } from '../../../support/network/certificates.ts'
 
 let folder: string
@@ -40,13 +40,6 @@ async function load(name: string, env: Record<string, string> = {}) {
     settings: revealed(result.settings) as Settings,
     files: result.snapshot.paths().map(file => relative(folder, file)),
   }
-}
-
-function revealed(value: unknown): unknown {
-  if (value instanceof Secret) return { secret: value.reveal() }
-  if (Array.isArray(value)) return value.map(revealed)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, revealed(each)]))
 }
 
 const secret = (text: string) => ({ secret: text })

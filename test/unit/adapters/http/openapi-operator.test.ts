@@ -7,10 +7,11 @@ import { objectRefusalStatus } from '../../../../src/core/operator/object-refusa
 
 interface Operation {
   readonly operationId: string
-  readonly responses: Readonly<Record<string, { readonly content?: object }>>
+  readonly responses: Readonly<Record<string, { readonly $ref?: string }>>
 }
 const document = JSON.parse(JSON.stringify(operatorDocument())) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components: { readonly responses: Readonly<Record<string, object>> }
 }
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
@@ -40,12 +41,10 @@ describe('the OpenAPI document of the operator API', () => {
 
   it('names every code of a refusal, with its status', () => {
     const described = operations.flatMap(({ operation }) =>
-      Object.entries(operation.responses).flatMap(([status, response]) => {
-        const codes: string[] =
-          JSON.stringify(response)
-            .match(/(?<="enum":\[)[^\]]+/)?.[0]
-            .split(',') ?? []
-        return JSON.stringify(response).includes('ObjectRefusal')
+      Object.entries(operation.responses).flatMap(([status, { $ref = '' }]) => {
+        const response = JSON.stringify(document.components.responses[$ref.replace('#/components/responses/', '')])
+        const codes: string[] = response?.match(/(?<="enum":\[)[^\]]+/)?.[0].split(',') ?? []
+        return response?.includes('ObjectRefusal')
           ? codes.map(code => [code.replaceAll('"', ''), Number(status)] as const)
           : []
       }),

@@ -1,7 +1,7 @@
 import dns, { type LookupAddress } from 'node:dns'
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { createResolver, type NameSources, systemSources } from '../../../../src/adapters/webhook/resolver.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
+import { ManualClock, turns } from '../../../support/manual-clock.ts'
 
 const failure = (code: string): Error => Object.assign(new Error(`query ${code}`), { code })
 const v4 = (address: string): LookupAddress => ({ address, family: 4 })
@@ -49,9 +49,6 @@ function resolverOf(initial: Script) {
   }
   return { clock, asked, resolve, close, set }
 }
-
-/** Resolves after all pending promise callbacks. */
-const settle = () => new Promise<void>(resolve => setImmediate(resolve))
 
 describe('where addresses come from', () => {
   const system = [v4('10.0.0.7')]
@@ -123,7 +120,7 @@ describe('a name server that does not answer', () => {
     void resolve('slow.example.com').then(() => {
       isOver = true
     })
-    await settle()
+    await turns()
     set({ a: ['192.0.2.1'], aaaa: 'ENODATA' })
     expect(await resolve('crm.example.com')).toEqual([v4('192.0.2.1')])
     expect(isOver).toBe(false)
@@ -138,9 +135,9 @@ describe('a name server that does not answer', () => {
     void resolve('crm.example.com').then(answer => {
       found = answer
     })
-    await clock.advance(49, settle)
+    await clock.advance(49, turns)
     expect(found).toBeUndefined()
-    await clock.advance(1, settle)
+    await clock.advance(1, turns)
     expect(found).toEqual(addresses)
     expect(clock.timers).toBe(0)
   })

@@ -2,10 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { type RequestInProgress, RequestsInProgress } from '../../../../src/adapters/webhook/transport.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import type { CallResult } from '../../../../src/core/webhook-ports.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
-
-/** Waits for one iteration of the event loop: timers, then sockets, then immediates. */
-const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+import { ManualClock, turns } from '../../../support/manual-clock.ts'
 
 const answer: CallResult = { kind: 'answered', status: 200, retryAfter: undefined }
 
@@ -31,11 +28,11 @@ describe('requests in progress', () => {
   it('expire at their own deadlines, with one timer for all', async () => {
     const { clock, begin, expired } = start()
     begin('a')
-    await clock.advance(1_000, turn)
+    await clock.advance(1_000, turns)
     begin('b')
     begin('c')
     expect(clock.timers).toBe(1)
-    await clock.advance(10_000, turn)
+    await clock.advance(10_000, turns)
     expect(expired).toEqual(['a at 5000 after 5s', 'b at 6000 after 5s', 'c at 6000 after 5s'])
     expect(clock.timers).toBe(0)
   })
@@ -45,9 +42,9 @@ describe('requests in progress', () => {
     const next = (): void => void begin('next', true, next)
     for (const name of ['a', 'b', 'c']) {
       begin(name, true, next)
-      await clock.advance(1_000, turn)
+      await clock.advance(1_000, turns)
     }
-    await clock.advance(5_000, turn)
+    await clock.advance(5_000, turns)
     expect(expired).toEqual(['a at 5000 after 5s', 'b at 6000 after 5s', 'c at 7000 after 5s'])
     expect(clock.timers).toBe(1)
   })
@@ -57,11 +54,11 @@ describe('requests in progress', () => {
     const beginWith = (name: string, timeoutMs?: number) => begin(name, true, () => {}, timeoutMs)
     beginWith('a')
     beginWith('b', 1_000)
-    await clock.advance(500, turn)
+    await clock.advance(500, turns)
     beginWith('c', 1_000)
     beginWith('d', 4_800)
     expect(clock.timers).toBe(3)
-    await clock.advance(10_000, turn)
+    await clock.advance(10_000, turns)
     expect(expired).toEqual([
       'b at 1000 after 1s',
       'c at 1500 after 1s',
@@ -75,18 +72,18 @@ describe('requests in progress', () => {
     const { clock, begin, expired } = start()
     const calls = [begin('a'), begin('b'), begin('c')]
     for (const index of [0, 2]) calls[index]!.ended(answer)
-    await clock.advance(4_000, turn)
+    await clock.advance(4_000, turns)
     begin('d')
-    await clock.advance(10_000, turn)
+    await clock.advance(10_000, turns)
     expect(expired).toEqual(['b at 5000 after 5s', 'd at 9000 after 5s'])
   })
 
   it('have their whole time limit when they start after all others have ended', async () => {
     const { clock, begin, expired } = start()
     begin('a').ended(answer)
-    await clock.advance(4_999, turn)
+    await clock.advance(4_999, turns)
     begin('b')
-    await clock.advance(10_000, turn)
+    await clock.advance(10_000, turns)
     expect(expired).toEqual(['b at 9999 after 5s'])
   })
 
@@ -98,7 +95,7 @@ describe('requests in progress', () => {
     await clock.advance(5_000)
     expect(expired).toEqual([])
     answered.ended(answer)
-    await turn()
+    await turns()
     expect(expired).toEqual(['b at 5000 after 5s'])
   })
 
@@ -108,7 +105,7 @@ describe('requests in progress', () => {
     begin('not sent', false)
     await clock.advance(5_000)
     expect(expired).toEqual(['not sent at 5000 after 5s'])
-    await turn()
+    await turns()
     expect(expired).toEqual(['not sent at 5000 after 5s', 'sent at 5000 after 5s'])
   })
 
@@ -127,12 +124,12 @@ describe('requests in progress', () => {
     early.add(() => {}).expiring = { isSent: true, expire: () => void expired.push('expired') }
     now = 249.4
     timers[0]![1]()
-    await turn()
+    await turns()
     expect(expired).toEqual([])
     expect(timers.map(([delay]) => delay)).toEqual([250, 1])
     now = 250
     timers[1]![1]()
-    await turn()
+    await turns()
     expect(expired).toEqual(['expired'])
   })
 })
@@ -177,7 +174,7 @@ describe('drained', () => {
     call.ended(answer)
     await underWay.drained()
     begin('after the end')
-    await clock.advance(4_999, turn)
+    await clock.advance(4_999, turns)
     expect(expired).toEqual([])
   })
 })

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals'
 import { audienceDirectory } from '../../../../src/core/audience/audience-directory.ts'
 import { changeId } from '../../../../src/core/audience/identify-message.ts'
 import type { AudienceInput } from '../../../../src/core/audience/input.ts'
-import { changeExpiry, syncStatusOf } from '../../../../src/core/audience/sync-status.ts'
+import { syncStatusOf } from '../../../../src/core/audience/sync-status.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import {
@@ -155,7 +155,7 @@ describe('a disabled destination of the audience', () => {
   const changed = (input: AudienceInput) =>
     harness.changes(input).flatMap(change => {
       if (change.kind !== 'membership' || change.key.destination !== 'erp' || change.state === undefined) return []
-      return [[change.key.userId, syncStatusOf(change.state, { now: harness.now, expiry: changeExpiry })]]
+      return [[change.key.userId, syncStatusOf(change.state, harness.now)]]
     })
 
   it('has the status different for each change that it misses, and gets them with the next sync', () => {

@@ -1,20 +1,34 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { commitText, parseCommit } from '../../../../src/core/progress/commit-metadata.ts'
-import { type PartlyDone, parsePartlyDone, partlyDoneText } from '../../../../src/core/progress/partly-done.ts'
+import {
+  type CommitState,
+  encodeState,
+  metadataOf,
+  parseCommit,
+} from '../../../../src/core/progress/commit-metadata.ts'
+import {
+  type PartlyDone,
+  partlyDoneBytes,
+  readerOf,
+  readPartlyDone,
+  toPartlyDoneText,
+} from '../../../../src/core/progress/partly-done.ts'
 
 const plenty = 100_000
 const asMap = (records: readonly PartlyDone[]) => new Map(records.map(([offset, done]) => [offset, [...done].sort()]))
-const parsed = (committed: number, text: string) =>
-  new Map([...parsePartlyDone(committed, text)].map(([offset, done]) => [offset, [...done].sort()]))
+
+function commitText(state: CommitState) {
+  const encoded = encodeState(0, state)
+  return { text: metadataOf(encoded) as string, uncovered: encoded.uncovered }
+}
 
 describe('done destinations in the metadata of a commit', () => {
   it.each([
-    { name: 'none', records: [], text: '' },
-    { name: 'one', records: [[100, ['crm']]], text: /^p1:/ },
+    { name: 'none', records: [], text: /^$/ },
+    { name: 'one', records: [[0, ['crm']]], text: /^;p1:/ },
   ] as const)('$name', ({ records, text }) => {
-    const made = partlyDoneText(100, records as unknown as readonly PartlyDone[], plenty)
-    expect(made.text).toMatch(text)
+    const partlyDone = records as unknown as readonly PartlyDone[]
+    expect(commitText({ done: [], partlyDone, received: 1 }).text).toMatch(text)
   })
 
   it('are restored unchanged, for any done records', () => {
@@ -28,9 +42,10 @@ describe('done destinations in the metadata of a commit', () => {
         fc.uniqueArray(record, { selector: ([at]) => at, maxLength: 400 }),
         (committed, all) => {
           const records = all.map(([at, done]): PartlyDone => [committed + at, done]).sort(([a], [b]) => a - b)
-          const { text, covered } = partlyDoneText(committed, records, plenty)
-          expect(covered).toBe(records.length)
-          expect(parsed(committed, text)).toEqual(asMap(records))
+          const { bytes, covered } = partlyDoneBytes(committed, records, plenty, { extraBytes: () => 0, unread: 0 })
+          expect(covered).toHaveLength(records.length)
+          const parsed = readPartlyDone(committed, readerOf(toPartlyDoneText(bytes))!) ?? new Map<number, string[]>()
+          expect(asMap([...parsed])).toEqual(asMap(records))
         },
       ),
       { numRuns: 100 },
@@ -43,14 +58,14 @@ describe('done destinations in the metadata of a commit', () => {
       const which = 1 + ((index * 2_654_435_761) % 6)
       return [index, names.filter((_name, bit) => (which >> bit) & 1)]
     })
-    const { text, uncovered } = commitText(0, { done: [19_999], partlyDone: records, received: 20_000 })
+    const { text, uncovered } = commitText({ done: [19_999], partlyDone: records, received: 20_000 })
     expect([uncovered, text.length <= 4_096]).toEqual([[], true])
     expect(parseCommit(0, text).partlyDone.size).toBe(1_000)
   })
 
   it('leave room for offsets that an earlier owner finished beyond the received ones', () => {
     const records = Array.from({ length: 500 }, (_, index): PartlyDone => [index, [`destination-${index}`]])
-    const { text, uncovered } = commitText(0, { done: [23_999], partlyDone: records, received: 500 })
+    const { text, uncovered } = commitText({ done: [23_999], partlyDone: records, received: 500 })
     expect(text.length).toBeLessThanOrEqual(4_096)
     const { done, partlyDone } = parseCommit(0, text)
     expect([[...done], partlyDone.size + uncovered.length]).toEqual([[23_999], 500])
@@ -58,7 +73,7 @@ describe('done destinations in the metadata of a commit', () => {
 
   it('with too little space, keeps the first records and reports the first dropped one', () => {
     const records = Array.from({ length: 500 }, (_, index): PartlyDone => [index, [`destination-${index}`]])
-    const { text, uncovered } = commitText(0, { done: [], partlyDone: records, received: 24_000 })
+    const { text, uncovered } = commitText({ done: [], partlyDone: records, received: 24_000 })
     expect(text.length).toBeLessThanOrEqual(4_096)
     expect(uncovered.length).toBeGreaterThan(400)
     const { partlyDone } = parseCommit(0, text)
@@ -74,7 +89,6 @@ describe('done destinations in the metadata of a commit', () => {
     'd1:AQ==;p1:AgEB;p1:AgEB',
     ';;',
   ])('ignores what is not its own: %s', text => {
-    expect(parsePartlyDone(0, text).size).toBe(0)
-    expect(parseCommit(0, text).partlyDone.size).toBe(0)
+    for (const metadata of [text, `;${text}`]) expect(parseCommit(0, metadata).partlyDone.size).toBe(0)
   })
 })

@@ -1,12 +1,10 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import { createFairTurns } from '../../../../src/services/collector/fair-turns.ts'
 import { CollectorHarness } from '../../../support/collector/harness.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
+import { ManualClock, turns } from '../../../support/manual-clock.ts'
 
 const page = (messageId: string, fields: object = {}): object => ({ type: 'page', userId: 'u', messageId, ...fields })
 const accepted = { kind: 'accepted', rejected: [] }
-const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
-
 describe('turns', () => {
   it('are given one per tick of the event loop; those of one source in the order of the calls', async () => {
     const { next } = createFairTurns(new ManualClock())
@@ -19,7 +17,7 @@ describe('turns', () => {
     }
     const all = Promise.all([twice('a'), twice('b')])
     for (const expected of [['a1'], ['a1', 'b1'], ['a1', 'b1', 'a2'], ['a1', 'b1', 'a2', 'b2']]) {
-      await settle()
+      await turns()
       expect(given).toEqual(expected)
     }
     await all
@@ -30,7 +28,7 @@ describe('short work', () => {
   it('is done immediately until the short work of a tick is that of a turn, and again in the next tick', async () => {
     const { short } = createFairTurns(new ManualClock())
     expect([short('web', 60_000), short('app', 5_536)]).toEqual([undefined, undefined])
-    await settle()
+    await turns()
     expect(short('web', 65_536)).toBe(undefined)
   })
 
@@ -45,7 +43,7 @@ describe('short work', () => {
     for (const expected of [64, 128, 150]) {
       await Promise.resolve()
       expect(begun).toBe(expected)
-      await settle()
+      await turns()
     }
     await all
   })
@@ -62,7 +60,7 @@ describe('short work', () => {
       ['turn 2', 'c'],
       ['turn 3', 'd'],
     ]) {
-      await settle()
+      await turns()
       expect(done.splice(0)).toEqual(expected)
     }
   })
@@ -83,7 +81,7 @@ describe('sources whose requests wait at the same time', () => {
           void short(sourceId, work)?.then(() => given.push(`${sourceId} ${index}`))
       },
       async in(ticks: number): Promise<readonly string[]> {
-        for (let tick = 0; tick < ticks; tick += 1) await settle()
+        for (let tick = 0; tick < ticks; tick += 1) await turns()
         return given.splice(0)
       },
     }

@@ -4,9 +4,8 @@ import { runReplay } from '../../../../src/services/jobs/run-replay.ts'
 import { replayJob } from '../../../support/jobs/builders.ts'
 import { createMemoryOwnedJob } from '../../../support/jobs/memory-owned-job.ts'
 import { MemoryTopicsProducer, whileWriting } from '../../../support/kafka/memory-topics.ts'
+import { turns } from '../../../support/manual-clock.ts'
 import { context, givenUp, ReplayHarness } from '../../../support/operator/replay-harness.ts'
-
-const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 it('continues after an outage of the schema registry, and has its error until then', async () => {
   const harness = new ReplayHarness([givenUp(1), givenUp(2)])
@@ -23,11 +22,11 @@ it('continues after an outage of the schema registry, and has its error until th
     replayJob('r', { filters: {}, ends: [100, 100] }),
     owned,
   )
-  await clock.advance(3_600_000, settle)
+  await clock.advance(3_600_000, turns)
   expect(changed()).toMatchObject({ error: 'registry is down', progress: { seen: 1, total: 2, replayed: 0 } })
 
   isDown = false
-  await clock.advance(60_000, settle)
+  await clock.advance(60_000, turns)
   expect(await whileWriting(producer, outcome)).toEqual({})
   expect(changed()).toMatchObject({ error: undefined, progress: { seen: 2, total: 2, replayed: 2, refused: 0 } })
   expect(harness.parked.toSorted()).toEqual(['crm m-1 1', 'crm m-2 1'])

@@ -1,12 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { type JobOutcome, tryUntilDone } from '../../../../src/services/jobs/try-until-done.ts'
 import { createMemoryOwnedJob } from '../../../support/jobs/memory-owned-job.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
+import { ManualClock, turns } from '../../../support/manual-clock.ts'
 
 const failure = (fields: object): Error => Object.assign(new Error('down'), fields)
 const unreachable = failure({ code: 'ECONNREFUSED', retriable: true })
-const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
-
 /** Starts to work on a job. `run` gets the number of the try, from 1 on. */
 function startWork(run: (work: { tries: number; done: number }) => Promise<JobOutcome>) {
   const clock = new ManualClock()
@@ -40,10 +38,10 @@ describe('tries again, however long it takes, after an error of', () => {
       if (isDown) throw failure(fields)
       return {}
     })
-    await clock.advance(24 * 3_600_000, settle)
+    await clock.advance(24 * 3_600_000, turns)
     expect(changed()).toEqual({ error: 'down' })
     isDown = false
-    await clock.advance(60_000, settle)
+    await clock.advance(60_000, turns)
     expect(await outcome).toEqual({})
   })
 })
@@ -54,7 +52,7 @@ it('doubles the wait after each try without progress, up to a minute', async () 
     if (work.tries < 10) throw unreachable
     return {}
   })
-  await clock.advance(600_000, settle)
+  await clock.advance(600_000, turns)
   expect(await outcome).toEqual({})
   expect(startedAt).toEqual([0, 5, 15, 35, 75, 135, 195, 255, 260, 270])
 })
@@ -70,7 +68,7 @@ describe('ends with the error', () => {
       if (work.tries <= triesWithProgress) work.done++
       throw tooLarge
     })
-    await clock.advance(60_000, settle)
+    await clock.advance(60_000, turns)
     expect(await outcome).toEqual({ error: 'down' })
     expect(startedAt).toHaveLength(tries)
   })
@@ -88,7 +86,7 @@ describe('a job that must stop', () => {
     const { outcome, stop, clock, startedAt } = startWork(async () => {
       throw unreachable
     })
-    await settle()
+    await turns()
     stop('cancelled')
     expect(await outcome).toBeUndefined()
     expect(startedAt).toEqual([0])

@@ -11,7 +11,7 @@ import {
 import type { LogRecord, Portion, TopicReader } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { commandLimits, createFindDeletion, requestLimits } from '../../../../src/services/operator/find-deletion.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
+import { ManualClock, turns } from '../../../support/manual-clock.ts'
 
 const record = (id: string, users = 2): readonly [string, string] => {
   const deletion: DeletionRecord = {
@@ -62,13 +62,11 @@ class Topic implements TopicReader {
     return seen.length
   }
 }
-const settled = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
-
 async function found(id: string, records: Topic['records'], limits = commandLimits) {
   const topic = new Topic()
   topic.records = records
   const asked = topic.find(limits)(id)
-  await settled()
+  await turns()
   topic.readings[0]?.resolve()
   return { topic, known: await asked }
 }
@@ -145,7 +143,7 @@ describe('the search for a deletion', () => {
       return held.promise
     }
     const asked = topic.find(requestLimits)(id)
-    await topic.clock.advance(requestLimits.time, settled)
+    await topic.clock.advance(requestLimits.time, turns)
     expect(await asked).toMatchObject({ kind: 'found', status: { partial: true, status: 'running' } })
   })
 
@@ -153,7 +151,7 @@ describe('the search for a deletion', () => {
     const topic = new Topic()
     topic.records.push(record(id), outcome(id, 'ada', 'delivered'))
     const asked = topic.find()(id)
-    await settled()
+    await turns()
     await topic.clock.advance(commandLimits.time)
     topic.readings[0]?.resolve()
     expect(await asked).toEqual({ kind: 'not_reached' })
@@ -166,18 +164,18 @@ describe('concurrent requests', () => {
     topic.records.push(record('d-1'))
     const find = topic.find()
     const first = find('d-1')
-    await settled()
+    await turns()
     topic.records.push(record('d-2'))
     const [second, third, fourth] = [find('d-2'), find('d-1'), find('d-2')]
-    await settled()
+    await turns()
     expect(topic.readings).toHaveLength(1)
     topic.readings[0]?.resolve()
     expect(await first).toMatchObject({ record: { id: 'd-1' } })
-    await settled()
+    await turns()
     topic.readings[1]?.resolve()
     expect(await second).toMatchObject({ record: { id: 'd-2' } })
     expect(await fourth).toBe(await second)
-    await settled()
+    await turns()
     topic.readings[2]?.resolve()
     expect(await third).toMatchObject({ record: { id: 'd-1' } })
     expect(topic.readings).toHaveLength(3)
@@ -187,7 +185,7 @@ describe('concurrent requests', () => {
     const topic = new Topic()
     const find = topic.find(requestLimits)
     const asked = Array.from({ length: 10 }, (_, index) => find(`d-${index}`))
-    await topic.clock.advance(requestLimits.time, settled)
+    await topic.clock.advance(requestLimits.time, turns)
     for (const each of asked) expect(await each).toEqual({ kind: 'not_reached' })
     expect(topic.readings).toHaveLength(1)
     expect(topic.clock.timers).toBe(0)
@@ -198,10 +196,10 @@ describe('concurrent requests', () => {
     topic.records.push(record('d-1'))
     const find = topic.find(requestLimits)
     const first = find('d-1')
-    await topic.clock.advance(requestLimits.time, settled)
+    await topic.clock.advance(requestLimits.time, turns)
     expect(await first).toEqual({ kind: 'not_reached' })
     const second = find('d-1')
-    await settled()
+    await turns()
     topic.readings[1]?.resolve()
     expect(await second).toMatchObject({ kind: 'found' })
   })
@@ -211,11 +209,11 @@ describe('concurrent requests', () => {
     topic.records.push(record('d-1'))
     const find = topic.find()
     const first = find('d-1')
-    await settled()
+    await turns()
     const second = find('d-1')
     topic.readings[0]?.reject(new Error('no broker'))
     await expect(first).rejects.toThrow('no broker')
-    await settled()
+    await turns()
     topic.readings[1]?.resolve()
     expect(await second).toMatchObject({ record: { id: 'd-1' } })
   })

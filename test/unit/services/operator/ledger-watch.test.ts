@@ -3,10 +3,9 @@ import type { LedgerFilter } from '../../../../src/core/ledger/balance.ts'
 import { hourMs, hourOf } from '../../../../src/core/ledger/ledger-counts.ts'
 import type { LedgerView } from '../../../../src/core/operator/ledger-query.ts'
 import { createLedgerWatch } from '../../../../src/services/operator/ledger-watch.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
+import { ManualClock, turns } from '../../../support/manual-clock.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
-const turns = () => new Promise<void>(setImmediate)
 const clockStart = new ManualClock().now()
 const thisHour = hourOf(clockStart)
 const isoHour = (hour: number): string => new Date(hour * hourMs).toISOString()

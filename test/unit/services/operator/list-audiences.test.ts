@@ -2,9 +2,8 @@ import { expect, it } from '@jest/globals'
 import type { MembershipRecord } from '../../../../src/core/audience/membership-record.ts'
 import type { ListAudiences } from '../../../../src/core/operator/audience-view.ts'
 import type { TopicReader, ValueCodec } from '../../../../src/core/ports.ts'
-import { durationMs } from '../../../../src/core/time.ts'
 import { createListAudiences } from '../../../../src/services/operator/list-audiences.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
+import { ManualClock, turns } from '../../../support/manual-clock.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
 const directory = new Map([
@@ -16,8 +15,6 @@ const directory = new Map([
     },
   ],
 ]) as unknown as ReturnType<Parameters<typeof createListAudiences>[0]['directory']>
-
-const turns = () => new Promise<void>(setImmediate)
 
 /** A list whose reads of the memberships topic end when the test says so. */
 function listing(hasTopic = true) {
@@ -35,7 +32,6 @@ function listing(hasTopic = true) {
   const list = createListAudiences({
     source: hasTopic ? { reader, topic: 'memberships', codec, clock } : undefined,
     directory: () => directory,
-    expiry: durationMs(1_000),
     ...{ clock, logger },
   })
   return { clock, logger, reads, list }

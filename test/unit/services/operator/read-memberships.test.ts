@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { idsPerMs, syncId } from '../../../../src/core/audience/sync-id.ts'
+import { changeExpiry } from '../../../../src/core/audience/unconfirmed-changes.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
-import { durationMs, epochMs } from '../../../../src/core/time.ts'
+import { epochMs } from '../../../../src/core/time.ts'
 import { audienceFigures, visitDrift } from '../../../../src/services/operator/audience-figures.ts'
 import { visitMemberships } from '../../../../src/services/operator/read-memberships.ts'
 import { member, OperatorHarness, topics } from '../../../support/operator/harness.ts'
 
-const hour = 3_600_000
 let harness: OperatorHarness
 beforeEach(() => {
   harness = new OperatorHarness()
@@ -20,7 +20,7 @@ const source = async () => ({
   codec: await harness.access().memberships(),
   clock: harness.clock,
 })
-const on = () => ({ now: harness.clock.now(), expiry: durationMs(5 * hour) })
+const on = () => ({ now: harness.clock.now() })
 
 async function visited(isWanted?: (audience: string) => boolean): Promise<readonly string[]> {
   const seen: string[] = []
@@ -112,7 +112,7 @@ describe('audience figures', () => {
     harness.keep(keyOf('lost'), unknown)
     harness.keep(keyOf('silent'), {
       ...unknown,
-      inFlight: { value: text('true'), since: epochMs(since - 5 * hour - 1), isOvertaken: false },
+      inFlight: { value: text('true'), since: epochMs(since - changeExpiry - 1), isOvertaken: false },
     })
     harness.keep(keyOf('off'), { desired: text('true'), acknowledged: text('false') })
     harness.keep(keyOf('member', 'Shoppers', 'erp'), { syncId: syncId(3_000) })

@@ -4,14 +4,13 @@ import type { TopicReader } from '../../../../src/core/ports.ts'
 import type { ReplayProgress } from '../../../../src/services/operator/replay-dead-letters.ts'
 import { recordOf, start } from '../../../support/builders.ts'
 import { whileWriting } from '../../../support/kafka/memory-topics.ts'
+import { turns } from '../../../support/manual-clock.ts'
 import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replay-harness.ts'
 
 const harnessOf = (...deadLetters: ConstructorParameters<typeof ReplayHarness>[0]) => new ReplayHarness(deadLetters)
 /** Dead letters of deliveries to `crm`. */
 const manyGivenUp = (count: number) => Array.from({ length: count }, (_, n) => givenUp(n))
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 5; turn++) await new Promise(resolve => setImmediate(resolve))
-}
+const settle = () => turns(5)
 
 describe('a replay', () => {
   it('writes each copy to its target, and then a tombstone for the dead letter', async () => {

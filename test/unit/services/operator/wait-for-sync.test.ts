@@ -2,12 +2,13 @@ import { beforeEach, describe, expect, it } from '@jest/globals'
 import type { Membership } from '../../../../src/core/audience/membership.ts'
 import { syncId } from '../../../../src/core/audience/sync-id.ts'
 import type { SyncMode } from '../../../../src/core/audience/sync-watermark.ts'
+import { changeExpiry } from '../../../../src/core/audience/unconfirmed-changes.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
-import { durationMs } from '../../../../src/core/time.ts'
+import { epochMs } from '../../../../src/core/time.ts'
 import { type WaitProgress, type WaitReport, waitForSync } from '../../../../src/services/operator/wait-for-sync.ts'
+import { turns } from '../../../support/manual-clock.ts'
 import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
 
-const hour = 3_600_000
 const now = syncId(2_000)
 const text = (value: string): JsonText => value as JsonText
 
@@ -20,7 +21,7 @@ beforeEach(() => {
 
 const keep = (userId: string, state: Partial<Membership> | undefined, destination = 'crm'): void =>
   harness.keep({ audience: 'Shoppers', userId, destination }, state)
-const inFlight = () => ({ value: text('true'), since: harness.clock.now(), isOvertaken: false })
+const inFlight = (since = harness.clock.now()) => ({ value: text('true'), since, isOvertaken: false })
 
 async function wait(mode: SyncMode = 'full', signal = new AbortController().signal) {
   const { clock } = harness
@@ -32,7 +33,6 @@ async function wait(mode: SyncMode = 'full', signal = new AbortController().sign
       topic: topics.memberships,
       inputTopic: topics.audienceInput,
       audiencesGroup: topics.audiencesGroup,
-      expiry: durationMs(5 * hour),
     },
     {
       audience: { name: 'Shoppers', destinations: new Set(['crm', 'erp']) },
@@ -43,9 +43,7 @@ async function wait(mode: SyncMode = 'full', signal = new AbortController().sign
   await settle()
   return box
 }
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 20; turn++) await new Promise(resolve => setImmediate(resolve))
-}
+const settle = () => turns(20)
 
 describe('waitForSync', () => {
   it('waits until the audiences service has handled every input', async () => {
@@ -77,9 +75,10 @@ describe('waitForSync', () => {
   })
 
   it('stops waiting for a change without a report when that expires', async () => {
-    keep('ada', { syncId: now, inFlight: inFlight() })
+    keep('ada', { syncId: now, inFlight: inFlight(epochMs(harness.clock.now() - changeExpiry)) })
     const box = await wait()
-    await harness.clock.advance(5 * hour + 2_000, settle)
+    expect(box.report).toBeUndefined()
+    await harness.clock.advance(1_000, settle)
     expect(box.report).toEqual({ end: 'done', delivered: 0, waiting: 0, undelivered: 1 })
   })
 

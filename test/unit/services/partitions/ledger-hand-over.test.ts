@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { partition } from '../../../support/kafka/scripted-consumer.ts'
+import { turns } from '../../../support/manual-clock.ts'
 import { setUp } from './processor-fixture.ts'
 
 /** A partition that is being revoked; the request of its record ends only when the test says so. */
@@ -22,31 +23,29 @@ async function revoking() {
   })
   return { ...given, asked, isDrained: () => isDrained }
 }
-const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
-
 it('stores the results when the requests have ended', async () => {
   const { clock, asked, processor, isDrained } = await revoking()
-  await clock.advance(1_000, settle)
+  await clock.advance(1_000, turns)
   expect(asked).toEqual([])
   processor()?.ended()
-  await clock.advance(0, settle)
+  await clock.advance(0, turns)
   expect([asked, isDrained(), clock.timers]).toEqual([[8_000], true, 0])
 })
 
 it('stores the results before the deadline, also while a request does not end', async () => {
   const { clock, asked, processor, isDrained } = await revoking()
-  await clock.advance(5_900, settle)
+  await clock.advance(5_900, turns)
   expect(asked).toEqual([])
-  await clock.advance(200, settle)
+  await clock.advance(200, turns)
   expect([asked, isDrained()]).toEqual([[8_000], false])
   processor()?.ended()
-  await clock.advance(0, settle)
+  await clock.advance(0, turns)
   expect(isDrained()).toBe(true)
 })
 
 it('stores nothing at the deadline of a revocation that was cancelled', async () => {
   const { clock, asked, partitions } = await revoking()
   void partitions.handlers.onRevoking([], 0)
-  await clock.advance(8_000, settle)
+  await clock.advance(8_000, turns)
   expect(asked).toEqual([])
 })

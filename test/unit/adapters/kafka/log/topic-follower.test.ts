@@ -4,14 +4,12 @@ import { createFollower } from '../../../../../src/adapters/kafka/log/topic-foll
 import { sleep } from '../../../../../src/core/sleep.ts'
 import { durationMs } from '../../../../../src/core/time.ts'
 import { RecordingFollower } from '../../../../support/kafka/recording-follower.ts'
-import { ManualClock } from '../../../../support/manual-clock.ts'
+import { ManualClock, turns } from '../../../../support/manual-clock.ts'
 import { silent } from '../../../../support/telemetry/silent-logger.ts'
 
 const topic = 'suppressions'
 const clock = new ManualClock()
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
-}
+const settle = () => turns(5)
 
 interface Fetch {
   readonly maxWaitTime: number

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { KafkaClient } from '../../../../../src/adapters/kafka/kafkajs/client.ts'
 import { KafkaError } from '../../../../../src/adapters/kafka/kafkajs/errors.ts'
 import { createReader } from '../../../../../src/adapters/kafka/log/topic-reader.ts'
-import { ManualClock } from '../../../../support/manual-clock.ts'
+import { ManualClock, turns } from '../../../../support/manual-clock.ts'
 import { silent } from '../../../../support/telemetry/silent-logger.ts'
 
 const topic = 'events'
@@ -42,9 +42,7 @@ function asking(fails: (partition: number, question: number) => Error | undefine
   } as unknown as KafkaClient
   const clock = new ManualClock()
   const reader = createReader({ kafka, clock, logger: silent })
-  const settle = async (): Promise<void> => {
-    for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate)
-  }
+  const settle = () => turns(5)
   const ended = async <T>(result: Promise<T>): Promise<T | KafkaError> => {
     const caught = result.catch((error: KafkaError) => error)
     await clock.advance(60_000, settle)

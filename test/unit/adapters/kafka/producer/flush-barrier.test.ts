@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { FlushBarrier } from '../../../../../src/adapters/kafka/producer/flush-barrier.ts'
+import { turns } from '../../../../support/manual-clock.ts'
 
 function observed(barrier: FlushBarrier) {
   const state = { isOver: false }
@@ -8,11 +9,9 @@ function observed(barrier: FlushBarrier) {
   })
   return state
 }
-const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
-
 it('resolves immediately when nothing is in progress', async () => {
   const wait = observed(new FlushBarrier())
-  await settle()
+  await turns()
   expect(wait.isOver).toBe(true)
 })
 
@@ -24,11 +23,11 @@ it('waits for earlier records in any order, and for no later ones', async () => 
   const second = observed(barrier)
   barrier.done(c)
   barrier.done(b)
-  await settle()
+  await turns()
   expect([first.isOver, second.isOver]).toEqual([false, false])
   barrier.add()
   barrier.done(a)
-  await settle()
+  await turns()
   expect([first.isOver, second.isOver]).toEqual([true, true])
 })
 
@@ -39,9 +38,9 @@ it('a later flush resolves after the earlier ones', async () => {
   const b = barrier.add()
   const second = observed(barrier)
   barrier.done(a)
-  await settle()
+  await turns()
   expect([first.isOver, second.isOver]).toEqual([true, false])
   barrier.done(b)
-  await settle()
+  await turns()
   expect(second.isOver).toBe(true)
 })

@@ -3,10 +3,8 @@ import type { Message, ProducerRecord } from 'kafkajs'
 import { createProducer } from '../../../../../src/adapters/kafka/producer/producer.ts'
 import type { LogProducer } from '../../../../../src/core/ports.ts'
 import { type Send, scriptedKafkajs, storedResponse as stored } from '../../../../support/kafka/scripted-kafkajs.ts'
-import { ManualClock } from '../../../../support/manual-clock.ts'
+import { ManualClock, turns } from '../../../../support/manual-clock.ts'
 import { silent } from '../../../../support/telemetry/silent-logger.ts'
-
-const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 /** A producer with a kafkajs client that has this `send`. */
 function setUp(send: Send) {
@@ -17,7 +15,7 @@ function setUp(send: Send) {
     return send(request)
   })
   const producer = createProducer({ kafka, clock, logger: silent, prefersLargeBatches: topic => topic === 'patient' })
-  return { producer, requests, linger: () => clock.advance(10, settle) }
+  return { producer, requests, linger: () => clock.advance(10, turns) }
 }
 
 function append(to: LogProducer, partition: number, value = 'x', topic = 'topic'): { answer: string | undefined } {
@@ -76,7 +74,7 @@ it('a partition has one request at a time; records queued during it share the ne
   await linger()
   expect(requests.map(valuesOf)).toEqual(['a', 'other'])
   answers[0]?.()
-  await settle()
+  await turns()
   expect(requests.map(valuesOf)).toEqual(['a', 'other', 'b,c'])
 })
 
@@ -85,7 +83,7 @@ it('a full batch does not linger', async () => {
   append(producer, 0)
   await linger()
   for (let index = 0; index < 1_000; index++) append(producer, 0)
-  await settle()
+  await turns()
   expect(requests.map(({ messages }) => messages.length)).toEqual([1, 1_000])
 })
 
@@ -205,9 +203,9 @@ it('a record whose maySend returns false is not sent, and its callback gets an e
   await linger()
   isOurs = false
   answers[0]?.()
-  await settle()
+  await turns()
   answers[1]?.()
-  await settle()
+  await turns()
   expect(requests.map(valuesOf)).toEqual(['a', 'c'])
   expect(results).toEqual(['a', 'b HELD_BACK', 'd HELD_BACK', 'c'])
 })

@@ -1,0 +1,58 @@
+import type { Path } from './problem.ts'
+
+export type FileKind = 'secret' | 'url' | 'certificates' | 'key' | 'signing_key' | 'encryption_key'
+
+/**
+ * Whether the value can also be set as text, under the same key without `File`, and whether one of
+ * the two keys is `required` when the mapping that contains them exists. `paired`: it is required
+ * if a user name or a password is set.
+ */
+type Text = 'none' | 'optional' | 'required' | 'paired'
+
+/**
+ * Every setting that names a file. In a path, `*` stands for every index or key of a list or
+ * mapping. If the value of the setting is a list, each entry names a file.
+ */
+export const fileSettings = [
+  ['kafka.tls.caFile', 'certificates', 'none'],
+  ['kafka.tls.certFile', 'certificates', 'none'],
+  ['kafka.tls.keyFile', 'key', 'none'],
+  ['kafka.sasl.usernameFile', 'secret', 'required'],
+  ['kafka.sasl.passwordFile', 'secret', 'required'],
+  ['registry.usernameFile', 'secret', 'paired'],
+  ['registry.passwordFile', 'secret', 'paired'],
+  ['registry.caFile', 'certificates', 'none'],
+  ['collector.operatorKeyFile', 'secret', 'optional'],
+  ['operator.keys.*.keyFile', 'secret', 'required'],
+  ['operator.encryptionKeyFile', 'encryption_key', 'none'],
+  ['network.caFile', 'certificates', 'none'],
+  ['network.proxy.passwordFile', 'secret', 'none'],
+  ['sources.*.writeKeyFile', 'secret', 'required'],
+  ['destinations.*.sharedSecretFile', 'secret', 'optional'],
+  ['destinations.*.signingKeyFile', 'signing_key', 'optional'],
+  ['destinations.*.auth.oauth2.clientSecretFile', 'secret', 'required'],
+  ['destinations.*.tls.clientCertFile', 'certificates', 'optional'],
+  ['destinations.*.tls.clientKeyFile', 'key', 'optional'],
+  ['destinations.*.tls.caFile', 'certificates', 'optional'],
+  ['destinations.*.webhooks.*.urlFile', 'url', 'required'],
+  ['destinations.*.webhooks.*.headers.*.file', 'secret', 'none'],
+] as const satisfies readonly (readonly [path: string, holds: FileKind, text: Text])[]
+
+/** The settings of `fileSettings` that can also be set as text, with the paths of their texts. */
+export const textSettings = fileSettings.flatMap(([path, holds, text]) =>
+  text === 'none' ? [] : [{ path: path.replace(/File$/, ''), holds, need: text }],
+)
+
+/**
+ * Returns the paths in a document that match a path with `*`. The document may lack the last key of
+ * a path.
+ */
+export const matchingPaths = (document: unknown, pattern: string): readonly Path[] =>
+  matching(document, pattern.split('.'), [])
+
+function matching(value: unknown, [part, ...rest]: readonly string[], path: Path): readonly Path[] {
+  if (part === undefined) return [path]
+  if (typeof value !== 'object' || value === null) return []
+  const keys = part !== '*' ? [part] : Array.isArray(value) ? [...value.keys()] : Object.keys(value)
+  return keys.flatMap(key => matching((value as Record<string | number, unknown>)[key], rest, [...path, key]))
+}

@@ -1,0 +1,23 @@
+import { expect, it } from '@jest/globals'
+import { z } from 'zod'
+import { textSettings } from '../../../../src/core/settings/file-settings.ts'
+import { configuration } from '../../../../src/core/settings/schema.ts'
+
+interface Node {
+  readonly properties?: Readonly<Record<string, Node>>
+  readonly items?: Node
+}
+
+/** The paths of the keys `x` of the schema that have a key `xFile` beside them. */
+function pathsIn({ properties = {}, items }: Node): readonly string[] {
+  return [
+    ...Object.keys(properties).filter(key => `${key}File` in properties),
+    ...Object.entries(properties).flatMap(([key, node]) => pathsIn(node).map(path => `${key}.${path}`)),
+    ...(items === undefined ? [] : pathsIn(items).map(path => `*.${path}`)),
+  ]
+}
+
+it('lists every key that can be set as text or as a file', () => {
+  const paths = pathsIn(z.toJSONSchema(configuration, { io: 'input' }) as Node)
+  expect(textSettings.map(({ path }) => path).toSorted()).toEqual(paths.toSorted())
+})
