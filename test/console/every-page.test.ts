@@ -26,7 +26,7 @@ const pages: readonly (readonly [page: string, path: string, text: string, pictu
   ['a message', `/messages/${failedMessage}`, 'Records in Kafka', 'message'],
   ['a message that does not exist', '/messages/unknown', 'Kafka has no record of this message', undefined],
   ['the dead letters', '/dead-letters', failedMessage, 'dead-letters'],
-  ['a dead letter', '/dead-letters/2-1041', 'Order Completed', 'dead-letter'],
+  ['a dead letter', '/dead-letters/2-1041', 'X-Signature: ***', 'dead-letter'],
   ['a resend', '/resend?destination=billing', 'Types of messages', 'resend'],
   ['the jobs', '/jobs', 'Resend s-20261126-1', 'jobs'],
   ['a job', '/jobs/resends/s-20261126-1', 'partition 1: events before offset 20110', 'job'],

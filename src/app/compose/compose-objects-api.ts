@@ -4,8 +4,10 @@ import { createLogSessions } from '../../adapters/kafka/log/log-sessions.ts'
 import { createChosenTransport } from '../../adapters/webhook/chosen-transport.ts'
 import type { WithLogSession } from '../../core/log-session.ts'
 import type { ObjectsApi } from '../../core/operator/objects-api.ts'
+import { replayPreviewOf } from '../../core/operator/replay-preview.ts'
 import type { Destination } from '../../core/settings/settings.ts'
 import type { DurationMs } from '../../core/time.ts'
+import { tiersOf } from '../../core/topics.ts'
 import { createAuthorize } from '../../services/dispatcher/authorized-transport.ts'
 import { createManageObjects } from '../../services/operator/manage-objects.ts'
 import { createReadLog, type ReadLog } from '../../services/operator/read-log.ts'
@@ -69,9 +71,15 @@ export async function startLogSessions({ kafka, clock, lifecycle }: SharedDepend
 
 /** Creates the operations behind the routes for messages and dead letters. */
 export function createLogApi(shared: SharedDependencies, sessions: WithLogSession): ReadLog {
-  const { settings, live, topics, existingTopics } = shared
+  const { settings, live, topics, existingTopics, clock } = shared
+  const { window, schedule } = settings.delivery
+  const policy = { window, tiers: tiersOf(schedule) }
   return createReadLog({
     ...{ ...shared, sessions },
+    previewReplay(record, event) {
+      const { routing, payload } = live()
+      return replayPreviewOf(record, event, { context: { topics, policy, routing }, payload, now: clock.now() })
+    },
     tiers: existingTiers(shared),
     routing: () => live().routing,
     recorded: existingTopics.includes(topics.attempts) ? settings.delivery.attemptsTopic : 'off',

@@ -1,5 +1,6 @@
 import type { ObjectChange } from '../../../packages/console/src/api/change-types.ts'
 import type { Replay, Resend } from '../../../packages/console/src/api/job-types.ts'
+import type { RequestPreview } from '../../../packages/console/src/api/request-types.ts'
 import type {
   Attempt,
   ConfigObject,
@@ -140,6 +141,17 @@ export const deadLetters = (): DeadLetterDetail[] =>
     headers: { reason: 'retries_exhausted', destination: failingId },
     body: { type: 'track', event: 'Order Completed', userId: 'u-17', properties: { total: 99.5, html: '<b>x</b>' } },
   }))
+
+/** The requests that a replay would send, and the requests for a previewed message. */
+export const requestPreview: RequestPreview = {
+  requests: [
+    {
+      ...{ webhook: 'main', url: 'https://hooks.example.com/***' },
+      headers: { 'Content-Type': 'application/json', Authorization: '***', 'X-Signature': '***' },
+    },
+  ],
+  body: '{"version":1,"type":"track","userId":"u-17","event":"Order Completed"}',
+}
 
 export const timeline: MessageTimeline = {
   id: failedMessage,

@@ -140,7 +140,7 @@ function letterOf(letters: readonly DeadLetterDetail[], key: string, role: Role 
   const letter = letters.find(each => each.key === key)
   if (letter === undefined) return refusal(404, 'not_found', 'There is no dead letter with this key.')
   const { headers, body, ...others } = letter
-  return ok(role === 'operate' ? { ...others, headers, body } : others)
+  return ok(role === 'operate' ? { ...others, headers, body, replay: fixtures.requestPreview } : others)
 }
 
 function problemsOf({ sources, webhooks, policy }: Call['body']): readonly object[] {

@@ -1,0 +1,24 @@
+import type { RequestPreview } from '../api/request-types.ts'
+import { TextBlock } from './text-block.tsx'
+
+/** The requests that Hookline would send now, or the reason why it would send none. */
+export function PreviewedRequests({ preview }: { readonly preview: RequestPreview }) {
+  if ('reason' in preview)
+    return (
+      <p>
+        <code>{preview.reason}</code>: {preview.message}
+      </p>
+    )
+  return (
+    <>
+      {preview.requests.map(({ webhook, url, headers }) => (
+        <TextBlock
+          key={webhook}
+          label={`Request to webhook ${webhook}`}
+          text={[`POST ${url}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)].join('\n')}
+        />
+      ))}
+      <TextBlock label="Body of each request" text={preview.body} />
+    </>
+  )
+}
