@@ -63,12 +63,17 @@ describe.each([
     await show(`/destinations/${failingId}`)
     for (const [button, text] of [
       ['Send test message', 'At least one webhook accepted the test message.'],
+      ['Preview', 'One message in JSON'],
       ['Pause', 'Hookline sends no requests to this destination'],
       ['Rotate secret', 'Overlap'],
       ['Delete', `Type "${failingId}" to confirm`],
     ] as const) {
       await page.getByRole('button', { name: button, exact: true }).click()
       await page.getByRole('dialog').getByText(text).waitFor()
+      if (button === 'Preview') {
+        await page.getByRole('button', { name: 'Show requests' }).click()
+        await page.getByText('X-Signature: ***').waitFor()
+      }
       expect(await accessibilityViolations(page)).toEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width)
       await page.keyboard.press('Escape')

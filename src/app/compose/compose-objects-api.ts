@@ -10,6 +10,7 @@ import type { DurationMs } from '../../core/time.ts'
 import { tiersOf } from '../../core/topics.ts'
 import { createAuthorize } from '../../services/dispatcher/authorized-transport.ts'
 import { createManageObjects } from '../../services/operator/manage-objects.ts'
+import { createPreviewMessage } from '../../services/operator/preview-message.ts'
 import { createReadLog, type ReadLog } from '../../services/operator/read-log.ts'
 import { createReadStatus } from '../../services/operator/read-status.ts'
 import { createSendTest } from '../../services/operator/send-test.ts'
@@ -36,6 +37,7 @@ export async function startObjectsApi(
   await lifecycle.start({ name: 'HTTP client for test messages', stop: () => transport.close() })
   const client = await startTokenClient(shared, 'HTTP client for token requests of test messages')
   const live = await startStatusView(shared)
+  const exists = (id: string): boolean => objects.get('destination', id) !== undefined
   return {
     ...createManageObjects({ objects, clock, randomBytes }),
     test: createSendTest({
@@ -45,10 +47,11 @@ export async function startObjectsApi(
         userAgent: () => shared.live().payload.userAgent,
       }),
       destination: id => destinationInForce(shared, id),
-      exists: id => objects.get('destination', id) !== undefined,
+      exists,
       payload: () => shared.live().payload,
       clock,
     }),
+    preview: createPreviewMessage({ settings: () => shared.merged.latest().settings, exists, clock }),
     ...createReadStatus({
       ...{ objects, topics, live, clock, logger },
       ...{ sessions, log },

@@ -13,6 +13,8 @@ export interface RequestPreview {
   })[]
   /** The body of each request. */
   readonly body: JsonText
+  /** Set if the destination is paused: the requests wait until an operator resumes it. */
+  readonly paused?: true
 }
 
 /** Why Hookline would send no request that can be shown. */
@@ -34,7 +36,7 @@ export function requestPreviewOf(
   message: Message,
   context: { readonly at: EpochMs; readonly payload: PayloadSettings },
 ): RequestPreview {
-  const { auth } = destination
+  const { auth, paused } = destination
   const { body, requests } = messageRequestsOf(destination, message, context)
   return {
     body,
@@ -42,5 +44,6 @@ export function requestPreviewOf(
       webhook: webhook.label,
       ...maskedRequest(call, { webhook, auth }, signatureHeaders),
     })),
+    ...(paused && { paused }),
   }
 }

@@ -56,6 +56,8 @@ export function createFakeRoutes(count: number): FakeRoutes {
         return ok(statusOf(object))
       case 'test':
         return ok(testResult)
+      case 'preview':
+        return ok(fixtures.requestPreview)
       case 'rotate-secret':
         return ok({ ...object, secret: 'whsec_bmV3IHNlY3JldA==', rotatesAt: new Date(Date.now() + 86_400_000) })
       default:

@@ -28,5 +28,7 @@ export type RequestPreview =
       }[]
       /** The body of each request. */
       readonly body: string
+      /** Set if the destination is paused, so that the requests wait. */
+      readonly paused?: boolean
     }
   | { readonly reason: string; readonly message: string }

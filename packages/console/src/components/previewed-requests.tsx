@@ -11,6 +11,7 @@ export function PreviewedRequests({ preview }: { readonly preview: RequestPrevie
     )
   return (
     <>
+      {preview.paused === true && <p>The destination is paused: the requests wait until you resume it.</p>}
       {preview.requests.map(({ webhook, url, headers }) => (
         <TextBlock
           key={webhook}

@@ -61,6 +61,11 @@ it('has the request that the present configuration sends, without secrets and si
   })
 })
 
+it('says that the destination is paused', () => {
+  expect(preview()).not.toHaveProperty('paused')
+  expect(preview({ destinations: [{ ...crm, paused: true }] })).toMatchObject({ requests: [{}], paused: true })
+})
+
 it('normalises the event of another producer, with the message id of the delivery', () => {
   const message = { ...messageOf({ messageId: '', timestamp: undefined as never }), properties: '{ "a": 1 }' as never }
   const record = { ...deadLetter, ...deadLetterRecord(recordOf(), carriedOf({ messageId: 'derived' }), 'http_4xx') }
