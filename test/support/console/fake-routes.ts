@@ -95,6 +95,8 @@ export function createFakeRoutes(count: number): FakeRoutes {
         return destinationAnswer(call)
       case 'sources':
         return sources.answer(call)
+      case 'ledger':
+        return ok(fixtures.ledger(call.query.get('destination') ?? ''))
       case 'changes':
         return ok({ changes: fixtures.changes })
       case 'audiences':

@@ -13,12 +13,15 @@ export function PreviewedRequests({ preview }: { readonly preview: RequestPrevie
     <>
       {preview.paused === true && <p>The destination is paused: the requests wait until you resume it.</p>}
       {preview.requests.map(({ webhook, url, headers }) => (
-        <TextBlock
-          key={webhook}
-          label={`Request to webhook ${webhook}`}
-          text={[`POST ${url}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)].join('\n')}
-        />
+        <div key={webhook}>
+          <h3>Request to webhook {webhook}</h3>
+          <TextBlock
+            label={`Request to webhook ${webhook}`}
+            text={[`POST ${url}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)].join('\n')}
+          />
+        </div>
       ))}
+      <h3>Body of each request</h3>
       <TextBlock label="Body of each request" text={preview.body} />
     </>
   )

@@ -102,7 +102,7 @@ interface RecordPanelProps {
 function RecordPanel({ letter, canOperate }: RecordPanelProps) {
   const headers = Object.entries(letter.headers ?? {}).map(([name, value]) => `${name}: ${value}`)
   return (
-    <Panel title="Headers and body" isWide>
+    <Panel title="Headers and body of the record" isWide>
       {canOperate ? (
         <>
           {headers.length > 0 && <TextBlock label="Headers" text={headers.join('\n')} />}
