@@ -47,11 +47,12 @@ function HourlyResults({ ledger }: { readonly ledger: Ledger }) {
           The numbers of the hours before <Time at={exactSince} /> are incomplete.
         </p>
       )}
-      {rows.length === 0 ? (
+      {rows.length === 0 && partial !== true && (
         <EmptyState title="The ledger has no deliveries to this destination in the last 24 hours.">
           A delivery counts in the hour in which Hookline received its event.
         </EmptyState>
-      ) : (
+      )}
+      {rows.length > 0 && (
         <>
           <LineChart
             label="Chart of the results of each of the last 24 hours; the table below has the numbers"
