@@ -10,6 +10,7 @@ import {
   destinationPath,
   destinationStatusPath,
   destinationsPath,
+  previewPath,
   rotateKeyPath,
   rotateSecretPath,
   sourcePath,
@@ -18,6 +19,7 @@ import {
   switchPath,
   testPath,
 } from './paths.ts'
+import { createPreviewHandler } from './preview-handler.ts'
 import { inObjectForm } from './responses.ts'
 
 interface Deps extends RequestBodyDeps, Pick<HttpServer, 'app'> {
@@ -52,6 +54,7 @@ export function addObjectRoutes({ guard, app, ...deps }: Deps): void {
   app.post(rotateSecretPath, guarded(rotateSecretPath, handlers.rotateSecret, 'rotate_secret'))
   app.post(rotateKeyPath, guarded(rotateKeyPath, handlers.rotateKey, 'rotate_key'))
   app.post(testPath, guarded(testPath, withoutQuery(handlers.test), 'test_destination'))
+  app.post(previewPath, guarded(previewPath, withoutQuery(createPreviewHandler(deps)), 'preview_destination'))
   app.get(destinationStatusPath, guarded(destinationStatusPath, withoutQuery(handlers.destinationStatus)))
   app.get(changesPath, guarded(changesPath, handlers.changes))
   app.get(statusPath, guarded(statusPath, withoutQuery(handlers.status)))

@@ -2,9 +2,11 @@ import { deadLetterReasons } from '../../core/delivery/classify-outcome.ts'
 import { deadLetterOutcomes } from '../../core/delivery/dead-letter-filter.ts'
 import { timelineStates, unknownCauses } from '../../core/operator/destination-timeline.ts'
 import { pageLimits } from '../../core/operator/object-query.ts'
+import { noReplayRequestReasons } from '../../core/operator/replay-preview.ts'
 import { count, list, type Schema, text, time } from './openapi-basic-schemas.ts'
 import { inPath, templateOf } from './openapi-components.ts'
 import { inQuery, operation } from './openapi-operation.ts'
+import { previewOr, requestPreview } from './openapi-request-preview.ts'
 import { deadLetterPath, deadLettersPath, messagePath } from './paths.ts'
 
 /* This file describes the paths and JSON bodies for messages and dead letters as OpenAPI 3.1. */
@@ -133,9 +135,15 @@ export const messageAndDeadLetterSchemas: Readonly<Record<string, Schema>> = {
         ...text,
         description: 'The bytes of an undecodable event. Shown only to a key with the role `operate`.',
       },
+      replay: {
+        ...previewOr(noReplayRequestReasons),
+        description:
+          'The requests that a replay of the dead letter would send now, or why there are none. Shown only to a key with the role `operate`.',
+      },
     },
     ofDeadLetters,
   ),
+  RequestPreview: requestPreview,
   FailedAttempt: open({ messageId: text, sourceId: text, type: text, ...attempt }, [
     ...['messageId', 'sourceId', 'type'],
     ...ofAttempts,
@@ -187,7 +195,7 @@ export const messageAndDeadLetterPaths: Readonly<Record<string, object>> = {
   [templateOf(deadLetterPath)]: {
     get: operation({
       ...{ id: 'getDeadLetter', summary: 'Show a dead letter', answer: 'DeadLetter' },
-      description: 'A key with the role `read` gets no headers and no event.',
+      description: 'A key with the role `read` gets no headers, no event and no requests.',
       ...{ parameters: [inPath('key')], codes: ['invalid_query', 'not_found', 'unavailable'] },
     }),
   },

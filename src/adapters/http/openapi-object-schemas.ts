@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { noMessageRequestReasons } from '../../core/operator/message-preview.ts'
 import { pageLimits } from '../../core/operator/object-query.ts'
 import { destinationStates } from '../../core/operator/object-view.ts'
 import { maxWriteKeys } from '../../core/operator/write-key-limit.ts'
@@ -6,6 +7,7 @@ import { destination, source } from '../../core/settings/source-and-destination.
 import { closed, count, flag, list, reference, type Schema, text, time } from './openapi-basic-schemas.ts'
 import { changeList } from './openapi-changes.ts'
 import { liveDestination, liveInstallation } from './openapi-live-status.ts'
+import { previewedMessage, previewOr } from './openapi-request-preview.ts'
 
 /**
  * The schema of the JSON document of a destination or source: the schema of its entry in the
@@ -221,6 +223,8 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
       ),
     ),
   }),
+  PreviewedMessage: previewedMessage,
+  MessagePreview: previewOr(noMessageRequestReasons),
   Changes: changeList,
   InstallationStatus: closed(
     {

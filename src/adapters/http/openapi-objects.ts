@@ -11,6 +11,7 @@ import {
   destinationStatusPath,
   destinationsPath,
   ledgerPath,
+  previewPath,
   rotateKeyPath,
   rotateSecretPath,
   sourcePath,
@@ -166,6 +167,18 @@ export const objectPaths: Readonly<Record<string, object>> = {
       description:
         'Hookline sends the message immediately and without retries, even if the destination is paused or disabled.',
       ...{ parameters: [id], codes: ['invalid_query', 'not_found', 'not_in_use', 'unavailable'] },
+    }),
+  },
+  [templateOf(previewPath)]: {
+    post: operation({
+      ...{
+        id: 'previewMessage',
+        summary: 'Show the requests that a destination would get for a message',
+        answer: 'MessagePreview',
+      },
+      description: 'Hookline sends nothing. The destination may be paused.',
+      ...{ parameters: [id], body: ['PreviewedMessage', true] },
+      codes: ['invalid_json', 'invalid_body', 'invalid_query', 'not_found', 'not_in_use'],
     }),
   },
   [templateOf(destinationStatusPath)]: {

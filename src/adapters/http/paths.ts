@@ -42,6 +42,7 @@ export const destinationPath = '/v1/destinations/:id'
 export const destinationStatusPath = '/v1/destinations/:id/status'
 export const rotateSecretPath = '/v1/destinations/:id/rotate-secret'
 export const testPath = '/v1/destinations/:id/test'
+export const previewPath = '/v1/destinations/:id/preview'
 export const switchPath = (to: Switch): string => `/v1/destinations/:id/${to}`
 export const sourcesPath = '/v1/sources'
 export const sourcePath = '/v1/sources/:id'
@@ -73,7 +74,7 @@ const objectMethods = [
   [/^\/v1\/(messages|dead-letters)\/[^/]+$/, reading],
   [/^\/v1\/(destinations|sources)\/[^/]+$/, changing],
   [/^\/v1\/destinations\/[^/]+\/status$/, reading],
-  [new RegExp(`^/v1/destinations/[^/]+/(${switches.join('|')}|rotate-secret|test)$`), writing],
+  [new RegExp(`^/v1/destinations/[^/]+/(${switches.join('|')}|rotate-secret|test|preview)$`), writing],
   [/^\/v1\/sources\/[^/]+\/rotate-key$/, writing],
   [/^\/v1\/(replays|resends)$/, 'GET, HEAD, OPTIONS, POST'],
   [/^\/v1\/(replays|resends)\/[^/]+$/, 'DELETE, GET, HEAD, OPTIONS'],

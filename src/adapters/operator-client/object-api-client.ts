@@ -71,6 +71,17 @@ const tested = z.object({
 })
 export type Tested = z.infer<typeof tested> & { readonly kind: 'tested' }
 
+const preview = z.union([
+  z.object({
+    requests: z.array(z.object({ webhook: z.string(), url: z.string(), headers: z.record(z.string(), z.string()) })),
+    body: z.string(),
+    paused: z.boolean().optional(),
+  }),
+  z.object({ reason: z.string(), message: z.string() }),
+])
+/** The requests that a destination would get for a message, or why it would not get the message. */
+export type ShownPreview = z.infer<typeof preview>
+
 const results = z.object({
   since: z.string(),
   delivered: z.number(),
@@ -130,6 +141,11 @@ export interface ObjectApiClient {
   /** `keep` is the number of earlier write keys that stay valid; `undefined` keeps all. */
   rotateKey(id: string, keep: number | undefined): Promise<KeyRotated | Refused>
   test(id: string): Promise<Tested | Refused>
+  /** `source` is the source of the message; it may be `undefined` if the destination has only one. */
+  preview(
+    id: string,
+    body: { readonly source: string | undefined; readonly message: unknown },
+  ): Promise<ShownPreview | Refused>
   status(id: string): Promise<ShownStatus | Refused>
 }
 
@@ -192,6 +208,7 @@ export function createObjectApiClient(address: OperatorAddress, limits: RequestL
     status: id => ask({ method: 'GET', path: `${pathOf('destination', id)}/status` }, destinationStatus),
     rotateSecret: (id, overlap) => rotate(`${pathOf('destination', id)}/rotate-secret`, { overlap }, secretRotated),
     rotateKey: (id, keep) => rotate(`${pathOf('source', id)}/rotate-key`, { keep }, keyRotated),
+    preview: (id, body) => ask({ method: 'POST', path: `${pathOf('destination', id)}/preview`, body }, preview),
     async test(id) {
       const answer = await ask({ method: 'POST', path: `${pathOf('destination', id)}/test` }, tested)
       return 'kind' in answer ? answer : { kind: 'tested', ...answer }

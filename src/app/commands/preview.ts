@@ -2,29 +2,29 @@ import { text as readText } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { systemClock } from '../../adapters/clock/system-clock.ts'
 import { countWithNoun } from '../../core/count-with-noun.ts'
-import { bodyOf } from '../../core/delivery/payload.ts'
-import { requestsOf } from '../../core/delivery/request.ts'
-import { createRouting, route } from '../../core/delivery/route.ts'
+import { explainDrop } from '../../core/delivery/explain-drop.ts'
+import { messageRequestsOf } from '../../core/delivery/message-requests.ts'
+import { createRouting, type Routing } from '../../core/delivery/route.ts'
 import type { Event } from '../../core/message/event.ts'
 import { parseJson } from '../../core/message/json.ts'
-import type { JsonText } from '../../core/message/json-text.ts'
 import type { Rejection } from '../../core/message/message.ts'
 import { type Normalised, normalise } from '../../core/message/normalise.ts'
 import type { Clock } from '../../core/ports.ts'
 import { mask, Secret } from '../../core/secret.ts'
-import { formatPath, type Path, valueAt } from '../../core/settings/problem.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
 import type { WebhookCall } from '../../core/webhook-ports.ts'
 import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../command.ts'
 import { readSettings } from '../load-settings.ts'
+import { hasOperatorUrl, type OperatorOptions, openOperator, withOperatorOptions } from '../operator-options.ts'
 import { choice, onlyFileNote, withConfigOption, withJsonOption } from '../options.ts'
+import { printable } from '../terminal.ts'
+import { accepted } from './config-objects/refusal-text.ts'
 
-interface Options {
+interface Options extends OperatorOptions {
   readonly config?: string
   readonly destination?: string
   readonly source?: string
   readonly showSecrets?: boolean
-  readonly json?: boolean
 }
 
 /** One POST request as the endpoint of a webhook would receive it. */
@@ -32,19 +32,24 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
   readonly destination: string
   /** The label of the webhook. */
   readonly webhook: string
-  readonly body: JsonText
+  readonly body: string
 }
 
 const description = [
-  'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing and uses no network, so it does not know the destinations and sources that were created through the operator API.',
+  'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing. Without --operator-url, it reads only the configuration file and uses no network, so it does not know the destinations and sources that were created through the operator API.',
+  'With --operator-url, or with HOOKLINE_OPERATOR_URL and without --config, the operator API previews one destination, which --destination names. It can be a destination of the file or one that was created through the operator API. Secrets and signatures are then always masked with ***.',
   'The output is an .http file that editors can open. Without --show-secrets, header values and URLs that the configuration reads from other files (with "file" or "urlFile") are masked with ***. Values that the configuration itself contains are always shown.',
   'If the message is invalid, or no destination would get it, the command prints the reason, and the exit code is 1.',
 ].join('\n\n')
+
+const operatorUrlText =
+  'preview through the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL, unless --config is used; if neither is set, the command reads the configuration file)'
 
 const examples = [
   'echo \'{"type":"track","userId":"u1","event":"Signed up"}\' | hookline preview',
   'hookline preview --source web --destination crm < message.json',
   "hookline preview --json < message.json | jq -r '.[0].body'",
+  'hookline preview --destination crm --operator-url http://127.0.0.1:8090 < message.json',
 ]
 
 /** `hookline preview` */
@@ -54,9 +59,15 @@ export function previewCommand(io: CommandIo, clock: Clock = systemClock): Comma
     'show the webhook requests for a message without sending them',
     io,
   ).description(description)
-  withJsonOption(withConfigOption(command))
-    .option('--source <id>', 'source of the message; required if the configuration file has several sources')
-    .option('--destination <id>', 'show only requests to this destination (default: all destinations of the source)')
+  withOperatorOptions(withJsonOption(withConfigOption(command)), operatorUrlText)
+    .option(
+      '--source <id>',
+      'source of the message; required if the configuration file, or with the operator API the destination, has several sources',
+    )
+    .option(
+      '--destination <id>',
+      'show only requests to this destination (default: all destinations of the source); required with the operator API',
+    )
     .option(
       '--show-secrets',
       'show header values and URLs that the configuration reads from other files (with "file" or "urlFile"); without this option, they are masked',
@@ -66,22 +77,26 @@ export function previewCommand(io: CommandIo, clock: Clock = systemClock): Comma
 }
 
 async function run(options: Options, io: CommandIo, clock: Clock): Promise<void> {
+  const { operatorUrl, config } = options
+  if (operatorUrl !== undefined || (config === undefined && hasOperatorUrl(options, io)))
+    return previewByApi(options, io, clock)
   const settings = await readSettings(options, io, new Set(['dispatcher']))
   const sourceId = sourceOf(options, settings)
   const destinations = destinationsOf(options, settings, sourceId)
   const { message, droppedKeys } = await readMessage(io, clock)
-  const note = (line: string): boolean => io.stderr.write(`hookline: ${line}\n`)
   if (droppedKeys > 0)
     note(
+      io,
       `the message has ${countWithNoun(droppedKeys, 'key')} named "__proto__"; the requests do not contain keys of this name, because Hookline removes them from every message`,
     )
 
   const receivedAt = clock.now()
   const event: Event = { sourceId, destinationId: undefined, receivedAt, canonical: true, origin: undefined, message }
+  const routing = createRouting(settings)
   const previews: Preview[] = []
   const refusals: string[] = []
   for (const destination of destinations) {
-    const refusal = refusalOf(destination, event, settings)
+    const refusal = refusalOf(destination, event, routing)
     if (refusal !== undefined) refusals.push(refusal)
     else
       previews.push(
@@ -89,27 +104,52 @@ async function run(options: Options, io: CommandIo, clock: Clock): Promise<void>
           options.showSecrets === true ? each => each : maskedBy(destination),
         ),
       )
-    if (refusal === undefined && destination.paused)
-      note(
-        `destination '${destination.id}' is paused: its requests would wait in a retry topic until you resume the destination`,
-      )
+    if (refusal === undefined && destination.paused) notePause(io, destination.id)
   }
   if (previews.length === 0) throw new CommandFailed(refusals.join('; '))
-  for (const refusal of refusals) note(refusal)
+  for (const refusal of refusals) note(io, refusal)
   printData(io, options, previews, previews.flatMap(linesOf))
 }
 
-async function readMessage(io: CommandIo, clock: Clock): Promise<Normalised> {
+/**
+ * Lets the operator API preview the message. The command checks the message first, and sends it with
+ * the ids as text, so that large numeric ids keep their digits.
+ */
+async function previewByApi(options: Options, io: CommandIo, clock: Clock): Promise<void> {
+  const { destination, source, showSecrets } = options
+  if (destination === undefined)
+    throw new UsageError(
+      'the operator API previews one destination: name it with --destination <id>, or name the configuration file with --config <file>',
+    )
+  if (showSecrets === true)
+    throw new UsageError('--show-secrets has no effect with the operator API, which never shows secrets: omit it')
+  const { input } = await readMessage(io, clock)
+  const client = await openOperator(options, io)
+  const shown = accepted(await client.preview(destination, { source, message: input }), 'destination', destination)
+  if ('reason' in shown) throw new CommandFailed(printable(`${shown.reason}: ${shown.message}`))
+  const { requests, body, paused } = shown
+  if (paused === true) notePause(io, destination)
+  const previews = requests.map(request => ({ destination, ...request, body }))
+  printData(io, options, previews, previews.flatMap(linesOf))
+}
+
+const note = (io: CommandIo, line: string): boolean => io.stderr.write(`hookline: ${line}\n`)
+
+const notePause = (io: CommandIo, id: string): boolean =>
+  note(io, `destination '${id}' is paused: its requests would wait in a retry topic until you resume the destination`)
+
+/** The message on stdin: as JSON, and as it is stored. */
+async function readMessage(io: CommandIo, clock: Clock): Promise<Normalised & { readonly input: unknown }> {
   const text = io.stdin.isTTY === true ? '' : await readText(io.stdin)
   if (text.trim() === '')
     throw new UsageError('stdin has no message; send one as JSON: hookline preview < message.json')
-  const parsed = accepted(parseJson(text))
+  const parsed = acceptedMessage(parseJson(text))
   const reception = { receivedAt: clock.now(), sentAt: undefined, newId: () => clock.id() }
-  return accepted(normalise(parsed.value, reception, parsed.addedBytes))
+  return { ...acceptedMessage(normalise(parsed.value, reception, parsed.addedBytes)), input: parsed.value }
 }
 
 /** Returns the outcome. @throws CommandFailed with the rejection code if it is a rejection */
-function accepted<T extends { readonly kind: string }>(outcome: T | Rejection): T {
+function acceptedMessage<T extends { readonly kind: string }>(outcome: T | Rejection): T {
   if (isRejection(outcome)) throw new CommandFailed(`${outcome.code}: ${outcome.message}`)
   return outcome
 }
@@ -144,43 +184,21 @@ function destinationsOf(options: Options, settings: Settings, sourceId: string):
  * Returns the reason code and a text that say why a destination would not get the event.
  * `undefined` if the destination would get the event.
  */
-function refusalOf(destination: Destination, event: Event, settings: Settings): string | undefined {
-  const { id } = destination
+function refusalOf(destination: Destination, event: Event, routing: Routing): string | undefined {
   if (destination.isHeld === true)
-    return `held: the file of destination '${id}' in destinationsFrom is missing or not valid; its messages wait until you correct the file`
-  const routed = route({ ...event, destinationId: id }, createRouting(settings))
-  const drop = routed.kind === 'deliver' ? routed.drops[0] : undefined
-  const reason = routed.kind === 'deliver' ? drop?.reason : routed.reason
-  switch (reason) {
-    case undefined:
-      return undefined
-    case 'disabled':
-      return `disabled: destination '${id}' would not get the message, because its key 'enabled' is false`
-    case 'not_selected':
-      return `not_selected: the field 'integrations' of the message excludes destination '${id}'`
-    case 'filtered':
-      return `filtered: the rule ${ruleText(destination, drop?.rule ?? [])} of destination '${id}' excludes the message`
-    case 'no_destination':
-      return `no_destination: destination '${id}' is not connected to source '${event.sourceId}'`
-    default:
-      return `${reason}: destination '${id}' would not get the message`
-  }
+    return `held: the file of destination '${destination.id}' in destinationsFrom is missing or not valid; its messages wait until you correct the file`
+  const drop = explainDrop(destination, event, routing)
+  return drop && `${drop.reason}: ${drop.text}`
 }
 
-/** Names a rule of the destination's filter, with its value. */
-const ruleText = ({ filter }: Destination, rule: Path): string =>
-  `${formatPath(['filter', ...rule])} = ${JSON.stringify(valueAt(filter, rule))}`
-
 function previewsOf(destination: Destination, event: Event, settings: Settings, clock: Clock): readonly Preview[] {
-  const { webhooks } = destination
-  const { payload } = settings
-  const { message } = event
-  const body = bodyOf(message, payload)
-  const { messageId } = message
-  const calls = requestsOf({ destination, webhooks, body: Buffer.from(body), messageId, at: clock.now(), payload })
-  return calls.map(({ url, headers }, index) => ({
+  const { body, requests } = messageRequestsOf(destination, event.message, {
+    at: clock.now(),
+    payload: settings.payload,
+  })
+  return requests.map(({ webhook, call: { url, headers } }) => ({
     destination: destination.id,
-    webhook: webhooks[index]?.label ?? String(index),
+    webhook: webhook.label,
     url,
     // Host, Content-Length and Connection are added here, because the preview shows all headers
     // that the endpoint receives. For a delivery, the HTTP client adds these three.

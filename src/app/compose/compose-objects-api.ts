@@ -4,10 +4,12 @@ import { createLogSessions } from '../../adapters/kafka/log/log-sessions.ts'
 import { createChosenTransport } from '../../adapters/webhook/chosen-transport.ts'
 import type { WithLogSession } from '../../core/log-session.ts'
 import type { ObjectsApi } from '../../core/operator/objects-api.ts'
+import { replayPreviewOf } from '../../core/operator/replay-preview.ts'
 import type { Destination } from '../../core/settings/settings.ts'
 import { tiersOf } from '../../core/topics.ts'
 import { createAuthorize } from '../../services/dispatcher/authorized-transport.ts'
 import { createManageObjects } from '../../services/operator/manage-objects.ts'
+import { createPreviewMessage } from '../../services/operator/preview-message.ts'
 import { createReadLog, type ReadLog } from '../../services/operator/read-log.ts'
 import { createReadStatus } from '../../services/operator/read-status.ts'
 import type { RetryTiers } from '../../services/operator/retry-tiers.ts'
@@ -35,6 +37,7 @@ export async function startObjectsApi(
   await lifecycle.start({ name: 'HTTP client for test messages', stop: () => transport.close() })
   const client = await startTokenClient(shared, 'HTTP client for token requests of test messages')
   const live = await startStatusView(shared)
+  const exists = (id: string): boolean => objects.get('destination', id) !== undefined
   return {
     ...createManageObjects({ objects, clock, randomBytes }),
     test: createSendTest({
@@ -44,10 +47,11 @@ export async function startObjectsApi(
         userAgent: () => shared.live().payload.userAgent,
       }),
       destination: id => destinationInForce(shared, id),
-      exists: id => objects.get('destination', id) !== undefined,
+      exists,
       payload: () => shared.live().payload,
       clock,
     }),
+    preview: createPreviewMessage({ settings: () => shared.merged.latest().settings, exists, clock }),
     ...createReadStatus({
       ...{ objects, topics, live, clock, logger },
       ...{ sessions, log },
@@ -73,9 +77,15 @@ export async function startLogSessions({ kafka, clock, lifecycle }: SharedDepend
 
 /** Creates the operations behind the routes for messages and dead letters. */
 export function createLogApi(shared: SharedDependencies, sessions: WithLogSession): ReadLog {
-  const { settings, live } = shared
+  const { settings, live, topics, clock } = shared
+  const { window, schedule } = settings.delivery
+  const policy = { window, tiers: tiersOf(schedule) }
   return createReadLog({
     ...{ ...shared, sessions },
+    previewReplay(record, event) {
+      const { routing, payload } = live()
+      return replayPreviewOf(record, event, { context: { topics, policy, routing }, payload, now: clock.now() })
+    },
     ...retryTiers(shared),
     routing: () => live().routing,
     recorded: settings.delivery.attemptsTopic,

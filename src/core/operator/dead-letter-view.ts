@@ -4,6 +4,7 @@ import type { Event } from '../message/event.ts'
 import { eventDocument } from '../message/event-document.ts'
 import { isoOf } from '../message/timestamp.ts'
 import type { LogRecord, RecordHeaders } from '../ports.ts'
+import type { ReplayPreview } from './replay-preview.ts'
 
 /** The position of a record in Kafka. */
 export interface LogPlace {
@@ -72,13 +73,19 @@ export interface DeadLetterDetails extends DeadLetterView {
   readonly body?: object | undefined
   /** The value of the event in base64, when it cannot be decoded. Only for the role `operate`. */
   readonly bodyBase64?: string | undefined
+  /** What a replay would send now. Only for the role `operate`. */
+  readonly replay?: ReplayPreview
 }
 
 /**
- * Converts a dead letter to the form with all fields of its record. Without `isFull`, it omits the
- * headers and the event, because the client's role may not see them.
+ * Converts a dead letter to the form with all fields of its record. Without `replay`, it also omits
+ * the headers and the event, because the client's role may not see them.
  */
-export function deadLetterDetails(record: LogRecord, event: Event | undefined, isFull: boolean): DeadLetterDetails {
+export function deadLetterDetails(
+  record: LogRecord,
+  event: Event | undefined,
+  replay: ReplayPreview | undefined,
+): DeadLetterDetails {
   const deadLetter = parseDeadLetter(record)
   const { startedAt, deadline, originalLength } = deadLetter
   const details: DeadLetterDetails = {
@@ -87,8 +94,9 @@ export function deadLetterDetails(record: LogRecord, event: Event | undefined, i
     deadline: deadline && isoOf(deadline),
     originalLength,
   }
-  if (!isFull) return details
+  if (replay === undefined) return details
   const body = event === undefined ? undefined : eventDocument(event)
   const bytes = body === undefined ? originalOf(record).value : null
-  return { ...details, headers: record.headers, body, ...(bytes !== null && { bodyBase64: bytes.toString('base64') }) }
+  const encoded = bytes === null ? {} : { bodyBase64: bytes.toString('base64') }
+  return { ...details, headers: record.headers, body, ...encoded, replay }
 }

@@ -24,8 +24,8 @@ export interface MessageAndDeadLetterApi {
   message(query: MessageQuery): Promise<MessageAndDeadLetterAnswer<MessageTimeline>>
   deadLetters(query: DeadLetterQuery): Promise<MessageAndDeadLetterAnswer<DeadLetterPage>>
   /**
-   * `isFull`: whether the result has the headers and the event, which only the role `operate` may
-   * see.
+   * `isFull`: whether the result has the headers, the event and the requests of a replay, which
+   * only the role `operate` may see.
    */
   deadLetter(key: string, isFull: boolean): Promise<MessageAndDeadLetterAnswer<DeadLetterDetails>>
 }

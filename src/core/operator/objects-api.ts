@@ -1,6 +1,7 @@
 import type { ConfigObject, ObjectKind, RecentChangeList } from '../config-objects/config-objects.ts'
 import type { JsonObject } from '../message/json.ts'
 import type { DurationMs, EpochMs } from '../time.ts'
+import type { MessagePreviewed } from './message-preview.ts'
 import type { ObjectPage, ObjectQuery } from './object-query.ts'
 import type { ObjectRefusal } from './object-refusal.ts'
 import type { Precondition } from './precondition.ts'
@@ -59,6 +60,8 @@ export interface ObjectsApi {
    * Sends a test message to each webhook of a destination immediately, without a destination queue.
    */
   test(id: string): Promise<TestResult | ObjectRefusal>
+  /** Previews the requests of a destination for the message in a request body; sends nothing. */
+  preview(id: string, body: JsonObject): MessagePreviewed | ObjectRefusal
   changes(since: EpochMs | undefined): RecentChangeList
   status(): Promise<InstallationStatus>
   destinationStatus(id: string): Promise<DestinationStatus | ObjectRefusal>

@@ -1,25 +1,19 @@
-import { maskedUrl } from '../config-objects/mask.ts'
 import { classify, type Outcome } from '../delivery/classify-outcome.ts'
-import { bodyOf } from '../delivery/payload.ts'
-import { requestsOf } from '../delivery/request.ts'
+import { messageRequestsOf } from '../delivery/message-requests.ts'
 import type { JsonText } from '../message/json-text.ts'
 import { ownEvent } from '../message/own-event.ts'
-import { mask } from '../secret.ts'
 import type { Destination, PayloadSettings } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'
 import type { CallResult, ResponseBody, WebhookCall } from '../webhook-ports.ts'
 import { maskSecrets, secretTextsOf } from './mask-secrets.ts'
+import { type MaskedRequest, maskedRequest } from './masked-request.ts'
 
 /** The request of a test message to one webhook: the real request, and the form that is shown. */
 export interface TestRequest {
   /** The label of the webhook. */
   readonly webhook: string
   readonly call: WebhookCall
-  /**
-   * The request without its secrets: configured header values, the access token, and the path of
-   * the URL.
-   */
-  readonly shown: Pick<WebhookCall, 'url' | 'headers'>
+  readonly shown: MaskedRequest
   /** The secrets that are masked in the response, because an endpoint can repeat the request. */
   readonly secrets: readonly string[]
 }
@@ -34,7 +28,7 @@ export interface TestMessage {
 /** What one webhook responded to a test message. */
 export interface TestResponse {
   readonly webhook: string
-  readonly request: TestRequest['shown']
+  readonly request: MaskedRequest
   readonly outcome: Outcome
   /** The HTTP status; `undefined` when there was no response. */
   readonly status?: number | undefined
@@ -78,36 +72,25 @@ export function testMessageOf(
   destination: Destination,
   { id, at, payload }: { readonly id: string; readonly at: EpochMs; readonly payload: PayloadSettings },
 ): TestMessage {
-  const { webhooks, policy, auth } = destination
+  const { policy, auth } = destination
   const messageId = `test-${id}`
   const { message } = ownEvent({
     ...{ type: 'track', messageId, anonymousId: id, event: testEvent, at },
     ...{ sourceId: destination.sources[0] ?? '', destinationId: destination.id },
   })
-  const body = bodyOf(message, payload)
   const secrets = secretTextsOf(destination)
-  const calls = requestsOf({ destination, webhooks, body: Buffer.from(body), messageId, at, payload })
+  const { body, requests } = messageRequestsOf(destination, message, { at, payload })
   return {
     messageId,
     body,
-    requests: webhooks.map(({ label, headers }, index) => {
-      const call = { ...(calls[index] as WebhookCall), timeoutMs: policy?.timeout, keepBodyBytes }
-      const shown = masked(call, new Set(Object.keys(headers)))
-      return { webhook: label, call, shown: auth?.oauth2 === undefined ? shown : withToken(shown), secrets }
-    }),
+    requests: requests.map(({ webhook, call }) => ({
+      webhook: webhook.label,
+      call: { ...call, timeoutMs: policy?.timeout, keepBodyBytes },
+      shown: maskedRequest(call, { webhook, auth }),
+      secrets,
+    })),
   }
 }
-
-function masked({ url, headers }: WebhookCall, configured: ReadonlySet<string>): TestRequest['shown'] {
-  const shown = Object.entries(headers).map(([name, value]) => [name, configured.has(name) ? mask : value])
-  return { url: maskedUrl(url), headers: Object.fromEntries(shown) }
-}
-
-/** Adds the masked access token. The transport adds the real one when it sends the request. */
-const withToken = ({ url, headers }: TestRequest['shown']): TestRequest['shown'] => ({
-  url,
-  headers: { ...headers, Authorization: mask },
-})
 
 function shownBodyOf(body: ResponseBody, secrets: readonly string[]): ShownBody {
   const { bytes, isTruncated: truncated, contentEncoding } = body

@@ -1,4 +1,5 @@
 import { Semaphore } from '../../core/collections/semaphore.ts'
+import { parseDeadLetter } from '../../core/delivery/parse-dead-letter.ts'
 import type { LogSession, WithLogSession } from '../../core/log-session.ts'
 import type { Event } from '../../core/message/event.ts'
 import { deadLetterDetails } from '../../core/operator/dead-letter-view.ts'
@@ -8,6 +9,7 @@ import type {
 } from '../../core/operator/message-and-dead-letter-api.ts'
 import { objectRefusal } from '../../core/operator/object-refusal.ts'
 import { ReadBudget, type ReadLimits } from '../../core/operator/read-budget.ts'
+import type { ReplayPreview } from '../../core/operator/replay-preview.ts'
 import type { Clock, Logger, LogRecord } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
 import { within } from '../../core/within.ts'
@@ -19,6 +21,8 @@ import { readTimeline, type TimelineDeps } from './read-timeline.ts'
 
 interface Deps extends Omit<TimelineDeps, 'deadLetters'> {
   readonly sessions: WithLogSession
+  /** Previews a replay of a dead letter. `event` is `undefined` when it cannot be decoded. */
+  readonly previewReplay: (record: LogRecord, event: Event | undefined) => ReplayPreview
   readonly clock: Pick<Clock, 'monotonic' | 'after'>
   readonly logger: Logger
   readonly limits?: ReadLimits
@@ -49,7 +53,7 @@ export interface ReadLog extends MessageAndDeadLetterApi {
  * request.
  */
 export function createReadLog(deps: Deps): ReadLog {
-  const { sessions, topics, codec, clock, logger, limits = defaultLimits } = deps
+  const { sessions, topics, codec, clock, logger, previewReplay, limits = defaultLimits } = deps
   const deadLetters = createDeadLetterReads({ topic: topics.deadLetter, codec })
   const reads = new Semaphore(maxConcurrent)
   const answerWithin = durationMs(limits.time + responseTime)
@@ -90,13 +94,15 @@ export function createReadLog(deps: Deps): ReadLog {
   }
 
   /**
-   * The event of a record; `undefined` when it cannot be decoded, or when the schema registry does
-   * not respond before `until` (monotonic).
+   * The event of a dead letter; `undefined` when it cannot be decoded, or when the schema registry
+   * does not respond before `until` (monotonic).
    */
-  async function eventOf({ value, timestamp }: LogRecord, until: number): Promise<Event | undefined> {
+  async function eventOf(record: LogRecord, until: number): Promise<Event | undefined> {
+    const { value, timestamp } = record
     if (value === null) return undefined
     const timeLeft = durationMs(Math.max(0, until - clock.monotonic()))
-    const decoded = await decodeInTime({ codec, clock }, value, timestamp, timeLeft)
+    const receivedAt = parseDeadLetter(record).origin?.timestamp ?? timestamp
+    const decoded = await decodeInTime({ codec, clock }, value, receivedAt, timeLeft)
     return decoded?.kind === 'event' ? decoded.event : undefined
   }
 
@@ -108,9 +114,10 @@ export function createReadLog(deps: Deps): ReadLog {
       const found = await read((session, budget) => deadLetters.find(session, key, budget))
       if (found === undefined) return unavailable
       const { record, isComplete } = found
-      if (record !== undefined)
-        return { kind: 'answered', body: deadLetterDetails(record, await eventOf(record, until), isFull) }
-      return isComplete ? noDeadLetter : notReached
+      if (record === undefined) return isComplete ? noDeadLetter : notReached
+      const event = await eventOf(record, until)
+      const replay = isFull ? previewReplay(record, event) : undefined
+      return { kind: 'answered', body: deadLetterDetails(record, event, replay) }
     },
     lastFailures: destination =>
       read((session, budget) => readLastFailures(session, deps, destination, budget.share(0.7))),

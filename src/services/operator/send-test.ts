@@ -65,7 +65,8 @@ export function createSendTest(deps: SendTestDeps): (id: string) => Promise<Test
   }
 }
 
-const notInUse = objectRefusal(
+/** The refusal of a request to a destination whose document has problems. */
+export const notInUse = objectRefusal(
   'not_in_use',
   'Hookline does not use the destination now, because its document has problems: correct them (GET /v1/destinations/{id} lists them), then send the request again.',
 )

@@ -6,10 +6,19 @@ import { encodeAttempt } from '../../../src/core/delivery/attempt-facts.ts'
 import { initialState, retryRecord } from '../../../src/core/delivery/delivery-state.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import { storedMessageId } from '../../../src/core/message/identifiers.ts'
+import { replayPreviewOf } from '../../../src/core/operator/replay-preview.ts'
 import { durationMs, epochMs } from '../../../src/core/time.ts'
 import { topicNames } from '../../../src/core/topics.ts'
 import { createReadLog } from '../../../src/services/operator/read-log.ts'
-import { destinationOf, eventOf, messageOf, recordOf } from '../../support/builders.ts'
+import {
+  defaultPayload,
+  defaultPolicy,
+  destinationOf,
+  eventOf,
+  messageOf,
+  recordOf,
+  sourceOf,
+} from '../../support/builders.ts'
 import { eventsTopic, MemoryRegistry } from '../../support/kafka/memory-schema-registry.ts'
 import { MemorySession } from '../../support/kafka/memory-session.ts'
 import { writtenDeadLetter } from '../../support/operator/dead-letter-topic.ts'
@@ -27,6 +36,11 @@ const now = Date.now()
 const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTopic, clock: { monotonic: () => 0 } })
 const encodedEvent = (messageId: string): Buffer =>
   codec.encode(eventOf({ receivedAt: epochMs(now - 60_000), message: messageOf({ messageId, userId: 'secret-user' }) }))
+const routing = createRouting({ sources: [sourceOf('web')], destinations: [destinationOf({ id: 'crm' })] })
+const replaying = {
+  ...{ context: { topics, routing, policy: defaultPolicy }, payload: defaultPayload },
+  now: epochMs(now),
+}
 let server: Awaited<ReturnType<typeof startOperator>>
 
 beforeAll(async () => {
@@ -41,8 +55,8 @@ beforeAll(async () => {
       earlierTiers: [],
     },
     sessions: use => use(session),
-    routing: () =>
-      createRouting({ sources: [{ id: 'web', writeKeys: [] }], destinations: [destinationOf({ id: 'crm' })] }),
+    routing: () => routing,
+    previewReplay: (record, event) => replayPreviewOf(record, event, replaying),
   })
   server = await startOperator(new ScriptedOperatorApi(), { log })
 })
@@ -184,25 +198,32 @@ describe('GET /v1/dead-letters', () => {
     expect(body?.['deadLetters']).toMatchObject([{ messageId: storedMessageId(long) }])
   })
 
-  it('gives headers and the event only to the role operate', async () => {
+  it('gives headers, the event and the requests of a replay only to the role operate', async () => {
     const path = `/v1/dead-letters/${encodeURIComponent(key)}`
     const full = (await get(path)).body
     expect(full).toMatchObject({
       ...{ key, sourceId: 'web', type: 'track' },
       headers: { 'message-id': 'dead', 'origin-key': 'user-of-the-event' },
       body: { sourceId: 'web', message: { messageId: 'dead', userId: 'secret-user' } },
+      replay: {
+        requests: [{ webhook: '0', url: 'https://hooks.example.com/***', headers: { 'X-Message-Id': 'dead' } }],
+        body: expect.stringContaining('"userId":"secret-user"'),
+      },
     })
     for (const read of [path, '/v1/dead-letters', '/v1/messages/dead']) {
       const { status, body } = await get(read, { as: 'read' })
       expect(status).toBe(200)
-      expect(JSON.stringify(body)).not.toMatch(/secret-user|user-of-the-event|"(headers|body|bodyBase64)"/)
+      expect(JSON.stringify(body)).not.toMatch(/secret-user|user-of-the-event|"(headers|body|bodyBase64|replay)"/)
     }
   })
 
   it('has the bytes of an event that cannot be decoded', async () => {
     const ofAds = String(writtenDeadLetter(2, { destination: 'ads' }).key)
     const { body } = await get(`/v1/dead-letters/${encodeURIComponent(ofAds)}`)
-    expect(body).toMatchObject({ bodyBase64: Buffer.from('event 2').toString('base64') })
+    expect(body).toMatchObject({
+      bodyBase64: Buffer.from('event 2').toString('base64'),
+      replay: { reason: 'unknown_destination', message: expect.stringContaining('no longer exists') },
+    })
   })
 
   it('shows a dead letter in the timeline of its message', async () => {

@@ -65,6 +65,7 @@ it('the failing destination is found from the overview, and a message from its l
   expect(await accessibilityViolations(page)).toEqual([])
   await timeline.getByRole('link', { name: 'show the dead letter' }).click()
   await page.getByText(`"userId": ${JSON.stringify(markup)}`).waitFor()
+  await page.getByText(`"userId":${JSON.stringify(markup)}`).waitFor()
   expect(await accessibilityViolations(page)).toEqual([])
 })
 

@@ -1,5 +1,7 @@
 import type { ObjectChange } from '../../../packages/console/src/api/change-types.ts'
 import type { Replay, Resend } from '../../../packages/console/src/api/job-types.ts'
+import type { Ledger } from '../../../packages/console/src/api/ledger-types.ts'
+import type { RequestPreview } from '../../../packages/console/src/api/request-types.ts'
 import type {
   Attempt,
   ConfigObject,
@@ -140,6 +142,30 @@ export const deadLetters = (): DeadLetterDetail[] =>
     headers: { reason: 'retries_exhausted', destination: failingId },
     body: { type: 'track', event: 'Order Completed', userId: 'u-17', properties: { total: 99.5, html: '<b>x</b>' } },
   }))
+
+/** The ledger of a destination: results in every second hour. */
+export const ledger = (destination: string): Ledger => {
+  const hour = (index: number): string =>
+    new Date(Date.parse('2026-11-25T03:00:00.000Z') + index * 3_600_000).toISOString()
+  return {
+    ...{ since: hour(0), until: hour(24), exactSince: hour(2) },
+    rows: Array.from({ length: 12 }, (_, index) => ({
+      ...{ hour: hour(index * 2 + 1), destination, delivered: 900 + index * 40 },
+      ...{ deadLettered: index % 3, dropped: 120, waiting: index === 11 ? 48 : 0 },
+    })),
+  }
+}
+
+/** The requests that a replay would send, and the requests for a previewed message. */
+export const requestPreview: RequestPreview = {
+  requests: [
+    {
+      ...{ webhook: 'main', url: 'https://hooks.example.com/***' },
+      headers: { 'Content-Type': 'application/json', Authorization: '***', 'X-Signature': '***' },
+    },
+  ],
+  body: '{"version":1,"type":"track","userId":"u-17","event":"Order Completed"}',
+}
 
 export const timeline: MessageTimeline = {
   id: failedMessage,

@@ -56,6 +56,8 @@ export function createFakeRoutes(count: number): FakeRoutes {
         return ok(statusOf(object))
       case 'test':
         return ok(testResult)
+      case 'preview':
+        return ok(fixtures.requestPreview)
       case 'rotate-secret':
         return ok({ ...object, secret: 'whsec_bmV3IHNlY3JldA==', rotatesAt: new Date(Date.now() + 86_400_000) })
       default:
@@ -93,6 +95,8 @@ export function createFakeRoutes(count: number): FakeRoutes {
         return destinationAnswer(call)
       case 'sources':
         return sources.answer(call)
+      case 'ledger':
+        return ok(fixtures.ledger(call.query.get('destination') ?? ''))
       case 'changes':
         return ok({ changes: fixtures.changes })
       case 'audiences':
@@ -140,7 +144,7 @@ function letterOf(letters: readonly DeadLetterDetail[], key: string, role: Role 
   const letter = letters.find(each => each.key === key)
   if (letter === undefined) return refusal(404, 'not_found', 'There is no dead letter with this key.')
   const { headers, body, ...others } = letter
-  return ok(role === 'operate' ? { ...others, headers, body } : others)
+  return ok(role === 'operate' ? { ...others, headers, body, replay: fixtures.requestPreview } : others)
 }
 
 function problemsOf({ sources, webhooks, policy }: Call['body']): readonly object[] {

@@ -10,6 +10,7 @@ import type { Authorize } from '../../../src/services/dispatcher/authorized-tran
 import type { StatusView } from '../../../src/services/live-status/status-view.ts'
 import type { LastFailures } from '../../../src/services/operator/last-failures.ts'
 import { createManageObjects } from '../../../src/services/operator/manage-objects.ts'
+import { createPreviewMessage } from '../../../src/services/operator/preview-message.ts'
 import { createReadStatus } from '../../../src/services/operator/read-status.ts'
 import { createSendTest } from '../../../src/services/operator/send-test.ts'
 import { defaultPayload } from '../builders.ts'
@@ -37,17 +38,19 @@ interface Options {
 export async function objectsApi(options: Options = {}): Promise<ObjectsApi> {
   const { clock = systemClock, transport = noTransport } = options
   const { objects, merged } = options.memory ?? (await memoryObjects(clock))
+  const exists = (id: string): boolean => objects.get('destination', id) !== undefined
   const test = createSendTest({
     transport,
     authorize: options.authorize ?? (() => undefined),
     destination: id => createRouting(merged().settings).destinations.get(id),
-    exists: id => objects.get('destination', id) !== undefined,
+    exists,
     payload: () => defaultPayload,
     clock,
   })
   return {
     ...createManageObjects({ objects, clock, randomBytes }),
     test,
+    preview: createPreviewMessage({ settings: () => merged().settings, exists, clock }),
     ...createReadStatus({
       ...{ objects, clock, logger: silent, version: '1.2.3' },
       sessions: use => use(new MemorySession()),

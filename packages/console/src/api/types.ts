@@ -1,3 +1,5 @@
+import type { RequestPreview } from './request-types.ts'
+
 /*
  * This file has the answers of the operator API as the console reads them. A field that an older
  * operator service does not send is optional here, and the pages show it as absent. Times are ISO
@@ -82,24 +84,6 @@ export interface RotatedKey extends ConfigObject {
   readonly writeKey: string
   /** Number of write keys of the source that are valid after the rotation. */
   readonly keys: number
-}
-
-export interface TestResponse {
-  readonly webhook: string
-  readonly request: { readonly url: string; readonly headers: Readonly<Record<string, string>> }
-  readonly outcome: string
-  readonly status?: number
-  readonly failure?: { readonly phase: string; readonly code: string; readonly detail: string }
-  readonly tookMs: number
-  /** The first 4 KiB of the response's body. `text` is absent for a compressed body. */
-  readonly responseBody?: { readonly text?: string; readonly contentEncoding?: string; readonly truncated: boolean }
-}
-
-export interface TestResult {
-  readonly messageId: string
-  readonly body: string
-  readonly delivered: boolean
-  readonly responses: readonly TestResponse[]
 }
 
 export interface TierWaiting {
@@ -273,12 +257,14 @@ export interface PageOfDeadLetters {
   readonly partial?: boolean
 }
 
-/** A dead letter with its headers and body, which only the role `operate` gets. */
+/** A dead letter with the fields that only the role `operate` gets: `headers` and those after it. */
 export interface DeadLetterDetail extends DeadLetter {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
   /** The value of an event that cannot be decoded, in base64. */
   readonly bodyBase64?: string
+  /** What a replay would send now. */
+  readonly replay?: RequestPreview
 }
 
 export interface DeadLetterFilters {

@@ -69,6 +69,13 @@ describe('requests', () => {
       '',
     ],
     ['pause', client => client.switch('a', 'pause'), 'POST /v1/destinations/a/pause', {}, ''],
+    [
+      'preview',
+      client => client.preview('a', { source: undefined, message: { type: 'page' } }),
+      'POST /v1/destinations/a/preview',
+      {},
+      '{"message":{"type":"page"}}',
+    ],
     ['test', client => client.test('a'), 'POST /v1/destinations/a/test', {}, ''],
     [
       'rotation of a secret',

@@ -11,6 +11,7 @@ import {
 } from '../../../../packages/console/src/pages/dead-letters/dead-letter-filters.ts'
 import { dryRunText } from '../../../../packages/console/src/pages/dead-letters/dry-run-text.ts'
 import { firstDeliveryOf } from '../../../../packages/console/src/pages/destination/first-delivery.ts'
+import { hourlyResults } from '../../../../packages/console/src/pages/destination/hourly-results.ts'
 import { noFailuresText } from '../../../../packages/console/src/pages/destination/no-failures-text.ts'
 import { sourcesOf, urlsOf } from '../../../../packages/console/src/pages/destinations/destination-document.ts'
 import {
@@ -49,6 +50,17 @@ describe('the failing destinations', () => {
   it('of an older operator service are those with dead letters', () => {
     expect(failingDestinations(undefined, [])).toEqual([])
   })
+})
+
+it('the results by hour have every hour of the ledger, with zeros for an hour without a row', () => {
+  const none = { delivered: 0, deadLettered: 0, dropped: 0, waiting: 0 }
+  const some = { hour: '2026-01-01T01:00:00.000Z', delivered: 3, deadLettered: 1, dropped: 2, waiting: 4 }
+  const rows = [{ ...some, destination: 'crm' }]
+  expect(hourlyResults({ since: '2026-01-01T00:00:00.000Z', until: '2026-01-01T03:00:00.000Z', rows })).toEqual([
+    { hour: '2026-01-01T00:00:00.000Z', ...none },
+    some,
+    { hour: '2026-01-01T02:00:00.000Z', ...none },
+  ])
 })
 
 describe('the failed attempts of a destination', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import type { LogSession } from '../../../../src/core/log-session.ts'
+import type { EventCodec } from '../../../../src/core/ports.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import { createReadLog } from '../../../../src/services/operator/read-log.ts'
@@ -9,6 +10,8 @@ import { MemorySession } from '../../../support/kafka/memory-session.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { writtenDeadLetter } from '../../../support/operator/dead-letter-topic.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
+
+const previewReplay = () => ({ reason: 'unreadable', message: 'Cannot be read.' }) as const
 
 it('does not read for a request whose turn comes after its response: later ones get their turn', async () => {
   const clock = new ManualClock()
@@ -25,6 +28,7 @@ it('does not read for a request whose turn comes after its response: later ones 
       codec: new JsonEventCodec(),
     },
     routing: () => createRouting({ sources: [], destinations: [] }),
+    previewReplay,
     async sessions<T>(use: (session: LogSession) => Promise<T>): Promise<T> {
       opened++
       await new Promise<void>(resolve => held.push(resolve))
@@ -54,24 +58,26 @@ it('finds a message when a retry topic of an earlier schedule was deleted', asyn
     ...{ topics, clock, logger: silent, recorded: 'failures', tiers: [earlier], earlierTiers: [earlier] },
     codec: new JsonEventCodec(),
     routing: () => createRouting({ sources: [], destinations: [] }),
+    previewReplay,
     sessions: use => use(session),
   })
   const found = await log.message({ id: 'm1', since: clock.now(), until: undefined })
   expect(found).toMatchObject({ kind: 'answered', body: { id: 'm1' } })
 })
 
-describe('when the schema registry does not respond', () => {
+describe('a dead letter or a message', () => {
   const topics = topicNames('hookline')
   const timestamp = Date.parse('2026-03-01T00:00:00.000Z')
   const value = Buffer.from('schema:7:{"message":{"messageId":"m1"}}')
 
   function logWith(session: MemorySession) {
     const clock = new ManualClock()
-    const codec = new JsonEventCodec()
+    const codec: EventCodec = new JsonEventCodec()
     codec.learn = () => new Promise<never>(() => {})
     const log = createReadLog({
       ...{ topics, clock, logger: silent, recorded: 'failures', tiers: [], earlierTiers: [], codec },
       routing: () => createRouting({ sources: [], destinations: [] }),
+      previewReplay,
       sessions: use => use(session),
     })
     const settle = () => new Promise<void>(setImmediate)
@@ -80,10 +86,10 @@ describe('when the schema registry does not respond', () => {
       await clock.advance(ms, settle)
       return Promise.race([result, settle().then(() => 'pending')])
     }
-    return { log, resultAfter }
+    return { log, codec, resultAfter }
   }
 
-  it('returns a dead letter without its decoded event within the time limit of a response', async () => {
+  it('without a response of the schema registry, returns a dead letter without its decoded event within the time limit of a response', async () => {
     const session = new MemorySession()
     const written = writtenDeadLetter(1, { value })
     session.append(topics.deadLetter, 0, timestamp, written)
@@ -94,7 +100,22 @@ describe('when the schema registry does not respond', () => {
     })
   })
 
-  it('returns a message without its event, as partial, within the time limit of the reads', async () => {
+  it('decodes the event of a dead letter with the timestamp of its original record', async () => {
+    const session = new MemorySession()
+    const written = writtenDeadLetter(1, { value })
+    session.append(topics.deadLetter, 0, timestamp, written)
+    const { log, codec } = logWith(session)
+    const times: number[] = []
+    codec.decode = (_, receivedAt) => {
+      times.push(receivedAt)
+      return { kind: 'undecodable', detail: '' }
+    }
+    await log.deadLetter(String(written.key), true)
+    expect(times).toEqual([Number(written.headers['origin-timestamp'])])
+    expect(times).not.toEqual([timestamp])
+  })
+
+  it('without a response of the schema registry, returns a message without its event, as partial, within the time limit of the reads', async () => {
     const session = new MemorySession()
     session.append(topics.events, 0, timestamp, { key: null, value, headers: {} })
     const { log, resultAfter } = logWith(session)
@@ -104,7 +125,7 @@ describe('when the schema registry does not respond', () => {
     expect(found).not.toHaveProperty('body.event')
   })
 
-  it('returns a message with a known event offset as partial', async () => {
+  it('without a response of the schema registry, returns a message with a known event offset as partial', async () => {
     const session = new MemorySession()
     const offset = session.append(topics.events, 0, timestamp, { key: null, value, headers: {} })
     const { log, resultAfter } = logWith(session)

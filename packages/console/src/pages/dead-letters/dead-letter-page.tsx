@@ -9,6 +9,7 @@ import { LoadedData } from '../../components/loaded-data.tsx'
 import { MessageLink } from '../../components/message-link.tsx'
 import { Page } from '../../components/page.tsx'
 import { Panel } from '../../components/panel.tsx'
+import { PreviewedRequests } from '../../components/previewed-requests.tsx'
 import { TextBlock } from '../../components/text-block.tsx'
 import { Time } from '../../components/time.tsx'
 import { useCanOperate } from '../../session/session-context.ts'
@@ -42,7 +43,12 @@ export function DeadLetterPage({ id }: { readonly id: string }) {
           <div class="panels">
             {replay !== undefined && <ReplayProgressPanel id={replay} onProgress={() => undefined} />}
             <DeadLetterFacts letter={letter} />
-            <RequestPanel letter={letter} canOperate={canOperate} />
+            <RecordPanel letter={letter} canOperate={canOperate} />
+            {letter.replay !== undefined && (
+              <Panel title="Request of a replay" isWide>
+                <PreviewedRequests preview={letter.replay} />
+              </Panel>
+            )}
           </div>
         )}
       </LoadedData>
@@ -88,15 +94,15 @@ function DeadLetterFacts({ letter }: { readonly letter: DeadLetterDetail }) {
   )
 }
 
-interface RequestPanelProps {
+interface RecordPanelProps {
   readonly letter: DeadLetterDetail
   readonly canOperate: boolean
 }
 
-function RequestPanel({ letter, canOperate }: RequestPanelProps) {
+function RecordPanel({ letter, canOperate }: RecordPanelProps) {
   const headers = Object.entries(letter.headers ?? {}).map(([name, value]) => `${name}: ${value}`)
   return (
-    <Panel title="Headers and body" isWide>
+    <Panel title="Headers and body of the record" isWide>
       {canOperate ? (
         <>
           {headers.length > 0 && <TextBlock label="Headers" text={headers.join('\n')} />}

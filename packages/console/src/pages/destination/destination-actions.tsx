@@ -4,6 +4,7 @@ import type { ConfigObject } from '../../api/types.ts'
 import { Button } from '../../components/button.tsx'
 import { useCanOperate } from '../../session/session-context.ts'
 import { DeleteDialog } from '../objects/delete-dialog.tsx'
+import { PreviewDialog } from './preview-dialog.tsx'
 import { RotateSecretDialog } from './rotate-secret-dialog.tsx'
 import { StateDialog, type StateSwitch } from './state-dialog.tsx'
 import { TestDialog } from './test-dialog.tsx'
@@ -13,7 +14,7 @@ export interface DestinationActionsProps {
   readonly onChanged: () => void
 }
 
-type OpenDialog = StateSwitch | 'test' | 'rotate' | 'delete'
+type OpenDialog = StateSwitch | 'test' | 'preview' | 'rotate' | 'delete'
 
 /**
  * The buttons of a destination. If the configuration file defines the destination, the buttons that
@@ -32,6 +33,7 @@ export function DestinationActions({ object, onChanged }: DestinationActionsProp
   return (
     <>
       <Button onClick={() => setOpen('test')}>Send test message</Button>
+      {state !== 'excluded' && <Button onClick={() => setOpen('preview')}>Preview</Button>}
       {state !== 'excluded' && (
         <Link class="button" href={`/resend?destination=${encodeURIComponent(id)}`}>
           Resend…
@@ -50,6 +52,7 @@ export function DestinationActions({ object, onChanged }: DestinationActionsProp
         </>
       )}
       {open === 'test' && <TestDialog id={id} onClose={close} />}
+      {open === 'preview' && <PreviewDialog object={object} onClose={close} />}
       {open === 'rotate' && <RotateSecretDialog object={object} onChanged={onChanged} onClose={close} />}
       {open === 'delete' && (
         <DeleteDialog object={object} onClose={close}>

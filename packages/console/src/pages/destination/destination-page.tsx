@@ -12,6 +12,7 @@ import { DestinationActions } from './destination-actions.tsx'
 import { DisabledNotice } from './disabled-notice.tsx'
 import { FailuresPanel } from './failures-panel.tsx'
 import { FirstDeliveryPanel } from './first-delivery-panel.tsx'
+import { HourlyResultsPanel } from './hourly-results-panel.tsx'
 import { ResultsPanel } from './results-panel.tsx'
 import { StatusPanel } from './status-panel.tsx'
 
@@ -42,6 +43,7 @@ export function DestinationPage({ id }: { readonly id: string }) {
                 <>
                   <StatusPanel status={current} />
                   <ResultsPanel results={current.results} />
+                  <HourlyResultsPanel id={id} />
                   <FailuresPanel status={current} />
                 </>
               )}

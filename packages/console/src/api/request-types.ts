@@ -1,0 +1,34 @@
+/* The requests to webhooks that the operator API sends or previews, with their secrets masked. */
+
+export interface TestResponse {
+  readonly webhook: string
+  readonly request: { readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  readonly outcome: string
+  readonly status?: number
+  readonly failure?: { readonly phase: string; readonly code: string; readonly detail: string }
+  readonly tookMs: number
+  /** The first 4 KiB of the response's body. `text` is absent for a compressed body. */
+  readonly responseBody?: { readonly text?: string; readonly contentEncoding?: string; readonly truncated: boolean }
+}
+
+export interface TestResult {
+  readonly messageId: string
+  readonly body: string
+  readonly delivered: boolean
+  readonly responses: readonly TestResponse[]
+}
+
+/** The requests that Hookline would send, with their secrets masked, or why it would send none. */
+export type RequestPreview =
+  | {
+      readonly requests: readonly {
+        readonly webhook: string
+        readonly url: string
+        readonly headers: Readonly<Record<string, string>>
+      }[]
+      /** The body of each request. */
+      readonly body: string
+      /** Set if the destination is paused, so that the requests wait. */
+      readonly paused?: boolean
+    }
+  | { readonly reason: string; readonly message: string }

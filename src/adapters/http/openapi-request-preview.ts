@@ -1,0 +1,54 @@
+import { closed, list, reference, type Schema, text } from './openapi-basic-schemas.ts'
+
+/** The schema of the requests that Hookline would send, without their secrets. */
+export const requestPreview: Schema = closed(
+  {
+    requests: list(
+      closed({
+        webhook: {
+          ...text,
+          description: 'The id of the webhook or, for a webhook without an id, its position in `webhooks` (from 0).',
+        },
+        url: { ...text, description: 'The URL of the webhook. Its path is `***`.' },
+        headers: {
+          type: 'object',
+          additionalProperties: text,
+          description: 'The values of configured headers, the access token and the signatures are `***`.',
+        },
+      }),
+    ),
+    body: { ...text, description: 'The body of each request.' },
+    paused: {
+      const: true,
+      description: 'Present if the destination is paused: the requests wait until it is resumed.',
+    },
+  },
+  ['paused'],
+)
+
+/** The schema of the body of a request for a preview. */
+export const previewedMessage: Schema = closed(
+  {
+    source: {
+      ...text,
+      description: 'The id of the source of the message. May be absent if the destination has only one source.',
+    },
+    message: {
+      type: 'object',
+      description:
+        'The message in the form in which an SDK sends it. Write a number of more than 15 digits in an id as text.',
+    },
+  },
+  ['source'],
+)
+
+/** The schema of a preview, or of the reason why Hookline would send no request. */
+export const previewOr = (reasons: readonly string[]): Schema => ({
+  anyOf: [
+    reference('RequestPreview'),
+    closed({
+      reason: { enum: reasons },
+      message: { ...text, description: 'For people: why there are no requests, and what to do.' },
+    }),
+  ],
+})

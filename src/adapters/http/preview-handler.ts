@@ -1,0 +1,21 @@
+import type { ObjectsApi } from '../../core/operator/objects-api.ts'
+import { createReadObjectBody, type ObjectBodyDeps } from './json-object-body.ts'
+import { idIn } from './object-read-handlers.ts'
+import type { Handler } from './operator-guard.ts'
+import { objectProblem, ok } from './responses.ts'
+
+/**
+ * Creates the handler of the route that previews a message. It changes nothing, but the audit log
+ * has a line for it, as for a test message.
+ */
+export function createPreviewHandler({ api, ...deps }: ObjectBodyDeps & { readonly api: ObjectsApi }): Handler {
+  const readObjectBody = createReadObjectBody(deps)
+  return async ({ request, reply }) => {
+    const change = { destination: idIn(request) }
+    const body = await readObjectBody(request.raw, reply.raw)
+    if (body.kind === 'refused') return { answer: body.answer, change }
+    const found = api.preview(change.destination, body.value)
+    const answer = found.kind === 'refused' ? objectProblem(found) : ok(JSON.stringify(found.preview))
+    return { answer, change }
+  }
+}

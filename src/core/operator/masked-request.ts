@@ -1,0 +1,23 @@
+import { maskedUrl } from '../config-objects/mask.ts'
+import { mask } from '../secret.ts'
+import type { Destination, Webhook } from '../settings/settings.ts'
+import type { WebhookCall } from '../webhook-ports.ts'
+
+/**
+ * A request as the operator API shows it, without its secrets: configured header values, the access
+ * token, and the path of the URL.
+ */
+export type MaskedRequest = Pick<WebhookCall, 'url' | 'headers'>
+
+/** Masks the request to a webhook. The values of the headers in `more` are masked too. */
+export function maskedRequest(
+  { url, headers }: WebhookCall,
+  { webhook, auth }: { readonly webhook: Pick<Webhook, 'headers'> } & Pick<Destination, 'auth'>,
+  more: readonly string[] = [],
+): MaskedRequest {
+  const secret = new Set([...Object.keys(webhook.headers), ...more])
+  const shown = Object.entries(headers).map(([name, value]) => [name, secret.has(name) ? mask : value])
+  // The transport adds the access token when it sends the request.
+  const token = auth?.oauth2 === undefined ? {} : { Authorization: mask }
+  return { url: maskedUrl(url), headers: { ...Object.fromEntries(shown), ...token } }
+}

@@ -1,0 +1,64 @@
+import { parseDeliveryState } from '../delivery/delivery-state.ts'
+import { parseDeadLetter } from '../delivery/parse-dead-letter.ts'
+import { type ReplayContext, replayRefusals, replayTargetOf } from '../delivery/replay-decision.ts'
+import { type Event, normaliseEvent } from '../message/event.ts'
+import type { LogRecord } from '../ports.ts'
+import type { PayloadSettings } from '../settings/settings.ts'
+import type { EpochMs } from '../time.ts'
+import { type NoRequest, type RequestPreview, requestPreviewOf } from './request-preview.ts'
+
+/** Why no request of a replay can be shown. */
+export const noReplayRequestReasons = [...replayRefusals, 'excluded', 'audience_change', 'no_delivery'] as const
+type NoReplayRequestReason = (typeof noReplayRequestReasons)[number]
+
+/** What a replay of a dead letter would send now. */
+export type ReplayPreview = RequestPreview | NoRequest<NoReplayRequestReason>
+
+interface Configuration {
+  readonly context: ReplayContext
+  readonly payload: PayloadSettings
+  readonly now: EpochMs
+}
+
+/**
+ * Previews the requests that a replay of a dead letter sends to its destination with the present
+ * configuration. `event` is `undefined` when the event cannot be decoded.
+ */
+export function replayPreviewOf(
+  record: LogRecord,
+  event: Event | undefined,
+  { context, payload, now }: Configuration,
+): ReplayPreview {
+  const state = parseDeliveryState(record.headers)
+  const delivered = state === undefined ? undefined : event
+  const target = replayTargetOf(record, parseDeadLetter(record), context, now, delivered)
+  if (target.kind === 'refused') return noRequest(target.reason)
+  if (target.kind === 'resend') return noRequest('audience_change')
+  if (state === undefined || delivered === undefined) return noRequest('no_delivery')
+  const destination = context.routing.destinations.get(state.destination)
+  if (destination === undefined || destination.isHeld === true) return noRequest('excluded')
+  const read = delivered.canonical
+    ? { kind: 'event' as const, event: delivered }
+    : normaliseEvent(delivered, () => state.messageId)
+  if (read.kind === 'rejected') return noRequest('unreadable')
+  return requestPreviewOf(destination, read.event.message, { at: now, payload })
+}
+
+const noRequest = (reason: NoReplayRequestReason): ReplayPreview => ({ reason, message: texts[reason] })
+
+const texts: Readonly<Record<NoReplayRequestReason, string>> = {
+  unknown_destination:
+    'The destination no longer exists, so a replay sends nothing: create it again with the same id, then replay.',
+  disabled: 'The destination is disabled, so a replay sends nothing: enable it, then replay.',
+  not_connected:
+    'The source of the event is no longer connected to the destination, so a replay sends nothing: add the source to "sources" of the destination, or replay with "evenDisconnected".',
+  truncated: 'The dead letter has only the first 64 KiB of the original record, so it cannot be replayed.',
+  unreadable:
+    'The headers of the record or its event cannot be read, or the schema registry did not respond in time. A replay sends nothing while they cannot be read.',
+  excluded:
+    'Hookline does not use the destination now, because its document has problems. A replayed delivery waits: correct the problems.',
+  audience_change:
+    'The dead letter is the change of an audience for one user. A replay sends the current value of the user, and not the value of this event.',
+  no_delivery:
+    'The event was dead-lettered before it became a delivery. A replay writes it to the events topic again, and Hookline then selects its destinations.',
+}

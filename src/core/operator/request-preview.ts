@@ -1,0 +1,49 @@
+import { messageRequestsOf } from '../delivery/message-requests.ts'
+import type { JsonText } from '../message/json-text.ts'
+import type { Message } from '../message/message.ts'
+import type { Destination, PayloadSettings } from '../settings/settings.ts'
+import type { EpochMs } from '../time.ts'
+import { type MaskedRequest, maskedRequest } from './masked-request.ts'
+
+/** The requests that Hookline would send now, without their secrets and signatures. */
+export interface RequestPreview {
+  readonly requests: readonly (MaskedRequest & {
+    /** The label of the webhook. */
+    readonly webhook: string
+  })[]
+  /** The body of each request. */
+  readonly body: JsonText
+  /** Set if the destination is paused: the requests wait until an operator resumes it. */
+  readonly paused?: true
+}
+
+/** Why Hookline would send no request that can be shown. */
+export interface NoRequest<Reason extends string> {
+  readonly reason: Reason
+  /** A text for people: the reason, and what to do about it. */
+  readonly message: string
+}
+
+/**
+ * The headers whose values are masked because the request is not sent. With a signature, an
+ * operator could send a message in the name of Hookline, and the audit log would not show it.
+ */
+const signatureHeaders = ['X-Signature', 'webhook-signature']
+
+/** Previews the requests with which a destination would get a message at the time `at`. */
+export function requestPreviewOf(
+  destination: Destination,
+  message: Message,
+  context: { readonly at: EpochMs; readonly payload: PayloadSettings },
+): RequestPreview {
+  const { auth, paused } = destination
+  const { body, requests } = messageRequestsOf(destination, message, context)
+  return {
+    body,
+    requests: requests.map(({ webhook, call }) => ({
+      webhook: webhook.label,
+      ...maskedRequest(call, { webhook, auth }, signatureHeaders),
+    })),
+    ...(paused && { paused }),
+  }
+}
