@@ -34,12 +34,14 @@ async function runAll(
   const where = await circumstances(repository, 1)
   const opened = await openInstallation(cluster, directory)
   const rows: PublishedRow[] = []
-  const add = (row: Omit<PublishedRow, keyof typeof where>): void => {
-    rows.push({ ...row, ...where })
-    say(summary(row))
-  }
   try {
-    add(await install(opened, say))
+    const installed = await install(opened.installation, say)
+    const versions = await opened.installation.versions()
+    const add = (row: Row): void => {
+      rows.push({ ...row, ...where, versions })
+      say(summary(row))
+    }
+    add(installed)
     for (const scenario of selection) {
       const { name, shows } = scenario
       say(`${name}: ${shows}`)

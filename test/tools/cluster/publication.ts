@@ -6,7 +6,10 @@ import type { Circumstances } from '../chaos/publication.ts'
 import type { Row } from './scenario.ts'
 
 /** A row of `cluster.json`. */
-export type PublishedRow = Row & Circumstances
+export interface PublishedRow extends Row, Circumstances {
+  /** Versions of the programs of the cluster, as text. Rows before 2026-11-28 do not have it. */
+  readonly versions?: string
+}
 
 const places = { results: 'docs/reliability/cluster.json', page: 'docs/reliability/README.md' } as const
 
@@ -48,7 +51,10 @@ export async function publishedFiles(
   ])
 }
 
-/** The table with a line for each scenario, and the lists of failures and of additional figures. */
+/**
+ * The table with a line for each scenario, and the lists of failures, of additional figures and of
+ * versions.
+ */
 export function fullText(rows: readonly PublishedRow[]): string {
   if (rows.length === 0) return 'Nothing has been published yet.'
   const titles = [
@@ -70,9 +76,12 @@ export function fullText(rows: readonly PublishedRow[]): string {
     const items = rows.filter(row => of(row).length > 0).map(row => `- ${code(row.name)}: ${of(row).join('; ')}`)
     return items.length > 0 ? [title, items.join('\n')] : []
   }
+  const versions = Map.groupBy(rows, row => row.versions ?? 'not recorded')
+  const items = [...versions].map(([text, own]) => `- ${own.map(({ name }) => code(name)).join(', ')}: ${text}`)
   return [
     table(titles, lines),
     ...listed('Failures:', row => row.failures),
     ...listed('Additional figures:', row => row.measured),
+    ...['Versions:', items.join('\n')],
   ].join('\n\n')
 }
