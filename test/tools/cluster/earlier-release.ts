@@ -32,7 +32,7 @@ async function installEarlier(on: Installation): Promise<void> {
 }
 
 /** The values without those that the earlier chart does not know. */
-function earlierValues(values: Values): Values {
+export function earlierValues(values: Values): Values {
   const { operator, ...config } = values.config
   const { operator: _, ...services } = (values['services'] ?? {}) as Record<string, object>
   const topics = { ...(config['topics'] as object), prefix: 'earlier' }

@@ -75,7 +75,7 @@ async function main(): Promise<number> {
     const directory = await mkdtemp(join(tmpdir(), 'hookline-install-'))
     cleanup.push(() => rm(directory, { recursive: true, force: true }))
     const rows = await runAll(await startCluster(cleanup), directory, selection)
-    if (process.env['PUBLISH']) await publish(repository, rows)
+    if (process.env['PUBLISH']) await publish(repository, rows, scenarios)
     process.stdout.write(`${rows.map(summary).join('\n')}\n`)
     return rows.some(({ failures }) => failures.length > 0) ? 1 : 0
   } finally {

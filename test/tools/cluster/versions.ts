@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { findOrBuildHelm } from '../../../deploy/tools/chart/find-helm.ts'
 import { debianPackages } from './packages.ts'
 import type { Shell } from './shell.ts'
 
@@ -27,7 +28,7 @@ export async function versionsOf(shell: Shell, { kafka, registry }: JavaFiles): 
     `Kubernetes ${serverVersion.gitVersion}`,
     containerRuntimeVersion?.replace('://', ' '),
     runc.stdout.split('\n', 1)[0]?.replace(' version', ''),
-    `Helm ${await shell(`helm version --template '{{.Version}}'`)}`,
+    `Helm ${await helmVersion(shell)}`,
     `Kafka ${versionIn(kafka)}`,
     `Apicurio ${versionIn(registry)}`,
     `Node ${node.trim()}`,
@@ -36,5 +37,10 @@ export async function versionsOf(shell: Shell, { kafka, registry }: JavaFiles): 
   ].join(', ')
 }
 
+/** A Helm that `findOrBuildHelm` has built prints only `v4.2`. The name of its directory has more. */
+async function helmVersion(shell: Shell): Promise<string> {
+  return versionIn(await findOrBuildHelm()) ?? (await shell(`helm version --template '{{.Version}}'`))
+}
+
 /** Returns the first version number in a path. */
-const versionIn = (path: string): string => /-(\d+\.\d+\.\d+)/.exec(path)?.[1] ?? 'of an unknown version'
+const versionIn = (path: string): string | undefined => /-v?(\d+\.\d+\.\d+)/.exec(path)?.[1]
