@@ -29,7 +29,7 @@ async function scale(on: Installation): Promise<Done> {
  * Upgrades with the number of pods in the values. Helm 4 refuses this, because kubectl changed the
  * number; then `--force-conflicts` restores it. Helm 3 restores it without this option.
  */
-async function upgradeAfterScaling(on: Installation): Promise<string> {
+export async function upgradeAfterScaling(on: Pick<Installation, 'upgrade' | 'shell' | 'page'>): Promise<string> {
   const refusal = await on
     .upgrade(values => values)
     .then(
