@@ -7,7 +7,7 @@ import type { Row } from './scenario.ts'
 
 /** A row of `cluster.json`. */
 export interface PublishedRow extends Row, Circumstances {
-  /** Versions of the programs of the cluster, as text. Rows before 2026-11-28 do not have it. */
+  /** Versions of the programs of the cluster, as text. The first published rows do not have it. */
   readonly versions?: string
 }
 
