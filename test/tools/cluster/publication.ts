@@ -96,7 +96,7 @@ export function fullText(rows: readonly PublishedRow[], scenarios: Runnable): st
       [...versions].map(([text, own]) => `${namesOf(own)}: ${text}`),
     ),
     ...listed(
-      'Not run yet, so without a result:',
+      'Without a published result:',
       unpublished.map(({ name, shows }) => `${code(name)}: ${shows}`),
     ),
   ].join('\n\n')

@@ -229,8 +229,9 @@ export const scenarios: readonly Scenario[] = [
     limits: { restarts: 0, latestMs: outageMs + 60_000 },
     inject: stopKafka,
   },
-  nodePressureScenario,
   scaleScenario,
   operatorScenario,
   upgradeScenario,
+  // It is the last one, because it may evict the registry, which then has no schemas.
+  nodePressureScenario,
 ]

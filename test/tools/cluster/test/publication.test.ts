@@ -34,6 +34,6 @@ it('publishes the versions with which each scenario ran', () => {
 it('lists the scenarios without a result', () => {
   const scale = { name: 'scale', shows: '`kubectl scale` of each service' }
   expect(fullText([row], [row, scale])).toMatch(
-    /\n\nNot run yet, so without a result:\n\n- `scale`: `kubectl scale` of each service$/,
+    /\n\nWithout a published result:\n\n- `scale`: `kubectl scale` of each service$/,
   )
 })
