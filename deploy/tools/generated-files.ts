@@ -6,6 +6,7 @@ import { publishedFiles as benchFiles } from '../../test/tools/bench/publication
 import { publishedFiles as chaosFiles } from '../../test/tools/chaos/publication.ts'
 import { scenarios } from '../../test/tools/chaos/scenarios.ts'
 import { publishedFiles as clusterFiles } from '../../test/tools/cluster/publication.ts'
+import { scenarios as clusterScenarios } from '../../test/tools/cluster/scenarios.ts'
 import { asyncApiText } from './asyncapi/document.ts'
 import { chartFiles } from './chart/files.ts'
 import { dashboardFiles } from './dashboards/all.ts'
@@ -39,6 +40,6 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
     ...dashboardFiles(),
     ...bench,
     ...chaos,
-    ...(await clusterFiles(root, [], chaos)),
+    ...(await clusterFiles(root, clusterScenarios, [], chaos)),
   ])
 }

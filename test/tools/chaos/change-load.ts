@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { markIn, markOf, numberIn, webhooksWith } from './changed-destinations.ts'
-import type { Fleet } from './fleet.ts'
-import { type Answer, answerOf, createOperatorClient } from './operator-client.ts'
+import { type Answer, answerOf, createOperatorClient, type Operators } from './operator-client.ts'
 import type { Receiver } from './receiver.ts'
 import type { Chance } from './seeded-random.ts'
 
@@ -38,7 +37,7 @@ export interface ChangeLoad {
 }
 
 export interface ChangeLoadOptions {
-  readonly operators: Pick<Fleet, 'members'>
+  readonly operators: Operators
   readonly receiver: Pick<Receiver, 'url'>
   readonly destinations: readonly string[]
   readonly chance: Chance

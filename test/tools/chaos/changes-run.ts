@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ChangeLoad, createChangeLoad } from './change-load.ts'
-import { bothMarks, changedIds, changedSource, markOf, versionsIn, webhooksWith } from './changed-destinations.ts'
-import { judgeChanges, type ObjectSeen } from './changes-verdict.ts'
+import { bothMarks, changedIds, changedSource, versionsIn } from './changed-destinations.ts'
+import { judgeChanges } from './changes-verdict.ts'
 import { type Findings, type Injected, judge } from './delivery-verdict.ts'
 import { startLoad } from './event-load.ts'
 import { startKubelet } from './kubelet.ts'
 import { Ledger } from './ledger.ts'
+import { createDestinations, lastDelivered, shownBy } from './observed-changes.ts'
 import { stepsBack } from './offset-commits.ts'
-import { answerOf, createOperatorClient } from './operator-client.ts'
-import { reached } from './reached.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import { deadLetters, placesOf, retriesOf, uncommitted } from './records-after-run.ts'
 import type { ChangesScenario, Fault } from './scenario.ts'
@@ -32,15 +31,6 @@ interface Parts {
 
 /** Number of the first event for the changed destinations. All other events have lower numbers. */
 const firstChangedEvent = 10_000_000
-const lookEveryMs = 500
-/** Time limit for all operator processes to show the same destinations, in ms. */
-const equalMs = 30_000
-/**
- * Time limit for a change to be in force in every process, in ms. This usually takes less than a
- * second.
- */
-const inForceMs = 2_000
-
 /**
  * Runs a scenario with changes, with its own broker, processes and receivers, and judges it.
  * @throws when the set-up itself fails
@@ -89,7 +79,7 @@ async function expose({ world, scenario, changed }: Parts, say: (line: string) =
   const { topics, codec } = installation
   const problems: string[] = []
   await started(operators, scenario.changes.operators)
-  await createDestinations(world, changed)
+  await createDestinations(operators, changed, patience)
   // Start the dispatchers after the destinations were created. A dispatcher reads the config topic
   // before it delivers, so it knows the destinations when the first event arrives.
   await started(fleet, scenario.processes)
@@ -109,8 +99,8 @@ async function expose({ world, scenario, changed }: Parts, say: (line: string) =
     const injected = await underLoad(world, { ...scenario, faults }, { stop: async () => {} }, { problems, say })
     say('the faults have ended; waiting for the changes')
     const seen = await changed.load.ended()
-    const lists = await shownBy(world)
-    const lastFrom = await lastDelivered(changed, patience)
+    const lists = await shownBy(operators, patience)
+    const lastFrom = await lastDelivered({ ...changed, partitions }, patience)
     await stopLoads()
     say('the load has ended; waiting for the remaining deliveries')
     await ledger.settled(
@@ -132,14 +122,6 @@ async function expose({ world, scenario, changed }: Parts, say: (line: string) =
   }
 }
 
-async function createDestinations({ operators, patience }: World, { ids, receiver }: Changed): Promise<void> {
-  const ask = createOperatorClient(operators, giveUpMs * patience)
-  for (const id of ids) {
-    const body = { sources: [changedSource], ...webhooksWith(receiver.url(id), markOf(0, 0)) }
-    await ask({ method: 'PUT', path: `/v1/destinations/${id}`, body })
-  }
-}
-
 /** Injects the fault while changes are in progress. */
 const duringChanges = (fault: Fault, { changes }: ChangesScenario, load: ChangeLoad): Fault => ({
   name: fault.name,
@@ -149,43 +131,6 @@ const duringChanges = (fault: Fault, { changes }: ChangesScenario, load: ChangeL
     return fault.inject(world)
   },
 })
-
-/**
- * Reads the destinations from each operator process, until all processes show the same, or until
- * the time limit. Resolves with the last answers, by the name of the process.
- */
-async function shownBy({ operators, patience }: World): Promise<ReadonlyMap<string, readonly ObjectSeen[]>> {
-  const lists = new Map<string, readonly ObjectSeen[]>()
-  const areEqual = async (): Promise<boolean> => {
-    lists.clear()
-    for (const { name, service } of operators.members()) {
-      const answer = await answerOf(service.operator ?? '', { path: '/v1/destinations?limit=500' })
-      if (answer?.status !== 200) return false
-      const { destinations } = JSON.parse(answer.text)
-      lists.set(
-        name,
-        destinations.filter(({ origin }: { readonly origin: string }) => origin === 'api'),
-      )
-    }
-    return new Set([...lists.values()].map(list => JSON.stringify(list))).size === 1
-  }
-  await reached(areEqual, { everyMs: lookEveryMs, patienceMs: equalMs * patience })
-  return lists
-}
-
-/**
- * Waits until the last changes must be in force, and then until each destination has got an event
- * of each partition. Resolves with the time from which events count as the last ones.
- */
-async function lastDelivered({ ids, ledger }: Changed, patience: number): Promise<number> {
-  const from = performance.now() + inForceMs * patience
-  const all = ids.flatMap(id => Array.from({ length: partitions }, (_, partition) => `${id} ${partition}`))
-  await ledger.seen(new Set(all), {
-    ...{ from, patienceMs: giveUpMs * patience },
-    keyOf: ({ destination, sent }) => (sent.at >= from ? `${destination} ${sent.partition}` : undefined),
-  })
-  return from
-}
 
 type Observed = Awaited<ReturnType<typeof expose>>
 

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { operatorKey } from '../../support/operator/scripted-operator-api.ts'
-import type { Fleet } from './fleet.ts'
 
 export interface OperatorRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH'
@@ -11,6 +10,12 @@ export interface OperatorRequest {
   readonly idempotencyKey?: string
   /** Version that the object must have. */
   readonly ifMatch?: number
+}
+
+/** The operator processes, or one address that leads to any of them. */
+export interface Operators {
+  /** The processes that run now. `operator` is the URL of the process. */
+  members(): readonly { readonly name: string; readonly service: { readonly operator?: string | undefined } }[]
 }
 
 /**
@@ -27,7 +32,7 @@ const againAfterMs = 200
 const answerMs = 20_000
 
 /** Creates the client. `patienceMs` is the time limit for a request with all its tries. */
-export function createOperatorClient(operators: Pick<Fleet, 'members'>, patienceMs: number): AskOperators {
+export function createOperatorClient(operators: Operators, patienceMs: number): AskOperators {
   let turn = 0
   return async request => {
     const { method = 'GET', path } = request

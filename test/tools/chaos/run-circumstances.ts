@@ -8,7 +8,10 @@ const run = promisify(execFile)
  * Paths that can affect the results. Only uncommitted changes in these paths mark the commit with
  * `+`.
  */
-const code = ['src', 'packages', 'bin', 'deploy/tools/local', 'test/tools/chaos', 'test/support', 'package-lock.json']
+const code = [
+  ...['src', 'packages', 'bin', 'deploy/tools/local', 'deploy/helm', 'deploy/image'],
+  ...['test/tools/chaos', 'test/tools/cluster', 'test/support', 'package-lock.json'],
+]
 
 /** Returns the circumstances of a run that begins now. `root` is the checkout. */
 export async function circumstances(root: string, patience: number): Promise<Circumstances> {

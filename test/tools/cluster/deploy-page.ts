@@ -5,8 +5,12 @@ export interface DeployPage {
   /** The text of values.yaml. */
   readonly values: string
   readonly install: string
+  /** Commands that install without Helm: they render the manifests and apply them. */
+  readonly apply: string
   /** Commands that check the installation and send a message. */
   readonly check: string
+  /** Command that makes the console available on this machine until the command ends. */
+  readonly portForward: string
 }
 
 /** Extracts the commands and values from the text of the page. @throws when a block is missing */
@@ -20,7 +24,9 @@ export function readDeployPage(text: string): DeployPage {
     secrets: block('2. Create the secrets', /^kubectl create namespace/),
     values: block('3. Write the values', /^# values\.yaml/),
     install: block('4. Install', /^helm upgrade --install/),
+    apply: block('4. Install', /^helm template/),
     check: block('4. Install', /rollout status/),
+    portForward: block('5. Let senders in', /port-forward/),
   }
 }
 

@@ -10,9 +10,11 @@ import type { Cluster } from './cluster.ts'
 import { type DeployPage, readDeployPage } from './deploy-page.ts'
 import { hooklineRepository, importImages } from './images.ts'
 import { kafkaManifests } from './kafka-pods.ts'
+import type { Node } from './node.ts'
 import { machineAddress } from './node-files.ts'
 import { type Pod, podsIn } from './pods.ts'
 import { openShell, repository, type Shell } from './shell.ts'
+import { type JavaFiles, versionsOf } from './versions.ts'
 
 /**
  * The destinations of the installation. The endpoint of the second one responds after
@@ -20,8 +22,8 @@ import { openShell, repository, type Shell } from './shell.ts'
  */
 export const destinations = ['crm', 'warehouse'] as const
 const slowLatencyMs = 300
-/** The Deployments of the chart with the values of the page. */
-const deployments = ['collector', 'dispatcher', 'audiences'].map(name => `deployment/hookline-${name}`)
+/** The path of the chart in the command of the page. */
+const chart = 'deploy/helm/hookline'
 
 /** The values of the chart. */
 export interface Values {
@@ -32,6 +34,13 @@ export interface Values {
 /** A release of the chart on the cluster, with an endpoint on this machine. */
 export interface Installation {
   readonly shell: Shell
+  /** The working directory of the shell. */
+  readonly directory: string
+  readonly node: Node
+  /** Returns the versions of the programs of the cluster, as text. */
+  versions(): Promise<string>
+  /** The commands and values of the page about deployment. */
+  readonly page: DeployPage
   readonly ledger: Ledger
   readonly receiver: Receiver
   /** Number of partitions of the events topic. */
@@ -39,8 +48,11 @@ export interface Installation {
   /** The URL of the collector's Service, which this machine reaches. */
   collectorUrl(): Promise<string>
   writeKey(): Promise<string>
-  /** Runs `helm upgrade` with changed values. Later upgrades keep the change. */
-  upgrade(change: (values: Values) => Values): Promise<void>
+  /**
+   * Runs the page's `helm upgrade --install` with changed values. Later upgrades keep the change.
+   * `chart` is the path of another chart than that of the repository.
+   */
+  upgrade(change: (values: Values) => Values, chart?: string): Promise<void>
   /** Runs `helm rollback` to the revision before the last upgrade, whose values apply again. */
   rollBack(): Promise<void>
   /** The pods of the services, without those that are being deleted. */
@@ -51,8 +63,6 @@ export interface Installation {
 
 export interface Opened {
   readonly installation: Installation
-  /** The commands and values of the page. */
-  readonly page: DeployPage
   close(): Promise<void>
 }
 
@@ -68,13 +78,14 @@ export async function openInstallation(cluster: Cluster, directory: string): Pro
   const { appVersion } = parse(await readFile(join(repository, 'deploy/helm/hookline/Chart.yaml'), 'utf8'))
   const shell = await openShell(directory, cluster)
   await importImages(cluster.node, cluster.pause, String(appVersion))
-  await startKafka(cluster, shell, join(directory, 'kafka'))
+  const javaFiles = await startKafka(cluster, shell, join(directory, 'kafka'))
   let values = valuesFor(parse(page.values), receiver)
   let earlier = values
   const write = (): Promise<void> => writeFile(join(directory, 'values.yaml'), JSON.stringify(values))
   await write()
   const installation: Installation = {
-    ...{ shell, ledger, receiver, partitions: 12 },
+    ...{ shell, directory, node: cluster.node, page, ledger, receiver, partitions: 12 },
+    versions: () => versionsOf(shell, javaFiles),
     async collectorUrl() {
       const path = '{.spec.clusterIP}'
       return `http://${await shell(`kubectl --namespace hookline get service hookline-collector --output jsonpath='${path}'`)}`
@@ -84,11 +95,11 @@ export async function openInstallation(cluster: Cluster, directory: string): Pro
       const text = await shell(`kubectl --namespace hookline get secret hookline --output jsonpath='${path}'`)
       return Buffer.from(text, 'base64').toString()
     },
-    async upgrade(change) {
+    async upgrade(change, from = chart) {
       const before = values
       values = change(values)
       await write()
-      await shell(page.install).catch(async error => {
+      await shell(page.install.replace(chart, from)).catch(async error => {
         values = before
         await write()
         throw error
@@ -102,22 +113,26 @@ export async function openInstallation(cluster: Cluster, directory: string): Pro
     },
     pods: () => podsIn(shell),
     rolledOut: async () => {
-      for (const name of deployments) await shell(`kubectl --namespace hookline rollout status ${name} --timeout=240s`)
+      const names = await shell('kubectl --namespace hookline get deployments --output name')
+      for (const name of names.trim().split('\n'))
+        await shell(`kubectl --namespace hookline rollout status ${name} --timeout=240s`)
     },
   }
-  return { installation, page, close: () => receiver.close() }
+  return { installation, close: () => receiver.close() }
 }
 
-async function startKafka({ plane }: Cluster, shell: Shell, data: string): Promise<void> {
+async function startKafka({ plane }: Cluster, shell: Shell, data: string): Promise<JavaFiles> {
   const search = await findJava()
   if (search.kind === 'missing') throw new Error(`Kafka needs Java: ${search.why}`)
   const { java } = search
-  const manifests = kafkaManifests({ java, jars: await kafkaJars(java), registry: await registryFiles(), data })
+  const [jars, registry] = [await kafkaJars(java), await registryFiles()]
+  const manifests = kafkaManifests({ java, jars, registry, data })
   for (const manifest of manifests) {
     const { status, body } = await plane.api.apply(manifest)
     if (status >= 300) throw new Error(`${manifest.kind} ${manifest.metadata.name}: ${body.message}`)
   }
   await shell('kubectl --namespace kafka rollout status deployment/kafka-bootstrap deployment/schema-registry')
+  return { kafka: jars.directory, registry: registry.home }
 }
 
 /**

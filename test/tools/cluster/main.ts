@@ -34,12 +34,14 @@ async function runAll(
   const where = await circumstances(repository, 1)
   const opened = await openInstallation(cluster, directory)
   const rows: PublishedRow[] = []
-  const add = (row: Omit<PublishedRow, keyof typeof where>): void => {
-    rows.push({ ...row, ...where })
-    say(summary(row))
-  }
   try {
-    add(await install(opened, say))
+    const installed = await install(opened.installation, say)
+    const versions = await opened.installation.versions()
+    const add = (row: Row): void => {
+      rows.push({ ...row, ...where, versions })
+      say(summary(row))
+    }
+    add(installed)
     for (const scenario of selection) {
       const { name, shows } = scenario
       say(`${name}: ${shows}`)
@@ -73,7 +75,7 @@ async function main(): Promise<number> {
     const directory = await mkdtemp(join(tmpdir(), 'hookline-install-'))
     cleanup.push(() => rm(directory, { recursive: true, force: true }))
     const rows = await runAll(await startCluster(cleanup), directory, selection)
-    if (process.env['PUBLISH']) await publish(repository, rows)
+    if (process.env['PUBLISH']) await publish(repository, rows, scenarios)
     process.stdout.write(`${rows.map(summary).join('\n')}\n`)
     return rows.some(({ failures }) => failures.length > 0) ? 1 : 0
   } finally {

@@ -87,7 +87,11 @@ const kubeletConfiguration = (directory: string): object => ({
   resolvConf: join(directory, 'resolv.conf'),
   containerRuntimeEndpoint: `unix://${directory}/containerd.sock`,
   volumePluginDir: join(directory, 'plugins'),
-  evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '1%', 'imagefs.available': '1%' },
+  // The disk of the volumes (`nodefs`) has the default limit. The disk of the images is one of this
+  // machine, which may be almost full.
+  evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'imagefs.available': '1%' },
+  // The default is five minutes. Until then, Kubernetes would schedule no pod.
+  evictionPressureTransitionPeriod: '15s',
   imageGCHighThresholdPercent: 100,
 })
 

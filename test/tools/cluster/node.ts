@@ -32,6 +32,12 @@ export interface NodeOptions {
 }
 
 /**
+ * Size of the kubelet's file system, which has the volumes of the pods. It is small and in memory,
+ * so that a scenario can fill it.
+ */
+const kubeletDiskBytes = 256 * 1_048_576
+
+/**
  * The first process of the node. It has its own process and mount namespaces, so all processes and
  * mounts of the node end with it. It hides directories of the machine in which the programs would
  * leave files.
@@ -46,7 +52,8 @@ mount --make-rshared /
 mount -t proc proc /proc
 mount -t tmpfs -o mode=755 tmpfs /run
 mount -t tmpfs -o mode=755 tmpfs /var/lib
-mkdir -p /run/netns /run/lock /run/parameters
+mkdir -p /run/netns /run/lock /run/parameters "$directory/kubelet"
+mount -t tmpfs -o size=${kubeletDiskBytes} tmpfs "$directory/kubelet"
 mount --bind "$directory/log" /var/log
 for parameter in vm/overcommit_memory=1 vm/panic_on_oom=0 kernel/panic=10 kernel/panic_on_oops=1; do
   name=\${parameter%=*}

@@ -6,7 +6,10 @@ import type { Circumstances } from '../chaos/publication.ts'
 import type { Row } from './scenario.ts'
 
 /** A row of `cluster.json`. */
-export type PublishedRow = Row & Circumstances
+export interface PublishedRow extends Row, Circumstances {
+  /** Versions of the programs of the cluster, as text. The first published rows do not have it. */
+  readonly versions?: string
+}
 
 const places = { results: 'docs/reliability/cluster.json', page: 'docs/reliability/README.md' } as const
 
@@ -25,9 +28,12 @@ export function summary({ name, failures, measured, ...figures }: Row): string {
   ].join('\n  ')
 }
 
+/** The name and the description of each scenario. */
+type Runnable = readonly Pick<Row, 'name' | 'shows'>[]
+
 /** Replaces the published rows of the same names, and the table that shows them. */
-export async function publish(root: string, fresh: readonly PublishedRow[]): Promise<void> {
-  for (const [path, text] of await publishedFiles(root, fresh)) await writeFile(join(root, path), text)
+export async function publish(root: string, fresh: readonly PublishedRow[], scenarios: Runnable): Promise<void> {
+  for (const [path, text] of await publishedFiles(root, scenarios, fresh)) await writeFile(join(root, path), text)
 }
 
 /**
@@ -36,6 +42,7 @@ export async function publish(root: string, fresh: readonly PublishedRow[]): Pro
  */
 export async function publishedFiles(
   root: string,
+  scenarios: Runnable,
   fresh: readonly PublishedRow[] = [],
   texts: ReadonlyMap<string, string> = new Map(),
 ): Promise<ReadonlyMap<string, string>> {
@@ -44,12 +51,15 @@ export async function publishedFiles(
   const page = texts.get(places.page) ?? (await readFile(join(root, places.page), 'utf8'))
   return new Map([
     [places.results, compactJson(rows, 1)],
-    [places.page, withBlock(page, 'cluster', fullText(rows))],
+    [places.page, withBlock(page, 'cluster', fullText(rows, scenarios))],
   ])
 }
 
-/** The table with a line for each scenario, and the lists of failures and of additional figures. */
-export function fullText(rows: readonly PublishedRow[]): string {
+/**
+ * The table with a line for each scenario, and the lists of failures, of additional figures, of
+ * versions, and of scenarios without a row.
+ */
+export function fullText(rows: readonly PublishedRow[], scenarios: Runnable): string {
   if (rows.length === 0) return 'Nothing has been published yet.'
   const titles = [
     ...['scenario', 'what happens', 'deliveries', 'lost', 'duplicates', 'repeated', 'refused'],
@@ -66,13 +76,31 @@ export function fullText(rows: readonly PublishedRow[]): string {
     ],
     ...[row.failures.length === 0 ? 'holds' : 'FAILS', row.date, row.commit, row.machine],
   ])
-  const listed = (title: string, of: (row: PublishedRow) => readonly string[]): readonly string[] => {
-    const items = rows.filter(row => of(row).length > 0).map(row => `- ${code(row.name)}: ${of(row).join('; ')}`)
-    return items.length > 0 ? [title, items.join('\n')] : []
-  }
+  const itemsOf = (of: (row: PublishedRow) => readonly string[]): readonly string[] =>
+    rows.flatMap(row => (of(row).length > 0 ? [`${code(row.name)}: ${of(row).join('; ')}`] : []))
+  const versions = Map.groupBy(rows, row => row.versions ?? 'not recorded')
+  const namesOf = (own: readonly PublishedRow[]): string => own.map(({ name }) => code(name)).join(', ')
+  const unpublished = scenarios.filter(({ name }) => !rows.some(row => row.name === name))
   return [
     table(titles, lines),
-    ...listed('Failures:', row => row.failures),
-    ...listed('Additional figures:', row => row.measured),
+    ...listed(
+      'Failures:',
+      itemsOf(row => row.failures),
+    ),
+    ...listed(
+      'Additional figures:',
+      itemsOf(row => row.measured),
+    ),
+    ...listed(
+      'Versions:',
+      [...versions].map(([text, own]) => `${namesOf(own)}: ${text}`),
+    ),
+    ...listed(
+      'Without a published result:',
+      unpublished.map(({ name, shows }) => `${code(name)}: ${shows}`),
+    ),
   ].join('\n\n')
 }
+
+const listed = (title: string, items: readonly string[]): readonly string[] =>
+  items.length > 0 ? [title, items.map(item => `- ${item}`).join('\n')] : []

@@ -25,6 +25,8 @@ export interface Scenario {
   /** What happens, for the results table. */
   readonly shows: string
   readonly limits: Limits
+  /** Changes the installation before the load begins. */
+  prepare?(installation: Installation): Promise<void>
   /** Injects the fault or the change under load. Resolves when it is over. */
   inject(installation: Installation): Promise<Done>
 }
@@ -54,8 +56,10 @@ const settleMs = 120_000
  * Runs a scenario under load. Resolves when all accepted messages are delivered, or after two
  * minutes.
  */
-export async function runScenario({ name, shows, limits, inject }: Scenario, on: Installation): Promise<Row> {
+export async function runScenario(scenario: Scenario, on: Installation): Promise<Row> {
+  const { name, shows, limits } = scenario
   const { ledger } = on
+  await scenario.prepare?.(on)
   const [begun, before] = [performance.now(), await on.pods()]
   const load = await startMessageLoad(on, perSecond)
   let done: Done = {}
@@ -63,7 +67,7 @@ export async function runScenario({ name, shows, limits, inject }: Scenario, on:
   try {
     await delay(steadyMs)
     at = performance.now()
-    done = await inject(on)
+    done = await scenario.inject(on)
     await delay(steadyMs)
   } finally {
     await load.stop()

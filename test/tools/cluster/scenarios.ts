@@ -1,87 +1,27 @@
 import { createHmac } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { reached } from '../chaos/reached.ts'
-import type { Installation, Values } from './installation.ts'
-import { type Pod, processOf } from './pods.ts'
+import { drain } from './drain.ts'
+import { upgradeScenario } from './earlier-release.ts'
+import type { Installation } from './installation.ts'
+import { nodePressureScenario } from './node-pressure.ts'
+import { operatorScenario } from './operator-service.ts'
+import { processOf } from './pods.ts'
+import { scaleScenario } from './scale.ts'
 import type { Done, Scenario } from './scenario.ts'
+import { configOf, inHookline, latestMs, podsOf, seconds, services, settingOf, until } from './steps.ts'
 
-const inHookline = 'kubectl --namespace hookline'
 const inKafka = 'kubectl --namespace kafka'
 /** Time limit, in ms, for the update of a mounted ConfigMap or Secret. It takes about a minute. */
 const mountPatienceMs = 180_000
-const podPatienceMs = 120_000
 const outageMs = 120_000
-/**
- * Maximum time from the acknowledgement of a message to its delivery, in all scenarios except an
- * outage of Kafka.
- */
-const latestMs = 20_000
-
-/** Waits for a condition. @throws with `what` when it does not hold in time */
-async function until(what: string, condition: () => Promise<boolean> | boolean, patienceMs = podPatienceMs) {
-  const begun = performance.now()
-  if (!(await reached(condition, { everyMs: 250, patienceMs }))) throw new Error(`not within ${patienceMs} ms: ${what}`)
-  return performance.now() - begun
-}
-
-const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
-
-/** The pods of a service. @throws when there is none */
-async function podsOf({ pods }: Installation, service: string): Promise<readonly [Pod, ...Pod[]]> {
-  const [first, ...others] = (await pods()).filter(pod => pod.service === service)
-  if (first === undefined) throw new Error(`${service} has no pod`)
-  return [first, ...others]
-}
-
-const settingOf =
-  (key: string, value: unknown) =>
-  (values: Values): Values => ({ ...values, [key]: value })
-
-const configOf =
-  (change: (config: Values['config']) => Values['config']) =>
-  (values: Values): Values => ({ ...values, config: change(values.config) })
-
-const services = ['collector', 'dispatcher', 'audiences']
 /**
  * A lower CPU request for each pod, so that an update can start additional pods on a node with two
  * CPUs.
  */
-const smallRequests = Object.fromEntries(services.map(name => [name, { resources: { requests: { cpu: '50m' } } }]))
-
-async function drain(on: Installation): Promise<Done> {
-  const fewest = new Map<string, number>()
-  let isOver = false
-  const watch = (async () => {
-    while (!isOver) {
-      const ready = (await on.pods()).filter(({ isReady }) => isReady)
-      for (const service of services) {
-        const count = ready.filter(pod => pod.service === service).length
-        fewest.set(service, Math.min(fewest.get(service) ?? count, count))
-      }
-      await delay(500)
-    }
-  })()
-  watch.catch(() => undefined)
-  // The cluster has only this node, so an evicted pod gets no replacement. The disruption budget
-  // must therefore keep the second pod of each service.
-  const selector = '--pod-selector app.kubernetes.io/name=hookline'
-  const evicted = await on
-    .shell(`kubectl drain node ${selector} --delete-emptydir-data --timeout=60s 2>&1 || true`)
-    .finally(() => {
-      isOver = true
-      return on.shell('kubectl uncordon node')
-    })
-  await watch
-  await on.rolledOut()
-  const count = new Set(evicted.match(/evicting pod \S+/g)).size
-  const gone = [...fewest].filter(([, ready]) => ready === 0).map(([service]) => `${service} had no ready pod`)
-  const isRefused = evicted.includes('violate the pod')
-  return {
-    measured: [`${count} pods to evict; at least ${Math.min(...fewest.values())} pod of each service stayed ready`],
-    failures: [...gone, ...(isRefused ? [] : ['the disruption budget refused no eviction'])],
-  }
-}
+const smallRequests = Object.fromEntries(
+  [...services, 'operator'].map(name => [name, { resources: { requests: { cpu: '50m' } } }]),
+)
 
 async function kill(on: Installation): Promise<Done> {
   const [{ name, restarts }] = await podsOf(on, 'dispatcher')
@@ -251,7 +191,7 @@ export const scenarios: readonly Scenario[] = [
     shows:
       '`kubectl drain` of the only node, while disruption budgets keep one pod of each service; then `kubectl uncordon`',
     limits: { restarts: 0, refused: 0, latestMs },
-    inject: drain,
+    inject: on => drain(on, services),
   },
   {
     name: 'kill',
@@ -289,4 +229,9 @@ export const scenarios: readonly Scenario[] = [
     limits: { restarts: 0, latestMs: outageMs + 60_000 },
     inject: stopKafka,
   },
+  scaleScenario,
+  operatorScenario,
+  upgradeScenario,
+  // It is the last one, because it may evict the registry, which then has no schemas.
+  nodePressureScenario,
 ]

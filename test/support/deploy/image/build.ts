@@ -26,8 +26,7 @@ export interface Image extends Base {
   close(): Promise<void>
 }
 
-const context = resolve(import.meta.dirname, '../../../..')
-const read = (file: string): string => readFileSync(join(context, file), 'utf8')
+const repository = resolve(import.meta.dirname, '../../../..')
 /** The base images by name. Each one is built from the files of this machine. */
 const bases = new Map<string, (root: string) => Base>([
   ['scratch/build', buildBase],
@@ -36,10 +35,13 @@ const bases = new Map<string, (root: string) => Base>([
 
 /**
  * Executes deploy/image/Dockerfile step by step in directories, with the files that `.dockerignore`
- * permits.
+ * permits. `context` is a checkout of Hookline, by default this repository.
  * @throws an error with the output of the command, when a command of the Dockerfile fails
  */
-export async function buildImage(buildArguments: Readonly<Record<string, string>> = {}): Promise<Image> {
+export async function buildImage(
+  buildArguments: Readonly<Record<string, string>> = {},
+  context = repository,
+): Promise<Image> {
   const given = new Map(
     Object.entries({ BUILD_IMAGE: 'scratch/build', RUNTIME_IMAGE: 'scratch/runtime', ...buildArguments }),
   )
@@ -48,13 +50,13 @@ export async function buildImage(buildArguments: Readonly<Record<string, string>
   try {
     const built = new Map<string, Stage>()
     let stage: Stage | undefined
-    for (const instruction of DockerfileParser.parse(read('deploy/image/Dockerfile')).getInstructions()) {
+    for (const instruction of DockerfileParser.parse(read(context, 'deploy/image/Dockerfile')).getInstructions()) {
       if (instruction.getKeyword() === 'FROM') {
         const from = instruction as From
         const name = from.getBuildStage() ?? String(built.size)
         stage = newStage(join(work, name), substituted(from.getImage() ?? '', given))
         built.set(name, stage)
-      } else if (stage !== undefined) await carryOut(instruction, stage, given, built)
+      } else if (stage !== undefined) await carryOut(instruction, stage, { context, given, built })
     }
     if (stage === undefined) throw new Error('the Dockerfile has no stage')
     return { ...stage, close }
@@ -63,6 +65,8 @@ export async function buildImage(buildArguments: Readonly<Record<string, string>
     throw error
   }
 }
+
+const read = (context: string, file: string): string => readFileSync(join(context, file), 'utf8')
 
 type Changeable<T> = { -readonly [K in keyof T]: T[K] }
 interface Stage extends Changeable<Omit<Image, 'close' | 'labels' | 'environment'>> {
@@ -88,11 +92,17 @@ const substituted = (template: string, variables: ReadonlyMap<string, string>): 
     return variables.get(braced ?? bare ?? '') ?? ''
   })
 
+interface BuildContext {
+  /** The directory of the checkout. */
+  readonly context: string
+  readonly given: ReadonlyMap<string, string>
+  readonly built: ReadonlyMap<string, Stage>
+}
+
 async function carryOut(
   instruction: Instruction,
   stage: Stage,
-  given: ReadonlyMap<string, string>,
-  built: ReadonlyMap<string, Stage>,
+  { context, given, built }: BuildContext,
 ): Promise<void> {
   const put = (value: string): string =>
     substituted(value, new Map([...stage.args, ...Object.entries(stage.environment)]))
@@ -114,7 +124,11 @@ async function carryOut(
     case 'RUN':
       return run({ ...stage, environment: { ...Object.fromEntries(stage.args), ...stage.environment } }, content)
     case 'COPY':
-      return copy(built.get((instruction as Copy).getFromFlag()?.getValue() ?? '')?.root, words, stage)
+      return copy(
+        { from: built.get((instruction as Copy).getFromFlag()?.getValue() ?? '')?.root, context },
+        words,
+        stage,
+      )
     case 'WORKDIR':
       stage.workdir = resolve(stage.workdir, words[0] ?? '')
       mkdirSync(join(stage.root, stage.workdir), { recursive: true })
@@ -146,16 +160,22 @@ async function run(enclosure: Parameters<typeof enclosed>[0], command: string): 
   if (code !== 0) throw new Error(`RUN ${command} ended with ${code}\n${printed}${complaints}`)
 }
 
+interface CopySource {
+  /** The root of another stage. Undefined: the files come from the build context. */
+  readonly from: string | undefined
+  readonly context: string
+}
+
 /**
  * Copies as the instruction COPY does: the content of a directory, or files into a directory. From
  * the build context, it copies only files that `.dockerignore` permits.
  */
-function copy(from: string | undefined, words: readonly string[], { root, workdir }: Stage): void {
+function copy({ from, context }: CopySource, words: readonly string[], { root, workdir }: Stage): void {
   const [sources, target] = [words.slice(0, -1), words.at(-1) ?? '']
   // The package `@balena/dockerignore` exports the function itself, although its types declare a
   // default export.
   const ignore = dockerignore as unknown as typeof dockerignore.default
-  const isIncluded = ignore().add(read('.dockerignore')).createFilter()
+  const isIncluded = ignore().add(read(context, '.dockerignore')).createFilter()
   for (const source of sources) {
     const path = join(from ?? context, source)
     const isDirectory = statSync(path).isDirectory()

@@ -1,0 +1,40 @@
+import { reached } from '../chaos/reached.ts'
+import type { Installation, Values } from './installation.ts'
+import type { Pod } from './pods.ts'
+
+/* Steps and values that several scenarios use. */
+
+export const inHookline = 'kubectl --namespace hookline'
+const podPatienceMs = 120_000
+/**
+ * Maximum time from the acknowledgement of a message to its delivery, in all scenarios except an
+ * outage of Kafka.
+ */
+export const latestMs = 20_000
+
+/** Waits for a condition. @throws with `what` when it does not hold in time */
+export async function until(what: string, condition: () => Promise<boolean> | boolean, patienceMs = podPatienceMs) {
+  const begun = performance.now()
+  if (!(await reached(condition, { everyMs: 250, patienceMs }))) throw new Error(`not within ${patienceMs} ms: ${what}`)
+  return performance.now() - begun
+}
+
+export const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
+
+/** The pods of a service. @throws when there is none */
+export async function podsOf({ pods }: Installation, service: string): Promise<readonly [Pod, ...Pod[]]> {
+  const [first, ...others] = (await pods()).filter(pod => pod.service === service)
+  if (first === undefined) throw new Error(`${service} has no pod`)
+  return [first, ...others]
+}
+
+export const settingOf =
+  (key: string, value: unknown) =>
+  (values: Values): Values => ({ ...values, [key]: value })
+
+export const configOf =
+  (change: (config: Values['config']) => Values['config']) =>
+  (values: Values): Values => ({ ...values, config: change(values.config) })
+
+/** The services that run with the values of the page about deployment. */
+export const services = ['collector', 'dispatcher', 'audiences']
