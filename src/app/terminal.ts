@@ -12,7 +12,8 @@ export function printable(text: string): string {
 /** Lines of a table with columns two spaces apart. Cells may hold untrusted text. */
 export function tableOf(titles: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
   const lines = [titles, ...rows.map(row => row.map(printable))]
-  const widths = titles.map((_, column) => Math.max(...lines.map(line => line[column]?.length ?? 0)))
+  // `Math.max(...lines)` would throw a RangeError for more than about 120,000 lines.
+  const widths = titles.map((_, column) => lines.reduce((width, line) => Math.max(width, line[column]?.length ?? 0), 0))
   return lines.map(line =>
     line
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))

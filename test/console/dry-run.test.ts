@@ -23,3 +23,18 @@ it.each([
   await dialog.getByRole('link', { name: 'Show the job' }).click()
   await page.getByRole('heading', { level: 1, name: /^Dry run of a replay j-/ }).waitFor()
 })
+
+it('a dry run is cancelled when its dialog is closed before its end', async () => {
+  const { page, show } = await console.open()
+  await page.route('**/v1/replays/*', async route => {
+    if (route.request().method() === 'DELETE') return route.continue()
+    const job = await (await route.fetch()).json()
+    await route.fulfill({ json: { ...job, state: 'waiting' } })
+  })
+  await show('/dead-letters')
+  await page.getByRole('button', { name: 'Replay all…' }).click()
+  await page.getByText('The count begins when no other replay runs.').waitFor()
+  const request = page.waitForRequest(each => each.method() === 'DELETE')
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+  expect((await request).url()).toMatch(/\/v1\/replays\/j-/)
+})

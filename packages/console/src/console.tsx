@@ -1,4 +1,5 @@
-import { Route, Router, Switch } from 'wouter-preact'
+import { Route, Router, Switch, useLocation } from 'wouter-preact'
+import { ErrorBoundary } from './components/error-boundary.tsx'
 import { consoleBase, restOfAddress } from './layout/address.ts'
 import { Layout } from './layout/layout.tsx'
 import { AudiencesPage } from './pages/audiences/audiences-page.tsx'
@@ -25,10 +26,20 @@ export function Console() {
     <Router base={consoleBase}>
       <SessionGate>
         <Layout>
-          <Pages />
+          <CurrentPage />
         </Layout>
       </SessionGate>
     </Router>
+  )
+}
+
+/** The page of the address. If it throws an error, the pages of other addresses can still be shown. */
+function CurrentPage() {
+  const [path] = useLocation()
+  return (
+    <ErrorBoundary key={path}>
+      <Pages />
+    </ErrorBoundary>
   )
 }
 

@@ -39,8 +39,8 @@ export type OperatorAnswer = { readonly kind: 'answered'; readonly body: unknown
  * The operator API could not be used: nothing listens at its URL, it rejects the operator key, the
  * key may not make this request, or the response is not one of the API. `code` is one of these:
  * - `unreachable`: no connection could be opened, so the request was not sent.
- * - `no_response` (the connection broke), `timeout` or `interrupted` (by the signal of the
- *   command): the service may have carried out the request.
+ * - `no_response` (the connection broke, or a proxy had no response from the service), `timeout` or
+ *   `interrupted` (by the signal of the command): the service may have carried out the request.
  * - `bad_response`, or the code of the response.
  */
 export class OperatorApiFailed extends Error {
@@ -58,6 +58,11 @@ export class OperatorApiFailed extends Error {
  * other statuses concern the client or the service.
  */
 const objectStatuses: readonly number[] = [400, 404, 409, 412, 413, 422, 428]
+/**
+ * HTTP statuses with which a proxy responds while the service behind it restarts or does not
+ * respond.
+ */
+const proxyStatuses: readonly number[] = [502, 503, 504]
 
 export interface RequestLimits {
   /**
@@ -79,6 +84,10 @@ export async function sendToOperator(
   { timeoutMs = 30_000, signal }: RequestLimits,
 ): Promise<OperatorAnswer> {
   const limit = AbortSignal.timeout(timeoutMs)
+  const advice =
+    method === 'GET'
+      ? '; run the command again'
+      : '; the operator service may have carried out the request: check the result before you run the command again'
   let response: Response
   let text: string
   try {
@@ -99,10 +108,6 @@ export async function sendToOperator(
   } catch (error) {
     // A GET request changes nothing, so its interruption needs no advice.
     if (method === 'GET') signal.throwIfAborted()
-    const advice =
-      method === 'GET'
-        ? '; run the command again'
-        : '; the operator service may have carried out the request: check the result before you run the command again'
     if (signal.aborted)
       throw new OperatorApiFailed('interrupted', `interrupted before the response from ${url}${advice}`, error)
     if (limit.aborted)
@@ -113,6 +118,11 @@ export async function sendToOperator(
   if (response.status === 204) return { kind: 'answered', body: {} }
   if (response.ok && parsed !== undefined) return { kind: 'answered', body: parsed }
   const refused = refusal.safeParse(parsed)
+  if (!refused.success && proxyStatuses.includes(response.status))
+    throw new OperatorApiFailed(
+      'no_response',
+      `no response from the operator service behind ${url} (status ${response.status} of a proxy)${advice}`,
+    )
   if (!refused.success) throw badResponse(url, response.status)
   if (objectStatuses.includes(response.status)) return { kind: 'refused', ...refused.data }
   throw failedWith(url, response, refused.data)

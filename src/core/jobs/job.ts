@@ -185,11 +185,13 @@ export const destinationOf = (job: Job): string | undefined =>
   job.kind === 'resend' ? job.destination : job.filters.destination
 
 /**
- * Whether two jobs must not run concurrently. Two jobs conflict if they have a destination in
- * common. Two replays always conflict, because each reads the whole dead-letter topic.
+ * Whether two jobs must not run concurrently. Two replays always conflict, also dry runs, because
+ * each keeps up to 500,000 keys of dead letters in memory. Other jobs conflict if they have a
+ * destination in common, and neither is a dry run, which writes no messages.
  */
 export function conflicts(a: Job, b: Job): boolean {
   if (a.kind === 'replay' && b.kind === 'replay') return true
+  if (a.isDryRun === true || b.isDryRun === true) return false
   const [one, other] = [destinationOf(a), destinationOf(b)]
   return one === undefined || other === undefined || one === other
 }

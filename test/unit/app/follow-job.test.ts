@@ -22,6 +22,7 @@ const job = { id: 'r-1', kind: 'replay', state: 'done', createdAt: '2026-03-01T0
 const create = json(202, job)
 const start = json(202, { ...job, state: 'running' })
 const lose: Respond = response => void response.destroy()
+const badGateway: Respond = response => void response.writeHead(502).end('<html>')
 const unavailable = json(503, { code: 'unavailable', message: 'Kafka did not confirm the job.' })
 
 /** A clock whose timers run immediately, each at its own time. */
@@ -66,6 +67,7 @@ describe('the request that creates a job', () => {
   it.each([
     ['a lost response', lose, 'no_response'],
     ['an unavailable service', unavailable, 'unavailable'],
+    ['an error page of a proxy', badGateway, 'no_response'],
   ])('is repeated with the same idempotency key after %s', async (_name, fail, code) => {
     const replay = await createReplay([fail, lose, unavailable, create])
     expect(replay).toMatchObject({ code: 0, err: expect.stringContaining(repeats(code)) })
@@ -117,7 +119,7 @@ describe('the requests for the progress', () => {
   const noResponse = /\nhookline: no response from URL \(UND_ERR_SOCKET\); run the command again\n$/
 
   it('are repeated for a minute after temporary failures', async () => {
-    expect(await createReplay([start, lose, unavailable, create])).toMatchObject({ code: 0 })
+    expect(await createReplay([start, lose, unavailable, badGateway, create])).toMatchObject({ code: 0 })
     const { code, err, keys } = await createReplay([start, lose])
     expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(noResponse) })
     expect(keys).toHaveLength(62)

@@ -9,6 +9,8 @@ export interface Change {
    * creates the object. The operator API refuses the change if the object now has another version.
    */
   readonly expects?: number | 'absent'
+  /** Requests with the same key and body create only one job. */
+  readonly idempotencyKey?: string
 }
 
 /**
@@ -39,8 +41,10 @@ export interface ApiClientDeps {
 export function createApiClient({ fetch, csrfToken, onSignedOut, onOtherSession }: ApiClientDeps): ApiClient {
   async function request<T>(path: string, init: RequestInit): Promise<T> {
     let response: Response
+    let text: string
     try {
       response = await fetch(path, { ...init, credentials: 'same-origin' })
+      text = await response.text()
     } catch (error) {
       if (init.signal?.aborted === true) throw error
       throw new ApiError(
@@ -49,10 +53,10 @@ export function createApiClient({ fetch, csrfToken, onSignedOut, onOtherSession 
         'The operator service does not respond. If you sent a change, Hookline may have made it. The page refreshes automatically: check there before you repeat the change.',
       )
     }
-    const text = await response.text()
     const body = parsed(text)
     if (response.status === 401) onSignedOut()
-    if (response.ok) return (body ?? {}) as T
+    if (response.status === 204) return {} as T
+    if (response.ok && body !== undefined) return body as T
     const error = errorOf(response.status, body)
     if (error.code !== 'invalid_csrf_token') throw error
     onOtherSession()
@@ -64,21 +68,25 @@ export function createApiClient({ fetch, csrfToken, onSignedOut, onOtherSession 
   }
   return {
     get: (path, signal) => request(path, signal === undefined ? {} : { signal }),
-    change: (method, path, { body, expects } = {}) =>
+    change: (method, path, { body, expects, idempotencyKey } = {}) =>
       request(path, {
         method,
-        headers: headersOf(csrfToken(), body, expects),
+        headers: headersOf(csrfToken(), { body, expects, idempotencyKey }),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
   }
 }
 
-function headersOf(token: string | undefined, body: unknown, expects: Change['expects']): Record<string, string> {
+function headersOf(
+  token: string | undefined,
+  { body, expects, idempotencyKey }: { readonly [name in keyof Change]: Change[name] | undefined },
+): Record<string, string> {
   return {
     ...(token === undefined ? {} : { 'X-CSRF-Token': token }),
     ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
     ...(expects === 'absent' ? { 'If-None-Match': '*' } : {}),
     ...(typeof expects === 'number' ? { 'If-Match': `"${expects}"` } : {}),
+    ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
   }
 }
 

@@ -17,7 +17,10 @@ export class ApiError extends Error {
   }
 }
 
-/** The error of a response that is not successful. `body` is its parsed JSON, or `undefined`. */
+/**
+ * The error of a response that is not successful, or that is not from the operator API. `body` is
+ * its parsed JSON, or `undefined`.
+ */
 export function errorOf(status: number, body: unknown): ApiError {
   const { code, message, problems } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
   return new ApiError(
@@ -25,7 +28,7 @@ export function errorOf(status: number, body: unknown): ApiError {
     typeof code === 'string' ? code : 'unknown',
     typeof message === 'string'
       ? message
-      : `The request failed with the HTTP status ${status}: check the operator service, and any proxy in front of it.`,
+      : `A proxy, or another server, responded in place of the operator service (HTTP status ${status}): check both. If you sent a change, Hookline may have made it: check this before you repeat the change.`,
     Array.isArray(problems) ? (problems as Problem[]) : [],
   )
 }

@@ -21,7 +21,10 @@ export interface ConfirmDialogProps {
   readonly onClose: () => void
 }
 
-/** A dialog in which the user confirms an action. */
+/**
+ * A dialog in which the user confirms an action. It stays open while the action runs, because the
+ * answer can have the only copy of a new secret.
+ */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, children, action, isDangerous = false, typed, isRunning, error, onConfirm, onClose } = props
   const [text, setText] = useState('')
@@ -30,14 +33,19 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     event.preventDefault()
     if (isReady) onConfirm()
   }
+  const close = (): void => {
+    if (!isRunning) onClose()
+  }
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={close}>
       <form onSubmit={submit}>
         <div class="dialog-text">{children}</div>
         {typed !== undefined && <TextField label={`Type "${typed}" to confirm`} value={text} onInput={setText} />}
         {error !== undefined && <ErrorMessage error={error} />}
         <div class="actions actions-end">
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={close} isDisabled={isRunning}>
+            Cancel
+          </Button>
           <Button type="submit" kind={isDangerous ? 'danger' : 'primary'} isDisabled={!isReady}>
             {action}
           </Button>

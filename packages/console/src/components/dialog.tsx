@@ -9,7 +9,10 @@ export interface DialogProps {
   readonly isOpaque?: boolean
 }
 
-/** A modal dialog. The browser keeps the focus inside, and Escape closes it. */
+/**
+ * A modal dialog. The browser keeps the focus inside. Escape calls `onClose`, which may ignore it:
+ * the dialog then stays open.
+ */
 export function Dialog({ title, onClose, children, isOpaque = false }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
@@ -30,6 +33,10 @@ export function Dialog({ title, onClose, children, isOpaque = false }: DialogPro
       onCancel={event => {
         event.preventDefault()
         onClose()
+      }}
+      // A page cannot prevent that a second Escape closes the dialog.
+      onClose={({ currentTarget }) => {
+        if (currentTarget.isConnected) currentTarget.showModal()
       }}
     >
       <h2 id={id}>{title}</h2>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { JsonDocument, Problem } from '../api/types.ts'
 import { parseText, textOf } from './document-text.ts'
 import { JsonForm } from './json-form.tsx'
-import type { Check } from './use-document-check.ts'
+import { type Check, repeatMs } from './use-document-check.ts'
 
 export interface DocumentEditorProps {
   readonly text: string
@@ -53,6 +53,8 @@ function CheckResult({ check }: { readonly check: Check }) {
     <p class={`check check-${check.kind}`} role="status">
       {check.kind === 'unchanged' && 'Hookline checks the document while you change it.'}
       {check.kind === 'checking' && 'Checking…'}
+      {check.kind === 'unknown' &&
+        `Hookline could not check the document, and tries again in ${repeatMs / 1000} seconds. You can also save it now.`}
       {check.kind === 'invalid' && check.message}
       {check.kind === 'valid' &&
         (check.changedFields.length === 0

@@ -1,11 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
-import { toApiError } from '../api/api-error.ts'
+import { type ApiError, toApiError } from '../api/api-error.ts'
 import type { ChangeResult, Problem } from '../api/types.ts'
 import { useSession } from '../session/session-context.ts'
 import { parseText } from './document-text.ts'
 
 export type Check =
-  | { readonly kind: 'unchanged' | 'checking' }
+  /** `unknown`: the last check had no result, and is repeated. */
+  | { readonly kind: 'unchanged' | 'checking' | 'unknown' }
   | { readonly kind: 'valid'; readonly changedFields: readonly string[] }
   | { readonly kind: 'invalid'; readonly message: string; readonly problems: readonly Problem[] }
 
@@ -19,6 +20,8 @@ export interface DocumentToCheck {
 
 /** Milliseconds without a key press after which a text is checked. */
 const pauseMs = 500
+/** Milliseconds between a check without a result and its repetition. */
+export const repeatMs = 5000
 
 /** Lets the operator service check a document while the user edits it. The check writes nothing. */
 export function useDocumentCheck({ path, expects, text, isChanged }: DocumentToCheck): Check {
@@ -27,12 +30,16 @@ export function useDocumentCheck({ path, expects, text, isChanged }: DocumentToC
   useEffect(() => {
     if (!isChanged || path === undefined || isPaused) return
     let isCurrent = true
-    const timer = setTimeout(async () => {
+    let timer: ReturnType<typeof setTimeout>
+    const run = async (): Promise<void> => {
       const check = await checkOf(text, body =>
         api.change<ChangeResult>('PUT', `${path}?dryRun=true`, { body, expects }),
       )
-      if (isCurrent) setChecked({ text, check })
-    }, pauseMs)
+      if (!isCurrent) return
+      setChecked({ text, check })
+      if (check.kind === 'unknown') timer = setTimeout(run, repeatMs)
+    }
+    timer = setTimeout(run, pauseMs)
     return () => {
       isCurrent = false
       clearTimeout(timer)
@@ -50,7 +57,15 @@ async function checkOf(text: string, send: (body: unknown) => Promise<ChangeResu
   try {
     return { kind: 'valid', changedFields: (await send(parsed.document)).changedFields ?? [] }
   } catch (failure) {
-    const { message, problems } = toApiError(failure)
-    return { kind: 'invalid', message, problems }
+    const error = toApiError(failure)
+    const { message, problems } = error
+    return isAboutDocument(error) ? { kind: 'invalid', message, problems } : { kind: 'unknown' }
   }
 }
+
+/**
+ * Whether the operator service refused the document or its version. Other errors are about the
+ * session, the rate of requests, or a service that does not respond.
+ */
+const isAboutDocument = ({ status }: ApiError): boolean =>
+  status >= 400 && status < 500 && ![401, 403, 408, 429].includes(status)

@@ -1,3 +1,4 @@
+import { randomText } from '../api/random-text.ts'
 import type { JsonDocument } from '../api/types.ts'
 import { withValueAt } from './document-text.ts'
 
@@ -31,10 +32,4 @@ export const withoutKey = (keys: readonly string[], removed: number): readonly s
  * browser must make the first key of a source, because the operator service refuses to create a
  * source without a key.
  */
-export function newWriteKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(32))
-  return btoa(String.fromCharCode(...bytes))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '')
-}
+export const newWriteKey = randomText

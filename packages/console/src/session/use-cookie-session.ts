@@ -62,7 +62,8 @@ export function useCookieSession(): CookieSession {
       failure => {
         const error = toApiError(failure)
         if (error.status === 401 || isOutdated()) return
-        setState(current => (current.kind === 'signed_in' ? current : { kind: 'failed', error }))
+        // The page stays while there is a session, also one that has ended, and keeps the typed text.
+        setState(current => ('session' in current ? current : { kind: 'failed', error }))
       },
     )
   }

@@ -170,6 +170,12 @@ describe('failures', () => {
       'the server at URL (status 200) did not respond as an operator API does; correct the URL (--operator-url or HOOKLINE_OPERATOR_URL), or use the hookline command of the same version as the operator service',
     ],
     [
+      'a proxy of a service that restarts',
+      (_request, response) => void response.writeHead(503).end('<html>'),
+      'no_response',
+      'no response from the operator service behind URL (status 503 of a proxy); the operator service may have carried out the request: check the result before you run the command again',
+    ],
+    [
       'a redirect, which is not followed',
       (_request, response) => void response.writeHead(302, { location: '/elsewhere' }).end(),
       'bad_response',

@@ -38,6 +38,12 @@ describe('a change', () => {
     ])
   })
 
+  it('that creates a job has its idempotency key', async () => {
+    const { client, sent } = clientWith(202, '{}')
+    await client.change('POST', '/v1/resends', { idempotencyKey: 'k' })
+    expect(sent[0]?.init.headers).toEqual({ 'Idempotency-Key': 'k' })
+  })
+
   it('creates only what does not exist', async () => {
     const { client, sent } = clientWith(201, '{}')
     await client.change('PUT', '/v1/destinations/crm', { expects: 'absent' })
@@ -61,7 +67,14 @@ describe('a refusal', () => {
   it('without JSON names the status', async () => {
     await expect(clientWith(502, '<html>').client.get('/v1/x')).rejects.toMatchObject({
       ...{ status: 502, code: 'unknown' },
-      message: 'The request failed with the HTTP status 502: check the operator service, and any proxy in front of it.',
+      message: expect.stringContaining('in place of the operator service (HTTP status 502)'),
+    })
+  })
+
+  it.each(['<html>', ''])('is also a success whose body is not JSON: "%s"', async body => {
+    await expect(clientWith(200, body).client.change('PUT', '/v1/x')).rejects.toMatchObject({
+      ...{ status: 200, code: 'unknown' },
+      message: expect.stringContaining('Hookline may have made it'),
     })
   })
 
@@ -71,9 +84,12 @@ describe('a refusal', () => {
     expect(signedOut()).toBe(1)
   })
 
-  it('without a response has the status 0', async () => {
+  it.each<[string, () => Promise<Response>]>([
+    ['a response', () => Promise.reject(new TypeError('failed'))],
+    ['the end of a response', async () => new Response(new ReadableStream({ start: stream => stream.error('lost') }))],
+  ])('without %s has the status 0', async (_, fetch) => {
     const client = createApiClient({
-      fetch: () => Promise.reject(new TypeError('failed')),
+      fetch,
       csrfToken: () => undefined,
       onSignedOut: () => undefined,
       onOtherSession: () => undefined,

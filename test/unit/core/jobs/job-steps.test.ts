@@ -31,6 +31,21 @@ describe('the job to claim', () => {
       [],
       undefined,
     ],
+    [
+      'a dry run of a replay waits for a replay',
+      [running(replay), replayJob('f', { createdAt: epochMs(9), isDryRun: true, filters: {} })],
+      0,
+      [],
+      undefined,
+    ],
+    [
+      'a dry run waits for no resend',
+      [running(first), replayJob('f', { createdAt: epochMs(9), isDryRun: true, filters: {} })],
+      0,
+      [],
+      'f',
+    ],
+    ['a resend waits for no dry run', [running(resendJob('f', { isDryRun: true })), first], 0, [], 'a'],
     ['none beyond four own jobs', [first], 0, ['1', '2', '3', '4'], undefined],
   ] as const)('%s', (_, open: readonly Job[], sinceLastRecord, own, id) => {
     expect(nextClaim(open, { sinceLastRecord: () => durationMs(sinceLastRecord), own: new Set<string>(own) })?.id).toBe(

@@ -1,4 +1,4 @@
-import { useLocation, useSearch } from 'wouter-preact'
+import { useLocation } from 'wouter-preact'
 import type { ChangeList, ObjectChange } from '../../api/change-types.ts'
 import { pathWith } from '../../api/query.ts'
 import { useData } from '../../api/use-data.ts'
@@ -10,6 +10,7 @@ import { Page } from '../../components/page.tsx'
 import { PartialNotice } from '../../components/partial-notice.tsx'
 import { SelectField } from '../../components/select-field.tsx'
 import { Time } from '../../components/time.tsx'
+import { useQuery } from '../../layout/use-query.ts'
 
 const spans = [
   ['24h', 'Last 24 hours'],
@@ -21,7 +22,7 @@ const spans = [
 /** Who changed which fields of destinations and sources, newest first. */
 export function ChangesPage() {
   const [, navigate] = useLocation()
-  const since = new URLSearchParams(useSearch()).get('since') ?? ''
+  const since = new URLSearchParams(useQuery()).get('since') ?? ''
   const loaded = useData<ChangeList>(pathWith('/v1/changes', { since }), 10_000)
   return (
     <Page title="Changes">

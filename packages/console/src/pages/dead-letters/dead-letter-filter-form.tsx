@@ -4,9 +4,7 @@ import { pathWith } from '../../api/query.ts'
 import type { DeadLetterFilters } from '../../api/types.ts'
 import { Button } from '../../components/button.tsx'
 import { TextField } from '../../components/text-field.tsx'
-import { isoOfInput, localInput } from '../../components/time-text.ts'
-
-const inputOf = (iso: string | undefined): string => (iso === undefined ? '' : localInput(Date.parse(iso)))
+import { inputOf, timeOf } from './dead-letter-filters.ts'
 
 /**
  * The form with the filters of the dead letters. It changes the address of the page, from which the
@@ -25,7 +23,8 @@ export function DeadLetterFilterForm({ filters }: { readonly filters: DeadLetter
   const apply = (event: Event): void => {
     event.preventDefault()
     const { since, until, ...others } = text
-    navigate(pathWith('/dead-letters', { ...others, since: isoOfInput(since), until: isoOfInput(until) }))
+    const times = { since: timeOf(since, filters.since), until: timeOf(until, filters.until) }
+    navigate(pathWith('/dead-letters', { ...others, ...times }))
   }
   return (
     <form class="filters" aria-label="Filter dead letters" onSubmit={apply}>

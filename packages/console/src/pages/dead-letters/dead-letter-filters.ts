@@ -1,5 +1,6 @@
 import { withoutEmpty } from '../../api/query.ts'
 import type { DeadLetterFilters } from '../../api/types.ts'
+import { isoOfInput, localInput } from '../../components/time-text.ts'
 
 /** The filters of a list of dead letters. They are in the address of the page. */
 export const filterNames = ['destination', 'reason', 'outcome', 'since', 'until', 'message'] as const
@@ -16,6 +17,22 @@ export function filtersOf(query: string): DeadLetterFilters {
   const given = new URLSearchParams(query)
   return withoutEmpty(Object.fromEntries(filterNames.map(name => [name, given.get(name) ?? ''])))
 }
+
+/**
+ * Converts a time of the filters to the value of its field. The value is empty for a text that the
+ * field cannot show, for example the duration `24h`.
+ */
+export function inputOf(time = ''): string {
+  const at = Date.parse(time)
+  return Number.isNaN(at) ? '' : localInput(at)
+}
+
+/**
+ * The time of a field with the value `input`. If the user has not edited the field, it is the time
+ * that the filters had before, unchanged.
+ */
+export const timeOf = (input: string, before: string | undefined): string | undefined =>
+  input === inputOf(before) ? before : isoOfInput(input)
 
 /** The filters in words, for the confirmation of a replay. */
 export function filterText(filters: DeadLetterFilters): string {

@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks'
-import { useSearch } from 'wouter-preact'
 import type { Replay } from '../../api/job-types.ts'
 import { pathWith } from '../../api/query.ts'
 import type { PageOfDeadLetters as Answer, DeadLetterFilters } from '../../api/types.ts'
@@ -10,6 +9,7 @@ import { LoadedData } from '../../components/loaded-data.tsx'
 import { Page } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
 import { PartialNotice } from '../../components/partial-notice.tsx'
+import { useQuery } from '../../layout/use-query.ts'
 import { useCanOperate } from '../../session/session-context.ts'
 import { DeadLetterFilterForm } from './dead-letter-filter-form.tsx'
 import { emptyTitle, filtersOf, partialText } from './dead-letter-filters.ts'
@@ -23,7 +23,7 @@ const limit = 100
 /** The dead letters of the installation, newest first, and their replay. */
 export function DeadLettersPage() {
   const canOperate = useCanOperate()
-  const query = useSearch()
+  const query = useQuery()
   const filters = filtersOf(query)
   const after = new URLSearchParams(query).get('after') ?? undefined
   const loaded = useData<Answer>(pathWith('/v1/dead-letters', { limit, ...filters, after }), 10_000)

@@ -19,6 +19,7 @@ export function dryRunText({
   counts,
   error,
 }: Pick<Replay, 'state' | 'progress' | 'counts' | 'error'>): string {
+  if (state === 'waiting') return 'The count begins when no other replay runs.'
   if (isActive({ state })) return `Counting… ${countWithNoun(progress?.seen ?? 0, 'dead letter')} read so far.`
   if (state === 'cancelled')
     return 'Hookline did not count all dead letters, because an operator cancelled the dry run.'

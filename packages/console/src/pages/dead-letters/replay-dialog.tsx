@@ -1,12 +1,14 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import type { Replay } from '../../api/job-types.ts'
 import { withoutEmpty } from '../../api/query.ts'
 import type { DeadLetterFilters } from '../../api/types.ts'
 import { useChange } from '../../api/use-change.ts'
 import { useData } from '../../api/use-data.ts'
+import { useIdempotencyKey } from '../../api/use-idempotency-key.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { TextField } from '../../components/text-field.tsx'
+import { isActive } from '../jobs/job-view.ts'
 import { filterText } from './dead-letter-filters.ts'
 import { dryRunText } from './dry-run-text.ts'
 
@@ -21,20 +23,31 @@ const replayPath = (id: string): string => `/v1/replays/${encodeURIComponent(id)
 
 /**
  * The dialog that starts a replay. It makes a dry run first, and shows what the replay would do.
+ * When the dialog is closed, it cancels the dry run.
  */
 export function ReplayDialog({ filters, onStarted, onClose }: ReplayDialogProps) {
   const trial = useChange()
   const { send, isRunning, error } = useChange()
+  const keyOf = useIdempotencyKey()
   const [trialId, setTrialId] = useState<string>()
   const counted = useData<Replay>(trialId === undefined ? undefined : replayPath(trialId), 1000)
   const hasNoResult = counted.data?.state === 'failed' || counted.data?.state === 'cancelled'
   const [rate, setRate] = useState('')
+  const hasTrialEnded = useRef(false)
+  hasTrialEnded.current = counted.data !== undefined && !isActive(counted.data)
   useEffect(() => {
-    void trial.send<Replay>('POST', '/v1/replays', { body: { filters, dryRun: true } }).then(job => setTrialId(job?.id))
+    const created = trial.send<Replay>('POST', '/v1/replays', { body: { filters, dryRun: true } })
+    void created.then(job => setTrialId(job?.id))
+    return () => {
+      void created.then(job => {
+        // Other replays wait while a dry run is active, so one that nobody reads is cancelled.
+        if (job !== undefined && !hasTrialEnded.current) void trial.send('DELETE', replayPath(job.id))
+      })
+    }
   }, [])
   const start = async (): Promise<void> => {
     const body = { filters, ...withoutEmpty({ rate: rate === '' ? undefined : Number(rate) }) }
-    const job = await send<Replay>('POST', '/v1/replays', { body })
+    const job = await send<Replay>('POST', '/v1/replays', { body, idempotencyKey: keyOf(body) })
     if (job !== undefined) onStarted(job)
   }
   return (

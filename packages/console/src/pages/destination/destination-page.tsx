@@ -1,10 +1,10 @@
-import { useSearch } from 'wouter-preact'
 import { destinationPath } from '../../api/object-path.ts'
 import type { ConfigObject, DestinationStatus } from '../../api/types.ts'
 import { useData } from '../../api/use-data.ts'
 import { Badge } from '../../components/badge.tsx'
 import { LoadedData } from '../../components/loaded-data.tsx'
 import { Page } from '../../components/page.tsx'
+import { useQuery } from '../../layout/use-query.ts'
 import { ObjectSummary } from '../objects/object-summary.tsx'
 import { ProblemsNotice } from '../objects/problems-notice.tsx'
 import { SettingsPanel } from '../objects/settings-panel.tsx'
@@ -20,7 +20,7 @@ import { StatusPanel } from './status-panel.tsx'
 export function DestinationPage({ id }: { readonly id: string }) {
   const loaded = useData<ConfigObject>(destinationPath(id), 10_000)
   const status = useData<DestinationStatus>(`${destinationPath(id)}/status`, 5000)
-  const isNew = new URLSearchParams(useSearch()).has('new')
+  const isNew = new URLSearchParams(useQuery()).has('new')
   const { data: object } = loaded
   const reload = (): void => {
     loaded.reload()

@@ -1,4 +1,4 @@
-import { Link, useSearch } from 'wouter-preact'
+import { Link } from 'wouter-preact'
 import { pathWith } from '../../api/query.ts'
 import type { InstallationStatus, PageOfDestinations } from '../../api/types.ts'
 import { useData } from '../../api/use-data.ts'
@@ -8,6 +8,7 @@ import { shareText } from '../../components/number-text.ts'
 import { Page } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
 import { PartialNotice } from '../../components/partial-notice.tsx'
+import { useQuery } from '../../layout/use-query.ts'
 import { useCanOperate } from '../../session/session-context.ts'
 import { DestinationFilterForm } from './destination-filter-form.tsx'
 import { filtersOf } from './destination-filters.ts'
@@ -16,7 +17,7 @@ import { DestinationTable } from './destination-table.tsx'
 /** All destinations in pages of 100, with a search and filters that are in the address. */
 export function DestinationsPage() {
   const canOperate = useCanOperate()
-  const filters = filtersOf(useSearch())
+  const filters = filtersOf(useQuery())
   const loaded = useData<PageOfDestinations>(pathWith('/v1/destinations', { limit: 100, ...filters }), 10_000)
   const status = useData<InstallationStatus>('/v1/status', 10_000)
   const share = shareText(status.data?.openBreakers, status.data?.openBreakerCount)

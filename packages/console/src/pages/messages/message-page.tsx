@@ -1,10 +1,10 @@
-import { useSearch } from 'wouter-preact'
 import { pathWith } from '../../api/query.ts'
 import type { MessageTimeline } from '../../api/types.ts'
 import { useData } from '../../api/use-data.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { LoadedData } from '../../components/loaded-data.tsx'
 import { Page } from '../../components/page.tsx'
+import { useQuery } from '../../layout/use-query.ts'
 import { MessageSearch } from './message-search.tsx'
 import { spanOf } from './message-span.ts'
 import { TimelineView } from './timeline-view.tsx'
@@ -14,7 +14,7 @@ import { TimelineView } from './timeline-view.tsx'
  * search for a message.
  */
 export function MessagePage({ id }: { readonly id: string | undefined }) {
-  const span = spanOf(useSearch())
+  const span = spanOf(useQuery())
   const path = id === undefined ? undefined : pathWith(`/v1/messages/${encodeURIComponent(id)}`, { ...span })
   const loaded = useData<MessageTimeline>(path, 10_000)
   return (

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { Link, useLocation } from 'wouter-preact'
+import { useLocation } from 'wouter-preact'
 import { sourcePath } from '../../api/object-path.ts'
 import type { ChangeResult } from '../../api/types.ts'
 import { useChange } from '../../api/use-change.ts'
@@ -71,9 +71,10 @@ function NewSourceForm() {
         <Button type="submit" kind="primary" isDisabled={isRunning || id === '' || check.kind === 'invalid'}>
           Add source
         </Button>
-        <Link class="button" href="/sources">
+        {/* While the request runs, the page must stay, because it has the only copy of the new key. */}
+        <Button onClick={() => navigate('/sources')} isDisabled={isRunning}>
           Cancel
-        </Link>
+        </Button>
       </div>
     </form>
   )

@@ -4,6 +4,7 @@ import { defaultResendRate } from '../../../../../src/core/jobs/job-rates.ts'
 import { callTypes } from '../../../../../src/core/message/message.ts'
 import type { Resend } from '../../api/job-types.ts'
 import { useChange } from '../../api/use-change.ts'
+import { useIdempotencyKey } from '../../api/use-idempotency-key.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorMessage } from '../../components/error-message.tsx'
 import { TextAreaField } from '../../components/text-area-field.tsx'
@@ -28,6 +29,7 @@ const lastHour = (destination: string): ResendForm => ({
 export function ResendEvents({ destination }: { readonly destination: string }) {
   const [, navigate] = useLocation()
   const { send, isRunning, error } = useChange()
+  const keyOf = useIdempotencyKey()
   const [form, setForm] = useState(() => lastHour(destination))
   const [wrong, setWrong] = useState<string>()
   const field = (name: Exclude<keyof ResendForm, 'types'>) => ({
@@ -44,7 +46,8 @@ export function ResendEvents({ destination }: { readonly destination: string }) 
     const request = resendRequest(form)
     setWrong(request.kind === 'wrong' ? request.message : undefined)
     if (request.kind === 'wrong') return
-    const job = await send<Resend>('POST', '/v1/resends', { body: request.body })
+    const { body } = request
+    const job = await send<Resend>('POST', '/v1/resends', { body, idempotencyKey: keyOf(body) })
     if (job !== undefined) navigate(`/jobs/resends/${encodeURIComponent(job.id)}`)
   }
   return (

@@ -1,10 +1,10 @@
-import { useSearch } from 'wouter-preact'
 import { OperatePage } from '../../components/operate-page.tsx'
+import { useQuery } from '../../layout/use-query.ts'
 import { ResendEvents } from './resend-events.tsx'
 
 /** Resends the events of a time span to one destination. */
 export function ResendPage() {
-  const destination = new URLSearchParams(useSearch()).get('destination') ?? ''
+  const destination = new URLSearchParams(useQuery()).get('destination') ?? ''
   return (
     <OperatePage title="Resend events" purpose="To resend events">
       <ResendEvents key={destination} destination={destination} />

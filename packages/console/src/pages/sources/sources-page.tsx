@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { Link, useSearch } from 'wouter-preact'
+import { Link } from 'wouter-preact'
 import { pathWith } from '../../api/query.ts'
 import type { ConfigObject, PageOfSources } from '../../api/types.ts'
 import { useData } from '../../api/use-data.ts'
@@ -11,13 +11,14 @@ import { LoadedData } from '../../components/loaded-data.tsx'
 import { Page } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
 import { Time } from '../../components/time.tsx'
+import { useQuery } from '../../layout/use-query.ts'
 import { useCanOperate } from '../../session/session-context.ts'
 import { RotateKeyDialog } from './rotate-key-dialog.tsx'
 
 /** All sources in pages of 100. The user can add a source and rotate write keys. */
 export function SourcesPage() {
   const canOperate = useCanOperate()
-  const after = new URLSearchParams(useSearch()).get('after') ?? undefined
+  const after = new URLSearchParams(useQuery()).get('after') ?? undefined
   const loaded = useData<PageOfSources>(pathWith('/v1/sources', { limit: 100, after }), 10_000)
   const [rotating, setRotating] = useState<ConfigObject>()
   return (

@@ -1,0 +1,16 @@
+import { useRef } from 'preact/hooks'
+import { randomText } from './random-text.ts'
+
+/**
+ * Returns a function that makes the idempotency key of a request to create a job. For the same body
+ * as before, it returns the same key. So a user who repeats a request without a response gets the
+ * job that the first request created.
+ */
+export function useIdempotencyKey(): (body: object) => string {
+  const last = useRef<{ readonly text: string; readonly key: string }>()
+  return body => {
+    const text = JSON.stringify(body)
+    if (last.current?.text !== text) last.current = { text, key: randomText() }
+    return last.current.key
+  }
+}
