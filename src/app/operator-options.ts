@@ -11,7 +11,7 @@ import { defaultListen } from '../core/settings/listeners.ts'
 import { secretIn } from '../core/settings/named-files.ts'
 import { isBearerToken } from '../core/settings/sendable-secrets.ts'
 import { httpUrl } from '../core/settings/value-types.ts'
-import { type CommandIo, UsageError } from './command.ts'
+import { CommandFailed, type CommandIo, UsageError } from './command.ts'
 import { printable } from './terminal.ts'
 
 /** The options of commands that use the operator API. */
@@ -86,6 +86,13 @@ export const refusalText = ({ code, message, problems }: Refused): string =>
   printable(
     [`${message} (${code})`, ...problems.map(each => `--${each.path}: ${each.message} (${each.hint})`)].join('; '),
   )
+
+/**
+ * The error for a refused request whose options are query parameters. It is a UsageError if the API
+ * finds a problem in the options, so that the exit code is 2 as for problems that the command finds.
+ */
+export const refusalError = (refused: Refused): CommandFailed | UsageError =>
+  refused.code === 'invalid_query' ? new UsageError(refusalText(refused)) : new CommandFailed(refusalText(refused))
 
 async function keyIn(file: string): Promise<Secret> {
   let key: string

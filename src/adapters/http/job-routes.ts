@@ -29,7 +29,11 @@ export function addJobRoutes({ guard, app, api, ...deps }: Deps): void {
       if (body.kind === 'refused') return { answer: body.answer }
       const job = await api.create({ kind, body: body.value, by: key.name, idempotencyKey })
       if (job.kind === 'refused') return { answer: objectProblem(job) }
-      return { answer: acceptedForProcessing(viewFor(key, job)), change: { id: job.id, ...aboutOf(job) } }
+      // An operator can read the other fields of the job with `GET`.
+      return {
+        answer: acceptedForProcessing(viewFor(key, job)),
+        change: { id: job.id, destination: destinationOf(job) },
+      }
     }
 
   const list =
@@ -68,15 +72,6 @@ const answerOf = (key: Asked['key'], job: Job | ObjectRefusal): HttpResponse =>
   job.kind === 'refused' ? objectProblem(job) : ok(viewFor(key, job))
 
 const viewFor = (key: Asked['key'], job: Job): string => JSON.stringify(jobViewOf(job, isFullFor(key)))
-
-/**
- * The field of a job that the audit log has: its destination. An operator can read the other fields
- * of the job with `GET`.
- */
-const aboutOf = (job: Job): object => {
-  const destination = destinationOf(job)
-  return destination === undefined ? {} : { destination }
-}
 
 /**
  * The value of the header `Idempotency-Key`; `undefined` without the header. Returns the error

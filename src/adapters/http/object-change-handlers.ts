@@ -1,6 +1,7 @@
 import type { ObjectKind } from '../../core/config-objects/config-objects.ts'
 import type { JsonObject } from '../../core/message/json.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
+import type { AuditFields } from '../../core/operator/deletion-and-audience-api.ts'
 import { dryRunOf } from '../../core/operator/object-query.ts'
 import { type ObjectRefusal, objectRefusal, type ShownProblem } from '../../core/operator/object-refusal.ts'
 import { viewOf } from '../../core/operator/object-view.ts'
@@ -39,7 +40,7 @@ export function createChangeHandlers(deps: RequestBodyDeps & { readonly api: Obj
     const read = dryRunOf(request.query as JsonObject, request.method)
     if (read.kind === 'invalid') return { answer: invalidQuery(read.problems), change: { [kind]: id } }
     const dryRun = read.query
-    const about = { [kind]: id, ...(dryRun && { dryRun }) }
+    const about: AuditFields = { [kind]: id, dryRun: dryRun || undefined }
     if (precondition.kind === 'invalid') return { answer: invalidPrecondition(precondition), change: about }
     const done = await change({ kind, id, by: key.name, precondition, dryRun })
     if (done === undefined || 'status' in done) return { answer: done, change: about }

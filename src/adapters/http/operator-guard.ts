@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AuditLog } from '../../core/operator/deletion-and-audience-api.ts'
+import type { AuditFields, AuditLog } from '../../core/operator/deletion-and-audience-api.ts'
 import type { Operator } from '../../core/operator/operator-sessions.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { TraceContext } from '../../core/trace/context.ts'
@@ -29,7 +29,7 @@ export interface Asked {
  */
 export interface Handled {
   readonly answer: HttpResponse | undefined
-  readonly change?: Readonly<Record<string, unknown>>
+  readonly change?: AuditFields
 }
 
 export type Handler = (asked: Asked) => Promise<Handled>
@@ -79,7 +79,7 @@ export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDe
     keepSpan()
     const key = found.operator
     const requestId = clock.id()
-    const audit = (change: object, result: string): void => {
+    const audit = (change: AuditFields, result: string): void => {
       if (action !== undefined) operator.audit({ ...auditedOf(key), requestId, action, ...change, result })
     }
     const withId = (answer: HttpResponse): HttpResponse => {
@@ -118,8 +118,8 @@ export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDe
 export const forBrowsers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
 
 /** The fields of the audit log that name the operator: the key, and the session if there is one. */
-export const auditedOf = ({ name, role, session }: Operator): object => ({
+export const auditedOf = ({ name, role, session }: Operator): AuditFields => ({
   key: name,
   role,
-  ...(session !== undefined && { session: session.id }),
+  session: session?.id,
 })

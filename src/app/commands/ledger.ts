@@ -7,6 +7,7 @@ import {
   type OperatorOptions,
   openLogClient,
   openOperator,
+  refusalError,
   refusalText,
   withOperatorOptions,
 } from '../operator-options.ts'
@@ -50,7 +51,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const client = await openLogClient(options, io)
   const { destination, since, until } = options
   const answer = await client.ledger({ destination, since, until })
-  if ('kind' in answer) throw new CommandFailed(refusalText(answer))
+  if ('kind' in answer) throw refusalError(answer)
   if (answer.rows.length === 0 && answer.partial !== true) await rejectUnknown(destination, options, io)
   printData(io, options, answer, linesOf(answer))
   if (answer.partial === true)

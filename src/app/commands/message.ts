@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { ShownTimeline } from '../../adapters/operator-client/message-and-dead-letter-client.ts'
 import { CommandFailed, type CommandIo, createCommand, printData, withExamples } from '../command.ts'
-import { type OperatorOptions, openLogClient, refusalText, withOperatorOptions } from '../operator-options.ts'
+import { type OperatorOptions, openLogClient, refusalError, withOperatorOptions } from '../operator-options.ts'
 import { withJsonOption } from '../options.ts'
 import { printable, tableOf } from '../terminal.ts'
 
@@ -41,7 +41,7 @@ async function run(id: string, options: Options, io: CommandIo): Promise<void> {
   const client = await openLogClient(options, io)
   const { since, until } = options
   const answer = await client.message(id, { since, until })
-  if ('kind' in answer) throw new CommandFailed(refusalText(answer))
+  if ('kind' in answer) throw refusalError(answer)
   const reach = `only messages received since ${answer.searchedSince} were searched`
   if (answer.records.length + answer.destinations.length === 0)
     throw new CommandFailed(

@@ -15,6 +15,7 @@ import { createReadStatus } from '../../services/operator/read-status.ts'
 import type { RetryTiers } from '../../services/operator/retry-tiers.ts'
 import { createSendTest } from '../../services/operator/send-test.ts'
 import { startConfigObjects } from './compose-config-objects.ts'
+import type { MergedSettings } from './merged-settings.ts'
 import type { SharedDependencies } from './shared-dependencies.ts'
 import { startStatusView } from './start-live-status.ts'
 import { startTokenClient } from './start-token-client.ts'
@@ -105,14 +106,9 @@ const uncounted = {
 /**
  * Returns a destination, for a test message, with all changes that this process has read. The live
  * settings may lack the changes of the last half second. `undefined` when the destination does not
- * exist or is excluded.
+ * exist. An excluded destination is a placeholder (`isHeld`).
  */
-function destinationInForce(
-  { merged, objectStore }: Pick<SharedDependencies, 'merged' | 'objectStore'>,
+export const destinationInForce = (
+  { merged }: { readonly merged: Pick<MergedSettings, 'latest'> },
   id: string,
-): Destination | undefined {
-  const inFile = merged.file().destinations.find(destination => destination.id === id)
-  if (inFile !== undefined) return inFile
-  const object = objectStore?.object({ kind: 'destination', id })
-  return object?.problems.length === 0 && object.parsed.kind === 'destination' ? object.parsed.destination : undefined
-}
+): Destination | undefined => merged.latest().settings.destinations.find(destination => destination.id === id)

@@ -1,5 +1,6 @@
 import type { ConfigObject, ObjectDocument, ObjectKind } from './config-objects.ts'
 import { type FieldChange, fieldChanges, fieldsOf } from './field-changes.ts'
+import { maskIn } from './mask.ts'
 
 /** An object as a file describes it, with its secrets in plain text. */
 export interface WantedObject {
@@ -96,7 +97,14 @@ const keptFields = {
 function withKeptFields(kind: ObjectKind, wanted: ObjectDocument, stored: ObjectDocument): ObjectDocument {
   const absent = keptFields[kind].filter(key => wanted[key] === undefined)
   // `secretRotatesAt` is kept together with the stored secrets to which it belongs.
-  const kept = absent.some(key => key === 'sharedSecret') ? [...absent, 'secretRotatesAt'] : absent
+  const kept = kind === 'destination' && keepsSecrets(wanted) ? [...absent, 'secretRotatesAt'] : absent
   const values = kept.flatMap(key => (stored[key] === undefined ? [] : [[key, stored[key]] as const]))
   return { ...wanted, ...Object.fromEntries(values) }
 }
+
+/**
+ * Whether a destination keeps its stored shared secrets: the file has none, or only masks. A file
+ * that `destinations show` wrote has masks, and may have the time of an earlier rotation.
+ */
+const keepsSecrets = ({ sharedSecret = [] }: ObjectDocument): boolean =>
+  [sharedSecret].flat().every(value => maskIn({ holds: 'text', value }) !== undefined)

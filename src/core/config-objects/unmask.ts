@@ -48,6 +48,7 @@ function storedSecret(
   current: ObjectDocument,
 ): StoredSecret {
   if (path[0] === 'auth' && !hasSameHosts(next, current)) return newHost
+  if (path[0] === 'webhooks' && hasNewHost(path, next, current)) return newWebhookHost
   const candidates = candidatesFor(path, mask, next, current)
   const found = [...new Set(candidates.filter(value => canStandFor(mask, { holds, value })))]
   if (found.length === 0) return mask.fingerprint === undefined ? notStored : wrongFingerprint
@@ -71,6 +72,13 @@ const newHost = {
   message:
     'is masked (***), but auth.oauth2.tokenUrl or a webhook has a new host: Hookline does not use a stored client secret with a new host',
   hint: 'write the client secret instead of ***',
+} as const
+
+const newWebhookHost = {
+  kind: 'refused',
+  message:
+    'is masked (***), but the URL of this webhook has a new host: Hookline does not use stored secrets of a webhook with a new host',
+  hint: 'write the secret instead of ***',
 } as const
 
 function ambiguous(secrets: readonly unknown[], { shown }: Mask): StoredSecret {
@@ -155,6 +163,19 @@ function hasSameHosts(next: ObjectDocument, current: ObjectDocument): boolean {
     isSameHost(valueAt(next, tokenUrl), valueAt(current, tokenUrl)) &&
     urlsOf(next).every(url => known.some(before => isSameHost(url, before)))
   )
+}
+
+/**
+ * Whether the webhook at this path of `next` has another scheme or host than the stored webhook with
+ * its id or, without one, than all stored webhooks.
+ */
+function hasNewHost(path: Path, next: ObjectDocument, current: ObjectDocument): boolean {
+  const own = valueAt(next, path.slice(0, 2))
+  const id = valueAt(own, ['id'])
+  const stored = listAt(current, ['webhooks'])
+  const withId = stored.filter(webhook => id !== undefined && valueAt(webhook, ['id']) === id)
+  const before = withId.length > 0 ? withId : stored
+  return before.length > 0 && !before.some(webhook => isSameHost(valueAt(own, ['url']), valueAt(webhook, ['url'])))
 }
 
 function urlsOf(document: ObjectDocument): readonly unknown[] {

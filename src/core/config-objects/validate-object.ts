@@ -99,13 +99,16 @@ function configurationAround(kind: ObjectKind, document: object, context: EntryC
   return { ...around, sources: known.map(source => ({ id: source, writeKey: source })), destinations: [document] }
 }
 
+/** Matches the parts of a hint that name keys for files, such as `urlFile`. */
+const fileAdvice = / or "?\w+File\b"?|\b\w+File, |, \w+File$|\.? Alternatively, set `\w+File`/g
+
 /**
  * Makes the paths of a problem relative to the document, and removes advice about files, because
  * only the configuration file can name files.
  */
 function relative({ path, first, hint, ...rest }: SettingsProblem): SettingsProblem {
   const at = { ...rest, path: maskUnknownKeys(path.slice(2)) }
-  const text = hint?.replace(/ or \w+File$/, '')
+  const text = hint?.replace(fileAdvice, '')
   return first === undefined
     ? { ...at, hint: text ?? '' }
     : { ...at, first: maskUnknownKeys(first.slice(2)), ...(text !== undefined && { hint: text }) }

@@ -72,7 +72,8 @@ const names = [
     'seconds',
   ],
   // Fields of audit lines.
-  ...['audit', 'key', 'role', 'action', 'requestId', 'result', 'lines', 'version'],
+  ...['audit', 'key', 'role', 'session', 'action', 'requestId', 'result', 'lines', 'version', 'fields'],
+  ...['dryRun', 'delivered'],
   // Fields about traces.
   ...['traceId', 'spans'],
   // Fields that the Kafka client library writes.
@@ -91,6 +92,9 @@ const names = [
 ] as const
 
 const allowed: ReadonlySet<string> = new Set(names)
+
+/** The name of a field whose value may be logged. */
+export type LogField = (typeof names)[number]
 
 /** Replaces a value that may not be logged. */
 export const redacted = '***'

@@ -1,6 +1,7 @@
 import type { SyncId } from '../audience/sync-id.ts'
 import type { SyncMode } from '../audience/sync-watermark.ts'
 import type { DeletionState, DeletionStatus } from '../deletion/deletion-status.ts'
+import type { LogField } from '../logging/log-fields.ts'
 import type { Refusal } from '../message/request-refusal.ts'
 import type { TraceContext } from '../trace/context.ts'
 
@@ -49,5 +50,12 @@ export interface DeletionAndAudienceApi {
   sync(request: SyncRequest): Promise<SyncAnswer>
 }
 
+/**
+ * The fields of an audit line. The log masks all names that are not a `LogField`, so this type
+ * refuses them. Do not spread an object of another type into the fields: TypeScript does not check
+ * the names in a spread object.
+ */
+export type AuditFields = { readonly [Name in LogField]?: unknown }
+
 /** Writes one audit line about a change by an operator. The line is written at every log level. */
-export type AuditLog = (fields: object) => void
+export type AuditLog = (fields: AuditFields) => void

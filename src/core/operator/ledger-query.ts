@@ -30,7 +30,15 @@ export function ledgerQueryOf(given: Readonly<Record<string, unknown>>, now: Epo
       hint: 'use an earlier "since" or a later "until"',
     })
   if (problems.length === 0 && since < now - maxLedgerAge)
-    problems.push({ path: 'since', message: 'is more than 7 days ago', hint: 'use a time in the last 7 days' })
+    problems.push(
+      first?.time === undefined
+        ? {
+            path: 'until',
+            message: 'is too early: the default of "since", 23 hours before it, is more than 7 days ago',
+            hint: 'use a later "until", or also a "since" in the last 7 days',
+          }
+        : { path: 'since', message: 'is more than 7 days ago', hint: 'use a time in the last 7 days' },
+    )
   const destination = given['destination'] as string | undefined
   if (problems.length === 0 && destination === '')
     problems.push({

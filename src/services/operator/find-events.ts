@@ -66,7 +66,7 @@ export async function findEvents(
 async function eventsAt(
   session: LogSession,
   deps: Deps,
-  { id, places }: Wanted,
+  { id, until, places }: Wanted,
   ranges: readonly OffsetRange[],
   budget: ReadBudget,
 ): Promise<FoundEvents> {
@@ -80,7 +80,9 @@ async function eventsAt(
     if (record !== undefined) records.push(record)
   }
   const results = await Promise.all(records.map(record => eventIn(deps, record, id, budget)))
-  const found = results.filter(result => typeof result === 'object')
+  const found = results
+    .filter(result => typeof result === 'object')
+    .filter(({ at }) => until === undefined || at < until)
   return { found, isComplete: places.length <= maxCandidates && !results.includes('no_schema'), isRemoved }
 }
 

@@ -4,6 +4,7 @@ import type { HttpLimits } from '../../../src/adapters/http/server-limits.ts'
 import { createMetrics } from '../../../src/adapters/metrics/metrics.ts'
 import type { TrackingApi } from '../../../src/core/collector/tracking-api.ts'
 import type { JobsApi } from '../../../src/core/jobs/jobs-api.ts'
+import { loggable } from '../../../src/core/logging/log-fields.ts'
 import { toIsoTimestamp } from '../../../src/core/message/timestamp.ts'
 import type { ListAudiences } from '../../../src/core/operator/audience-view.ts'
 import type { DeletionAndAudienceApi } from '../../../src/core/operator/deletion-and-audience-api.ts'
@@ -65,7 +66,8 @@ export async function startOperator(api: DeletionAndAudienceApi, options: Option
     sessions: () => operatorSessions,
     listAudiences: async () => ({ audiences: [] }),
     readLedger: async () => Promise.reject(new Error('no ledger')),
-    audit: line => void audited.push(line),
+    // As in the log, a field that is not on the allow-list is masked.
+    audit: line => void audited.push(loggable({ ...line })),
     ...options,
   })
   const url = await server.start()

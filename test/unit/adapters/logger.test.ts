@@ -51,6 +51,17 @@ describe('the log', () => {
     })
   })
 
+  it('shows every field of an audit line', () => {
+    const fields = {
+      ...{ key: 'ada', role: 'operate', session: 's1', requestId: 'r1', action: 'patch_destination', result: 'ok' },
+      ...{ destination: 'crm', version: 2, fields: ['sources'], dryRun: true, delivered: false },
+    }
+    const [line] = linesOf(`
+      const { createAuditLog } = await import('${source('adapters/logger.ts')}')
+      createAuditLog()(${JSON.stringify(fields)})`)
+    expect(line).toMatchObject({ audit: true, ...fields })
+  })
+
   it('changes its level at runtime', () => {
     const lines = linesOf(`
       logger.debug({}, 'before')

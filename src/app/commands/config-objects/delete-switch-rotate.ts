@@ -1,8 +1,10 @@
+import type { Refused } from '../../../adapters/operator-client/operator-request.ts'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
 import type { Switch } from '../../../core/operator/objects-api.ts'
-import { printData } from '../../command.ts'
+import { printData, UsageError } from '../../command.ts'
 import type { OperatorOptions } from '../../operator-options.ts'
-import { accepted } from './refusal-text.ts'
+import { printable } from '../../terminal.ts'
+import { accepted, problemText } from './refusal-text.ts'
 import type { ObjectTask, ObjectWork } from './subcommand.ts'
 
 /** `hookline destinations delete`, `hookline sources delete` */
@@ -43,7 +45,12 @@ export async function rotateSecret(
   options: RotateSecretOptions,
   id: string,
 ): Promise<void> {
-  const { secret, rotatesAt, version } = accepted(await client.rotateSecret(id, options.overlap), kind, id)
+  const answer = await client.rotateSecret(id, options.overlap)
+  // The body of the request has only `overlap`, so `invalid_body` means that the option is wrong.
+  const refused = answer as Partial<Refused>
+  if (refused.code === 'invalid_body')
+    throw new UsageError(printable((refused.problems ?? []).map(problem => `--${problemText(problem)}`).join('; ')))
+  const { secret, rotatesAt, version } = accepted(answer, kind, id)
   printData(io, options, { id, secret, rotatesAt, version }, [secret])
   const change =
     rotatesAt === undefined

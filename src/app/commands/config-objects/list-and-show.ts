@@ -53,7 +53,7 @@ function printProblems(io: CommandIo, kind: ObjectKind, object: ShownObject): vo
     ...problems.map(problemText),
     ...(conflict
       ? [
-          'this object is defined twice: in the configuration file and through the operator API; Hookline uses the definition in the file; remove one of the two',
+          'this object is defined twice: in the configuration file and through the operator API; Hookline uses the definition in the file; to use the other one, remove the object from the file, and you can then also delete the other one',
         ]
       : []),
     ...(disabling === undefined ? [] : [disablingText(id, disabling)]),

@@ -52,6 +52,14 @@ describe('hookline ledger', () => {
     expect(await run()).toMatchObject({ code: 1, err: expect.stringContaining('in a row that is not shown') })
   })
 
+  it.each([
+    ['--since', '8d', '--since: is neither a time nor a duration'],
+    ['--since', '169h', '--since: is more than 7 days ago'],
+    ['--until', '167h', '--until: is too early'],
+  ])('has exit code 2 for the wrong option %s %s', async (option, value, problem) => {
+    expect(await run(option, value)).toMatchObject({ code: 2, out: '', err: expect.stringContaining(problem) })
+  })
+
   it('has no verdict for an hour that is not complete', async () => {
     const { difference, ...incomplete } = counts
     view = {
@@ -90,6 +98,6 @@ describe('hookline ledger', () => {
     view = balanced
     await run('--since', '2h', '--destination', 'crm')
     expect(asked.at(-1)?.destination).toBe('crm')
-    expect(await run('--since', 'soon')).toMatchObject({ code: 1, err: expect.stringContaining('--since: ') })
+    expect(await run('--since', 'soon')).toMatchObject({ code: 2, err: expect.stringContaining('--since: ') })
   })
 })

@@ -87,7 +87,7 @@ describe('hookline message', () => {
 
   it('fails when the API refuses the time range', async () => {
     const { code, err } = await run('message', 'm-1', '--since', 'yesterday')
-    expect([code, err]).toEqual([1, expect.stringContaining('--since: is neither a time nor a duration')])
+    expect([code, err]).toEqual([2, expect.stringContaining('--since: is neither a time nor a duration')])
   })
 })
 

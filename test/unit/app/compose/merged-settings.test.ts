@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { destinationInForce } from '../../../../src/app/compose/compose-objects-api.ts'
 import { createMergedSettings, readingContextOf } from '../../../../src/app/compose/merged-settings.ts'
 import type { Merged } from '../../../../src/core/config-objects/merge-objects.ts'
 import { encodeRecord, type ObjectRecord } from '../../../../src/core/config-objects/object-record.ts'
@@ -45,6 +46,16 @@ describe('the merged settings', () => {
     merged.follow(store)
     expect([applied.length, ids()]).toEqual([1, ['file-crm', 'crm']])
     expect(merged.get()).toBe(applied[0])
+  })
+
+  it('have a test message for a destination only when its sources exist', async () => {
+    const { merged, store, write } = await setUp()
+    merged.follow(store)
+    write('crm')
+    write('lost', { value: sealedValue(named('destination', 'lost'), destinationDocument({ sources: ['gone'] })) })
+    expect(destinationInForce({ merged }, 'crm')?.isHeld).toBeUndefined()
+    expect(destinationInForce({ merged }, 'lost')).toMatchObject({ isHeld: true })
+    expect(destinationInForce({ merged }, 'absent')).toBeUndefined()
   })
 
   it('are replaced once for all changes within 100 ms, and immediately after 100 ms without changes', async () => {

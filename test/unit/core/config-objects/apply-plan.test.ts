@@ -164,6 +164,17 @@ describe('applyPlanOf', () => {
     })
   })
 
+  it('keeps the time of a running rotation when the file has masks and an earlier time', () => {
+    const secretRotatesAt = '2026-12-31T18:00:00Z'
+    const before = existing({ sharedSecret: [one, two], secretRotatesAt })
+    const earlier = '2026-11-30T18:00:00Z'
+    const masks = { sharedSecret: ['***', `*** (${fingerprintOf(two)})`], secretRotatesAt: earlier }
+    expect(step(before, masks)).toEqual({ kind: 'unchanged', id: 'crm' })
+    expect(step(before, { ...masks, sharedSecret: ['***', three] })).toMatchObject({
+      document: { secretRotatesAt: earlier },
+    })
+  })
+
   it('keeps the write keys of a source that has none in the file', () => {
     const before = { ...existing(), ...maskDocument('source', { id: 'web', writeKey: [one, two] }), id: 'web' }
     const objects = { wanted: [{ id: 'web', document: { id: 'web' } }], existing: [before] }

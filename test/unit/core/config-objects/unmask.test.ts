@@ -7,7 +7,12 @@ import { destinationDocument } from '../../../support/config-objects/objects.ts'
 const token = 'Bearer token-of-the-crm'
 const url = 'https://hooks.example.com/path-of-the-crm'
 const current = destinationDocument()
-const rows: readonly [name: string, next: ObjectDocument, before: ObjectDocument, expected: object | 'refused'][] = [
+const rows: readonly [
+  name: string,
+  next: ObjectDocument,
+  before: ObjectDocument,
+  expected: object | 'refused' | 'new host',
+][] = [
   ['an untouched document', maskDocument('destination', current).document, current, current],
   ['a list of one for a single secret', { sharedSecret: ['***'] }, { sharedSecret: 'a' }, { sharedSecret: ['a'] }],
   ['a single secret for a list of one', { sharedSecret: '***' }, { sharedSecret: ['a'] }, { sharedSecret: 'a' }],
@@ -23,9 +28,9 @@ const rows: readonly [name: string, next: ObjectDocument, before: ObjectDocument
     'another host',
     { webhooks: [{ url: 'https://other.example.com/', headers: { Authorization: '***' } }] },
     current,
-    'refused',
+    'new host',
   ],
-  ['a masked URL of another host', { webhooks: [{ url: 'https://other.example.com/***' }] }, current, 'refused'],
+  ['a masked URL of another host', { webhooks: [{ url: 'https://other.example.com/***' }] }, current, 'new host'],
   [
     'a webhook that moved, with its id',
     {
@@ -46,7 +51,13 @@ const rows: readonly [name: string, next: ObjectDocument, before: ObjectDocument
     'a webhook with the id of another one',
     { webhooks: [{ id: 'a', url: 'https://b.example.com/', headers: { K: '***' } }] },
     { webhooks: [{ id: 'a', url: 'https://a.example.com/', headers: { K: 'of a' } }] },
-    'refused',
+    'new host',
+  ],
+  [
+    'a masked URL of another host with a fingerprint',
+    { webhooks: [{ url: `https://other.example.com/*** (${fingerprintOf(url)})` }] },
+    current,
+    'new host',
   ],
   ['a mask in a new object', { sharedSecret: '***' }, {}, 'refused'],
 ]
@@ -54,14 +65,17 @@ const rows: readonly [name: string, next: ObjectDocument, before: ObjectDocument
 describe('unmask', () => {
   it.each(rows)('%s', (_, next, before, expected) => {
     const { document, problems } = unmask('destination', next, before)
-    if (expected !== 'refused') {
+    if (typeof expected === 'object') {
       expect([document, problems]).toEqual([expected, []])
       return
     }
     expect(problems).toEqual([
       {
         path: expect.any(Array),
-        message: 'is masked (***), but the stored object has no secret in this field',
+        message:
+          expected === 'refused'
+            ? 'is masked (***), but the stored object has no secret in this field'
+            : 'is masked (***), but the URL of this webhook has a new host: Hookline does not use stored secrets of a webhook with a new host',
         hint: 'write the secret instead of ***',
       },
     ])
@@ -185,7 +199,6 @@ describe('a mask with a fingerprint', () => {
     ['that is cut', { sharedSecret: masked(old).replace(/..\)$/, ')') }, { sharedSecret: old }],
     ['that is not a fingerprint', { sharedSecret: '*** (no fingerprint)' }, { sharedSecret: 'short' }],
     ['of another URL', { webhooks: [{ url: masked(`${host}/path-three`, shownUrl) }] }, twoWebhooks],
-    ['on another host', { webhooks: [{ url: masked(second, 'https://other.example.com/***') }] }, twoWebhooks],
   ])('%s is refused', (_, next, before) => {
     expect(unmask('destination', next, before)).toEqual({
       document: next,

@@ -33,11 +33,11 @@ const rows: readonly [name: string, kind: ObjectKind, document: ObjectDocument, 
     [
       'enabled: must be true or false, not text (`false`: the destination is disabled, and Hookline drops its events)',
       'sources: must have at least one entry (ids of the sources whose messages the destination receives)',
-      'webhooks[0].url: must begin with http:// or https:// (URL that begins with http:// or https:// and contains no credentials. Alternatively, set `urlFile`)',
+      'webhooks[0].url: must begin with http:// or https:// (URL that begins with http:// or https:// and contains no credentials)',
       'webhooks[0].headers.***: header "Host" is reserved for Hookline and its HTTP client (leave this header out)',
     ],
   ],
-  ['a missing write key', 'source', {}, ['writeKey: is missing (set "writeKey" or "writeKeyFile")']],
+  ['a missing write key', 'source', {}, ['writeKey: is missing (set "writeKey")']],
   [
     'files',
     'destination',
@@ -46,6 +46,15 @@ const rows: readonly [name: string, kind: ObjectKind, document: ObjectDocument, 
       path =>
         `${path}: names a file, which is possible only in the configuration file (write the value itself; Hookline encrypts it before it is stored)`,
     ),
+  ],
+  [
+    'unknown keys, without advice to name a file',
+    'destination',
+    destinationDocument({ colour: 1, webhooks: [{ url: 'https://crm.example.com/', colour: 1 }] }),
+    [
+      'webhooks[0].***: unknown key (possible: id, url, headers, traceHeaders)',
+      '***: unknown key (possible: id, enabled, paused, sources, sharedSecret, secretRotatesAt, signingKey, auth, policy, lifecycle, filter, tls, webhooks)',
+    ],
   ],
   [
     'a source twice',

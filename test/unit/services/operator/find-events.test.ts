@@ -1,6 +1,7 @@
 import { expect, it, jest } from '@jest/globals'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { ReadBudget } from '../../../../src/core/operator/read-budget.ts'
+import { type EpochMs, epochMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import { findEvents } from '../../../../src/services/operator/find-events.ts'
 import { eventOf, messageOf, start } from '../../../support/builders.ts'
@@ -24,7 +25,14 @@ function topicWith(ids: readonly string[]) {
   const routing = createRouting({ sources: [], destinations: [] })
   const deps = { topics, codec, clock: new ManualClock(), routing: () => routing }
   const budget = new ReadBudget({ records: 10_000, time: 1 }, () => 0)
-  return { session, find: (id: string) => findEvents(session, deps, { id, since: start, places: [] }, budget) }
+  const at = (offsets: readonly number[], until: EpochMs) =>
+    findEvents(
+      session,
+      deps,
+      { id: 'm1', since: start, until, places: offsets.map(offset => ({ partition: 0, offset })) },
+      budget,
+    )
+  return { session, at, find: (id: string) => findEvents(session, deps, { id, since: start, places: [] }, budget) }
 }
 
 it('copies one record of a search for a very short id, although all records contain the id', async () => {
@@ -44,4 +52,10 @@ it('finds an older event when the log no longer has the newest one', async () =>
     if (from !== 1) await read(of, from, to, onRecord)
   }
   expect((await find('m1')).found).toMatchObject([{ offset: 0 }])
+})
+
+it('leaves out events at known offsets that were received at or after the end of the time span', async () => {
+  const { at } = topicWith(['m1', 'm1', 'm1'])
+  const { found, isComplete } = await at([0, 1, 2], epochMs(start + 1))
+  expect([found.map(({ offset }) => offset), isComplete]).toEqual([[0], true])
 })

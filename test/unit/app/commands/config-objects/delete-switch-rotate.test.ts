@@ -99,6 +99,13 @@ describe('rotate-secret and rotate-key', () => {
     expect(err).toContain('; Hookline now signs all requests with it, so the receiver must accept it now\n')
   })
 
+  it('have exit code 2 for an overlap that is not a duration', async () => {
+    expect(await destinations('rotate-secret', 'crm', '--overlap', '1d')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--overlap: must be a duration of at most 720h'),
+    })
+  })
+
   it('refuse a second rotation during the first one', async () => {
     await destinations('rotate-secret', 'crm')
     const { code, out, err } = await destinations('rotate-secret', 'crm')
