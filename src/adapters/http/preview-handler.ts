@@ -1,5 +1,5 @@
 import type { ObjectsApi } from '../../core/operator/objects-api.ts'
-import { createReadObjectBody, type ObjectBodyDeps } from './json-object-body.ts'
+import { createReadObjectBody, type RequestBodyDeps } from './json-object-body.ts'
 import { idIn } from './object-read-handlers.ts'
 import type { Handler } from './operator-guard.ts'
 import { objectProblem, ok } from './responses.ts'
@@ -8,7 +8,7 @@ import { objectProblem, ok } from './responses.ts'
  * Creates the handler of the route that previews a message. It changes nothing, but the audit log
  * has a line for it, as for a test message.
  */
-export function createPreviewHandler({ api, ...deps }: ObjectBodyDeps & { readonly api: ObjectsApi }): Handler {
+export function createPreviewHandler({ api, ...deps }: RequestBodyDeps & { readonly api: ObjectsApi }): Handler {
   const readObjectBody = createReadObjectBody(deps)
   return async ({ request, reply }) => {
     const change = { destination: idIn(request) }

@@ -100,7 +100,7 @@ export class PartitionProcessor implements TopicPartition {
     return !this.revoked && this.#deps.consumer.holdsLease()
   }
 
-  /** Notes a batch that was fetched at the time `now` (monotonic). */
+  /** Adds a fetched batch. `now` is the current monotonic time in milliseconds. */
   fetched(batch: RecordBatch, now: number): void {
     this.highWatermark = batch.highWatermark
     this.endCheckedAt = now
@@ -133,13 +133,6 @@ export class PartitionProcessor implements TopicPartition {
     if (this.#inProgress === 0) return
     this.#idle ??= Promise.withResolvers()
     await this.#idle.promise
-  }
-
-  /** Adds a fetched batch. `at` is the current monotonic time in milliseconds. */
-  fetched(batch: RecordBatch, at: number): void {
-    this.highWatermark = batch.highWatermark
-    this.fetchedAt = at
-    this.unread.add(batch)
   }
 
   get isPaused(): boolean {
