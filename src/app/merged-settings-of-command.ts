@@ -45,7 +45,7 @@ export async function loadMergedSettings(
 
 /**
  * Adds the objects of the config topic to the settings of the file. Writes a line to stderr for
- * each object that is excluded.
+ * each object that is excluded, and for each unknown source that the file names.
  * @throws CommandFailed when the topic is missing, or cannot be read within `limit`; KafkaError
  */
 export async function mergeConfigTopic(
@@ -66,7 +66,7 @@ export async function mergeConfigTopic(
     await Promise.race([store.start(), timeIsOver.promise])
     const objects = [...store.objects()]
     const merged = mergeObjects(file, objects, store.failures)
-    for (const line of excludedIn(merged, objects)) io.stderr.write(`${line}\n`)
+    for (const line of [...excludedIn(merged, objects), ...problemsInFile(merged)]) io.stderr.write(`${line}\n`)
     return merged.settings
   } catch (error) {
     throw withRemedy(error)
@@ -93,7 +93,15 @@ function excludedIn({ problems, conflicts }: Merged, objects: readonly ReadObjec
   })
 }
 
-function lineOf(key: string, { path, message, hint }: SettingsProblem): string {
+const problemsInFile = (merged: Merged): readonly string[] =>
+  [...merged.problemsInFile].flatMap(([key, problems]) =>
+    problems.map(problem => `hookline: the configuration file names an unknown source: ${textOf(key, problem)}`),
+  )
+
+const lineOf = (key: string, problem: SettingsProblem): string =>
+  `hookline: the command ignores an invalid destination or source of the operator API: ${textOf(key, problem)}`
+
+function textOf(key: string, { path, message, hint }: SettingsProblem): string {
   const subject = [key, formatPath(path)].filter(Boolean).join(': ')
-  return `hookline: the command ignores an invalid destination or source of the operator API: ${printable(`${subject}: ${message} (${hint})`)}`
+  return printable(`${subject}: ${message} (${hint})`)
 }

@@ -6,7 +6,7 @@ export const configurationRules = {
   uniqueWebhookLabels:
     'Webhook labels are unique within a destination. The label of a webhook is its `id`. Without an `id`, it is the position of the webhook (`0` to `4`).',
   knownNames:
-    'Each entry of `destinations[].sources` is the id of a source, and each entry of `audiences.list[].destinations` the id of a destination. No list has the same id twice.',
+    'Each entry of `destinations[].sources` is the id of a source, and each entry of `audiences.list[].destinations` the id of a destination. No list has the same id twice. With `operator.encryptionKeyFile`, sources and destinations can also come from the operator API, so the file may have an unknown id: `GET /v1/destinations/{id}` and `GET /v1/status` show the unknown sources of a destination under `problems`, and the commands that use destinations print them.',
   readableFiles:
     'Every file that a process or command reads exists and has valid content: a secret, a URL, certificates or a key.',
   usableCertificates: 'The values in `tls` of a destination are certificates or a private key in PEM format.',

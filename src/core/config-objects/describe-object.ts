@@ -37,7 +37,7 @@ export function describeFileObject(
   file: Settings,
   { kind, id }: ObjectName,
   isConflict: boolean,
-  failures?: ReadonlyMap<string, FailureState>,
+  { others = [], failures }: OtherFacts = {},
 ): ConfigObject {
   const list = `${kind}s` as const
   const entry = file.given?.entry(list, id) as ObjectDocument | undefined
@@ -49,7 +49,7 @@ export function describeFileObject(
       disabledAutomatically: destination && disablingOf(destination, known),
       ...{ kind, id, origin: 'file', version: 0, changedBy: undefined, changedAt: undefined, isConflict },
       state: isHeld ? 'excluded' : 'used',
-      problems: isHeld ? [heldProblem] : [],
+      problems: isHeld ? [heldProblem] : others,
     },
     isHeld ? { id } : (entry ?? { id }),
   )

@@ -42,15 +42,17 @@ export class ObjectList {
     const { store, file, merged } = this.#deps
     const known = store?.known(name)
     const object = store?.object(name)
-    if (isInFile(file(), name)) return describeFileObject(file(), name, object !== undefined, store?.failures)
-    const others = merged().problems.get(objectKeyOf(name))
-    return known && object && describeTopicObject(known, object, { others, failures: store?.failures })
+    const [key, failures] = [objectKeyOf(name), store?.failures]
+    const { problems, problemsInFile } = merged()
+    if (isInFile(file(), name))
+      return describeFileObject(file(), name, object !== undefined, { others: problemsInFile.get(key), failures })
+    return known && object && describeTopicObject(known, object, { others: problems.get(key), failures })
   }
 
   *#all(kind: ObjectKind): Generator<ConfigObject> {
     const { store, file, merged } = this.#deps
     const inFile = new Set((kind === 'source' ? file().sources : file().destinations).map(({ id }) => id))
-    const { problems } = merged()
+    const { problems, problemsInFile } = merged()
     const hidden = new Set<string>()
     for (const object of store?.objects() ?? []) {
       if (object.kind !== kind) continue
@@ -62,6 +64,9 @@ export class ObjectList {
           failures: store?.failures,
         })
     }
-    for (const id of inFile) yield describeFileObject(file(), { kind, id }, hidden.has(id), store?.failures)
+    for (const id of inFile) {
+      const others = problemsInFile.get(objectKeyOf({ kind, id }))
+      yield describeFileObject(file(), { kind, id }, hidden.has(id), { others, failures: store?.failures })
+    }
   }
 }

@@ -195,7 +195,7 @@ function configurationOf(
   const [destinations, sources] = [objects.list('destination'), objects.list('source')]
   const count = (of: readonly ConfigObject[], state: DestinationState): number =>
     of.filter(object => stateOf(object) === state).length
-  const wrong = [...destinations, ...sources].filter(({ state, isConflict }) => state === 'excluded' || isConflict)
+  const wrong = [...destinations, ...sources].filter(({ problems, isConflict }) => problems.length > 0 || isConflict)
   return {
     destinations: Object.fromEntries(
       destinationStates.map(state => [state, count(destinations, state)]),

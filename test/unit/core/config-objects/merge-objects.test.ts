@@ -36,6 +36,7 @@ describe('mergeObjects', () => {
       counts: { used: 2, excluded: 0, conflict: 0 },
       oldSeals: 0,
       problems: new Map(),
+      problemsInFile: new Map(),
       conflicts: new Set(),
     })
   })

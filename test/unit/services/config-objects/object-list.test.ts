@@ -33,6 +33,21 @@ describe('lists', () => {
     expect(objects.list('destination')).toMatchObject([{ origin: 'file', isConflict: true }])
   })
 
+  it('show the unknown sources of a destination of the file, which stays in use', async () => {
+    const { harness } = await oneOperator()
+    const file = fileSettings()
+    const destinations = file.destinations.map(destination => ({ ...destination, sources: ['web', 'wbe'] }))
+    const { objects } = await harness.start({ file: { ...file, destinations } })
+    const expected = {
+      state: 'used',
+      problems: [
+        { path: ['sources', 1], message: 'no source has this id', hint: expect.stringMatching(/in the file/) },
+      ],
+    }
+    expect(objects.get('destination', 'file-crm')).toMatchObject(expected)
+    expect(objects.list('destination')).toMatchObject([expected])
+  })
+
   it('have the changes, newest first and without values', async () => {
     const { harness, process, change } = await oneOperator()
     await change(destinationDocument())
