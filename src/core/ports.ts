@@ -229,7 +229,7 @@ export interface TopicFollowerHandlers {
 export interface TopicFollower {
   /**
    * Resolves at the first call of `onCurrent`. Rejects when the topic cannot be read, after the
-   * last retry.
+   * last retry. It may be called again after a rejection, until `stop`.
    */
   start(handlers: TopicFollowerHandlers): Promise<void>
   stop(): Promise<void>

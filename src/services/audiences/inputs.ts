@@ -271,8 +271,10 @@ export class Inputs {
   /**
    * Cancels all full syncs that have begun, because Kafka lost records of the partition before this
    * process read them. As in `#refuse`, the end of one of these syncs would remove the users whom
-   * the lost records may have listed. The time of the loss is not known, so all syncs that began
-   * before now are cancelled. Then resumes the partition, which is paused for `loss`.
+   * the lost records may have listed. After a truncation, the time of the loss is not known. After a
+   * deletion by retention, it is before the first remaining record, which is not read yet. So all
+   * syncs that began before now are cancelled. Then resumes the partition, which is paused for
+   * `loss`.
    */
   cancelSyncs(held: OwnedAudiencePartition): void {
     const { topic, partition, tracker } = held.processor

@@ -30,7 +30,7 @@ interface OwnLimits {
  * others.
  */
 export class DestinationQueues {
-  readonly #limiter: Pick<ConcurrencyLimiter, 'hasFairShare'>
+  readonly #limiter: Pick<ConcurrencyLimiter, 'hasFairShare' | 'inFlight'>
   readonly #queues = new Map<string, DestinationState>()
   readonly #turns = new Fifo<DestinationState>()
   /**
@@ -53,7 +53,7 @@ export class DestinationQueues {
   readonly #waiting = new Set<DestinationState>()
 
   constructor(
-    limiter: Pick<ConcurrencyLimiter, 'hasFairShare'>,
+    limiter: Pick<ConcurrencyLimiter, 'hasFairShare' | 'inFlight'>,
     ownLimits: OwnLimits = unlimited,
     results = new ResultCounts(),
   ) {
@@ -102,7 +102,8 @@ export class DestinationQueues {
     for (let target = this.#turns.shift(); target !== undefined; target = this.#turns.shift()) {
       target.isInTurn = false
       if (!this.#limiter.hasFairShare(target)) {
-        target.waitsForProcess = true
+        // Half of the permits in use: with more, the destination itself is the reason for its wait.
+        target.waitsForProcess = 2 * target.calls < this.#limiter.inFlight
         this.#block(target)
         continue
       }

@@ -120,7 +120,7 @@ export function dueCommits(positions: readonly Position[], owned: Pick<OwnedPart
     if (!(Number.isSafeInteger(position.offset) && position.offset >= 0))
       throw new RangeError(`offset ${position.offset} of ${position.topic}/${position.partition} is invalid`)
     const of = owned.get(position)
-    if (of === undefined || isBeforeBeginning(of, position.offset)) return []
+    if (of === undefined || isBeforeBeginning(of, of.next)) return []
     return isForward(position, of.committed) ? [{ ...position, of }] : []
   })
 }

@@ -27,7 +27,8 @@ export interface OwnedPartition extends TopicPartition {
    * True when the group has committed no offset, and no leader could report the beginning of the
    * log. `next` is then 0 at first. If the log begins later, the first fetch is out of range, and
    * the partition is assigned again at the beginning. No record is lost, because the group has read
-   * none. Offset 0 is not committed, so that the next owner looks for the beginning too.
+   * none. Offset 0 is not committed until a fetch has found the beginning, so that the next owner
+   * looks for the beginning too.
    */
   readonly isBeginningUnknown?: boolean
 }

@@ -103,6 +103,6 @@ it('the receiver has the last full sync after kills between any two writes, reba
           )
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 90 },
   )
 })

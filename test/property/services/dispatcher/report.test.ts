@@ -204,7 +204,7 @@ describe('every event of an audience or a deletion', () => {
         expect([...delivered].filter(key => !world.took.has(key))).toEqual([])
         if (world.crashes === 0) expect([...counts.values()].filter(count => count !== 1)).toEqual([])
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     )
   })
 })

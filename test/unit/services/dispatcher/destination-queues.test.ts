@@ -10,7 +10,7 @@ function push(queues: DestinationQueues, id: string, orderKey?: string): void {
 }
 
 it('a queue that was emptied by spillover is slow until one of its deliveries has ended', () => {
-  const queues = new DestinationQueues({ hasFairShare: () => true })
+  const queues = new DestinationQueues({ hasFairShare: () => true, inFlight: 32 })
   const target = queues.of('crm')
   const processor = {} as PartitionProcessor
   const push = (): void => queues.push({ target, of: { processor, admittedAt: 0 }, orderKey: undefined } as Delivery)
@@ -28,7 +28,7 @@ it('a queue that was emptied by spillover is slow until one of its deliveries ha
 
 describe('a queue whose oldest delivery has waited for five seconds', () => {
   function setUp() {
-    const limiter = { hasFairShare: () => true }
+    const limiter = { hasFairShare: () => true, inFlight: 32 }
     const queues = new DestinationQueues(limiter)
     const target = queues.of('crm')
     for (let count = 0; count < 3; count++) push(queues, 'crm')
@@ -53,6 +53,14 @@ describe('a queue whose oldest delivery has waited for five seconds', () => {
     expect(isSlow()).toBe(expected)
   })
 
+  it('and waits, because it holds half of the permits in use itself, is slow', () => {
+    const { limiter, queues, target, isSlow } = setUp()
+    target.calls = 16
+    limiter.hasFairShare = () => false
+    expect(queues.take()).toBeUndefined()
+    expect(isSlow()).toBe(true)
+  })
+
   it('and keeps its turn, because the process has no free permit, is not slow', () => {
     expect(setUp().isSlow()).toBe(false)
   })
@@ -67,7 +75,7 @@ describe('a queue whose oldest delivery has waited for five seconds', () => {
 })
 
 it('a queue that waits for a host permit resumes when a rebalance drops the delivery that would start', () => {
-  const queues = new DestinationQueues({ hasFairShare: () => true })
+  const queues = new DestinationQueues({ hasFairShare: () => true, inFlight: 32 })
   push(queues, 'crm')
   queues.block(queues.take() as Delivery)
   expect(queues.take()).toBeUndefined()
@@ -89,7 +97,7 @@ it.each<[string, (queues: DestinationQueues, blocked: Delivery) => void]>([
     },
   ],
 ])('queues that %s leave the turn to a queue that still waits for a permit', (_, leave) => {
-  const queues = new DestinationQueues({ hasFairShare: () => true })
+  const queues = new DestinationQueues({ hasFairShare: () => true, inFlight: 32 })
   const blocked = Array.from({ length: 100 }, (_, index) => {
     push(queues, `d${index}`)
     const delivery = queues.take() as Delivery
@@ -102,7 +110,7 @@ it.each<[string, (queues: DestinationQueues, blocked: Delivery) => void]>([
 })
 
 it('the next delivery of a key gets its turn after queues that wait for a permit', () => {
-  const queues = new DestinationQueues({ hasFairShare: () => true })
+  const queues = new DestinationQueues({ hasFairShare: () => true, inFlight: 32 })
   for (const id of ['crm', 'crm', 'erp']) push(queues, id, 'user')
   const inProgress = queues.take() as Delivery
   queues.block(queues.take() as Delivery)
@@ -115,7 +123,7 @@ it('a queue that waits for a limit of its destination leaves the turns to others
   const waits = new Map<string, number>()
   let isLimited = true
   const queues = new DestinationQueues(
-    { hasFairShare: () => true },
+    { hasFairShare: () => true, inFlight: 32 },
     {
       permission: ({ destination }) =>
         destination === 'crm' && isLimited ? { kind: 'wait', forMs: 20 } : { kind: 'start' },

@@ -36,8 +36,12 @@ describe('dueCommits', () => {
 
   it('skips offset 0 while the beginning of the log is unknown', () => {
     const partitions = new OwnedPartitions()
-    partitions.add(owned(0, { isBeginningUnknown: true }))
-    expect([at(0), at(1)].flatMap(position => dueCommits([position], partitions))).toMatchObject([{ offset: 1 }])
+    const partition = owned(0, { isBeginningUnknown: true, next: 0 })
+    partitions.add(partition)
+    expect(dueCommits([at(0)], partitions)).toEqual([])
+    // A fetch has found the beginning. The first record is in progress, and later ones are done.
+    partition.next = 3
+    expect(dueCommits([at(0, 'done')], partitions)).toMatchObject([{ offset: 0, metadata: 'done' }])
   })
 
   it.each([-1, -2, Number.NaN, 1.5])('refuses %s, which Kafka would accept', offset => {
