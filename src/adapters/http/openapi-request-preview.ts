@@ -9,7 +9,7 @@ export const requestPreview: Schema = closed(
           ...text,
           description: 'The id of the webhook or, for a webhook without an id, its position in `webhooks` (from 0).',
         },
-        url: { ...text, description: 'The URL of the webhook. Its path is `***`.' },
+        url: { ...text, description: 'The URL of the webhook. A path, a query and a fragment are replaced by `***`.' },
         headers: {
           type: 'object',
           additionalProperties: text,

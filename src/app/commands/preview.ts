@@ -37,7 +37,7 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
 
 const description = [
   'Reads a message as JSON from stdin, in the form in which an SDK sends it. Shows each webhook request that Hookline would send for the message, with headers, signature and body. The command sends nothing. Without --operator-url, it reads only the configuration file and uses no network, so it does not know the destinations and sources that were created through the operator API.',
-  'With --operator-url, or with HOOKLINE_OPERATOR_URL and without --config, the operator API previews one destination, which --destination names. It can be a destination of the file or one that was created through the operator API. Secrets and signatures are then always masked with ***.',
+  'With --operator-url, or with HOOKLINE_OPERATOR_URL and without --config (even if HOOKLINE_CONFIG is set), the operator API previews one destination, which --destination names. It can be a destination of the file or one that was created through the operator API. Secrets and signatures are then always masked with ***.',
   'The output is an .http file that editors can open. Without --show-secrets, header values and URLs that the configuration reads from other files (with "file" or "urlFile") are masked with ***. Values that the configuration itself contains are always shown.',
   'If the message is invalid, or no destination would get it, the command prints the reason, and the exit code is 1.',
 ].join('\n\n')

@@ -56,7 +56,10 @@ export function previewMessage(
     ...{ sourceId: source, destinationId: destination.id, receivedAt: at, canonical: true, origin: undefined },
     message: read.message,
   }
-  const known = hasSource(source) ? [{ id: source, writeKeys: [] }] : []
+  // The sources of Hookline's own messages do not exist either: the rules of `sources` and of filters
+  // do not apply to them.
+  if (!hasSource(source)) return previewed({ reason: 'unknown_source', message: `Source '${source}' does not exist.` })
+  const known = [{ id: source, writeKeys: [] }]
   const drop = explainDrop(destination, event, createRouting({ sources: known, destinations: [destination] }))
   if (drop !== undefined) return previewed({ reason: drop.reason, message: sentenceOf(drop.text) })
   return previewed(requestPreviewOf(destination, read.message, { at, payload }))

@@ -54,7 +54,7 @@ const texts: Readonly<Record<NoReplayRequestReason, string>> = {
     'The source of the event is no longer connected to the destination, so a replay sends nothing: add the source to "sources" of the destination, or replay with "evenDisconnected".',
   truncated: 'The dead letter has only the first 64 KiB of the original record, so it cannot be replayed.',
   unreadable:
-    'The headers of the record or its event cannot be read, or the schema registry did not respond in time. A replay sends nothing while they cannot be read.',
+    'The headers of the record or its event cannot be read, or the schema registry did not respond in time. A replay sends nothing while they cannot be read, but with "evenDisconnected" it delivers a delivery whose event cannot be decoded.',
   excluded:
     'Hookline does not use the destination now, because its document has problems. A replayed delivery waits: correct the problems.',
   audience_change:

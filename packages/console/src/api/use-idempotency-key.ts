@@ -3,7 +3,7 @@ import { randomText } from './random-text.ts'
 
 /**
  * Returns a function that makes the idempotency key of a request to create a job. For the same body
- * as before, it returns the same key. So a user who repeats a request without a response gets the
+ * as before, it returns the same key, until the component is removed. So a user who repeats a request without a response gets the
  * job that the first request created.
  */
 export function useIdempotencyKey(): (body: object) => string {
