@@ -246,7 +246,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
       problemCount: {
         ...count,
         description:
-          'Number of destinations and sources that are excluded, or that the configuration file and the API both define. `problems` has the first 100 of them.',
+          'Number of destinations and sources that are excluded, that the configuration file and the API both define, or that the file connects to unknown sources. `problems` has the first 100 of them.',
       },
       ...liveInstallation,
     },
@@ -296,7 +296,7 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
         ...list(reference('FailedAttempt')),
         maxItems: 50,
         description:
-          'The last failed attempts, newest first. Absent if `delivery.attemptsTopic` is `off`, because Hookline then records no attempts, or if the attempts topic did not exist when the operator service started. Also absent if Hookline could not read the attempts topic in time; `partial` is then `true`.',
+          'The last failed attempts, newest first. Absent if `delivery.attemptsTopic` is `off`, because Hookline then records no attempts. Also absent if Hookline could not read the attempts topic in time; `partial` is then `true`.',
       },
     },
     ['partial', 'pace', 'pausedUntil', 'lastFailures', 'disabledAutomatically'],

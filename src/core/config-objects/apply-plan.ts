@@ -97,14 +97,19 @@ const keptFields = {
 function withKeptFields(kind: ObjectKind, wanted: ObjectDocument, stored: ObjectDocument): ObjectDocument {
   const absent = keptFields[kind].filter(key => wanted[key] === undefined)
   // `secretRotatesAt` is kept together with the stored secrets to which it belongs.
-  const kept = kind === 'destination' && keepsSecrets(wanted) ? [...absent, 'secretRotatesAt'] : absent
+  const kept = kind === 'destination' && keepsSecrets(wanted, stored) ? [...absent, 'secretRotatesAt'] : absent
   const values = kept.flatMap(key => (stored[key] === undefined ? [] : [[key, stored[key]] as const]))
   return { ...wanted, ...Object.fromEntries(values) }
 }
 
 /**
- * Whether a destination keeps its stored shared secrets: the file has none, or only masks. A file
- * that `destinations show` wrote has masks, and may have the time of an earlier rotation.
+ * Whether a destination keeps all its stored shared secrets: the file has none, or a mask for each
+ * of them. A file that `destinations show` wrote has masks, and may have the time of an earlier
+ * rotation. With fewer masks than stored secrets, the file ends a rotation.
  */
-const keepsSecrets = ({ sharedSecret = [] }: ObjectDocument): boolean =>
-  [sharedSecret].flat().every(value => maskIn({ holds: 'text', value }) !== undefined)
+function keepsSecrets({ sharedSecret }: ObjectDocument, stored: ObjectDocument): boolean {
+  if (sharedSecret === undefined) return true
+  const masks = [sharedSecret].flat()
+  const areMasks = masks.every(value => maskIn({ holds: 'text', value }) !== undefined)
+  return areMasks && masks.length === [stored['sharedSecret'] ?? []].flat().length
+}

@@ -64,8 +64,10 @@ const minRsaBits = 2_048
 const maxRsaBits = 4_096
 
 function refuseSize(bits: number | undefined, [section]: Path): Objection | undefined {
-  const isRefused = bits !== undefined && (bits < minRsaBits || (section === 'destinations' && bits > maxRsaBits))
-  const hint = `use an RSA key of ${minRsaBits} to ${maxRsaBits} bits, or an EC key`
+  const most = section === 'destinations' ? maxRsaBits : Number.POSITIVE_INFINITY
+  const isRefused = bits !== undefined && (bits < minRsaBits || bits > most)
+  const range = section === 'destinations' ? `${minRsaBits} to ${maxRsaBits}` : `at least ${minRsaBits}`
+  const hint = `use an RSA key of ${range} bits, or an EC key`
   return isRefused ? { message: `is an RSA key of ${bits} bits`, hint } : undefined
 }
 

@@ -46,7 +46,10 @@ function rowOf(kind: ObjectKind, object: ShownObject): readonly string[] {
   ]
 }
 
-/** Prints to stderr why the services do not use an object, or why it was disabled automatically. */
+/**
+ * Prints to stderr why the services do not use an object, which of its sources are unknown, or why
+ * it was disabled automatically.
+ */
 function printProblems(io: CommandIo, kind: ObjectKind, object: ShownObject): void {
   const { id, conflict, problems, disabledAutomatically: disabling } = object
   const lines = [

@@ -175,6 +175,13 @@ describe('applyPlanOf', () => {
     })
   })
 
+  it('ends a rotation when the file has the mask of one of the two secrets', () => {
+    const before = existing({ sharedSecret: [one, two], secretRotatesAt: '2026-12-31T18:00:00Z' })
+    const planned = step(before, { sharedSecret: `*** (${fingerprintOf(two)})` })
+    expect(planned).toMatchObject({ kind: 'replace', document: { sharedSecret: expect.anything() } })
+    expect(planned).not.toHaveProperty('document.secretRotatesAt')
+  })
+
   it('keeps the write keys of a source that has none in the file', () => {
     const before = { ...existing(), ...maskDocument('source', { id: 'web', writeKey: [one, two] }), id: 'web' }
     const objects = { wanted: [{ id: 'web', document: { id: 'web' } }], existing: [before] }

@@ -26,6 +26,6 @@ export function noFailuresText({
   return {
     title: 'Hookline does not record failed attempts.',
     reason:
-      'delivery.attemptsTopic is "off" in the configuration, or the attempts topic did not exist when the operator service started. To record failed attempts, set delivery.attemptsTopic to "failures", run `hookline topics apply`, and restart Hookline.',
+      'delivery.attemptsTopic is "off" in the configuration. To record failed attempts, set delivery.attemptsTopic to "failures", run `hookline topics apply`, and restart Hookline.',
   }
 }

@@ -2,13 +2,18 @@ import type { ConfigObject } from '../../api/types.ts'
 import { ProblemList } from '../../components/problem-list.tsx'
 
 /**
- * Says why Hookline does not use a destination or a source. Shows nothing if it has no problems.
+ * Says why Hookline does not use a destination or a source, or which unknown sources a destination
+ * of the configuration file names. Shows nothing if the object has no problems.
  */
-export function ProblemsNotice({ object: { kind, problems } }: { readonly object: ConfigObject }) {
+export function ProblemsNotice({ object: { kind, state, problems } }: { readonly object: ConfigObject }) {
   if (problems.length === 0) return null
   return (
     <div class="error panel-wide">
-      <p>Hookline does not use this {kind} until these problems are corrected:</p>
+      <p>
+        {state === 'excluded'
+          ? `Hookline does not use this ${kind} until these problems are corrected:`
+          : `Hookline uses this ${kind}, but it has these problems:`}
+      </p>
       <ProblemList problems={problems} />
     </div>
   )

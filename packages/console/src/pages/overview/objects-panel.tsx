@@ -43,8 +43,8 @@ export function ObjectsPanel({ status }: { readonly status: InstallationStatus }
                 <span class="muted"> {kind}</span>
                 {conflict && (
                   <p>
-                    The configuration file also defines this {kind}. Hookline uses the definition in the file. Remove
-                    one of the two definitions.
+                    The configuration file also defines this {kind}. Hookline uses the definition in the file. To use
+                    the other one, remove the {kind} from the file.
                   </p>
                 )}
                 {found.length > 0 && <ProblemList problems={found} />}
