@@ -4,11 +4,12 @@ import { systemClock } from '../../adapters/clock/system-clock.ts'
 import type { Refused } from '../../adapters/operator-client/operator-request.ts'
 import { countWithNoun } from '../../core/count-with-noun.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
+import { retryPolicyOf } from '../../core/delivery/retry-tier.ts'
 import { createRouting, type Routing } from '../../core/delivery/route.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import { adviceOnName } from '../../core/settings/advice.ts'
 import type { Settings } from '../../core/settings/settings.ts'
-import { tiersOf, topicNames } from '../../core/topics.ts'
+import { topicNames } from '../../core/topics.ts'
 import { type ReplayReport, replayDeadLetters } from '../../services/operator/replay-dead-letters.ts'
 import {
   CommandFailed,
@@ -161,7 +162,7 @@ const barFormat = (dryRun: boolean): string =>
 const contextOf = (settings: Settings) => ({
   topics: topicNames(settings.topics.prefix),
   routing: createRouting(settings),
-  policy: { window: settings.delivery.window, tiers: tiersOf(settings.delivery.schedule) },
+  policy: retryPolicyOf(settings.delivery),
 })
 
 /**

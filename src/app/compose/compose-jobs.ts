@@ -1,10 +1,10 @@
 import { createFollower } from '../../adapters/kafka/log/topic-follower.ts'
 import { createReader } from '../../adapters/kafka/log/topic-reader.ts'
+import { retryPolicyOf } from '../../core/delivery/retry-tier.ts'
 import { createRouting } from '../../core/delivery/route.ts'
 import type { JobsApi } from '../../core/jobs/jobs-api.ts'
 import type { Event } from '../../core/message/event.ts'
 import { epochMs } from '../../core/time.ts'
-import { tiersOf } from '../../core/topics.ts'
 import { createJobRunner, type JobRunner } from '../../services/jobs/job-runner.ts'
 import { createJobStore } from '../../services/jobs/job-store.ts'
 import { createManageJobs } from '../../services/jobs/manage-jobs.ts'
@@ -26,8 +26,7 @@ export async function startJobs(
   const store = createJobStore({ follower, producer, topic, clock, logger })
   await lifecycle.start({ name: 'jobs topic', start: () => awaitKafka(store.start, shared), stop: store.stop })
   const reader = createReader({ kafka, clock, logger })
-  const { delivery } = settings
-  const policy = { window: delivery.window, tiers: tiersOf(delivery.schedule) }
+  const policy = retryPolicyOf(settings.delivery)
   const routing = () => live().routing
   const isStopped = ({ sourceId, receivedAt, message: { userId, type } }: Event): boolean =>
     suppressions.stops({ userId, sourceId, receivedAt: epochMs(receivedAt), type }, clock.now()) !== undefined

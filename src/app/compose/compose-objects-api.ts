@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { library } from '../../../packages/client/src/version.ts'
 import { createLogSessions } from '../../adapters/kafka/log/log-sessions.ts'
 import { createChosenTransport } from '../../adapters/webhook/chosen-transport.ts'
+import { retryPolicyOf } from '../../core/delivery/retry-tier.ts'
 import type { WithLogSession } from '../../core/log-session.ts'
 import type { ObjectsApi } from '../../core/operator/objects-api.ts'
 import { replayPreviewOf } from '../../core/operator/replay-preview.ts'
@@ -79,8 +80,7 @@ export async function startLogSessions({ kafka, clock, lifecycle }: SharedDepend
 /** Creates the operations behind the routes for messages and dead letters. */
 export function createLogApi(shared: SharedDependencies, sessions: WithLogSession): ReadLog {
   const { settings, live, topics, clock } = shared
-  const { window, schedule } = settings.delivery
-  const policy = { window, tiers: tiersOf(schedule) }
+  const policy = retryPolicyOf(settings.delivery)
   return createReadLog({
     ...{ ...shared, sessions },
     previewReplay(record, event) {

@@ -1,5 +1,7 @@
 import { fixedTiers } from '../fixed-tiers.ts'
+import type { DeliverySettings } from '../settings/settings.ts'
 import { type DurationMs, durationMs } from '../time.ts'
+import { tiersOf } from '../topics.ts'
 
 export interface RetryPolicy {
   /** Waits before the 2nd, 3rd, … attempt. */
@@ -14,6 +16,12 @@ export interface RetryPolicy {
    */
   readonly pauseKeepsWindow?: boolean | undefined
 }
+
+/** The policy of the installation, which a destination can make stricter. */
+export const retryPolicyOf = ({ schedule, window }: Pick<DeliverySettings, 'schedule' | 'window'>): RetryPolicy => ({
+  ...{ schedule, window },
+  tiers: tiersOf(schedule),
+})
 
 /**
  * Returns the longest tier (wait of a retry topic) that is not longer than the wait. Returns the

@@ -1,5 +1,6 @@
 import type { AudienceInput } from '../../core/audience/input.ts'
 import type { ObjectChange } from '../../core/config-objects/config-objects.ts'
+import { retryPolicyOf } from '../../core/delivery/retry-tier.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
@@ -15,7 +16,7 @@ import type {
   PayloadSettings,
 } from '../../core/settings/settings.ts'
 import { type EpochMs, epochMs } from '../../core/time.ts'
-import { type TopicNames, tiersOf } from '../../core/topics.ts'
+import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import type { TokenClient, WebhookTransport } from '../../core/webhook-ports.ts'
 import type { FailureWatch } from '../auto-disable/failure-watch.ts'
@@ -250,7 +251,7 @@ function createFlow(
       failures?.gone(destination, webhook)
     },
   }
-  const policy = { schedule: delivery.schedule, window: delivery.window, tiers: tiersOf(delivery.schedule) }
+  const policy = retryPolicyOf(delivery)
   const starter = new AttemptStarter({
     routing,
     payload,
