@@ -22,26 +22,24 @@ export interface UnconfirmedChanges {
 }
 
 /**
- * How long a change stays unconfirmed: 7 days, the retention of the events topic. If a dispatcher
- * is more than 7 days behind, it could still deliver a message of the change later. Hookline does
- * not handle this case.
- */
-const unconfirmedForMs: DurationMs = durationMs(7 * 24 * 3_600_000)
-/**
- * Time after which a change without a result has the status `unknown`, and the next sync sends the
+ * How long the result of a change is awaited, and how long a change stays unconfirmed: 7 days, the
+ * retention of the events topic. If a dispatcher is more than 7 days behind, it could still deliver
+ * a message of the change later. Hookline does not handle this case.
+ *
+ * After this time, a change without a result has the status `unknown`, and the next sync sends the
  * value again. A shorter time, for example one that depends on the retry window, is wrong: the
  * message of a change may wait for days before its first attempt. It waits in the events topic
  * while no dispatcher runs. It waits in a retry topic while the limits of its destination allow no
  * further request, and with `lifecycle.pauseKeepsWindow` while its destination is paused. Each sync
  * would send all waiting changes again, and two messages of one user could arrive in either order.
  */
-export const changeExpiry: DurationMs = unconfirmedForMs
+export const changeExpiry: DurationMs = durationMs(7 * 24 * 3_600_000)
 const highestBit = 31
 
 /** Notes that the last change is unconfirmed: it may or may not have arrived. */
 export const markUnconfirmed = (changes: UnconfirmedChanges | undefined, at: EpochMs): UnconfirmedChanges => ({
   versions: ((changes?.versions ?? 0) | 1) >>> 0,
-  until: epochMs(at + unconfirmedForMs),
+  until: epochMs(at + changeExpiry),
 })
 
 /**
