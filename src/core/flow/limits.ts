@@ -193,8 +193,9 @@ export const flowLimits = {
     perFreePermitWhenAlone: 7,
     /**
      * A destination whose mean request time is at most this time, in milliseconds, is never slow.
-     * Slow destinations leave the last permit of a crowded limit to quick ones (`FairShare`).
-     * Doubling it lets slower destinations take this permit.
+     * Slow destinations leave the last permit of a crowded limit to quick ones (`FairShare`). An
+     * attempt of at most this time is quick (`AttemptSample`). Doubling it lets slower destinations
+     * take this permit, and keeps their deliveries in memory longer while others hold the permits.
      */
     neverSlowMs: 100,
     /**
@@ -392,6 +393,12 @@ export const flowLimits = {
      * as long behind a long backlog.
      */
     ownPart: 1 / 4,
+    /**
+     * Other destinations hold up a destination that waits for a permit of the process only if it
+     * holds less than this part of the permits in use. With more, it is the reason for its wait
+     * itself. With a doubled value (1), a quick destination with a long backlog spills 9 s later.
+     */
+    heldUpBelow: 1 / 2,
   },
   cpuSaturation: {
     /**

@@ -18,6 +18,8 @@ import type { Permission } from './destination-limits.ts'
  */
 const { minAsked } = flowLimits.dispatch
 
+const { heldUpBelow } = flowLimits.spillover
+
 /** The limits that each destination has of its own (`DestinationLimits`). */
 interface OwnLimits {
   permission(target: DestinationState): Permission
@@ -102,8 +104,7 @@ export class DestinationQueues {
     for (let target = this.#turns.shift(); target !== undefined; target = this.#turns.shift()) {
       target.isInTurn = false
       if (!this.#limiter.hasFairShare(target)) {
-        // Half of the permits in use: with more, the destination itself is the reason for its wait.
-        target.waitsForProcess = 2 * target.calls < this.#limiter.inFlight
+        target.waitsForProcess = target.calls < heldUpBelow * this.#limiter.inFlight
         this.#block(target)
         continue
       }
