@@ -16,6 +16,7 @@ async function read() {
   const places = await admin.fetchTopicOffsets('${topic}')
   await admin.disconnect()
   const unread = new Set(places.filter(({ low, high }) => low !== high).map(({ partition }) => partition))
+  if (unread.size === 0) process.exit(0)
   const ends = new Map(places.map(({ partition, high }) => [partition, BigInt(high)]))
   const consumer = kafka.consumer({ groupId: 'test-cluster' })
   await consumer.connect()
@@ -44,8 +45,8 @@ export async function readTopic({ shell }: Installation, topic: string) {
   const node = `${inHookline} exec --stdin deploy/hookline-operator -- /nodejs/bin/node -`
   const lines = await shell(`${node} <<'END'\n${program(topic)}\nEND`)
   return lines
-    .trim()
     .split('\n')
+    .filter(line => line !== '')
     .map(line => {
       const { key, value, headers } = JSON.parse(line) as Line
       return { key: bytesOf(key), value: bytesOf(value), headers }
