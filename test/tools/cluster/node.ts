@@ -35,7 +35,7 @@ export interface NodeOptions {
  * Size of the kubelet's file system, which has the volumes of the pods. It is small and in memory,
  * so that a scenario can fill it.
  */
-const kubeletDiskBytes = 256 * 1_048_576
+const kubeletDiskBytes = 2 * 1_024 * 1_048_576
 
 /**
  * The first process of the node. It has its own process and mount namespaces, so all processes and
