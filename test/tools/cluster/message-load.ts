@@ -1,28 +1,38 @@
 import { once } from 'node:events'
-import { Agent, type IncomingMessage, request } from 'node:http'
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { finished } from 'node:stream/promises'
 import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
 import { partitionFor } from '../../../src/core/message/event.ts'
 import { paced } from '../../../src/services/pacer.ts'
 import { type Load, messageIdOf, userIdOf } from '../chaos/event-load.ts'
-import type { Sent } from '../chaos/ledger.ts'
+import type { Posted, Sent } from '../chaos/ledger.ts'
 import type { Installation } from './installation.ts'
 
 /** Time limit for a request, in ms. A request that reaches it counts as unanswered. */
 const giveUpMs = 30_000
 let next = 0
 
+export interface MessageLoad extends Load {
+  /** Number of requests that were sent again. See `wasClosedBefore`. */
+  sentAgain(): number
+}
+
 /**
  * Posts one message per request to the Service of the collector, at an even rate. It reuses
- * connections. A request without a 200 is not repeated, so each message has one result.
+ * connections. A request without a 200 is not repeated, so each message has one result. The only
+ * exception is a request on an idle connection that the collector closed at the same time.
  */
-export async function startMessageLoad(installation: Installation, perSecond: number): Promise<Load> {
+export async function startMessageLoad(
+  installation: Pick<Installation, 'ledger' | 'partitions' | 'collectorUrl' | 'writeKey'>,
+  perSecond: number,
+): Promise<MessageLoad> {
   const { ledger, partitions } = installation
   const url = `${await installation.collectorUrl()}/v1/track`
   const agent = new Agent({ keepAlive: true })
   const headers = { authorization: `Basic ${Buffer.from(`${await installation.writeKey()}:`).toString('base64')}` }
   const end = new AbortController()
   const underWay = new Set<Promise<void>>()
+  let sentAgain = 0
 
   async function send(number: number): Promise<void> {
     const userId = userIdOf(number)
@@ -37,13 +47,17 @@ export async function startMessageLoad(installation: Installation, perSecond: nu
     ledger.posted.push({ collector: undefined, messages: 1, at, endedAt, answer, retryAfter })
   }
 
-  async function post(body: string) {
+  async function post(body: string): Promise<Pick<Posted, 'answer' | 'retryAfter'>> {
     const asking = request(url, { method: 'POST', agent, headers, signal: AbortSignal.timeout(giveUpMs) })
     try {
       const [response] = (await once(asking.end(body), 'response')) as [IncomingMessage]
       await finished(response.resume())
       return { answer: response.statusCode as number, retryAfter: response.headers['retry-after'] }
-    } catch {
+    } catch (error) {
+      if (wasClosedBefore(asking, error as NodeJS.ErrnoException)) {
+        sentAgain += 1
+        return post(body)
+      }
       return { answer: 'broken' as const, retryAfter: undefined }
     }
   }
@@ -56,6 +70,7 @@ export async function startMessageLoad(installation: Installation, perSecond: nu
     }
   })()
   return {
+    sentAgain: () => sentAgain,
     async stop() {
       end.abort()
       await over
@@ -64,3 +79,10 @@ export async function startMessageLoad(installation: Installation, perSecond: nu
     },
   }
 }
+
+/**
+ * Whether the server closed the idle connection before it read the request. HTTP/1.1 cannot avoid
+ * this when both sides act at the same time, so HTTP clients and SDKs send the request again.
+ */
+const wasClosedBefore = ({ reusedSocket }: ClientRequest, { code = '' }: NodeJS.ErrnoException): boolean =>
+  reusedSocket && ['ECONNRESET', 'EPIPE'].includes(code)

@@ -10,7 +10,7 @@ import { createChance } from '../chaos/seeded-random.ts'
 import { readTopic } from './config-topic.ts'
 import { drain } from './drain.ts'
 import type { Installation } from './installation.ts'
-import { startMessageLoad } from './message-load.ts'
+import { type MessageLoad, startMessageLoad } from './message-load.ts'
 import { machineAddress } from './node-files.ts'
 import { processOf } from './pods.ts'
 import type { Done, Scenario } from './scenario.ts'
@@ -88,7 +88,7 @@ async function changeThroughFaults(on: Installation): Promise<Done> {
     const messages = await startMessageLoad({ ...on, ledger, writeKey }, perSecond)
     try {
       const { measured, failures } = await injectFaults(on, changing)
-      const verdict = await judged(on, changing, messages.stop)
+      const verdict = await judged(on, changing, messages)
       return { measured: [...measured, ...verdict.measured], failures: [...failures, ...verdict.failures] }
     } finally {
       await messages.stop()
@@ -165,12 +165,12 @@ const outcomesOf = (tries: ChangesSeen['tries']): string =>
 
 const outcomeTexts = { acknowledged: 'got a 200', refused: 'a 412', unknown: 'a 503 or no response' }
 
-async function judged(on: Installation, { ids, ledger, load, wanted }: Changing, stop: () => Promise<void>) {
+async function judged(on: Installation, { ids, ledger, load, wanted }: Changing, messages: MessageLoad) {
   const seen = await load.ended()
   const members = await operatorPods(on)
   const lists = await shownBy({ members: () => members }, 1)
   const lastFrom = await lastDelivered({ ids, ledger, partitions: on.partitions }, 1)
-  await stop()
+  await messages.stop()
   await ledger.settled(ids, changePatienceMs)
   const isLast = ({ sent }: { readonly sent: { readonly at: number } }): boolean => sent.at >= lastFrom
   const changes = judgeChanges({
@@ -181,7 +181,8 @@ async function judged(on: Installation, { ids, ledger, load, wanted }: Changing,
     dispatchers: { names: new Set(on.ledger.deliveries.filter(isLast).map(each => each.process)), expected: 2 },
   })
   const { sent, failures } = judge({
-    ...{ limits, destinations: ids, sent: [...ledger.sent.values()], posted: ledger.posted },
+    ...{ limits, destinations: ids, sent: [...ledger.sent.values()] },
+    ...{ posted: ledger.posted, sentAgain: messages.sentAgain() },
     ...{ deliveries: ledger.deliveries, at: 0, victims: [], restarts: 0 },
   })
   return {

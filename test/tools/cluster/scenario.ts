@@ -79,12 +79,17 @@ export async function runScenario(scenario: Scenario, on: Installation): Promise
     ...{ limits, destinations, at: done.at ?? at, victims: done.victims ?? [] },
     sent: [...ledger.sent.values()].filter(sent => sent.at >= begun),
     posted: ledger.posted.filter(posted => posted.at >= begun),
+    sentAgain: load.sentAgain(),
     deliveries: ledger.deliveries.filter(
       ({ sent, destination }) => sent.at >= begun && destinations.some(each => each === destination),
     ),
     restarts: restartsBetween(before, await on.pods()),
   })
   const failures = [...figures.failures, ...(done.failures ?? [])]
-  const measured = [...(done.measured ?? []), ...refusalsIn(ledger.posted.filter(posted => posted.at >= begun))]
+  const measured = [
+    ...(done.measured ?? []),
+    ...refusalsIn(ledger.posted.filter(posted => posted.at >= begun)),
+    ...(load.sentAgain() > 0 ? [`${load.sentAgain()} requests sent again on a new connection`] : []),
+  ]
   return { name, shows, ...figures, measured, failures }
 }

@@ -9,6 +9,12 @@ import { type Delivery, type Posted, type Sent, targetOf } from '../chaos/ledger
  */
 const inProgressOfOne = 75
 
+/**
+ * Maximum share of requests that may be sent again. A request rarely begins within the millisecond
+ * in which its idle connection is closed. A collector that closes connections in use causes far more.
+ */
+const sentAgainShare = 0.001
+
 export interface Limits {
   /** Maximum number of restarts of containers. A killed container restarts once. */
   readonly restarts: number
@@ -31,6 +37,8 @@ export interface Evidence {
   /** The messages and requests of the run. */
   readonly sent: readonly Sent[]
   readonly posted: readonly Posted[]
+  /** Requests that were sent again, because the collector closed their idle connection. */
+  readonly sentAgain: number
   /** Successful deliveries of the run, in the order in which they arrived. */
   readonly deliveries: readonly Delivery[]
   /** When the fault began. */
@@ -85,6 +93,7 @@ export function judge(evidence: Evidence): Figures {
     ['repeated deliveries that a pod could not commit', inProgress, most],
     ['restarts', restarts, limits.restarts],
     ['requests to the collector without a 200', refused, limits.refused],
+    ['requests that were sent again', evidence.sentAgain, Math.ceil(sentAgainShare * evidence.posted.length)],
     ['the longest pause of a partition in ms', pauseMs, limits.pauseMs],
     ['the latest delivery in ms', latestMs, limits.latestMs],
   ] as const

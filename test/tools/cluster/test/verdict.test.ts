@@ -9,7 +9,7 @@ const delivered = (sent: Sent, at: number, process = 'pod-1', destination = 'crm
 const [first, second] = [message('m-1', 0), message('m-2', 1_000)]
 const evidence = (changes: Partial<Evidence> = {}): Evidence => ({
   limits: { restarts: 0, latestMs: 5_000 },
-  ...{ destinations: ['crm'], sent: [first, second], posted: [], at: 500, victims: [], restarts: 0 },
+  ...{ destinations: ['crm'], sent: [first, second], posted: [], sentAgain: 0, at: 500, victims: [], restarts: 0 },
   deliveries: [delivered(first, 100), delivered(second, 1_100)],
   ...changes,
 })
@@ -50,6 +50,7 @@ describe('the verdict of a scenario on the cluster', () => {
       { limits: { restarts: 0, latestMs: 5_000, refused: 0 }, posted: refusedOnce as Evidence['posted'] },
       'requests to the collector without a 200: 1, limit 0',
     ],
+    ['requests sent again', { sentAgain: 1 }, 'requests that were sent again: 1, limit 0'],
     [
       'a long pause',
       { limits: { restarts: 0, latestMs: 5_000, pauseMs: 500 } },
