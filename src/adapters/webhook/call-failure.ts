@@ -2,13 +2,9 @@ import type { CallPhase, CallResult } from '../../core/webhook-ports.ts'
 import type { ConnectionPhase } from './connection-progress.ts'
 import { ForbiddenTarget, UnresolvedName, UnusableIdentity } from './connection-rules.ts'
 import { TunnelFailure } from './proxy-tunnel.ts'
+import { UntrustedCertificate } from './tls-endpoints.ts'
 
 type Failed = CallResult & { kind: 'failed' }
-
-/** The response or its head is too long, or its interim responses are too long or too many. */
-export class ResponseTooLong extends Error {
-  readonly code = 'HPE_HEADER_OVERFLOW'
-}
 
 /** The words for each phase in the log line of a request that reached its deadline. */
 const activityIn: Record<ConnectionPhase, string> = {
@@ -75,7 +71,7 @@ function phaseOf(error: Error, phase: ConnectionPhase): CallPhase {
   if (error instanceof ForbiddenTarget) return 'address'
   if (error instanceof TunnelFailure) return error.phase
   if (error instanceof UnresolvedName) return 'dns'
-  if (error instanceof UnusableIdentity) return 'tls'
+  if (error instanceof UnusableIdentity || error instanceof UntrustedCertificate) return 'tls'
   return phase === 'tunnel' ? 'proxy' : phase
 }
 

@@ -14,6 +14,29 @@ export const maxInterimResponses = 32
 export const maxBodyBytes = 64 * 1_024
 
 /**
+ * Maximum bytes of one response on the wire. This is enough for a body of 64 KiB in chunks of one
+ * byte, which take 6 bytes each. Without this limit, an endpoint could send line ends before the
+ * head, or zeros in the size of a chunk, without end.
+ */
+export const maxAnswerBytes = 512 * 1_024
+
+/** The response or its head is too long, or its interim responses are too long or too many. */
+export class ResponseTooLong extends Error {
+  readonly code = 'HPE_HEADER_OVERFLOW'
+}
+
+/**
+ * Maximum number of TLS session tickets on one connection. Real servers send at most a few. Each
+ * one takes about 50 µs of CPU time.
+ */
+export const maxTickets = 32
+/**
+ * Maximum time from the check of a certificate to the last resumption of its TLS session. A resumed
+ * session does not check the certificate again, which may have expired.
+ */
+export const maxSessionAgeMs = 3_600_000
+
+/**
  * How long a connection may stay idle. Many servers close idle connections after 15 or 60 s. This
  * time is shorter, so Hookline rarely sends a request on a connection that the server is just
  * closing. A server that closes idle connections earlier can say so with its `Keep-Alive: timeout`

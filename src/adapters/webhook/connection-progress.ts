@@ -2,6 +2,7 @@ import type { ClientRequest } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import type { Clock } from '../../core/ports.ts'
 import type { CallPhase } from '../../core/webhook-ports.ts'
+import { maxAnswerBytes, ResponseTooLong } from './client-limits.ts'
 
 /**
  * The phase that a connection is in. If the connection fails, this is the phase that failed.
@@ -45,8 +46,8 @@ export function followProgress(
 
 interface Connection {
   readonly progress: Progress
-  /** Bytes that had been read on the connection when the current request started to use it. */
-  readBefore: number
+  /** Bytes of the response to the current request that have arrived. */
+  received: number
 }
 
 /** Tracks the phase, age and received bytes of each connection of Node's agents. */
@@ -76,11 +77,17 @@ export function createConnectionsProgress(clock: Pick<Clock, 'monotonic'>): Conn
 
   return {
     follow(socket, connection) {
-      known.set(socket, { progress: followProgress(socket, connection, clock.monotonic()), readBefore: 0 })
+      const followed = { progress: followProgress(socket, connection, clock.monotonic()), received: 0 }
+      known.set(socket, followed)
+      socket.on('data', ({ length }: Buffer) => {
+        followed.received += length
+        if (followed.received > maxAnswerBytes)
+          socket.destroy(new ResponseTooLong(`the response has more than ${maxAnswerBytes} bytes`))
+      })
     },
     noteReuse(socket) {
       const connection = known.get(socket)
-      if (connection !== undefined) connection.readBefore = (socket as Socket).bytesRead
+      if (connection !== undefined) connection.received = 0
     },
     age: socket => clock.monotonic() - (known.get(socket)?.progress.dialledAt ?? Number.NEGATIVE_INFINITY),
     phaseOf(request) {
@@ -91,7 +98,7 @@ export function createConnectionsProgress(clock: Pick<Clock, 'monotonic'>): Conn
       if (!request?.reusedSocket) return false
       // A request without a socket has received no byte: the connection broke before Node assigned
       // it to the request.
-      return !request.socket || request.socket.bytesRead === known.get(request.socket)?.readBefore
+      return !request.socket || known.get(request.socket)?.received === 0
     },
   }
 }

@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto'
 import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import tls, { createSecureContext, getCACertificates, type SecureContext, type SecureContextOptions } from 'node:tls'
@@ -193,6 +194,9 @@ function contextOf(network: NetworkSettings, identity?: TlsIdentity): SecureCont
   const ca = identity?.ca ?? additional
   return createSecureContext({
     minVersion: 'TLSv1.2',
+    // A renegotiation is not part of any response, so no other limit stops an endpoint that
+    // renegotiates without end.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     // Without DHE: the server chooses its prime, and a prime of 10,000 bits would block the event
     // loop for up to 0.4 s in each handshake. Nearly all servers with DHE also offer ECDHE.
     ciphers: `${tls.DEFAULT_CIPHERS}:!kDHE`,

@@ -1,6 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import type { TlsIdentity } from '../../core/network/tls-identity.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
@@ -10,6 +11,7 @@ import type { ConnectionRules } from './connection-rules.ts'
 import { createPoolGenerations, type OpenConnections, type PoolGeneration } from './pool-generations.ts'
 import type { OpeningTunnel } from './proxy-tunnel.ts'
 import type { Resolve } from './resolver.ts'
+import { TlsEndpoints } from './tls-endpoints.ts'
 
 export interface AgentPair {
   readonly http: http.Agent
@@ -48,12 +50,18 @@ class AgentGeneration implements PoolGeneration {
   readonly #rules: ConnectionRules
   readonly #connections: ConnectionsProgress
   readonly #open: OpenConnections
+  readonly #endpoints: TlsEndpoints
   #isRetired = false
 
-  constructor(rules: ConnectionRules, connections: ConnectionsProgress, open: OpenConnections) {
+  constructor(
+    rules: ConnectionRules,
+    { connections, clock }: Pick<Deps, 'connections' | 'clock'>,
+    open: OpenConnections,
+  ) {
     this.#rules = rules
     this.#connections = connections
     this.#open = open
+    this.#endpoints = new TlsEndpoints(() => clock.monotonic())
     this.shared = this.#pair(true)
     this.fresh = this.#pair(false)
   }
@@ -66,7 +74,11 @@ class AgentGeneration implements PoolGeneration {
   }
 
   #pair(keepAlive: boolean): AgentPair {
-    const options = { keepAlive, maxFreeSockets: maxIdlePerHost, timeout: idleTimeoutMs, ...this.#rules.connect }
+    const options = {
+      ...{ keepAlive, maxFreeSockets: maxIdlePerHost, timeout: idleTimeoutMs, ...this.#rules.connect },
+      // TlsEndpoints keeps the sessions. Node's own cache has 100 hosts, and no limit of age.
+      maxCachedSessions: 0,
+    }
     return { http: this.#guard(new http.Agent(options), false), https: this.#guard(new https.Agent(options), true) }
   }
 
@@ -80,23 +92,29 @@ class AgentGeneration implements PoolGeneration {
     const mayKeep = agent.keepSocketAlive.bind(agent) as (socket: Socket) => boolean
     const reuse = agent.reuseSocket.bind(agent)
     const createConnection: typeof dial = (options, callback) => {
-      const host = options.host ?? ''
+      const [host, port] = [options.host ?? '', Number(options.port)]
       const { onTunnel } = options as typeof options & TunnelOption
       // Node keeps the options of a connection as long as the connection. `onTunnel` refers to the
       // request, so with `onTunnel` in the options the request would stay in memory too.
       Reflect.deleteProperty(options, 'onTunnel')
-      const refusal = this.#rules.refuse(host, Number(options.port))
+      const refusal = this.#rules.refuse(host, port) ?? (isTls ? this.#endpoints.refuse(host, port) : undefined)
       if (refusal !== undefined) {
         callback?.(refusal, undefined as never)
         return undefined
       }
       const tunnels = this.#rules.tunnelsFor(host)
-      if (tunnels === undefined) return this.#follow(dial(options) as Socket, { host, isTls, isTunnelled: false })
-      const tunnel = tunnels.open(host, Number(options.port), {
-        onOpen: socket => {
-          const own = isTls ? (dial({ ...options, socket } as typeof options) as Socket) : socket
-          callback?.(null, this.#follow(own, { host, isTls, isTunnelled: true }))
-        },
+      const secure = (tunnel?: Socket): Socket => {
+        const socket = dial({ ...options, ...this.#endpoints.resume(host, port), ...(tunnel && { socket: tunnel }) })
+        this.#endpoints.follow(socket as TLSSocket, host, port)
+        return socket as Socket
+      }
+      if (tunnels === undefined) {
+        const socket = isTls ? secure() : (dial(options) as Socket)
+        return this.#follow(socket, { host, isTls, isTunnelled: false })
+      }
+      const tunnel = tunnels.open(host, port, {
+        onOpen: socket =>
+          callback?.(null, this.#follow(isTls ? secure(socket) : socket, { host, isTls, isTunnelled: true })),
         onError: error => callback?.(error, undefined as never),
       })
       onTunnel(tunnel)
@@ -140,7 +158,7 @@ interface Deps {
 export function createAgents({ network, resolve, connections, clock }: Deps): Agents {
   const generations = createPoolGenerations(
     { network, resolve, clock },
-    (rules, open) => new AgentGeneration(rules, connections, open),
+    (rules, open) => new AgentGeneration(rules, { connections, clock }, open),
   )
 
   return {

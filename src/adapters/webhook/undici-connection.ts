@@ -5,6 +5,7 @@ import { idleTimeoutMs, maxHeadBytes } from './client-limits.ts'
 import { type ConnectionPhase, followProgress, type Progress } from './connection-progress.ts'
 import type { ConnectionRules } from './connection-rules.ts'
 import type { OpeningTunnel } from './proxy-tunnel.ts'
+import type { TlsEndpoints } from './tls-endpoints.ts'
 import { ResponseFilter } from './undici-response-filter.ts'
 
 /**
@@ -18,12 +19,11 @@ export interface ConnectionOrigin {
   readonly isTls: boolean
   /** Idle connections, used last in, first out, so that surplus ones reach the idle timeout. */
   readonly idle: UndiciConnection[]
-  /** The last TLS session. Resuming it saves the expensive half of a handshake. */
-  session: Buffer | undefined
 }
 
 interface Deps {
   readonly rules: ConnectionRules
+  readonly endpoints: TlsEndpoints
   readonly monotonic: () => number
   readonly onOpen: () => void
   readonly onClose: (connection: UndiciConnection) => void
@@ -135,9 +135,9 @@ export class UndiciConnection {
   }
 
   #dial(onEnd: buildConnector.Callback): void {
-    const { rules } = this.#deps
-    const { host, port } = this.origin
-    const refusal = rules.refuse(host, port)
+    const { rules, endpoints } = this.#deps
+    const { host, port, isTls } = this.origin
+    const refusal = rules.refuse(host, port) ?? (isTls ? endpoints.refuse(host, port) : undefined)
     if (refusal !== undefined) {
       process.nextTick(onEnd, refusal, null)
       return
@@ -150,7 +150,7 @@ export class UndiciConnection {
     this.#progress = undefined
     this.#isReused = false
     this.#tunnel = tunnels.open(host, port, {
-      onOpen: socket => this.#use(this.origin.isTls ? this.#connect(socket) : socket, true, onEnd),
+      onOpen: socket => this.#use(isTls ? this.#connect(socket) : socket, true, onEnd),
       onError: error => onEnd(error, null),
     })
   }
@@ -163,12 +163,7 @@ export class UndiciConnection {
     this.#responseFilter = new ResponseFilter(socket)
     this.#progress = followProgress(socket, { host, isTls, isTunnelled }, monotonic())
     this.#isReused = false
-    const fail = (error: Error) => {
-      // The server may have rejected the resumed TLS session, so the next connection does not
-      // resume it.
-      this.origin.session = undefined
-      onEnd(error, null)
-    }
+    const fail = (error: Error) => onEnd(error, null)
     onOpen()
     socket.once('close', () => onClose(this))
     if (isTunnelled && !isTls) {
@@ -184,10 +179,9 @@ export class UndiciConnection {
 
   /** Connects to the endpoint, directly or through the socket of a tunnel. */
   #connect(tunnel: Socket | undefined): Socket {
-    const { rules } = this.#deps
-    const { origin } = this
-    const { host, port } = origin
-    if (!origin.isTls) return net.connect({ ...rules.connect, host, port })
+    const { rules, endpoints } = this.#deps
+    const { host, port, isTls } = this.origin
+    if (!isTls) return net.connect({ ...rules.connect, host, port })
     const socket = tls.connect({
       ...rules.connect,
       ...(tunnel !== undefined && { socket: tunnel }),
@@ -195,19 +189,9 @@ export class UndiciConnection {
       port,
       servername: isIP(host) === 0 ? host : '',
       ALPNProtocols: ['http/1.1'],
-      ...(origin.session === undefined ? {} : { session: origin.session }),
+      ...endpoints.resume(host, port),
     })
-    // A resumed session skips the check of the host name, so only a session that passed the check
-    // is kept.
-    let latest: Buffer | undefined
-    const keep = () => {
-      if (socket.authorized && latest !== undefined) origin.session = latest
-    }
-    socket.once('secureConnect', keep)
-    socket.on('session', session => {
-      latest = session
-      keep()
-    })
+    endpoints.follow(socket, host, port)
     return socket
   }
 }

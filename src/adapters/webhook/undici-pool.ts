@@ -2,6 +2,7 @@ import { type UrlParts, urlParts } from '../../core/network/url.ts'
 import { maxAgeMs, maxIdlePerHost, maxKept } from './client-limits.ts'
 import type { ConnectionRules } from './connection-rules.ts'
 import type { OpenConnections, PoolGeneration } from './pool-generations.ts'
+import { TlsEndpoints } from './tls-endpoints.ts'
 import { type ConnectionOrigin, UndiciConnection } from './undici-connection.ts'
 
 /** A parsed webhook URL. */
@@ -18,6 +19,7 @@ export interface Target {
 export class Pool implements PoolGeneration {
   readonly #rules: ConnectionRules
   readonly #monotonic: () => number
+  readonly #endpoints: TlsEndpoints
   readonly #origins = new Map<string, ConnectionOrigin>()
   /** Parsed URLs by text. They come from the configuration only, so they are few. */
   readonly #targets = new Map<string, Target>()
@@ -28,6 +30,7 @@ export class Pool implements PoolGeneration {
     this.#rules = rules
     this.#open = open
     this.#monotonic = monotonic
+    this.#endpoints = new TlsEndpoints(monotonic)
   }
 
   /** Returns the parsed URL; `undefined` when the text is not an HTTP or HTTPS URL. */
@@ -53,6 +56,7 @@ export class Pool implements PoolGeneration {
   fresh(origin: ConnectionOrigin): UndiciConnection {
     return new UndiciConnection(origin, {
       rules: this.#rules,
+      endpoints: this.#endpoints,
       monotonic: this.#monotonic,
       onOpen: () => {
         this.#open.count++
@@ -102,7 +106,7 @@ export class Pool implements PoolGeneration {
   #origin({ origin: url, hostname: host, port, isTls }: UrlParts): ConnectionOrigin {
     const known = this.#origins.get(url)
     if (known !== undefined) return known
-    const origin: ConnectionOrigin = { url: withOrigin(url), host, port, isTls, idle: [], session: undefined }
+    const origin: ConnectionOrigin = { url: withOrigin(url), host, port, isTls, idle: [] }
     this.#origins.set(url, origin)
     return origin
   }

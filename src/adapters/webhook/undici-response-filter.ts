@@ -1,12 +1,6 @@
 import type { Socket } from 'node:net'
-import { ResponseTooLong } from './call-failure.ts'
-import { maxHeadBytes, maxInterimResponses } from './client-limits.ts'
+import { maxAnswerBytes, maxHeadBytes, maxInterimResponses, ResponseTooLong } from './client-limits.ts'
 
-/**
- * Maximum bytes of one response on the wire. This is enough for a body of 64 KiB in chunks of one
- * byte, which take 6 bytes each.
- */
-const maxAnswerBytes = 512 * 1_024
 /** Number of bytes at the beginning of a head that show its status: `HTTP/1.1 103`. */
 const statusEnd = 12
 const tooLong = 'the headers of an interim (1xx) response are too long'

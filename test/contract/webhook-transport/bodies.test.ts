@@ -55,6 +55,7 @@ describe.each(adapters)('%s: the body of a response', (_, create) => {
     ['in chunks', flood(chunked, chunk(16 * kib))],
     ['in chunks of one byte', flood(chunked, chunk(1).repeat(1_000))],
     ['in the extension of a chunk', flood(`${chunked}1;x=`, 'a'.repeat(16 * kib))],
+    ['in the size of a chunk', flood(chunked, '0'.repeat(16 * kib))],
     ['in a trailer', flood(`${chunked}${chunk(1)}0\r\nX-Flood: `, 'a'.repeat(16 * kib))],
   ])('is cut off early when it is endless: %s', async (_name, script) => {
     const sent = Promise.withResolvers<number>()

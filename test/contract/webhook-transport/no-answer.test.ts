@@ -42,6 +42,7 @@ describe.each(adapters)('%s: no valid response', (_, create) => {
   it.each([
     ['reason phrase', flood('HTTP/1.1 200 ', 'a'.repeat(16 * 1_024))],
     ['header', flood(`${head}X-Flood: `, 'a'.repeat(16 * 1_024))],
+    ['series of line ends', flood('', '\r\n'.repeat(8 * 1_024))],
     ['series of interim responses', flood('', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(500))],
   ])('an endless %s is cut off early', async (_name, script) => {
     const sent = Promise.withResolvers<number>()

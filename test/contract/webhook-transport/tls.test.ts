@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import tls from 'node:tls'
 import { describe, expect, it } from '@jest/globals'
+import { systemClock } from '../../../src/adapters/clock/system-clock.ts'
 import { classify } from '../../../src/core/delivery/classify-outcome.ts'
 import { createAuthority, selfSigned } from '../../support/network/certificates.ts'
-import { answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
+import { afterRequest, answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
 import { adapters, answered, caller, callInProcess, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
 
 const authority = createAuthority()
@@ -105,6 +106,42 @@ describe.each(adapters)('%s: TLS', (name, create) => {
       code: 'ERR_TLS_CERT_ALTNAME_INVALID',
     })
     expect(asked).toEqual(['crm.example.com', 'shop.example.com'])
+  })
+
+  it('an endpoint whose certificate is refused eight times in a row gets no connection for five seconds', async () => {
+    let connections = 0
+    const target = await receiver(ok, {
+      ...selfSigned(),
+      SNICallback: (_host, done) => {
+        connections += 1
+        done(null)
+      },
+    })
+    const { resolver } = scriptedResolver(() => [{ address: '127.0.0.1', family: 4 }])
+    let later = 0
+    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + later }
+    const { post } = caller(create, { network, resolver, clock })
+    const url = target.url('/', 'crm.example.com')
+    const refused = { kind: 'failed', phase: 'tls', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }
+    for (let request = 0; request < 10; request += 1) expect(await post(url)).toMatchObject(refused)
+    expect(connections).toBe(8)
+    later = 5_000
+    for (let request = 0; request < 3; request += 1) expect(await post(url)).toMatchObject(refused)
+    expect(connections).toBe(9)
+  })
+
+  it('an endpoint cannot renegotiate', async () => {
+    const outcome = Promise.withResolvers<string>()
+    const target = await receiver(
+      afterRequest(peer => {
+        const socket = peer.socket as tls.TLSSocket
+        for (const event of ['error', 'close']) socket.once(event, () => outcome.resolve('refused'))
+        socket.renegotiate({}, error => outcome.resolve(error === null ? 'renegotiated' : 'refused'))
+      }),
+      { ...leaf, maxVersion: 'TLSv1.2' },
+    )
+    await caller(create, { network, timeoutMs: 5_000 }).post(target.url())
+    expect(await outcome.promise).toBe('refused')
   })
 
   it.each([

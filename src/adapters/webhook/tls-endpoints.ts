@@ -1,0 +1,124 @@
+import type { TLSSocket } from 'node:tls'
+import { maxSessionAgeMs, maxTickets } from './client-limits.ts'
+
+/** The certificate of an endpoint was refused several times just before. `code` is that of Node. */
+export class UntrustedCertificate extends Error {
+  readonly code: string
+
+  constructor({ message, code }: Refusal) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** The peer sent more TLS session tickets than any real server sends. */
+export class TooManyTickets extends Error {
+  readonly code = 'ERR_TLS_TOO_MANY_TICKETS'
+
+  constructor() {
+    super(`the endpoint sent more than ${maxTickets} TLS session tickets on one connection`)
+  }
+}
+
+interface Refusal {
+  readonly message: string
+  readonly code: string
+}
+
+interface Endpoint {
+  session: Buffer | undefined
+  /** When the certificate behind `session` was checked, in monotonic milliseconds. */
+  checkedAt: number
+  /** Number of refused certificates since the last trusted one. */
+  refusals: number
+  lastRefusal: Refusal | undefined
+  /** Until when no connection is opened, in monotonic milliseconds. */
+  pausedUntil: number
+}
+
+/**
+ * Number of refused certificates in a row after which connections pause. One wrong server of several
+ * behind the same name must not stop the requests to the other ones.
+ */
+const refusalsBeforePause = 8
+const pauseMs = 5_000
+
+/**
+ * What one generation of connections knows about TLS endpoints, by host and port.
+ *
+ * It keeps the last TLS session of each endpoint. Resuming it saves the expensive half of a
+ * handshake. It also pauses connections to an endpoint whose certificate is refused again and
+ * again: a chain with long keys can need 0.1 s of CPU time before it is refused. In a pause, one
+ * connection is tried every five seconds.
+ */
+export class TlsEndpoints {
+  readonly #monotonic: () => number
+  /** The endpoints come from the configuration only, so they are few. */
+  readonly #endpoints = new Map<string, Endpoint>()
+
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic
+  }
+
+  /** The error for a new connection while connections to the endpoint pause. */
+  refuse(host: string, port: number): UntrustedCertificate | undefined {
+    const endpoint = this.#endpoints.get(`${host}:${port}`)
+    if (endpoint?.lastRefusal === undefined || endpoint.refusals < refusalsBeforePause) return undefined
+    const now = this.#monotonic()
+    if (now < endpoint.pausedUntil) return new UntrustedCertificate(endpoint.lastRefusal)
+    endpoint.pausedUntil = now + pauseMs
+    return undefined
+  }
+
+  /** The option of `tls.connect` that resumes the last session, if it is not too old. */
+  resume(host: string, port: number): { readonly session?: Buffer } {
+    const { session, checkedAt = 0 } = this.#endpoints.get(`${host}:${port}`) ?? {}
+    return session === undefined || this.#monotonic() - checkedAt > maxSessionAgeMs ? {} : { session }
+  }
+
+  /** Learns from the handshake of a socket. Call it when the socket starts to connect. */
+  follow(socket: TLSSocket, host: string, port: number): void {
+    const endpoint = this.#of(`${host}:${port}`)
+    const begun = this.#monotonic()
+    // A resumed session skips the check of the host name, so only a session that passed the check
+    // is kept.
+    let latest: Buffer | undefined
+    const keep = (): void => {
+      if (!socket.authorized || latest === undefined) return
+      endpoint.session = latest
+      if (!socket.isSessionReused()) endpoint.checkedAt = begun
+    }
+    let isSecure = false
+    socket.once('secureConnect', () => {
+      isSecure = true
+      endpoint.refusals = 0
+      keep()
+    })
+    let tickets = 0
+    socket.on('session', session => {
+      if (++tickets > maxTickets) return void socket.destroy(new TooManyTickets())
+      latest = session
+      keep()
+    })
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      if (isSecure) return
+      // The server may have rejected the resumed session, so the next connection does not resume it.
+      endpoint.session = undefined
+      if (socket.authorizationError) this.#noteRefusal(endpoint, error)
+    })
+  }
+
+  #noteRefusal(endpoint: Endpoint, { message, code = '' }: NodeJS.ErrnoException): void {
+    endpoint.refusals += 1
+    endpoint.lastRefusal = { message, code }
+    if (endpoint.refusals >= refusalsBeforePause) endpoint.pausedUntil = this.#monotonic() + pauseMs
+  }
+
+  #of(key: string): Endpoint {
+    const known = this.#endpoints.get(key)
+    if (known !== undefined) return known
+    const endpoint = { session: undefined, checkedAt: 0, refusals: 0, lastRefusal: undefined, pausedUntil: 0 }
+    this.#endpoints.set(key, endpoint)
+    return endpoint
+  }
+}
