@@ -32,7 +32,9 @@ export default {
     ]),
     project('e2e', withKafka),
   ],
-  maxWorkers: 2,
+  // For a machine with two cores. With two workers, the cores are idle for a third of a run, because
+  // tests of Kafka and of processes mostly wait.
+  maxWorkers: 3,
   // Tests with real brokers and processes are slow on a busy machine, so the limit is long. A test
   // that hangs still fails.
   testTimeout: 180_000,
