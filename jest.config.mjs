@@ -32,7 +32,10 @@ export default {
     ]),
     project('e2e', withKafka),
   ],
-  maxWorkers: 2,
+  // For a machine with two cores. With two workers, the cores would be idle for most of the time,
+  // because tests of Kafka and of processes mostly wait.
+  maxWorkers: 3,
+  testSequencer: './test/support/jest/alerts-first-sequencer.mjs',
   // Tests with real brokers and processes are slow on a busy machine, so the limit is long. A test
   // that hangs still fails.
   testTimeout: 180_000,

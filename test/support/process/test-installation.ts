@@ -91,8 +91,7 @@ export async function startInstallation(
     return out
   }
   try {
-    await command('topics', 'apply')
-    await command('schemas', 'register')
+    await Promise.all([command('topics', 'apply'), command('schemas', 'register')])
   } catch (error) {
     await rm(directory, { recursive: true, force: true })
     throw error
