@@ -19,13 +19,13 @@ export type LimitReason =
 /**
  * Defers a delivery without an attempt because of a limit of its destination.
  * - `defer_pause`: the delivery is due at the end of the pause, or at the end of its retry window
- *   if that is earlier.
+ *   if that is earlier. A delivery that was never attempted is always due at the end of the pause.
  * - `defer_to_others`: the delivery always waits in the retry topic with the shortest wait. After
  *   this wait, its retry record may be in a partition of a process that has a part of the limit.
  */
 export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   if (reason.kind === 'defer_to_others') return defer(carried, 'lane_full', policy, now, { climbs: false })
-  const pauseEnd = Math.min(dueAfter(reason.forMs, now), carried.deadline)
+  const pauseEnd = dueBefore(dueAfter(reason.forMs, now), carried)
   const notBefore = epochMs(Math.max(carried.notBefore, pauseEnd))
   return defer({ ...carried, notBefore }, 'not_before', policy, now)
 }
@@ -39,8 +39,7 @@ export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy
  * was never attempted.
  */
 export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
-  const due = dueAfter(forMs, now)
-  const turn = carried.attempt > 0 ? Math.min(due, carried.deadline) : due
+  const turn = dueBefore(dueAfter(forMs, now), carried)
   const decision = defer({ ...carried, notBefore: epochMs(turn) }, 'not_before', policy, now)
   if (decision.kind !== 'deferred') return decision
   return { ...decision, cause: 'lane_full', carried: { ...decision.carried, reason: 'lane_full' } }
@@ -51,6 +50,10 @@ export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy
  * have a fraction, because the end of a pause comes from the monotonic clock.
  */
 const dueAfter = (forMs: number, now: EpochMs): EpochMs => epochMs(Math.ceil(now + forMs))
+
+/** The end of the retry window of an attempted delivery, if that is before `due`. Otherwise `due`. */
+const dueBefore = (due: EpochMs, { attempt, deadline }: DeliveryState): EpochMs =>
+  attempt > 0 && deadline < due ? deadline : due
 
 /**
  * Milliseconds until the turn of a delivery, the time at which the limit is expected to let the

@@ -6,11 +6,14 @@ import { flowLimits } from './limits.ts'
 const { perFreePermit, perFreePermitWhenAlone } = flowLimits.concurrency
 
 /**
- * The number of a destination's requests in progress. Callers keep one object for each destination,
- * so that no request needs a look-up by name.
+ * What the limiter counts for a destination. Callers keep one object for each destination, so that no
+ * request needs a look-up by name.
  */
 export interface DestinationCalls {
+  /** Number of requests in progress. */
   calls: number
+  /** Number of attempts at several webhooks. It decides which webhook gets the first permit. */
+  turns: number
 }
 
 /**
@@ -104,18 +107,36 @@ export class ConcurrencyLimiter {
   /**
    * Returns the webhooks of one attempt that can all be called now, because enough permits are free
    * for them together. Each webhook needs a permit of its host, so two webhooks of one host need
-   * two. The function only checks: it holds no permit after it returns.
+   * two. The webhooks take turns to get the first permit, so that no webhook is always left out.
+   * A webhook with `maxPerWebhook` requests of the destination in progress is left out. The function
+   * only checks: it holds no permit after it returns.
    */
-  callable<W extends { readonly permits: PermitShares }>(share: DestinationCalls, webhooks: readonly W[]): Callable<W> {
+  callable<W extends { readonly permits: PermitShares }>(
+    share: DestinationCalls,
+    webhooks: readonly W[],
+    maxPerWebhook = Number.POSITIVE_INFINITY,
+  ): Callable<W> {
+    const count = webhooks.length
+    const first = count > 1 ? share.turns++ % count : 0
+    const callable: W[] = []
     let isHeldUpByOthers = false
-    const callable = webhooks.filter(({ permits }) => {
-      const hasPermit = this.hasPermit(permits)
-      if (hasPermit) this.acquire(share, permits)
-      else isHeldUpByOthers ||= permits.ofWebhook.hasPermitAlone && permits.ofHost.hasPermitAlone
-      return hasPermit
-    })
+    for (let index = 0; index < count; index++) {
+      const webhook = webhooks[(first + index) % count] as W
+      const { permits } = webhook
+      if (permits.ofWebhook.inProgress >= maxPerWebhook) continue
+      if (this.hasPermit(permits)) {
+        this.acquire(share, permits)
+        callable.push(webhook)
+      } else {
+        isHeldUpByOthers ||= permits.ofWebhook.hasPermitAlone && permits.ofHost.hasPermitAlone
+      }
+    }
     for (const { permits } of callable) this.release(share, permits)
-    return { webhooks: callable, leftOut: webhooks.length - callable.length, isHeldUpByOthers }
+    return {
+      webhooks: first === 0 ? callable : webhooks.filter(webhook => callable.includes(webhook)),
+      leftOut: count - callable.length,
+      isHeldUpByOthers,
+    }
   }
 
   acquire(share: DestinationCalls, { ofWebhook, ofHost }: PermitShares): void {

@@ -93,7 +93,10 @@ export class SlowDown {
 
   /** Attempts per second; `undefined` while the destination is unlimited. */
   paceAt(now: number): number | undefined {
-    if (now - this.#refusedAt >= forgetAfterMs) this.#pace = undefined
+    if (this.#pace !== undefined && now - this.#refusedAt >= forgetAfterMs) {
+      this.#pace = undefined
+      this.#mean.overAttempts(Number.POSITIVE_INFINITY)
+    }
     return this.#pace
   }
 
@@ -248,7 +251,7 @@ class DeliveredRate {
 
   /**
    * Sets the time constant of the mean. At a low pace the time constant is longer, so that the mean
-   * includes enough attempts.
+   * includes enough attempts. Without a pace (`Infinity`), it is the shortest one.
    */
   overAttempts(pace: number): void {
     this.#overMs = Math.max(meanOverMs, (meanOverAttempts * 1_000) / pace)

@@ -118,7 +118,7 @@ export class AttemptStarter {
     this.#logAttempt = createAttemptLog({ clock, logger, attemptRecords })
     this.#leaving = new UnattemptedDeliveries({ ...deps, limits: this.#limits })
     const canDefer = ({ carried, target }: Delivery): boolean =>
-      !mustBeAttempted(carried, clock.now()) || this.#limits.hasLimit(target)
+      !mustBeAttempted(carried, clock.now()) || this.#limits.hasLimit(target) || target.breaker.isOpen
     this.#spillover = new SpilloverController({
       clock,
       oldestOpenMs,
@@ -126,7 +126,7 @@ export class AttemptStarter {
       queues: this.#queues,
       defer: delivery => this.#leaving.spill(delivery),
       canDefer,
-      mayDelayOthers: target => this.#limits.hasLimit(target) && deps.routing().destinations.size > 1,
+      hasOtherDestinations: () => deps.routing().destinations.size > 1,
       isOpen: () => this.#isOpen,
     })
     this.dispatch = createBoundedLoop(clock, () => this.#startNext())
@@ -282,7 +282,7 @@ export class AttemptStarter {
     if (deferral !== undefined) return this.#finish(delivery, deferral)
     delivery.carried = forgetRemovedWebhooks(delivery.carried, callees)
     const webhooks = webhooksToCall(callees, delivery.carried)
-    const called = limiter.callable(target, webhooks)
+    const called = limiter.callable(target, webhooks, this.#limits.maxPerWebhook(plan.limits))
     if (called.webhooks.length === 0 && webhooks.length > 0) return this.#queues.block(delivery)
     const isProbe = target.breaker.begins(startedAt)
     this.#limits.started(target)

@@ -1,4 +1,4 @@
-import type { Decision } from '../../core/delivery/decide.ts'
+import { type Decision, mustBeAttempted } from '../../core/delivery/decide.ts'
 import { deferByLimit, deferUntilTurn, type LimitReason, msToTurn } from '../../core/delivery/limit-deferral.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import { DestinationRateLimit } from '../../core/flow/destination-rate-limit.ts'
@@ -78,8 +78,34 @@ export class DestinationLimits {
    */
   deferral({ target, carried }: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
     const permission = this.permission(target)
-    const isDeferred = permission.kind === 'defer_pause' || permission.kind === 'defer_to_others'
-    return isDeferred ? deferByLimit(permission, carried, policy, now) : undefined
+    if (permission.kind === 'defer_pause') {
+      const isOverdue = this.#hasOnlyPause(target) && mustBeAttempted(carried, now)
+      return isOverdue ? undefined : deferByLimit(permission, carried, policy, now)
+    }
+    return permission.kind === 'defer_to_others' ? deferByLimit(permission, carried, policy, now) : undefined
+  }
+
+  /**
+   * Whether a Retry-After without a 429 is the only limit. An endpoint that always responds with a
+   * 503 and Retry-After is like one whose circuit breaker is open.
+   */
+  #hasOnlyPause({ plan, slowDown }: DestinationState): boolean {
+    const hasLimits = plan?.kind === 'deliver' && plan.limits !== undefined
+    return !hasLimits && slowDown.paceAt(this.#deps.clock.monotonic()) === undefined
+  }
+
+  /** Maximum number of requests in progress to each webhook, as `maxConcurrency` of the policy sets it. */
+  maxPerWebhook(limits: PlannedLimits | undefined): number {
+    if (limits?.maxConcurrency === undefined) return Number.POSITIVE_INFINITY
+    return this.#permitsOf(limits.maxConcurrency, limits.rotateBy, this.#deps.clock.monotonic()).permits
+  }
+
+  #permitsOf(maxConcurrency: number, rotateBy: PlannedLimits['rotateBy'], now: number) {
+    const { share, delivery } = this.#deps
+    // After this process got a partition, requests of the previous owner may be in progress until
+    // they time out. So the part of `maxConcurrency` that belongs to the partition may be used only
+    // after this time.
+    return share.permitsAt(now, maxConcurrency, rotateBy, delivery.timeout + handoverMs)
   }
 
   /**
@@ -149,17 +175,13 @@ export class DestinationLimits {
 
   #limited(target: DestinationState, { callees }: DeliverPlan, limits: PlannedLimits, now: number): Permission {
     const { ratePerSecond, maxConcurrency, rotateBy } = limits
-    const { share, holdsLease, delivery } = this.#deps
+    const { share, holdsLease } = this.#deps
     if (!holdsLease()) return waitFor(maxTimerMs)
     if (share.isNone) return deferToOthers
     if (maxConcurrency !== undefined) {
-      // After this process got a partition, requests of the previous owner may be in progress until
-      // they time out. So the part of `maxConcurrency` that belongs to the partition may be used
-      // only after `settleMs`.
-      const settleMs = delivery.timeout + handoverMs
-      const { permits, isPending } = share.permitsAt(now, maxConcurrency, rotateBy, settleMs)
+      const { permits, isPending } = this.#permitsOf(maxConcurrency, rotateBy, now)
       if (permits === 0) return isPending ? waitFor(handoverMs) : deferToOthers
-      if (callees.some(each => each.permits.ofWebhook.inProgress >= permits)) return waitForEnd
+      if (callees.every(each => each.permits.ofWebhook.inProgress >= permits)) return waitForEnd
     }
     if (ratePerSecond === undefined) return start
     target.rate ??= new DestinationRateLimit()

@@ -76,6 +76,7 @@ export class DestinationQueues {
         waitsForProcess: false,
         rate: undefined,
         calls: 0,
+        turns: 0,
         plan: undefined,
         results: this.#results.of(destination),
         delivered: undefined,

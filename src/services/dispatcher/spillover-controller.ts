@@ -2,7 +2,7 @@ import { flowLimits } from '../../core/flow/limits.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createBoundedLoop, type Step } from './bounded-loop.ts'
-import type { Delivery, DestinationState } from './delivery.ts'
+import type { Delivery } from './delivery.ts'
 import type { DestinationQueues } from './destination-queues.ts'
 
 const { checkEvery, ownPart } = flowLimits.spillover
@@ -25,16 +25,12 @@ interface Deps {
   /**
    * Whether spillover may move a delivery to a retry topic. It may move each delivery, with one
    * exception: a delivery whose retry window ended before its first attempt must get that attempt
-   * soon, so it stays in memory. For destinations with a limit, for example `ratePerSecond`, the
-   * exception does not apply, because the attempt may be hours away.
+   * soon, so it stays in memory. The exception does not apply to destinations whose circuit breaker
+   * is open or that have a limit, for example `ratePerSecond`, because the attempt may be hours away.
    */
   readonly canDefer: (delivery: Delivery) => boolean
-  /**
-   * Whether the deliveries of a destination may have to wait for a long time, for example because
-   * of its rate limit. If so, they may move to a retry topic even when all records in memory are
-   * for this destination, because unread records of the partition may be for other destinations.
-   */
-  readonly mayDelayOthers: (target: DestinationState) => boolean
+  /** Whether more than one destination is configured. */
+  readonly hasOtherDestinations: () => boolean
   readonly isOpen: () => boolean
 }
 
@@ -43,14 +39,11 @@ interface Deps {
  * to a retry topic. It begins when the process is stalled (its oldest record is in progress for
  * longer than `stallThresholdMs`) and the partition has also reached the higher limits of that
  * state.
- * - Destinations without a limit of their own: queued deliveries of slow destinations move if the
- *   partition also has records in memory for other destinations. Otherwise they stay. The unread
- *   records of the partition then wait until attempts of the slow destination end, or until its
- *   circuit breaker opens.
- * - Destinations with a limit: their deliveries may wait for hours, and unread records may be for
- *   other destinations. So up to a quarter of the partition's records move even if all of them are
- *   for one destination. The rest stays in memory, so that the destination always has a delivery
- *   when its limit permits one.
+ * - If the partition also has records in memory for other destinations, all queued deliveries of
+ *   slow destinations move.
+ * - If all records in memory are for one slow destination, unread records may be for others. So up
+ *   to a quarter of the partition's records move. The rest stays in memory, so that the destination
+ *   always has a delivery when a permit is free.
  */
 export class SpilloverController {
   readonly #deps: Deps
@@ -117,13 +110,13 @@ export class SpilloverController {
 
   /** Spills about `max` deliveries of a partition. Returns how many it deferred. */
   #spillFrom(processor: PartitionProcessor, max: number): number {
-    const { queues, defer, canDefer, mayDelayOthers, isOpen } = this.#deps
+    const { queues, defer, canDefer, hasOtherDestinations, isOpen } = this.#deps
     let deferred = 0
     if (!isOpen() || processor.revoked || !processor.mayStart) return deferred
     for (const target of queues.slow) {
       if (deferred >= max) break
       const hasOthers = processor.hasRecordForOthers(target.destination)
-      if (!hasOthers && !mayDelayOthers(target)) continue
+      if (!hasOthers && !hasOtherDestinations()) continue
       const mayLeave = this.#spilling.get(processor) ?? 0
       const most = hasOthers ? max - deferred : Math.min(max - deferred, mayLeave)
       const out = queues.drainMatching(target, processor, most, canDefer)

@@ -20,7 +20,7 @@ describe('ConcurrencyLimiter of one host', () => {
     fc.assert(
       fc.property(perHost, destinations, steps, (limit, count, given) => {
         const limiter = new ConcurrencyLimiter({ maxInFlight: 100_000, perWebhook: 100_000, perHost: limit })
-        const share: DestinationCalls = { calls: 0 }
+        const share: DestinationCalls = { calls: 0, turns: 0 }
         const rooms = Array.from({ length: count }, (_, id) =>
           [0, 1, 2].map(path =>
             limiter.permitsOf({ url: `https://one.example.com/${id}/${path}` }, `destination-${id}`),
@@ -50,7 +50,7 @@ describe('ConcurrencyLimiter of one host', () => {
     fc.assert(
       fc.property(sharedPerHost, destinations, steps, (limit, count, given) => {
         const limiter = new ConcurrencyLimiter({ maxInFlight: 100_000, perWebhook: 100_000, perHost: limit })
-        const share: DestinationCalls = { calls: 0 }
+        const share: DestinationCalls = { calls: 0, turns: 0 }
         const rooms = Array.from({ length: count }, (_, id) =>
           limiter.permitsOf({ url: `https://one.example.com/${id}` }, `destination-${id}`),
         )

@@ -20,7 +20,7 @@ interface Call {
  */
 function held(perHost: number, callMs: readonly number[], forMs: number): readonly number[] {
   const limiter = new ConcurrencyLimiter({ maxInFlight: 100_000, perWebhook: 100_000, perHost })
-  const share: DestinationCalls = { calls: 0 }
+  const share: DestinationCalls = { calls: 0, turns: 0 }
   const rooms = callMs.map((_, id) => limiter.permitsOf({ url: `https://one.example.com/${id}` }, `destination-${id}`))
   const ms = callMs.map(() => 0)
   const waiting = [...callMs.keys()]

@@ -6,7 +6,7 @@ import {
 } from '../../../../src/core/flow/concurrency-limiter.ts'
 import type { Webhook } from '../../../../src/core/settings/settings.ts'
 
-const newShare = (): DestinationCalls => ({ calls: 0 })
+const newShare = (): DestinationCalls => ({ calls: 0, turns: 0 })
 const webhook = (url: string): Webhook => ({ label: '0', url, urlHash: '00000000', headers: {}, traceHeaders: false })
 
 describe('ConcurrencyLimiter', () => {
@@ -149,6 +149,31 @@ describe('ConcurrencyLimiter', () => {
       for (let call = 0; call < own; call++) limiter.acquire(newShare(), rooms[0]?.permits as PermitShares)
       const found = limiter.callable(newShare(), rooms)
       expect([found.webhooks.length, found.isHeldUpByOthers]).toEqual([called, isHeldUpByOthers])
+    })
+
+    it('webhooks take turns to get the only permit', () => {
+      const { limiter } = setUp([], { perHost: 1 })
+      const webhooks = ['1', '2'].map(path => ({
+        permits: limiter.permitsOf(webhook(`https://one.example.com/${path}`), 'a'),
+      }))
+      const share = newShare()
+      const called = Array.from({ length: 4 }, () => limiter.callable(share, webhooks).webhooks)
+      expect(called.flat().map(each => webhooks.indexOf(each))).toEqual([0, 1, 0, 1])
+    })
+
+    it('a webhook that has reached its own limit is left out, and the order stays', () => {
+      const { limiter } = setUp([])
+      const webhooks = ['1', '2', '3'].map(path => ({
+        permits: limiter.permitsOf(webhook(`https://one.example.com/${path}`), 'a'),
+      }))
+      const share = newShare()
+      limiter.acquire(share, webhooks[1]?.permits as PermitShares)
+      for (let attempt = 0; attempt < 3; attempt++)
+        expect(limiter.callable(share, webhooks, 1)).toEqual({
+          webhooks: [webhooks[0], webhooks[2]],
+          leftOut: 1,
+          isHeldUpByOthers: false,
+        })
     })
 
     it('a destination below its share without free permits is held up by others', () => {

@@ -156,6 +156,26 @@ describe('the pace', () => {
   })
 })
 
+it('a low pace that has ended does not lower the first pace after the next 429', () => {
+  const slowDown = new SlowDown()
+  let now = 0
+  for (let attempt = 0; attempt < 60; attempt++) {
+    now += 10 * second
+    if (slowDown.msToWait(now) > 0) continue
+    slowDown.started()
+    slowDown.refused(now, now)
+  }
+  now += 3_600 * second
+  for (let attempt = 0; attempt < 1_000; attempt++) {
+    now += 5
+    slowDown.msToWait(now)
+    slowDown.started()
+    slowDown.delivered(now)
+  }
+  slowDown.refused(now, now)
+  expect(slowDown.paceAt(now)).toBeGreaterThan(150)
+})
+
 describe('Retry-After', () => {
   it.each([
     ['a pause of the given time', [8_000], 8_000],

@@ -20,7 +20,7 @@ function spilloverWith({
     queues: { findSlow: () => {}, slow: [], drainMatching: () => [] },
     defer: () => {},
     canDefer: () => true,
-    mayDelayOthers: () => false,
+    hasOtherDestinations: () => false,
     isOpen: () => true,
     ...deps,
   })
@@ -30,7 +30,7 @@ function spilloverWith({
  * Partitions that hold as many records as their limits permit. Each has the given number of
  * deliveries in the same slow queue. `turn` runs the next tick of the event loop.
  */
-function setUp(waiting: readonly number[], { hasOthers = true, mayDelayOthers = false } = {}) {
+function setUp(waiting: readonly number[], { hasOthers = true, hasOtherDestinations = false } = {}) {
   const processors = waiting.map(open => ({
     ...{
       revoked: false,
@@ -63,7 +63,7 @@ function setUp(waiting: readonly number[], { hasOthers = true, mayDelayOthers = 
     defer: () => {
       moved += 1
     },
-    mayDelayOthers: () => mayDelayOthers,
+    hasOtherDestinations: () => hasOtherDestinations,
   })
   for (const processor of processors) spillover.check(processor as unknown as PartitionProcessor)
   return {
@@ -146,10 +146,10 @@ describe('spillover of slow queues', () => {
 
 describe('a partition whose records are all for one slow destination', () => {
   it.each([
-    ['keeps them when the destination has no limit', false, 0],
-    ['spills a quarter of them when it has one', true, 75],
-  ])('%s', (_, mayDelayOthers, spilled) => {
-    const { turn, moved } = setUp([300], { hasOthers: false, mayDelayOthers })
+    ['keeps them when no other destination is configured', false, 0],
+    ['spills a quarter of them when another one is', true, 75],
+  ])('%s', (_, hasOtherDestinations, spilled) => {
+    const { turn, moved } = setUp([300], { hasOthers: false, hasOtherDestinations })
     turn()
     turn()
     expect(moved()).toBe(spilled)

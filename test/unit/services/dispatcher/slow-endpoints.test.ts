@@ -1,0 +1,64 @@
+import { expect, it } from '@jest/globals'
+import { durationMs } from '../../../../src/core/time.ts'
+import type { WebhookCall } from '../../../../src/core/webhook-ports.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
+import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
+
+const isForCrm = (call: WebhookCall): boolean => call.url.includes('crm')
+
+it('an endpoint that answers 200 slowly does not delay records behind a run of its own', async () => {
+  const harness = await DispatcherHarness.started({
+    destinations: [destination('crm'), destination('erp')],
+    latencyMs: call => (isForCrm(call) ? 4_900 : 20),
+    delivery: { maxInFlight: 512, perWebhook: 64 },
+  })
+  for (let index = 0; index < 4_000; index++)
+    harness.write({ message: trackMessage(`m${index}`, { userId: `m${index}` }), destinationId: 'crm' })
+  harness.write({ message: trackMessage('last', { userId: 'last' }), destinationId: 'erp' })
+  await harness.advance(15_000)
+  expect(harness.count('deliveries{erp,delivered}')).toBe(1)
+})
+
+it('an endpoint that hangs for longer than the window does not delay retries of others', async () => {
+  const failed = new Map<string, number>()
+  const waits: number[] = []
+  const harness = await DispatcherHarness.started({
+    delivery: { schedule: [durationMs(10_000)], window: durationMs(60_000), maxInFlight: 64, perWebhook: 16 },
+    destinations: [destination('crm'), destination('erp')],
+    latencyMs: call => (isForCrm(call) ? 5_000 : 20),
+    answer(call, at) {
+      if (isForCrm(call)) return { kind: 'failed', phase: 'deadline', code: 'ETIMEDOUT', detail: '' }
+      const id = call.headers['X-Message-Id'] as string
+      const before = failed.get(id)
+      if (before !== undefined) waits.push(at - before)
+      failed.set(id, before ?? at)
+      return before === undefined ? answered(503) : ok
+    },
+  })
+  for (let second = 0; second < 600; second++) {
+    for (let index = 0; index < 30; index++) {
+      const id = `m${second}-${index}`
+      harness.write({ message: trackMessage(id, { userId: id }), destinationId: 'crm' })
+    }
+    if (second % 5 === 0)
+      harness.write({ message: trackMessage(`e${second}`, { userId: `e${second}` }), destinationId: 'erp' })
+    await harness.advance(1_000)
+  }
+  expect(waits.length).toBeGreaterThan(110)
+  expect(Math.max(...waits)).toBeLessThan(15_000)
+})
+
+it('an endpoint that always asks for a pause gets each message once, and few records wait in turn', async () => {
+  const harness = await DispatcherHarness.started({
+    delivery: { schedule: [durationMs(10_000)], window: durationMs(120_000), maxInFlight: 512, perWebhook: 64 },
+    answer: () => answered(503, '60'),
+  })
+  for (let second = 0; second < 240; second++) {
+    for (const id of [`m${second}`, `n${second}`]) harness.write({ message: trackMessage(id, { userId: id }) })
+    await harness.advance(1_000)
+  }
+  await harness.advance(240_000)
+  const attempted = new Set(harness.calls.map(({ call }) => call.headers['X-Message-Id']))
+  expect(attempted.size).toBe(480)
+  expect(harness.count('deliveries{crm,deferred}')).toBeLessThan(480 * 10)
+})
