@@ -20,6 +20,11 @@ const closedObject = (properties: Readonly<Record<string, Schema>>, required: re
 })
 const port: Schema = { type: 'integer', minimum: 1, maximum: 65_535 }
 const ports = list(port)
+/** A base URL. The chart appends a path to it. */
+const baseUrl: Schema = { type: 'string', pattern: '^$|/$' }
+/** Labels of pods, without those that the chart sets. */
+const ownLabels = ['name', 'instance', 'version', 'component'].map(label => `app.kubernetes.io/${label}`)
+const podLabels: Schema = { ...texts, propertyNames: { not: { enum: ownLabels } } }
 const quantities: Schema = { type: 'object', additionalProperties: { type: ['string', 'number'] } }
 /**
  * Resource requests and a memory limit are required: Kubernetes evicts pods without requests first,
@@ -70,7 +75,7 @@ const properties: Readonly<Record<string, Schema>> = {
   terminationGracePeriodSeconds: wholeFrom(30),
   minReadySeconds: wholeFrom(0),
   podAnnotations: texts,
-  podLabels: texts,
+  podLabels,
   nodeSelector: texts,
   tolerations: list(anyObject),
   priorityClassName: name,
@@ -92,9 +97,9 @@ const properties: Readonly<Record<string, Schema>> = {
   }),
   prometheusOperator: closedObject({
     podMonitor: closedObject({ enabled: flag, interval: text, labels: texts, nativeHistograms: flag }),
-    rules: closedObject({ enabled: flag, labels: texts, runbooksAt: text }),
+    rules: closedObject({ enabled: flag, labels: texts, runbooksAt: baseUrl }),
   }),
-  consoleAt: text,
+  consoleAt: baseUrl,
   grafana: closedObject({ dashboards: closedObject({ enabled: flag, labels: texts }) }),
   strimzi: closedObject({
     cluster: name,
@@ -156,8 +161,13 @@ export function valuesSchema(): object {
     const { listen, ...others } = own as Record<string, Schema>
     return { ...rest, properties: others }
   }
-  const { collector = {}, ops = {} } = keys
-  const inChart = { ...keys, collector: withoutListen(collector), ops: withoutListen(ops) }
+  const { collector = {}, operator = {}, ops = {} } = keys
+  const inChart = {
+    ...keys,
+    collector: withoutListen(collector),
+    operator: withoutListen(operator),
+    ops: withoutListen(ops),
+  }
   return {
     $schema,
     title: 'Values of the Hookline chart',

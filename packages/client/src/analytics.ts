@@ -173,13 +173,16 @@ function createSender(settings: QueueSettings, transport: Transport, clock: Clie
 
 /**
  * Calls a listener. An error that the listener throws is logged, so that it does not stop the
- * queue.
+ * queue. The rejection of an `async` listener is logged too: Node would otherwise end the process.
  */
 function notify(log: ClientLog, listener: () => unknown): void {
-  try {
-    listener()
-  } catch (error) {
+  const warn = (error: unknown): void => {
     const text = error instanceof Error ? error.stack : String(error)
     log.warn(`an 'onSent' or 'onFailure' listener threw an error: ${text}`)
+  }
+  try {
+    Promise.resolve(listener()).catch(warn)
+  } catch (error) {
+    warn(error)
   }
 }

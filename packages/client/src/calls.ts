@@ -16,8 +16,11 @@ import type { Entry } from './queue.ts'
 
 /** An id. A finite number or a bigint is converted to its decimal digits. */
 export type Id = string | number | bigint
-/** An object that `JSON.stringify` can serialise. */
-export type Fields = Readonly<Record<string, unknown>>
+/**
+ * An object that `JSON.stringify` can serialise. The type accepts interfaces and classes too, which
+ * have no index signature. A call rejects lists and functions.
+ */
+export type Fields = object
 
 /** The optional fields of every call. */
 export interface CommonFields {

@@ -253,9 +253,11 @@ export class Sender {
   #settleTaken(messages: readonly Queued[], rejected: readonly RejectedMessage[]): void {
     const left = new Set(rejected.map(({ index }) => index))
     const sent = left.size === 0 ? messages : messages.filter((_, index) => !left.has(index))
+    // The listeners read `counts`, so all messages of the batch are counted before the first call.
     this.#sent += sent.length
+    this.#failed += rejected.length
     if (sent.length > 0) this.#deps.onSent(sent)
-    for (const { index, ...trouble } of rejected) this.#fail('rejected', trouble, [messages[index] as Queued])
+    for (const { index, ...trouble } of rejected) this.#report('rejected', trouble, [messages[index] as Queued])
   }
 
   #fail(reason: FailureReason, trouble: FailureCause, messages: readonly Queued[]): void {

@@ -102,6 +102,19 @@ describe('values that the chart repeats', () => {
     expect(dockerfile).toContain(`HOOKLINE_CONFIG=${mounted}/hookline.yaml`)
   })
 
+  it('KEDA starts at most one pod for each partition', async () => {
+    const values = { config: { topics: { partitions: 1 } }, keda: { enabled: true, minReplicas: 2 } }
+    expect(specOf(await rendered(values), 'ScaledObject')).toMatchObject([
+      { minReplicaCount: 1, maxReplicaCount: 1, fallback: { replicas: 1 } },
+    ])
+  })
+
+  it('without peers that may scrape metrics, no peer may', async () => {
+    const networkPolicy = { enabled: true, ...networkPeers, metricsFrom: [] }
+    const policies = ofKind(await rendered({ networkPolicy }), 'NetworkPolicy')
+    expect(policies.find(({ metadata }) => metadata.name === 'hookline')?.['spec']).toMatchObject({ ingress: [] })
+  })
+
   it('KEDA uses the group and the topic of the dispatcher', async () => {
     const config = { kafka: { brokers: ['a:1', 'b:2'] }, topics: { prefix: 'acme', partitions: 30 } }
     const names = topicNames('acme')
@@ -273,6 +286,33 @@ describe('rejected values', () => {
       'a listen address, which the chart sets',
       { config: { collector: { listen: '0.0.0.0:80' } } },
       "'listen' not allowed",
+    ],
+    [
+      'a listen address of the operator API',
+      { config: { operator: { listen: '0.0.0.0:80', keys: [operatorKey('ada')] } } },
+      "'listen' not allowed",
+    ],
+    ['a base URL without a slash at the end', { consoleAt: 'https://a.example' }, '/consoleAt'],
+    [
+      'runbooks without a slash at the end',
+      { prometheusOperator: { rules: { runbooksAt: 'https://a.example' } } },
+      '/runbooksAt',
+    ],
+    ['a label that the chart sets', { podLabels: { 'app.kubernetes.io/component': 'x' } }, '/podLabels'],
+    [
+      'a variable that the chart sets',
+      { extraEnv: [{ name: 'NODE_OPTIONS', value: '' }] },
+      'extraEnv cannot set NODE_OPTIONS',
+    ],
+    [
+      'a minimum of replicas above the maximum',
+      { services: { collector: { autoscaling: { enabled: true, minReplicas: 5, maxReplicas: 4 } } } },
+      'minReplicas (5) is greater than maxReplicas (4)',
+    ],
+    [
+      'a minimum of KEDA above its maximum',
+      { keda: { enabled: true, minReplicas: 5, maxReplicas: 4 } },
+      'keda.minReplicas (5) is greater than keda.maxReplicas (4)',
     ],
     ['the tag latest', { image: { tag: 'latest' } }, '/image/tag'],
     ['no memory limit', { services: { collector: { resources: { limits: { memory: null } } } } }, 'memory'],

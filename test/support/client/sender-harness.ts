@@ -57,12 +57,13 @@ export interface Try {
 
 /**
  * A sender with a manual clock. It records the attempts and the calls of the sender's callbacks.
- * `onFailure` is called with each recorded failure.
+ * `onFailure` is called with each recorded failure, and `onSent` with the messages that were sent.
  */
 export function senderHarness(
   respond: Respond,
   settings: Partial<SenderDeps['settings']> = {},
   onFailure: SenderDeps['onFailure'] = () => {},
+  onSent: SenderDeps['onSent'] = () => {},
 ) {
   const clock = new ManualClientClock()
   const tries: Try[] = []
@@ -89,7 +90,10 @@ export function senderHarness(
     },
     transport,
     clock,
-    onSent: messages => sent.push(...messages.map(message => message.messageId)),
+    onSent(messages) {
+      sent.push(...messages.map(message => message.messageId))
+      onSent(messages)
+    },
     onFailure(failure) {
       failures.push(failure)
       onFailure(failure)

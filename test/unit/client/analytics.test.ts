@@ -100,11 +100,14 @@ describe('a client', () => {
     ])
   })
 
-  it('logs the error of a listener and continues', async () => {
+  const fail = () => {
+    throw new Error('a bug of mine')
+  }
+  it.each([
+    ['a listener', fail],
+    ['an async listener', async () => fail()],
+  ])('logs the error of %s and continues', async (_, onSent) => {
     const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true)
-    const onSent = () => {
-      throw new Error('a bug of mine')
-    }
     const { analytics } = await clientOf(answering(ok), { onSent, size: 1 })
     analytics.track({ userId: 'u', event: 'E' })
     analytics.track({ userId: 'u', event: 'E' })

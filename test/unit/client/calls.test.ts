@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { entryOf } from '../../../packages/client/src/calls.ts'
+import { entryOf, type Track } from '../../../packages/client/src/calls.ts'
 import { FieldError, MessageTooLarge } from '../../../packages/client/src/errors.ts'
 import { normalise } from '../../../src/core/message/normalise.ts'
 import { epochMs } from '../../../src/core/time.ts'
@@ -18,6 +18,24 @@ const errorOf = (type: Parameters<typeof entryOf>[0], call: unknown): unknown =>
 const assigned = { messageId: 'new-id', timestamp: '2026-03-01T12:00:00.000Z' }
 
 describe('a valid call', () => {
+  it('may have properties with the type of an interface or a class', () => {
+    interface Order {
+      readonly total: number
+    }
+    class Cart {
+      readonly items = 2
+    }
+    const order: Order = { total: 5 }
+    const calls: readonly Track[] = [
+      { userId: 'u', event: 'E', properties: order },
+      { userId: 'u', event: 'E', properties: new Cart() },
+    ]
+    expect(calls.map(call => message('track', call))).toMatchObject([
+      { properties: { total: 5 } },
+      { properties: { items: 2 } },
+    ])
+  })
+
   const epoch = '1970-01-01T00:00:00.000Z'
   const other = { integrations: { All: false, Webhooks: true }, context: { ip: '::1' } }
   it.each([

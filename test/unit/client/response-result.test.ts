@@ -3,8 +3,9 @@ import { resultOf } from '../../../packages/client/src/response-result.ts'
 import { entry } from '../../support/client/sender-harness.ts'
 
 const messages = [entry('a'), entry('b'), entry('c')]
-const verdict = (status: number, body = '', retryAfter: string | null = null) =>
-  resultOf({ status, body, retryAfter }, messages, 0)
+const stored = '{"success":true}'
+const verdict = (status: number, body = stored, retryAfter: string | null = null, isComplete = true) =>
+  resultOf({ status, body, retryAfter, isComplete }, messages, 0)
 
 describe('resultOf a status', () => {
   it.each([
@@ -61,7 +62,18 @@ describe('rejections in a successful response', () => {
     expect(rejectedIn(rejected)).toEqual(expected)
   })
 
-  it.each(['', 'OK', '[]', 'null', '{"rejected":[{"index":0'])('ignores the body %j', body => {
-    expect(verdict(200, body)).toEqual({ kind: 'taken', rejected: [] })
+  it.each(['', 'OK', '[]', 'null', '{"rejected":[{"index":0'])('ignores the incomplete body %j', body => {
+    expect(verdict(200, body, null, false)).toEqual({ kind: 'taken', rejected: [] })
+  })
+})
+
+describe('a successful response that is not from a collector', () => {
+  it.each(['', 'OK', '<html>', '[]', 'null', '{}', '{"success":false}'])('retries after the body %j', body => {
+    const detail = "The response with status 200 is not from a Hookline collector: check 'endpoint'."
+    expect(verdict(200, body)).toEqual({
+      kind: 'retry',
+      trouble: { code: 'not_a_collector', detail },
+      retryAfterMs: undefined,
+    })
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import type { Counts } from '../../../packages/client/src/counts.ts'
 import { Closed } from '../../../packages/client/src/errors.ts'
 import type { SendResult } from '../../../packages/client/src/transport.ts'
 import {
@@ -203,5 +204,17 @@ describe('flush and close', () => {
     expect(busy).toEqual([true])
     await sender.flush()
     expect(busy).toEqual([true, false])
+  })
+})
+
+describe('counts', () => {
+  it('add up inside onSent and onFailure when the collector rejects some messages of a batch', async () => {
+    const rejected = [0, 2].map(index => ({ index, code: 'too_deep', detail: 'Flatten it.' }))
+    const seen: Counts[] = []
+    const note = (): void => void seen.push(sender.counts)
+    const { sender, add, advance } = senderHarness(always({ kind: 'taken', rejected }), {}, note, note)
+    add(3)
+    await advance(5_000)
+    expect(seen).toEqual(Array(3).fill({ queued: 3, sent: 1, failed: 2, dropped: 0, waiting: 0 }))
   })
 })

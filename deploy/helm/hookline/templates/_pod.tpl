@@ -60,6 +60,11 @@ env:
   - name: HOOKLINE_KAFKA_USER
     value: {{ include "hookline.kafkaUser" $ }}
   {{- end }}
+  {{- range .Values.extraEnv }}
+  {{- if or (eq .name "NODE_OPTIONS") (and $.Values.strimzi.user.enabled (eq .name "HOOKLINE_KAFKA_USER")) }}
+  {{- fail (printf "extraEnv cannot set %s: the chart sets it" .name) }}
+  {{- end }}
+  {{- end }}
   {{- with .Values.extraEnv }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
