@@ -9,6 +9,8 @@ export interface DeployPage {
   readonly apply: string
   /** Commands that check the installation and send a message. */
   readonly check: string
+  /** Values that create network policies. */
+  readonly networkPolicy: string
   /** Command that makes the console available on this machine until the command ends. */
   readonly portForward: string
 }
@@ -26,6 +28,7 @@ export function readDeployPage(text: string): DeployPage {
     install: block('4. Install', /^helm upgrade --install/),
     apply: block('4. Install', /^helm template/),
     check: block('4. Install', /rollout status/),
+    networkPolicy: block('6. Limit connections', /^networkPolicy:/),
     portForward: block('5. Let senders in', /port-forward/),
   }
 }

@@ -5,6 +5,11 @@ import { join } from 'node:path'
 /** The addresses of both ends of the cable (a veth pair) between this machine and the node. */
 export const machineAddress = '10.90.0.2'
 export const nodeAddress = '10.90.0.1'
+/**
+ * Another address of this machine. It is in no private block, so a network policy treats it as a
+ * public address. It is reserved for documentation (RFC 5737), so no other machine has it.
+ */
+export const publicAddress = '203.0.113.1'
 export const podAddresses = '10.244.0.0/16'
 /**
  * Name of the pause image. The node and its pods pull no image, so this name exists only in the

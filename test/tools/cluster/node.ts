@@ -6,7 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { startGuarded, tailOf, untilReady } from '../../../deploy/tools/local/guarded-process.ts'
 import { type ControlPlane, serviceAddresses } from './control-plane.ts'
-import { machineAddress, nodeAddress, nodeFiles, podAddresses } from './node-files.ts'
+import { startNetworkPlugin } from './network-plugin.ts'
+import { machineAddress, nodeAddress, nodeFiles, podAddresses, publicAddress } from './node-files.ts'
 
 const run = promisify(execFile)
 const startTimeoutMs = 120_000
@@ -19,6 +20,11 @@ const cgroups = '/sys/fs/cgroup'
 export interface Node {
   /** Imports an image archive into the node. */
   importImage(archive: string): Promise<void>
+  /**
+   * Starts a network plugin that enforces network policies. Resolves with a function that stops it
+   * and removes its rules.
+   */
+  startNetworkPlugin(): Promise<() => Promise<void>>
   stop(): Promise<void>
 }
 
@@ -81,12 +87,14 @@ export async function createNetwork(): Promise<void> {
     ['netns', 'add', namespace],
     ['link', 'add', cable, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace],
     ['address', 'add', `${machineAddress}/24`, 'dev', cable],
+    ['address', 'add', `${publicAddress}/32`, 'dev', cable],
     ['link', 'set', cable, 'up'],
     ['-n', namespace, 'address', 'add', `${nodeAddress}/24`, 'dev', 'eth0'],
     ['-n', namespace, 'link', 'set', 'eth0', 'up'],
     // The system looks up the route of a packet to a Service before the rules of kube-proxy replace
     // its address. Without a route, the system would not send the packet.
     ['-n', namespace, 'route', 'add', serviceAddresses, 'via', machineAddress],
+    ['-n', namespace, 'route', 'add', publicAddress, 'via', machineAddress],
     ...[serviceAddresses, podAddresses].map(block => ['route', 'add', block, 'via', nodeAddress]),
   ]
   for (const words of commands) await run('ip', words)
@@ -143,6 +151,8 @@ export async function startNode(options: NodeOptions): Promise<Node> {
       const words = ['--address', socket, '--namespace', 'k8s.io', 'images', 'import', archive]
       await run(join(packages, 'usr/bin/ctr'), words)
     },
+    startNetworkPlugin: () =>
+      startNetworkPlugin({ plane, packages, directory, networkNamespace: `${namespaces}/${namespace}` }),
     stop,
   }
 }

@@ -33,7 +33,7 @@ const secrets = {
 const limits = { restarts: 2, refused: 0, latestMs }
 
 /** Adds the operator service, and opens the console with the command of the page. */
-async function enableOperator(on: Installation): Promise<void> {
+export async function enableOperator(on: Installation): Promise<void> {
   await on.shell(`${inHookline} patch secret hookline --patch '${JSON.stringify({ stringData: secrets })}'`)
   const source = { id: changedSource, writeKeyFile: '../secrets/changed-write-key' }
   await on.upgrade(

@@ -13,6 +13,8 @@ const downloadTimeoutMs = 5 * 60_000
 const names: readonly string[] = [
   ...['containerd', 'runc', 'containernetworking-plugins', 'nftables'],
   ...['libnftables1', 'libnftnl11', 'libmnl0', 'libjansson4', 'libedit2', 'libbsd0', 'libseccomp2'],
+  // The network plugin calls these programs.
+  ...['iptables', 'ipset', 'libxtables12', 'libipset13'],
 ]
 
 /**

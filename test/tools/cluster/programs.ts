@@ -13,7 +13,7 @@ const sources = join(import.meta.dirname, 'go')
 const buildTimeoutMs = 60 * 60_000
 
 /** The programs that are built with Go, each from its directory in `go`. */
-export type Program = 'kubernetes' | 'pause'
+export type Program = 'kube-router' | 'kubernetes' | 'pause'
 
 /**
  * Returns the path of a program. The first time, builds the program with Go and keeps it in the

@@ -9,7 +9,7 @@ const run = promisify(execFile)
  */
 const programs: readonly (readonly [name: string, words: readonly string[], why: string])[] = [
   ['go', ['version'], 'Go 1.26 or newer, which builds Kubernetes'],
-  ['apt-get', ['--version'], 'apt-get, which downloads containerd, runc and nftables'],
+  ['apt-get', ['--version'], 'apt-get, which downloads containerd, runc, nftables and iptables'],
   ['dpkg', ['--version'], 'dpkg, which unpacks them'],
   ['ip', ['-V'], 'ip (package iproute2), which connects the node'],
   ['nsenter', ['--version'], 'nsenter and unshare (package util-linux)'],

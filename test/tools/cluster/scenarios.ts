@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { drain } from './drain.ts'
 import { upgradeScenario } from './earlier-release.ts'
 import type { Installation } from './installation.ts'
+import { networkPolicyScenario } from './network-policy.ts'
 import { nodePressureScenario } from './node-pressure.ts'
 import { operatorScenario } from './operator-service.ts'
 import { processOf } from './pods.ts'
@@ -231,6 +232,7 @@ export const scenarios: readonly Scenario[] = [
   },
   scaleScenario,
   operatorScenario,
+  networkPolicyScenario,
   upgradeScenario,
   // It is the last one, because it may evict the registry, which then has no schemas.
   nodePressureScenario,

@@ -28,6 +28,10 @@ export async function podsOf({ pods }: Installation, service: string): Promise<r
   return [first, ...others]
 }
 
+/** The address of a pod. */
+export const addressOf = ({ shell }: Installation, pod: string): Promise<string> =>
+  shell(`${inHookline} get pod ${pod} --output jsonpath='{.status.podIP}'`)
+
 export const settingOf =
   (key: string, value: unknown) =>
   (values: Values): Values => ({ ...values, [key]: value })

@@ -7,12 +7,13 @@ const page = readFileSync(join(import.meta.dirname, '../../../../docs/how-to/dep
 
 describe('the page about deployment', () => {
   it('has the commands and the values of an installation', () => {
-    const { secrets, values, install, apply, check, portForward } = readDeployPage(page)
+    const { secrets, values, install, apply, check, networkPolicy, portForward } = readDeployPage(page)
     expect(secrets).toContain('create secret generic hookline')
     expect(values).toContain('destinations:')
     expect(install).toContain('--values values.yaml')
     expect(apply).toContain('kubectl --namespace hookline apply')
     expect(check).toContain('hookline send track')
+    expect(networkPolicy).toContain('enabled: true')
     expect(portForward).toContain('service/hookline-operator')
   })
 
