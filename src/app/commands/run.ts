@@ -6,11 +6,12 @@ import { logLevels } from '../../core/settings/schema.ts'
 import { everyService, type ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
-import { CommandFailed, type CommandIo, createCommand, print, withExamples } from '../command.ts'
+import { type CommandIo, createCommand, print, withExamples } from '../command.ts'
 import { type Addresses, compose } from '../compose/compose.ts'
 import { configPath, readConfiguration, withEnvironmentOverrides } from '../load-settings.ts'
 import { choice, closedOption, withConfigOption, withServicesOption } from '../options.ts'
 import { logExcluded, reloadHandlers } from '../reload-handlers.ts'
+import { runUntilStopped } from '../run-until-stopped.ts'
 
 interface Options {
   readonly config?: string
@@ -64,40 +65,28 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   if (options.services?.has('operator') && settings.operatorListen === undefined)
     logger.warn({}, 'the operator service does not listen, because operator.keys has no key; add a key and restart')
   if (start.problems.length > 0) logExcluded(start.problems, logger)
-  const stopAsked = io.stopSignal()
-  const ended = Promise.withResolvers<Error | undefined>()
-  stopAsked.addEventListener('abort', () => ended.resolve(undefined))
-  const onFatal = (error: Error): void => {
-    logger.error(
-      { error: error.message, ...('code' in error && { code: error.code }) },
-      'fatal error (see error); the process stops now',
-    )
-    ended.resolve(error)
-  }
-  const composition = compose({
-    ...{ settings, services, logger, audit: createAuditLog(), onFatal, stopAsked },
-    waitForSetup: options.waitForSetup ?? false,
+  await runUntilStopped({
+    signal: io.stopSignal(),
+    logger,
+    compose: context =>
+      compose({
+        ...{ settings, services, logger, audit: createAuditLog(), ...context },
+        waitForSetup: options.waitForSetup ?? false,
+      }),
+    onReady(composition, addresses) {
+      const watch = watchConfigFile({
+        path,
+        env: io.env,
+        start: { ...start, settings },
+        override,
+        services,
+        clock: systemClock,
+        ...reloadHandlers(composition, logger),
+      })
+      print(io, readyLine(addresses, settings))
+      return watch.close
+    },
   })
-  const addresses = await composition.start().catch((error: unknown) => {
-    if (!stopAsked.aborted) throw error
-  })
-  if (addresses === undefined) return logger.info({}, 'a signal stopped the process before all services were ready')
-  const watch = watchConfigFile({
-    path,
-    env: io.env,
-    start: { ...start, settings },
-    override,
-    services,
-    clock: systemClock,
-    ...reloadHandlers(composition, logger),
-  })
-  print(io, readyLine(addresses, settings))
-  const failure = await ended.promise
-  watch.close()
-  await composition.stop()
-  if (failure !== undefined)
-    throw new CommandFailed('a fatal error stopped the process; see "fatal error" in the log', { cause: failure })
-  logger.info({}, 'the process stopped after a signal')
 }
 
 /** @throws UsageError when HOOKLINE_LOG_LEVEL is not a log level. An empty value is not used. */
