@@ -21,7 +21,7 @@ let failure: Error | undefined
 process.stdout.on('error', error => {
   failure ??= error
   // A command that waits for its output can first report what the missing output means.
-  if (needsStdout) setImmediate(endWithoutOutput, failure)
+  if (needsStdout) setImmediate(endWithoutOutput, error)
 })
 
 const { stdin, stdout, stderr, env } = process

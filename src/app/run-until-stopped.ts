@@ -55,8 +55,6 @@ export async function runUntilStopped({
     throw new CommandFailed('a fatal error stopped the process; see "fatal error" in the log', { cause: fatal })
   logger.info(
     {},
-    isReady
-      ? 'the process stopped after a signal'
-      : 'a signal stopped the process before all services were ready',
+    isReady ? 'the process stopped after a signal' : 'a signal stopped the process before all services were ready',
   )
 }

@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
+import { closingAfterEach } from '../support/cleanup.ts'
 
+const closing = closingAfterEach()
 const program = new URL('../../bin/hookline.js', import.meta.url).pathname
 
 it('exits with 1 and names stdout when the output cannot be written', async () => {
@@ -17,11 +19,13 @@ it('exits with 1 and names stdout when the output cannot be written', async () =
 })
 
 it('ends itself at a signal that arrives while its code is loaded', async () => {
-  // The signal is sent when the program begins to handle it.
-  const sender = "process.once('newListener', () => setImmediate(() => process.kill(process.pid, 'SIGTERM')))"
-  const preload = `data:text/javascript,${encodeURIComponent(sender)}`
-  const child = spawn(process.execPath, ['--import', preload, program, 'run', '--config', '/nowhere'], {
-    stdio: 'ignore',
-  })
+  // The process sends the signal to itself after it has begun to handle it. The command then waits
+  // for a message on stdin.
+  const send = "process.nextTick(() => process.kill(process.pid, 'SIGTERM'))"
+  const preload = `process.on('newListener', name => { if (name === 'SIGTERM') ${send} })`
+  const command = [program, 'preview', '--destination', 'crm', '--operator-url', 'http://127.0.0.1:1']
+  const words = ['--import', `data:text/javascript,${encodeURIComponent(preload)}`, ...command]
+  const child = spawn(process.execPath, words, { stdio: ['pipe', 'ignore', 'ignore'] })
+  closing({ close: async () => void child.kill('SIGKILL') })
   expect(await once(child, 'close')).toEqual([143, null])
 })
