@@ -1,38 +1,33 @@
 import process from 'node:process'
-import type { CommandIo } from './app/command.ts'
-import { runProgram } from './app/program.ts'
+import { handleStopSignals } from './app/stop-signal.ts'
 
-/**
- * Returns a signal that the first SIGINT or SIGTERM aborts, so that the command can stop in an
- * orderly way. If a command does not call this function, SIGINT or SIGTERM ends the process
- * immediately.
- */
-function stopSignal(): AbortSignal {
-  const stopping = new AbortController()
-  const stop = (): void => {
-    // Remove the handlers, so that the next SIGINT or SIGTERM ends the process immediately.
-    process.off('SIGINT', stop)
-    process.off('SIGTERM', stop)
-    stopping.abort()
-  }
-  process.on('SIGINT', stop)
-  process.on('SIGTERM', stop)
-  return stopping.signal
+// The signals are handled before the code of the program is loaded, which may take a second.
+const stopSignal = handleStopSignals(process)
+const { runProgram } = await import('./app/program.ts')
+
+const argv = process.argv.slice(2)
+/** `hookline run` continues when stdout cannot be written, because it prints only one line there. */
+const needsStdout = argv.find(word => !word.startsWith('-')) !== 'run'
+
+/** Ends a command whose output was not written completely. */
+function endWithoutOutput({ code, message }: NodeJS.ErrnoException): void {
+  // In `hookline … | head`, `head` closes the pipe when it has enough lines. This is not an error.
+  if (code === 'EPIPE') process.exit(0)
+  process.stderr.write(`hookline: stdout could not be written, so the output is incomplete: ${message}\n`)
+  process.exit(1)
 }
 
-const io: CommandIo = {
-  stdin: process.stdin,
-  stdout: process.stdout,
-  stderr: process.stderr,
-  env: process.env,
-  stopSignal,
-}
-
-// In `hookline … | head`, `head` closes the pipe when it has enough lines. This is not an error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0)
-  throw error
+let failure: Error | undefined
+process.stdout.on('error', error => {
+  failure ??= error
+  // A command that waits for its output can first report what the missing output means.
+  if (needsStdout) setImmediate(endWithoutOutput, error)
 })
 
-const code = await runProgram(process.argv.slice(2), io)
-process.stdout.write('', () => process.exit(code))
+const { stdin, stdout, stderr, env } = process
+const code = await runProgram(argv, { stdin, stdout, stderr, env, stopSignal })
+stdout.write('', error => {
+  failure ??= error ?? undefined
+  if (failure !== undefined && needsStdout && code === 0) endWithoutOutput(failure)
+  process.exit(code)
+})

@@ -3,6 +3,7 @@ import { loggable, withoutPaths } from '../core/logging/log-fields.ts'
 import type { AuditLog } from '../core/operator/deletion-and-audience-api.ts'
 import type { Logger } from '../core/ports.ts'
 import { logLevels } from '../core/settings/schema.ts'
+import { createStderrLines } from './stderr-lines.ts'
 
 export { logLevels }
 export type LogLevel = (typeof logLevels)[number]
@@ -30,7 +31,8 @@ function createIsoTime(): () => string {
 /**
  * Creates a logger that writes JSON lines to stderr; stdout is for the output of commands. Fields
  * that are not on the allow-list in `log-fields.ts` have the value `***`, because they may contain
- * secrets. For the same reason, URLs are cut to their origin.
+ * secrets. For the same reason, URLs are cut to their origin. A line that cannot be written is lost:
+ * the logger never throws.
  */
 export function createLogger(level: LogLevel): LeveledLogger {
   return createPino(level) as unknown as LeveledLogger
@@ -49,8 +51,8 @@ export function createAuditLog(): AuditLog {
     )
 }
 
-const createPino = (level: LogLevel) =>
-  pino(
+function createPino(level: LogLevel): pino.Logger {
+  const log = pino(
     {
       level,
       base: null,
@@ -64,5 +66,12 @@ const createPino = (level: LogLevel) =>
         },
       },
     },
-    pino.destination({ fd: 2, sync: true }),
+    createStderrLines(lost =>
+      log.error(
+        lost,
+        'stderr could not be written (see "error"), so the log lines before the previous line are lost (see "count"); check the disk or the program that receives the log',
+      ),
+    ),
   )
+  return log
+}

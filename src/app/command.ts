@@ -12,8 +12,8 @@ export interface CommandIo {
   readonly stderr: Writable & { readonly isTTY?: boolean | undefined }
   readonly env: Readonly<Record<string, string | undefined>>
   /**
-   * Returns a signal that the first SIGINT or SIGTERM after this call aborts. A second signal ends
-   * the process immediately.
+   * Returns a signal that the first SIGINT or SIGTERM after this call aborts. The next SIGINT or
+   * SIGTERM ends the process immediately. Without this call, the first one does.
    */
   stopSignal(): AbortSignal
 }
@@ -80,6 +80,16 @@ export function print(io: CommandIo, line: string): void {
 /** Prints `data` as one JSON document with `--json`, and `lines` as text without it. */
 export function printData(io: CommandIo, options: { json?: boolean }, data: unknown, lines: readonly string[]): void {
   print(io, options.json === true ? JSON.stringify(data, null, 2) : lines.join('\n'))
+}
+
+/** Resolves when all output is written. @throws CommandFailed with `consequence`, if it cannot be */
+export function outputWritten({ stdout }: CommandIo, consequence: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stdout.write('', error => {
+      if (error) reject(new CommandFailed(`stdout could not be written: ${error.message}; ${consequence}`))
+      else resolve()
+    })
+  })
 }
 
 /** Writes the error of a failed command to stderr and returns the exit code. */

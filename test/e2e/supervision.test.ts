@@ -1,7 +1,9 @@
 import { expect, it } from '@jest/globals'
 import kafkajs from 'kafkajs'
+import { freePorts } from '../../deploy/tools/local/ports.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
+import { spawnRun } from '../support/process/starting-process.ts'
 import { startInstallation } from '../support/process/test-installation.ts'
 
 const closing = closingAfterEach()
@@ -35,4 +37,20 @@ it('a process whose consumer cannot join its group exits with 1', async () => {
   closing(await occupy(installation.topics.dispatcherGroup, installation.topics.events))
   process.kill(service.pid, 'SIGCONT')
   expect(await service.exited).toBe(1)
+})
+
+it('a process continues when the reader of its stdout exits, and stops in an orderly way', async () => {
+  const ops = `127.0.0.1:${await freePorts(1)}`
+  const installation = closing(await startInstallation({ ops: { listen: ops } }))
+  const { child, exited, logs } = spawnRun(['--config', installation.configFile])
+  closing({ close: async () => void child.kill('SIGKILL') })
+  child.stdout?.destroy()
+  await until(async () => {
+    if (child.exitCode !== null) throw new Error(`the process exited with ${child.exitCode}`)
+    const response = await fetch(`http://${ops}/readyz`).catch(() => undefined)
+    return response?.ok || undefined
+  })
+  child.kill('SIGTERM')
+  await logs('the process stopped after a signal')
+  expect(await exited).toBe(0)
 })

@@ -31,6 +31,7 @@ ${table(
     ['0', 'Success.'],
     ['1', 'The command failed, or its result is incomplete. One line on stderr has the reason.'],
     ['2', 'The command line or the configuration has an error. The command changed nothing.'],
+    ['130, 143', 'SIGINT (130) or SIGTERM (143) ended the command immediately.'],
   ],
 )}
 

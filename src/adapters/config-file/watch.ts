@@ -16,10 +16,16 @@ export interface ConfigWatch {
 }
 
 /**
- * Interval between checks. A change is applied at the second check that sees it, so after at most
- * two intervals plus the time to read.
+ * Minimum time between two checks. With thousands of files, a check takes some tenths of a second.
+ * The time until the next check is then longer, so that the checks take at most a tenth of the time:
+ * `pausePerCheck` times the duration of the last check, but at most `maxIntervals` intervals.
+ *
+ * A change is applied at the second check that sees it. After the first one, the watch waits for one
+ * interval. So a change applies after at most four intervals plus the time of two checks.
  */
 const defaultInterval = durationMs(1_000)
+const pausePerCheck = 10
+const maxIntervals = 3
 
 /**
  * Applies changes of the configuration files to the live settings, which are those that do not need
@@ -99,9 +105,15 @@ export function watchConfigFile(watch: {
 
   let cancel = clock.after(interval, tick)
   function tick(): void {
+    const start = clock.monotonic()
     void check().finally(() => {
-      if (!closed) cancel = clock.after(interval, tick)
+      if (!closed) cancel = clock.after(pauseAfter(clock.monotonic() - start), tick)
     })
+  }
+
+  function pauseAfter(elapsedMs: number): DurationMs {
+    if (!seen.handled) return interval
+    return durationMs(Math.min(Math.max(interval, pausePerCheck * elapsedMs), maxIntervals * interval))
   }
 
   return {

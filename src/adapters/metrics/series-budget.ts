@@ -19,7 +19,7 @@ export function foldings(labels: Labels, folding: readonly string[]): readonly L
 
 /**
  * Limits the number of series whose labels come from the configuration. A series that exists is
- * never removed for another one. When the limit is reached, label sets of further destinations are
+ * never removed for another one. Only the reset of a gauge removes its series. When the limit is reached, label sets of further destinations are
  * counted under `_other`.
  */
 export class SeriesBudget {
@@ -49,6 +49,10 @@ export class SeriesBudget {
     this.#used += 1
   }
 
+  release(count: number): void {
+    this.#used -= count
+  }
+
   folded(): void {
     this.#onFolded()
   }
@@ -59,20 +63,32 @@ export class SeriesBudget {
  * under `_other`, as counters are: a gauge shows a state, and a sum of states has no meaning.
  */
 export function limitSeries(gauge: Gauge<LabelSet>, names: readonly string[], budget: SeriesBudget): Gauge<LabelSet> {
-  const isShown = new Map<string, boolean>()
-  const admit = (): boolean => {
-    const hasRoom = budget.hasRoom(false)
-    if (hasRoom) budget.take()
-    else budget.folded()
-    return hasRoom
+  const shown = new Set<string>()
+  let hidden = new Set<string>()
+  /** The label sets that were not shown before the last reset. They are already counted. */
+  let counted = new Set<string>()
+  const admit = (key: string): boolean => {
+    if (shown.has(key)) return true
+    if (hidden.has(key)) return false
+    if (budget.hasRoom(false)) {
+      budget.take()
+      shown.add(key)
+      return true
+    }
+    if (!counted.has(key)) budget.folded()
+    hidden.add(key)
+    return false
   }
   return {
     set(labels, value) {
-      const key = JSON.stringify(names.map(name => labels[name]))
-      const shown = isShown.get(key) ?? admit()
-      isShown.set(key, shown)
-      if (shown) gauge.set(labels, value)
+      if (admit(JSON.stringify(names.map(name => labels[name])))) gauge.set(labels, value)
     },
-    reset: () => gauge.reset(),
+    reset() {
+      budget.release(shown.size)
+      shown.clear()
+      counted = hidden
+      hidden = new Set()
+      gauge.reset()
+    },
   }
 }

@@ -6,11 +6,12 @@ import { logLevels } from '../../core/settings/schema.ts'
 import { everyService, type ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
-import { CommandFailed, type CommandIo, createCommand, print, withExamples } from '../command.ts'
+import { type CommandIo, createCommand, print, withExamples } from '../command.ts'
 import { type Addresses, compose } from '../compose/compose.ts'
 import { configPath, readConfiguration, withEnvironmentOverrides } from '../load-settings.ts'
 import { choice, closedOption, withConfigOption, withServicesOption } from '../options.ts'
 import { logExcluded, reloadHandlers } from '../reload-handlers.ts'
+import { runUntilStopped } from '../run-until-stopped.ts'
 
 interface Options {
   readonly config?: string
@@ -22,8 +23,8 @@ interface Options {
 }
 
 const description = [
-  'Runs the services in this process until SIGTERM or SIGINT, and then stops them in two steps. For one second after the signal, the readiness check fails, but the collector still accepts requests. Then the process responds to pending requests, starts no new attempts, waits for the attempts in progress, commits offsets and exits.',
-  'Prints one line on stdout when all services are ready. Logs JSON lines to stderr.',
+  'Runs the services in this process until SIGTERM or SIGINT, and then stops them in two steps. For one second after the signal, the readiness check fails, but the collector still accepts requests. Then the process responds to pending requests, starts no new attempts, waits for the attempts in progress, commits offsets and exits. A second signal ends the process immediately.',
+  'Prints one line on stdout when all services are ready. Logs JSON lines to stderr. If stdout or stderr cannot be written, for example on a full disk, the process loses these lines and continues. When the log can be written again, a line has the number of lost lines.',
   'The configuration can name other files, for example files with secrets. The command reads only the files that the selected services and the connections to Kafka and the schema registry need.',
   'Changes of these keys of the configuration apply within 5 seconds (`canary` and `notices`: 10 seconds): `sources`, `destinations`, `destinationsFrom`, `audiences`, `network`, `payload`, `canary`, `notices`, `operator.keys`, `operator.encryptionKeyFile` and `log`. All other changes need a restart. A restart is also necessary after you add the first operator key or remove the last one, and after you add or remove the encryption key.',
 ].join('\n\n')
@@ -64,40 +65,28 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   if (options.services?.has('operator') && settings.operatorListen === undefined)
     logger.warn({}, 'the operator service does not listen, because operator.keys has no key; add a key and restart')
   if (start.problems.length > 0) logExcluded(start.problems, logger)
-  const stopAsked = io.stopSignal()
-  const ended = Promise.withResolvers<Error | undefined>()
-  stopAsked.addEventListener('abort', () => ended.resolve(undefined))
-  const onFatal = (error: Error): void => {
-    logger.error(
-      { error: error.message, ...('code' in error && { code: error.code }) },
-      'fatal error (see error); the process stops now',
-    )
-    ended.resolve(error)
-  }
-  const composition = compose({
-    ...{ settings, services, logger, audit: createAuditLog(), onFatal, stopAsked },
-    waitForSetup: options.waitForSetup ?? false,
+  await runUntilStopped({
+    signal: io.stopSignal(),
+    logger,
+    compose: context =>
+      compose({
+        ...{ settings, services, logger, audit: createAuditLog(), ...context },
+        waitForSetup: options.waitForSetup ?? false,
+      }),
+    onReady(composition, addresses) {
+      const watch = watchConfigFile({
+        path,
+        env: io.env,
+        start: { ...start, settings },
+        override,
+        services,
+        clock: systemClock,
+        ...reloadHandlers(composition, logger),
+      })
+      print(io, readyLine(addresses, settings))
+      return watch.close
+    },
   })
-  const addresses = await composition.start().catch((error: unknown) => {
-    if (!stopAsked.aborted) throw error
-  })
-  if (addresses === undefined) return logger.info({}, 'a signal stopped the process before all services were ready')
-  const watch = watchConfigFile({
-    path,
-    env: io.env,
-    start: { ...start, settings },
-    override,
-    services,
-    clock: systemClock,
-    ...reloadHandlers(composition, logger),
-  })
-  print(io, readyLine(addresses, settings))
-  const failure = await ended.promise
-  watch.close()
-  await composition.stop()
-  if (failure !== undefined)
-    throw new CommandFailed('a fatal error stopped the process; see "fatal error" in the log', { cause: failure })
-  logger.info({}, 'the process stopped after a signal')
 }
 
 /** @throws UsageError when HOOKLINE_LOG_LEVEL is not a log level. An empty value is not used. */

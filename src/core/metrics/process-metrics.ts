@@ -70,11 +70,15 @@ export const processMetrics = {
       labels: { hash: { values: 'the first eight hex digits of the SHA-256 of the configuration', folds: false } },
     },
   ),
-  logLines: counter('hookline_log_lines_total', 'Log lines of the levels `warn` and `error`.', {
-    unit: 'lines',
-    use: 'dashboard',
-    labels: { level: ['warn', 'error'] },
-  }),
+  logLines: counter(
+    'hookline_log_lines_total',
+    'Log lines of the levels `warn` and `error`, including lines that could not be written.',
+    {
+      unit: 'lines',
+      use: 'dashboard',
+      labels: { level: ['warn', 'error'] },
+    },
+  ),
   spansLost: counter(
     'hookline_spans_lost_total',
     'Trace spans that were not exported: the queue was full (`queue_full`) or the export failed (`not_sent`).',

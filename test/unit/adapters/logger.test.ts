@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { describe, expect, it } from '@jest/globals'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from '@jest/globals'
 
 const source = (file: string): string => new URL(`../../../src/${file}`, import.meta.url).href
 
@@ -12,13 +15,16 @@ function linesAt(level: string): readonly Record<string, unknown>[] {
   )
 }
 
-/** The lines on stderr of a process that creates `logger` and then runs the code in `doing`. */
-function linesOf(doing: string, level = 'info'): readonly Record<string, unknown>[] {
-  const script = `
+/** A script that creates `logger` and then runs the code in `doing`. */
+const scriptOf = (doing: string, level = 'info'): string => `
     import { createLogger } from '${source('adapters/logger.ts')}'
     import { Secret } from '${source('core/secret.ts')}'
     const logger = createLogger('${level}')
     ${doing}`
+
+/** The lines on stderr of a process that creates `logger` and then runs the code in `doing`. */
+function linesOf(doing: string, level = 'info'): readonly Record<string, unknown>[] {
+  const script = scriptOf(doing, level)
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
     encoding: 'utf8',
   })
@@ -79,5 +85,72 @@ describe('the log', () => {
     ['error', 1],
   ])('at level %s has %i of four lines', (level, count) => {
     expect(linesAt(level)).toHaveLength(count)
+  })
+})
+
+describe('a log that cannot be written', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hookline-logger-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+  const line = 'x'.repeat(300)
+  const lostLine = (count: unknown, error: string) => ({
+    ...{ level: 'error', time: expect.any(String), count, error },
+    msg: expect.stringContaining('stderr could not be written'),
+  })
+
+  /** Runs a script whose stderr is a file. Files are limited to `blocks` blocks of 512 bytes. */
+  function logOf(name: string, doing: string, blocks = 'unlimited'): { status: number | null; log: string } {
+    const path = join(folder, name)
+    const file = openSync(path, 'a')
+    const script = scriptOf(
+      `import { closeSync, openSync, truncateSync } from 'node:fs'; const path = '${path}'; ${doing}`,
+    )
+    const words = [process.execPath, '--input-type=module', '--eval', script]
+    const { status } = spawnSync('sh', ['-c', `ulimit -f ${blocks}; exec "$@"`, 'sh', ...words], {
+      stdio: ['ignore', 'ignore', file],
+    })
+    closeSync(file)
+    return { status, log: readFileSync(path, 'utf8') }
+  }
+
+  it('loses lines without an error, and then logs their number', () => {
+    const { status, log } = logOf(
+      'closed',
+      `
+      closeSync(2)
+      logger.warn({}, 'first')
+      logger.warn({}, 'second')
+      openSync(path, 'a') // This file gets the free number 2.
+      logger.warn({}, 'third')
+      logger.warn({}, 'fourth')`,
+    )
+    expect(status).toBe(0)
+    expect(
+      log
+        .split('\n')
+        .filter(Boolean)
+        .map(each => JSON.parse(each)),
+    ).toEqual([
+      expect.objectContaining({ msg: 'third' }),
+      lostLine(2, 'EBADF'),
+      expect.objectContaining({ msg: 'fourth' }),
+    ])
+  })
+
+  it('ends a line of which only the beginning was written before the next line', () => {
+    const { status, log } = logOf(
+      'limited',
+      `
+      for (let count = 0; count < 10; count++) logger.warn({}, '${line}')
+      truncateSync(path, 5)
+      logger.warn({}, 'after')`,
+      '2',
+    )
+    expect(status).toBe(0)
+    const [torn, ...whole] = log.split('\n').filter(Boolean)
+    expect(torn).toBe('{"lev')
+    expect(whole.map(each => JSON.parse(each))).toEqual([
+      expect.objectContaining({ msg: 'after' }),
+      lostLine(expect.any(Number), 'EFBIG'),
+    ])
   })
 })

@@ -1,7 +1,7 @@
 import type { Refused } from '../../../adapters/operator-client/operator-request.ts'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
 import type { Switch } from '../../../core/operator/objects-api.ts'
-import { printData, UsageError } from '../../command.ts'
+import { outputWritten, printData, UsageError } from '../../command.ts'
 import type { OperatorOptions } from '../../operator-options.ts'
 import { printable } from '../../terminal.ts'
 import { accepted, problemText } from './refusal-text.ts'
@@ -52,6 +52,7 @@ export async function rotateSecret(
     throw new UsageError(printable((refused.problems ?? []).map(problem => `--${problemText(problem)}`).join('; ')))
   const { secret, rotatesAt, version } = accepted(answer, kind, id)
   printData(io, options, { id, secret, rotatesAt, version }, [secret])
+  await outputWritten(io, `the new secret of ${kind} ${id} is already in use, but was not shown; rotate it again`)
   const change =
     rotatesAt === undefined
       ? 'Hookline now signs all requests with it, so the receiver must accept it now'
@@ -71,6 +72,7 @@ export async function rotateKey(
 ): Promise<void> {
   const { writeKey, keys, version } = accepted(await client.rotateKey(id, options.keep), kind, id)
   printData(io, options, { id, writeKey, keys, version }, [writeKey])
+  await outputWritten(io, `the new write key of ${kind} ${id} is already valid, but was not shown; rotate it again`)
   const valid =
     keys === 1
       ? 'it is the only valid key of the source, so senders must use it now'

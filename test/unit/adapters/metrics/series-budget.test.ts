@@ -92,6 +92,32 @@ describe('a gauge whose label sets may disappear', () => {
   })
 })
 
+describe('a gauge by destination that is reset before each reading', () => {
+  /** Sets the gauge for these destinations, as before each reading of the metrics. */
+  function show({ metrics }: MetricsRegistry, ids: readonly string[]): void {
+    metrics.breakersOpen.reset()
+    for (const destination of ids) metrics.breakersOpen.set({ destination }, 1)
+  }
+  const idsFrom = (first: number, count: number) =>
+    Array.from({ length: count }, (_, index) => `destination-${first + index}`)
+
+  it('gives the series of deleted destinations to new ones', async () => {
+    const registry = createMetrics()
+    for (let first = 0; first <= 2 * seriesBudget.folding; first += 1_000) show(registry, idsFrom(first, 1_000))
+    expect((await seriesOf(registry, 'hookline_breaker_open')).size).toBe(1_000)
+    expect(await seriesOf(registry, 'hookline_metrics_series')).toEqual(new Map([['', 1_000]]))
+    expect(await seriesOf(registry, 'hookline_metrics_series_folded_total')).toEqual(new Map([['', 0]]))
+  })
+
+  it('counts a destination above the limit once', async () => {
+    const registry = createMetrics()
+    const ids = idsFrom(0, seriesBudget.folding + 5)
+    for (let reading = 0; reading < 3; reading++) show(registry, ids)
+    expect(await seriesOf(registry, 'hookline_metrics_series_folded_total')).toEqual(new Map([['', 5]]))
+    expect((await seriesOf(registry, 'hookline_breaker_open')).size).toBe(seriesBudget.folding)
+  })
+})
+
 describe('series that exist from the start at 0', () => {
   it.each([
     { name: 'hookline_drops_total', series: 6, why: 'all values of its label are known' },

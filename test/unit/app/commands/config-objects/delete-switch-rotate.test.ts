@@ -1,7 +1,11 @@
+import { Writable } from 'node:stream'
 import { beforeEach, describe, expect, it } from '@jest/globals'
+import type { ObjectApiClient } from '../../../../../src/adapters/operator-client/object-api-client.ts'
+import { rotateKey, rotateSecret } from '../../../../../src/app/commands/config-objects/delete-switch-rotate.ts'
 import type { WebhookTransport } from '../../../../../src/core/webhook-ports.ts'
 import { closingAfterEach } from '../../../../support/cleanup.ts'
 import { objectsCommand } from '../../../../support/operator/objects-command.ts'
+import { createTestIo } from '../../../../support/process/in-process-command.ts'
 
 const closing = closingAfterEach()
 let status: number
@@ -121,6 +125,25 @@ describe('rotate-secret and rotate-key', () => {
     )
     expect((await sources('rotate-key', 'app', '--keep', '0')).err).toContain(
       '; it is the only valid key of the source, so senders must use it now\n',
+    )
+  })
+})
+
+describe('rotate-secret and rotate-key whose output cannot be written', () => {
+  /** The client of an operator API that accepts each rotation. */
+  const client = {
+    rotateSecret: async () => ({ secret: 'new', version: 2 }),
+    rotateKey: async () => ({ writeKey: 'new', keys: 1, version: 2 }),
+  } as unknown as ObjectApiClient
+  const failing = () => new Writable({ write: (_text, _encoding, done) => done(new Error('disk full')) })
+
+  it.each([
+    ['secret', rotateSecret, 'destination'],
+    ['write key', rotateKey, 'source'],
+  ] as const)('fail, because the new %s is lost', async (what, rotate, kind) => {
+    const stdout = failing().on('error', () => undefined)
+    await expect(rotate({ io: { ...createTestIo(), stdout }, client, kind }, {}, 'crm')).rejects.toThrow(
+      new RegExp(`^stdout could not be written: disk full; the new ${what} of ${kind} crm .* rotate it again$`),
     )
   })
 })

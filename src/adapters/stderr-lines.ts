@@ -1,0 +1,61 @@
+import { writeSync } from 'node:fs'
+
+const stderr = 2
+/** Pause before a line is written again to a pipe that is full. */
+const retryMs = 100
+const sleeper = new Int32Array(new SharedArrayBuffer(4))
+
+/** The lines that were not written since the last successful write. */
+export interface LostLines {
+  readonly count: number
+  /** The code of the last error, for example `ENOSPC`. */
+  readonly error: string
+}
+
+/**
+ * Creates a destination of log lines that writes each line to stderr before `write` returns.
+ * `write` never throws: on a full disk, for example, Hookline loses log lines and continues to
+ * deliver.
+ * @param onLost called after the first line that is written again, with the lines before it that
+ *   were not written. It can write a line
+ */
+export function createStderrLines(onLost: (lost: LostLines) => void): { write(line: string): void } {
+  let count = 0
+  let error = ''
+  /** Whether the last write wrote only the beginning of a line. */
+  let isTorn = false
+
+  /** Writes the whole text, and waits while stderr is a pipe that is full. */
+  function writeAll(text: string): void {
+    const bytes = Buffer.from(text)
+    for (let written = 0; written < bytes.length; ) {
+      try {
+        written += writeSync(stderr, bytes, written)
+      } catch (failure) {
+        const { code } = failure as NodeJS.ErrnoException
+        if (code !== 'EAGAIN' && code !== 'EBUSY') {
+          if (written > 0) isTorn = true
+          throw failure
+        }
+        Atomics.wait(sleeper, 0, 0, retryMs)
+      }
+    }
+    isTorn = false
+  }
+
+  return {
+    write(line) {
+      try {
+        writeAll(isTorn ? `\n${line}` : line)
+      } catch (failure) {
+        count += 1
+        error = (failure as NodeJS.ErrnoException).code ?? String(failure)
+        return
+      }
+      if (count === 0) return
+      const lost = { count, error }
+      count = 0
+      onLost(lost)
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import type { Logger } from '../core/ports.ts'
+import { CommandFailed } from './command.ts'
+import type { Addresses, Composition } from './compose/compose.ts'
+
+/** How the services learn that the process must stop, and report that it must. */
+export interface StopContext {
+  /** Called at a fatal error. The process then stops and exits with code 1. */
+  readonly onFatal: (error: Error) => void
+  /** Aborted at a signal and at a fatal error, also during the start. */
+  readonly stopAsked: AbortSignal
+}
+
+/**
+ * Runs services until a signal or a fatal error, even during their start, and then stops them.
+ * @throws CommandFailed after a fatal error; an error of the start
+ */
+export async function runUntilStopped({
+  signal,
+  logger,
+  compose,
+  onReady,
+}: {
+  /** Aborted when the process receives SIGINT or SIGTERM. */
+  readonly signal: AbortSignal
+  readonly logger: Pick<Logger, 'info' | 'error'>
+  compose(context: StopContext): Composition
+  /** Called when all services run. The returned function is called before they stop. */
+  onReady(composition: Composition, addresses: Addresses): () => void
+}): Promise<void> {
+  const stopping = new AbortController()
+  const { signal: stopAsked } = stopping
+  let fatal: Error | undefined
+  signal.addEventListener('abort', () => stopping.abort())
+  const onFatal = (error: Error): void => {
+    logger.error(
+      { error: error.message, ...('code' in error && { code: error.code }) },
+      'fatal error (see error); the process stops now',
+    )
+    if (!stopAsked.aborted) fatal = error
+    stopping.abort()
+  }
+  const composition = compose({ onFatal, stopAsked })
+  const addresses = await composition.start().catch((error: unknown) => {
+    if (!stopAsked.aborted) throw error
+  })
+  const isReady = addresses !== undefined && !stopAsked.aborted
+  if (isReady) {
+    const close = onReady(composition, addresses)
+    await once(stopAsked, 'abort')
+    close()
+  }
+  if (addresses !== undefined) await composition.stop()
+  if (fatal !== undefined)
+    throw new CommandFailed('a fatal error stopped the process; see "fatal error" in the log', { cause: fatal })
+  logger.info(
+    {},
+    isReady ? 'the process stopped after a signal' : 'a signal stopped the process before all services were ready',
+  )
+}
