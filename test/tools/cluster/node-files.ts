@@ -5,6 +5,8 @@ import { join } from 'node:path'
 /** The addresses of both ends of the cable (a veth pair) between this machine and the node. */
 export const machineAddress = '10.90.0.2'
 export const nodeAddress = '10.90.0.1'
+/** A second address of this machine, for a client that has an address of its own. */
+export const clientAddress = '10.90.0.3'
 export const podAddresses = '10.244.0.0/16'
 /**
  * Name of the pause image. The node and its pods pull no image, so this name exists only in the

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { startGuarded, tailOf, untilReady } from '../../../deploy/tools/local/guarded-process.ts'
 import { type ControlPlane, serviceAddresses } from './control-plane.ts'
-import { machineAddress, nodeAddress, nodeFiles, podAddresses } from './node-files.ts'
+import { clientAddress, machineAddress, nodeAddress, nodeFiles, podAddresses } from './node-files.ts'
 
 const run = promisify(execFile)
 const startTimeoutMs = 120_000
@@ -80,7 +80,7 @@ export async function createNetwork(): Promise<void> {
   const commands = [
     ['netns', 'add', namespace],
     ['link', 'add', cable, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace],
-    ['address', 'add', `${machineAddress}/24`, 'dev', cable],
+    ...[machineAddress, clientAddress].map(address => ['address', 'add', `${address}/24`, 'dev', cable]),
     ['link', 'set', cable, 'up'],
     ['-n', namespace, 'address', 'add', `${nodeAddress}/24`, 'dev', 'eth0'],
     ['-n', namespace, 'link', 'set', 'eth0', 'up'],
