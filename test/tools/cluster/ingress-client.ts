@@ -41,7 +41,7 @@ export async function createIngressClient(
   host: string,
   localAddress: string,
 ): Promise<IngressClient> {
-  const dispatcher = new UndiciAgent({ connect: { ca: await authorityOf(on), lookup, localAddress } })
+  const dispatcher = new UndiciAgent({ localAddress, connect: { ca: await authorityOf(on), lookup } })
   return {
     async ask(method, path, { headers, body } = {}) {
       const sent = { authorization: `Bearer ${operatorKey}`, ...headers }

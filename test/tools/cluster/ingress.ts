@@ -9,6 +9,7 @@ import { useConsole } from './ingress-console.ts'
 import { ingressNamespace, traefikManifests } from './ingress-controller.ts'
 import type { Installation } from './installation.ts'
 import { sendLargeBodies } from './large-bodies.ts'
+import { basic } from './message-load.ts'
 import { clientAddress, machineAddress } from './node-files.ts'
 import { addOperator } from './operator-service.ts'
 import { program } from './programs.ts'
@@ -26,7 +27,10 @@ const destination = 'shop'
 const path = `/v1/destinations/${destination}`
 /** Time between two changes of the destination, in ms. */
 const changeEveryMs = 200
-const bodyBytes = 4 * 1_048_576
+/**
+ * Requests in progress that a collector permits for one client address. The load needs only a few.
+ */
+const perAddress = 100
 
 /** Adds the operator service, an Ingress controller, and the Ingresses of the pages. */
 async function addIngresses(on: Installation): Promise<void> {
@@ -34,7 +38,7 @@ async function addIngresses(on: Installation): Promise<void> {
   const { cert, key } = authority.issue({ names: [collectorHost, operatorHost] })
   const write = (name: string, text: string): Promise<void> => writeFile(join(on.directory, name), text)
   await Promise.all([write('ca.crt', authority.cert), write('tls.crt', cert), write('tls.key', key)])
-  const collector = { clientAddressHeader: 'X-Forwarded-For' }
+  const collector = { clientAddressHeader: 'X-Forwarded-For', connectionsPerAddress: perAddress }
   await addOperator(on, config => ({ ...config, collector }))
   const items = traefikManifests(await program('traefik'), classes)
   const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
@@ -71,10 +75,12 @@ async function replaceBehindIngress(on: Installation): Promise<Done> {
   const [, sent] = await Promise.all([replace(on, 'collector'), sendLargeBodies(target, 6)])
   const answers = await changeWhile(on, operator, () => replace(on, 'operator'))
   const guesses = await guessKeys(on, operator)
-  const held = await holdBodies(on)
+  const held = await holdRequests(on)
   const console = await useConsole(`https://${operatorHost}`, destination)
   const log = `${inIngress} logs deployment/traefik --tail=-1`
-  const gateway = (await on.shell(`${log} | grep -E '" 50[24] ' || true`)).split('\n').filter(line => line !== '')
+  const gateway = (await on.shell(`${log} | grep -E 'HTTP/[0-9.]+" 50[24] ' || true`))
+    .split('\n')
+    .filter(line => line !== '')
   return {
     measured: [
       `${sent} bodies of 4 MiB while the collectors were replaced`,
@@ -160,24 +166,27 @@ type Figures = 'measured' | 'failures'
 const forged = (number: number) => ({ 'x-forwarded-for': `198.51.100.${number}` })
 
 /**
- * Sends the beginnings of 12 large bodies without a write key, each with another false
- * X-Forwarded-For. Each collector keeps 16 MiB for one address, which is less than half of them.
+ * Begins more requests from another address than both collectors permit for one address, each with
+ * another false X-Forwarded-For.
  */
-async function holdBodies(on: Installation): Promise<Required<Pick<Done, Figures>>> {
+async function holdRequests(on: Installation): Promise<Required<Pick<Done, Figures>>> {
   const agent = await ingressAgent(on, clientAddress)
+  const authorization = basic(await on.writeKey())
   const statuses: (number | undefined)[] = []
-  const begun = `{"batch":["${'a'.repeat(0.9 * bodyBytes)}`
-  for (let number = 0; number < 12; number += 1) {
-    const headers = { ...forged(number), 'content-length': bodyBytes }
-    const asking = begin(`https://${collectorHost}/v1/batch`, { method: 'POST', agent, headers })
+  for (let number = 0; number < 2.5 * perAddress; number += 1) {
+    const headers = { ...forged(number), authorization, 'content-length': 1_000 }
+    const asking = begin(`https://${collectorHost}/v1/track`, { method: 'POST', agent, headers })
     asking.on('response', response => void statuses.push(response.resume().statusCode))
     asking.on('error', () => {})
-    asking.write(begun)
+    asking.write('{')
   }
   const refused = (): number => statuses.filter(status => status === 503).length
   try {
-    await until('bodies with false addresses are refused', () => refused() >= 4, 30_000)
-    return { measured: [`503 for ${refused()} of 12 large bodies with false addresses`], failures: [] }
+    await until('requests with false addresses are refused', () => refused() >= perAddress / 2, 30_000)
+    return {
+      measured: [`503 for ${refused()} of ${2.5 * perAddress} unfinished requests with false addresses`],
+      failures: [],
+    }
   } catch (error) {
     return { measured: [], failures: [`${(error as Error).message}; statuses: ${statuses.join()}`] }
   } finally {
