@@ -32,6 +32,8 @@ const changeEveryMs = 200
  */
 const perAddress = 100
 
+type Result = Required<Pick<Done, 'measured' | 'failures'>>
+
 /** Adds the operator service, an Ingress controller, and the Ingresses of the pages. */
 async function addIngresses(on: Installation): Promise<void> {
   const authority = createAuthority()
@@ -142,7 +144,7 @@ async function changeWhile(on: Installation, { ask }: IngressClient, work: () =>
  * Sends wrong operator keys from another address, each with another false X-Forwarded-For. The
  * service must reject this address, and no other.
  */
-async function guessKeys(on: Installation, operator: IngressClient): Promise<Required<Pick<Done, Figures>>> {
+async function guessKeys(on: Installation, operator: IngressClient): Promise<Result> {
   const { ask } = await createIngressClient(on, operatorHost, clientAddress)
   const answers: IngressAnswer[] = []
   const isRejected = (): boolean => answers.length >= 4 && answers.slice(-4).every(({ status }) => status === 429)
@@ -162,14 +164,13 @@ async function guessKeys(on: Installation, operator: IngressClient): Promise<Req
   }
 }
 
-type Figures = 'measured' | 'failures'
 const forged = (number: number) => ({ 'x-forwarded-for': `198.51.100.${number}` })
 
 /**
  * Begins more requests from another address than both collectors permit for one address, each with
  * another false X-Forwarded-For.
  */
-async function holdRequests(on: Installation): Promise<Required<Pick<Done, Figures>>> {
+async function holdRequests(on: Installation): Promise<Result> {
   const agent = await ingressAgent(on, clientAddress)
   const authorization = basic(await on.writeKey())
   const statuses: (number | undefined)[] = []
