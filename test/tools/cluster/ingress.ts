@@ -80,7 +80,8 @@ async function replaceBehindIngress(on: Installation): Promise<Done> {
   const held = await holdRequests(on)
   const console = await useConsole(`https://${operatorHost}`, destination)
   const log = `${inIngress} logs deployment/traefik --tail=-1`
-  const gateway = (await on.shell(`${log} | grep -E 'HTTP/[0-9.]+" 50[24] ' || true`))
+  // Traefik also logs a 502 for each request that the other client began and did not finish.
+  const gateway = (await on.shell(`${log} | grep -E '^${machineAddress} .*HTTP/[0-9.]+" 50[24] ' || true`))
     .split('\n')
     .filter(line => line !== '')
   return {
