@@ -24,8 +24,9 @@ export interface Target extends Pick<Installation, 'ledger' | 'partitions' | 'co
 }
 
 /**
- * Posts one message per request to the collector, at an even rate. A request without a 200 is not repeated, so each message has one result. The only
- * exception is a request on an idle connection that the collector closed at the same time.
+ * Posts one message per request to the collector, at an even rate. A request without a 200 is not
+ * repeated, so each message has one result. The only exception is a request on an idle connection
+ * that the collector closed at the same time.
  */
 export async function startMessageLoad(target: Target, perSecond: number): Promise<MessageLoad> {
   const { ledger, partitions, agent = new Agent({ keepAlive: true }) } = target
