@@ -28,13 +28,17 @@ export interface HttpLimits {
     readonly large?: { readonly above: number; readonly bytes: number }
   }
   /**
-   * How long a connection stays open without a request. Load balancers commonly close idle
-   * connections after 60 s. This time is longer, so that the load balancer, and not this server,
-   * closes the connection. Otherwise the load balancer could send a request on a connection that
-   * the server is closing.
+   * How long a connection stays open without a request. Proxies close idle connections earlier, for
+   * example nginx and AWS after 60 s, Traefik after 90 s, Caddy after 120 s, and Google Cloud after
+   * 600 s. This time is longer, so that the proxy, and not this server, closes the connection.
+   * Otherwise the proxy could send a request on a connection that the server is closing, and then
+   * respond with 502.
    */
   readonly keepAlive: DurationMs
-  /** A connection on which no data is sent or received for this time is closed, in any state. */
+  /**
+   * A connection on which no data is sent or received for this time is closed, in any state except
+   * after a response: `keepAlive` then applies.
+   */
   readonly silence: DurationMs
   /**
    * Maximum number of open connections. The first data of a connection takes up to 64 KiB. With the
@@ -78,7 +82,7 @@ export const defaultLimits: HttpLimits = {
   checkEvery: durationMs(1_000),
   // Large bodies need 16 KiB per second, which a bad mobile connection reaches.
   progress: { bytes: 1_024, within: durationMs(10_000), large: { above: 65_536, bytes: 163_840 } },
-  keepAlive: durationMs(75_000),
+  keepAlive: durationMs(620_000),
   silence: durationMs(130_000),
   connections: 4_000,
   connectionsPerAddress: 2_500,

@@ -147,6 +147,18 @@ describe('a slow body', () => {
 })
 
 describe('a kept connection', () => {
+  it('outlasts the time limit for connections without data', async () => {
+    const { url, stop } = await startCollector(new ScriptedTrackingApi(), { limits: { silence: durationMs(50) } })
+    const [kept, unused] = [await connect(url), await connect(url)]
+    await kept.send(post('/v1/t'))
+    await kept.answer()
+    await unused.closed
+    await kept.send(post('/v1/t'))
+    expect((await kept.answer()).status).toBe(200)
+    kept.reset()
+    await stop()
+  })
+
   rawCases(
     [
       raw(

@@ -22,10 +22,13 @@ export interface OpenedPage {
   readonly violations: readonly string[]
 }
 
-/** Starts Chromium without a window. As root, Chromium starts only without its sandbox. */
-export async function startBrowser(): Promise<TestBrowser> {
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  const browser: Browser = await chromium.launch({ executablePath: await findChromium(), args })
+/**
+ * Starts Chromium without a window, with additional arguments. As root, Chromium starts only without
+ * its sandbox.
+ */
+export async function startBrowser(args: readonly string[] = []): Promise<TestBrowser> {
+  const own = process.getuid?.() === 0 ? ['--no-sandbox'] : []
+  const browser: Browser = await chromium.launch({ executablePath: await findChromium(), args: [...own, ...args] })
   return {
     async open({ viewport = desktop, colorScheme = 'light' } = {}) {
       const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' })

@@ -208,7 +208,7 @@ export function expectAnswer(answer: WireAnswer, expected: ExpectedAnswer): void
   else if (body !== undefined) expect(answer.body).toBe(body)
   expect(others).toEqual({
     ...(status !== 204 && { 'content-type': 'application/json; charset=utf-8' }),
-    ...(close ? { connection: 'close' } : { connection: 'keep-alive', 'keep-alive': 'timeout=75' }),
+    ...(close ? { connection: 'close' } : { connection: 'keep-alive', 'keep-alive': 'timeout=620' }),
     ...((status === 429 || status === 503) && { 'retry-after': expect.stringMatching(/^[1-9]\d*$/) }),
     ...headers,
   })

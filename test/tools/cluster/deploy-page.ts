@@ -11,17 +11,17 @@ export interface DeployPage {
   readonly check: string
   /** Values that create network policies. */
   readonly networkPolicy: string
+  /** The text of ingress.yaml, an Ingress in front of the collector. */
+  readonly ingress: string
+  /** Commands that create the Secret with its certificate, and the Ingress. */
+  readonly createIngress: string
   /** Command that makes the console available on this machine until the command ends. */
   readonly portForward: string
 }
 
 /** Extracts the commands and values from the text of the page. @throws when a block is missing */
 export function readDeployPage(text: string): DeployPage {
-  const block = (section: string, pattern: RegExp): string => {
-    const found = blocksOf(text, section).find(each => pattern.test(each))
-    if (found === undefined) throw new Error(`section "${section}" has no block that matches ${pattern}`)
-    return found
-  }
+  const block = (section: string, pattern: RegExp): string => blockOf(text, section, pattern)
   return {
     secrets: block('2. Create the secrets', /^kubectl create namespace/),
     values: block('3. Write the values', /^# values\.yaml/),
@@ -29,8 +29,23 @@ export function readDeployPage(text: string): DeployPage {
     apply: block('4. Install', /^helm template/),
     check: block('4. Install', /rollout status/),
     networkPolicy: block('6. Limit connections', /^networkPolicy:/),
+    ingress: block('5. Let senders in', /^# ingress\.yaml/),
+    createIngress: block('5. Let senders in', /create secret tls/),
     portForward: block('5. Let senders in', /port-forward/),
   }
+}
+
+/**
+ * Extracts the Ingress in front of the console from the text of docs/how-to/use-the-console.md.
+ * @throws when it is missing
+ */
+export const readConsoleIngress = (text: string): string =>
+  blockOf(text, 'Make it available to a team', /^kind: Ingress$/m)
+
+function blockOf(text: string, section: string, pattern: RegExp): string {
+  const found = blocksOf(text, section).find(each => pattern.test(each))
+  if (found === undefined) throw new Error(`section "${section}" has no block that matches ${pattern}`)
+  return found
 }
 
 /** The code blocks of a section, without the blocks of its neighbours. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { Agent, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http'
 import { finished } from 'node:stream/promises'
 import { systemClock as clock } from '../../../src/adapters/clock/system-clock.ts'
 import { partitionFor } from '../../../src/core/message/event.ts'
@@ -17,19 +17,21 @@ export interface MessageLoad extends Load {
   sentAgain(): number
 }
 
+/** The collector to which messages are sent, and the ledger of the messages. */
+export interface Target extends Pick<Installation, 'ledger' | 'partitions' | 'collectorUrl' | 'writeKey'> {
+  /** Creates the connections. Default: an agent without TLS that reuses them. */
+  readonly agent?: Agent
+}
+
 /**
- * Posts one message per request to the Service of the collector, at an even rate. It reuses
- * connections. A request without a 200 is not repeated, so each message has one result. The only
- * exception is a request on an idle connection that the collector closed at the same time.
+ * Posts one message per request to the collector, at an even rate. A request without a 200 is not
+ * repeated, so each message has one result. The only exception is a request on an idle connection
+ * that the collector closed at the same time.
  */
-export async function startMessageLoad(
-  installation: Pick<Installation, 'ledger' | 'partitions' | 'collectorUrl' | 'writeKey'>,
-  perSecond: number,
-): Promise<MessageLoad> {
-  const { ledger, partitions } = installation
-  const url = `${await installation.collectorUrl()}/v1/track`
-  const agent = new Agent({ keepAlive: true })
-  const headers = { authorization: `Basic ${Buffer.from(`${await installation.writeKey()}:`).toString('base64')}` }
+export async function startMessageLoad(target: Target, perSecond: number): Promise<MessageLoad> {
+  const { ledger, partitions, agent = new Agent({ keepAlive: true }) } = target
+  const url = `${await target.collectorUrl()}/v1/track`
+  const headers = { authorization: basic(await target.writeKey()) }
   const end = new AbortController()
   const underWay = new Set<Promise<void>>()
   let sentAgain = 0
@@ -41,25 +43,12 @@ export async function startMessageLoad(
     const sent: Sent = { id: messageIdOf(number), partition, at, acknowledgedAt: undefined }
     ledger.sent.set(sent.id, sent)
     const body = JSON.stringify({ messageId: sent.id, userId, event: 'Order Completed' })
-    const { answer, retryAfter } = await post(body)
+    const { answer, retryAfter } = await post(url, { agent, headers, body }, () => {
+      sentAgain += 1
+    })
     const endedAt = performance.now()
     if (answer === 200) sent.acknowledgedAt = endedAt
     ledger.posted.push({ collector: undefined, messages: 1, at, endedAt, answer, retryAfter })
-  }
-
-  async function post(body: string): Promise<Pick<Posted, 'answer' | 'retryAfter'>> {
-    const asking = request(url, { method: 'POST', agent, headers, signal: AbortSignal.timeout(giveUpMs) })
-    try {
-      const [response] = (await once(asking.end(body), 'response')) as [IncomingMessage]
-      await finished(response.resume())
-      return { answer: response.statusCode as number, retryAfter: response.headers['retry-after'] }
-    } catch (error) {
-      if (wasClosedBefore(asking, error as NodeJS.ErrnoException)) {
-        sentAgain += 1
-        return post(body)
-      }
-      return { answer: 'broken' as const, retryAfter: undefined }
-    }
   }
 
   const over = (async () => {
@@ -86,3 +75,36 @@ export async function startMessageLoad(
  */
 const wasClosedBefore = ({ reusedSocket }: ClientRequest, { code = '' }: NodeJS.ErrnoException): boolean =>
   reusedSocket && ['ECONNRESET', 'EPIPE'].includes(code)
+
+/** The value of the header Authorization with a write key. */
+export const basic = (key: string): string => `Basic ${Buffer.from(`${key}:`).toString('base64')}`
+
+interface Post {
+  readonly agent: Agent
+  readonly headers: OutgoingHttpHeaders
+  readonly body: string
+}
+
+/**
+ * Sends a POST. Resolves with the status, or `broken` without a response in time. Calls
+ * `onSentAgain` when it sends the request again. See `wasClosedBefore`.
+ */
+export async function post(
+  url: string,
+  options: Post,
+  onSentAgain?: () => void,
+): Promise<Pick<Posted, 'answer' | 'retryAfter'>> {
+  const { agent, headers, body } = options
+  const asking = request(url, { method: 'POST', agent, headers, signal: AbortSignal.timeout(giveUpMs) })
+  try {
+    const [response] = (await once(asking.end(body), 'response')) as [IncomingMessage]
+    await finished(response.resume())
+    return { answer: response.statusCode as number, retryAfter: response.headers['retry-after'] }
+  } catch (error) {
+    if (wasClosedBefore(asking, error as NodeJS.ErrnoException)) {
+      onSentAgain?.()
+      return post(url, options, onSentAgain)
+    }
+    return { answer: 'broken', retryAfter: undefined }
+  }
+}

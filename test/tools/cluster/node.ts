@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { startGuarded, tailOf, untilReady } from '../../../deploy/tools/local/guarded-process.ts'
 import { type ControlPlane, serviceAddresses } from './control-plane.ts'
 import { startNetworkPlugin } from './network-plugin.ts'
-import { machineAddress, nodeAddress, nodeFiles, podAddresses, publicAddress } from './node-files.ts'
+import { clientAddress, machineAddress, nodeAddress, nodeFiles, podAddresses, publicAddress } from './node-files.ts'
 
 const run = promisify(execFile)
 const startTimeoutMs = 120_000
@@ -86,8 +86,8 @@ export async function createNetwork(): Promise<void> {
   const commands = [
     ['netns', 'add', namespace],
     ['link', 'add', cable, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace],
-    ['address', 'add', `${machineAddress}/24`, 'dev', cable],
     ['address', 'add', `${publicAddress}/32`, 'dev', cable],
+    ...[machineAddress, clientAddress].map(address => ['address', 'add', `${address}/24`, 'dev', cable]),
     ['link', 'set', cable, 'up'],
     ['-n', namespace, 'address', 'add', `${nodeAddress}/24`, 'dev', 'eth0'],
     ['-n', namespace, 'link', 'set', 'eth0', 'up'],

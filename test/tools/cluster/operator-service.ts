@@ -32,21 +32,21 @@ const secrets = {
 }
 const limits = { restarts: 2, refused: 0, latestMs }
 
+/** Adds the operator service, with one key. `change` makes other changes of the configuration. */
+export async function addOperator(on: Installation, change: Parameters<typeof configOf>[0]): Promise<void> {
+  await on.shell(`${inHookline} patch secret hookline --patch '${JSON.stringify({ stringData: secrets })}'`)
+  const operator = {
+    keys: [{ name: 'ada', role: 'operate', keyFile: '../secrets/operator-key' }],
+    encryptionKeyFile: '../secrets/encryption-key',
+  }
+  await on.upgrade(configOf(config => change({ ...config, operator })))
+  await on.rolledOut()
+}
+
 /** Adds the operator service, and opens the console with the command of the page. */
 export async function enableOperator(on: Installation): Promise<void> {
-  await on.shell(`${inHookline} patch secret hookline --patch '${JSON.stringify({ stringData: secrets })}'`)
   const source = { id: changedSource, writeKeyFile: '../secrets/changed-write-key' }
-  await on.upgrade(
-    configOf(config => ({
-      ...config,
-      sources: [...(config['sources'] as readonly object[]), source],
-      operator: {
-        keys: [{ name: 'ada', role: 'operate', keyFile: '../secrets/operator-key' }],
-        encryptionKeyFile: '../secrets/encryption-key',
-      },
-    })),
-  )
-  await on.rolledOut()
+  await addOperator(on, config => ({ ...config, sources: [...(config['sources'] as readonly object[]), source] }))
   // `timeout` ends the command with 124. Another code means that the command itself failed.
   const forwarded = on.shell(`timeout 15 ${on.page.portForward.trim()} || [ $? = 124 ]`)
   const isOpen = () =>

@@ -13,7 +13,7 @@ const sources = join(import.meta.dirname, 'go')
 const buildTimeoutMs = 60 * 60_000
 
 /** The programs that are built with Go, each from its directory in `go`. */
-export type Program = 'kube-router' | 'kubernetes' | 'pause'
+export type Program = 'kube-router' | 'kubernetes' | 'pause' | 'traefik'
 
 /**
  * Returns the path of a program. The first time, builds the program with Go and keeps it in the
@@ -58,7 +58,9 @@ async function build(directory: string, file: string, env: NodeJS.ProcessEnv): P
     await cp(directory, cwd, { recursive: true })
     const linker = `-ldflags=-s -w ${versionSettings(await readFile(join(directory, 'go.mod'), 'utf8'))}`
     const options = ['-mod=mod', '-buildvcs=false', '-trimpath', linker]
-    await run('go', ['build', ...options, '-o', file, '.'], {
+    // A directory without code has a `go.mod` that names the program as its tool.
+    const target = existsSync(join(directory, 'main.go')) ? '.' : 'tool'
+    await run('go', ['build', ...options, '-o', file, target], {
       cwd,
       env: { ...env, CGO_ENABLED: '0' },
       timeout: buildTimeoutMs,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Posted } from '../chaos/ledger.ts'
 import { destinations, type Installation } from './installation.ts'
-import { startMessageLoad } from './message-load.ts'
+import { startMessageLoad, type Target } from './message-load.ts'
 import { restartsBetween } from './pods.ts'
 import { type Figures, judge, type Limits } from './verdict.ts'
 
@@ -27,6 +27,8 @@ export interface Scenario {
   readonly limits: Limits
   /** Changes the installation before the load begins. */
   prepare?(installation: Installation): Promise<void>
+  /** How the messages reach the collector. Default: through its Service. */
+  entry?(installation: Installation): Promise<Partial<Target>>
   /** Injects the fault or the change under load. Resolves when it is over. */
   inject(installation: Installation): Promise<Done>
 }
@@ -61,7 +63,7 @@ export async function runScenario(scenario: Scenario, on: Installation): Promise
   const { ledger } = on
   await scenario.prepare?.(on)
   const [begun, before] = [performance.now(), await on.pods()]
-  const load = await startMessageLoad(on, perSecond)
+  const load = await startMessageLoad({ ...on, ...(await scenario.entry?.(on)) }, perSecond)
   let done: Done = {}
   let at = begun
   try {

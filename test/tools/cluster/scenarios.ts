@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { drain } from './drain.ts'
 import { upgradeScenario } from './earlier-release.ts'
+import { ingressScenario } from './ingress.ts'
 import type { Installation } from './installation.ts'
 import { networkPolicyScenario } from './network-policy.ts'
 import { nodePressureScenario } from './node-pressure.ts'
@@ -234,6 +235,7 @@ export const scenarios: readonly Scenario[] = [
   operatorScenario,
   networkPolicyScenario,
   upgradeScenario,
+  ingressScenario,
   // It is the last one, because it may evict the registry, which then has no schemas.
   nodePressureScenario,
 ]

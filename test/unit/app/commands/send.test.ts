@@ -129,7 +129,11 @@ describe('a message that is not accepted exits with 1 and the reason', () => {
     [
       'a rejected message',
       answering(
-        answer(200, {}, '{"rejected":[{"index":0,"messageId":"m","code":"too_deep","message":"Flatten it."}]}'),
+        answer(
+          200,
+          {},
+          '{"success":true,"rejected":[{"index":0,"messageId":"m","code":"too_deep","message":"Flatten it."}]}',
+        ),
       ),
       'sending failed with too_deep (rejected): Flatten it.',
     ],
@@ -170,7 +174,7 @@ describe('a message that is not accepted exits with 1 and the reason', () => {
   })
 
   it('retries as often as --retries', async () => {
-    const { send, receiver } = await collector(answering(answer(503), answer(200)))
+    const { send, receiver } = await collector(answering(answer(503), answer(200, {}, '{"success":true}')))
     expect(await send([...page, '--retries', '1'])).toMatchObject({ code: 0, err: '' })
     expect(receiver.requests).toHaveLength(2)
   })
