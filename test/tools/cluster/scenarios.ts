@@ -8,6 +8,8 @@ import { nodePressureScenario } from './node-pressure.ts'
 import { operatorScenario } from './operator-service.ts'
 import { processOf } from './pods.ts'
 import { scaleScenario } from './scale.ts'
+import { scaleOnCpuScenario } from './scale-on-cpu.ts'
+import { scaleOnLagScenario } from './scale-on-lag.ts'
 import type { Done, Scenario } from './scenario.ts'
 import { configOf, inHookline, latestMs, podsOf, seconds, services, settingOf, until } from './steps.ts'
 
@@ -230,6 +232,8 @@ export const scenarios: readonly Scenario[] = [
     inject: stopKafka,
   },
   scaleScenario,
+  scaleOnLagScenario,
+  scaleOnCpuScenario,
   operatorScenario,
   upgradeScenario,
   // It is the last one, because it may evict the registry, which then has no schemas.

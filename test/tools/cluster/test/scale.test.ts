@@ -1,19 +1,14 @@
 import { describe, expect, it } from '@jest/globals'
-import type { DeployPage } from '../deploy-page.ts'
 import { upgradeAfterScaling } from '../scale.ts'
 
-/** An installation whose `helm upgrade` fails with `error`. It records the commands of the shell. */
+/** An installation whose `helm upgrade` fails with `error`. It records the options of the upgrades. */
 function installation(error?: string) {
-  const commands: string[] = []
+  const upgrades: string[] = []
   return {
-    commands,
-    page: { install: 'helm upgrade --install hookline\n' } as DeployPage,
-    upgrade: async () => {
-      if (error !== undefined) throw new Error(error)
-    },
-    shell: async (command: string) => {
-      commands.push(command)
-      return ''
+    upgrades,
+    upgrade: async (_change: unknown, _chart?: string, options = '') => {
+      upgrades.push(options)
+      if (error !== undefined && options === '') throw new Error(error)
     },
   }
 }
@@ -22,13 +17,13 @@ describe('an upgrade after kubectl has changed the number of pods', () => {
   it('is repeated with --force-conflicts when Helm names the conflict', async () => {
     const on = installation('conflict with "kubectl" with subresource "scale" using apps/v1: .spec.replicas')
     await upgradeAfterScaling(on)
-    expect(on.commands).toEqual(['helm upgrade --install hookline --force-conflicts'])
+    expect(on.upgrades).toEqual(['', '--force-conflicts'])
   })
 
   it('is not repeated when Helm accepts it', async () => {
     const on = installation()
     expect(await upgradeAfterScaling(on)).toBe('`helm upgrade` restored the numbers')
-    expect(on.commands).toEqual([])
+    expect(on.upgrades).toEqual([''])
   })
 
   it('fails when Helm fails for another reason', () =>
