@@ -103,14 +103,17 @@ async function makeMistakes(on: Installation): Promise<Done> {
     (error: Error) => error.message,
   )
   if (!refusal.includes('destinatons')) failures.push(`Helm does not name the mistake: ${refusal}`)
-  const path = `{.data.hookline\\.yaml}`
-  const good = await on.shell(`${inHookline} get configmap hookline --output jsonpath='${path}'`)
+  const { metadata, data, ...configMap } = JSON.parse(
+    await on.shell(`${inHookline} get configmap hookline --output json`),
+  )
+  const { name, labels, annotations } = metadata
+  const good = data['hookline.yaml']
   const put = async (text: string): Promise<void> => {
-    const patch = JSON.stringify({ data: { 'hookline.yaml': text } })
-    // The name of Helm as field manager keeps the field owned by Helm, so later upgrades have no
-    // conflict.
-    const command = `${inHookline} patch configmap hookline --field-manager=helm --patch-file /dev/stdin`
-    await on.shell(`${command} <<'END'\n${patch}\nEND`)
+    const changed = { ...configMap, metadata: { name, labels, annotations }, data: { ...data, 'hookline.yaml': text } }
+    // An apply with the name of Helm leaves Helm as the only manager of the fields, so later upgrades
+    // have no conflict. After a patch, a change of the field would be a conflict.
+    const command = `${inHookline} apply --server-side --force-conflicts --field-manager=helm --filename -`
+    await on.shell(`${command} <<'END'\n${JSON.stringify(changed)}\nEND`)
   }
   const pods = await on.pods()
   const logged = async (words: string): Promise<boolean> => {
