@@ -10,6 +10,8 @@ export interface PodCounts {
 }
 
 const patienceMs = 240_000
+/** A call of kubectl uses much CPU, and the number changes rarely. */
+const everyMs = 1_000
 
 export function followPods(on: Pick<Installation, 'pods'>, service: string): PodCounts {
   const begun = performance.now()
@@ -21,7 +23,7 @@ export function followPods(on: Pick<Installation, 'pods'>, service: string): Pod
   }
   return {
     reach: wanted =>
-      until(`${service} has ${wanted} ready pods`, async () => (await count()) === wanted, patienceMs).catch(
+      until(`${service} has ${wanted} ready pods`, async () => (await count()) === wanted, patienceMs, everyMs).catch(
         (error: Error) => {
           throw new Error(`${error.message} (${textOf(changes)})`, { cause: error })
         },

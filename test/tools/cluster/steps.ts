@@ -13,9 +13,14 @@ const podPatienceMs = 120_000
 export const latestMs = 20_000
 
 /** Waits for a condition. @throws with `what` when it does not hold in time */
-export async function until(what: string, condition: () => Promise<boolean> | boolean, patienceMs = podPatienceMs) {
+export async function until(
+  what: string,
+  condition: () => Promise<boolean> | boolean,
+  patienceMs = podPatienceMs,
+  everyMs = 250,
+) {
   const begun = performance.now()
-  if (!(await reached(condition, { everyMs: 250, patienceMs }))) throw new Error(`not within ${patienceMs} ms: ${what}`)
+  if (!(await reached(condition, { everyMs, patienceMs }))) throw new Error(`not within ${patienceMs} ms: ${what}`)
   return performance.now() - begun
 }
 
