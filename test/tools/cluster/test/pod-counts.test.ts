@@ -13,6 +13,7 @@ it('counts the ready pods of one service, and lists each change', async () => {
     [pod('dispatcher', true), pod('dispatcher', true), pod('collector', true)],
   ]
   const counts = followPods({ pods: async () => lists.shift() ?? [] }, 'dispatcher')
+  await counts.reach(1)
   await counts.reach(2)
   expect(counts.text()).toMatch(/^1 after \d+\.\d s, 2 after \d+\.\d s$/)
 })
