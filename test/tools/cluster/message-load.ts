@@ -19,16 +19,17 @@ export interface MessageLoad extends Load {
 
 /**
  * Posts one message per request to the Service of the collector, at an even rate. It reuses
- * connections. A request without a 200 is not repeated, so each message has one result. The only
+ * connections if `keepAlive` is true. A request without a 200 is not repeated, so each message has one result. The only
  * exception is a request on an idle connection that the collector closed at the same time.
  */
 export async function startMessageLoad(
   installation: Pick<Installation, 'ledger' | 'partitions' | 'collectorUrl' | 'writeKey'>,
   perSecond: number,
+  keepAlive = true,
 ): Promise<MessageLoad> {
   const { ledger, partitions } = installation
   const url = `${await installation.collectorUrl()}/v1/track`
-  const agent = new Agent({ keepAlive: true })
+  const agent = new Agent({ keepAlive })
   const headers = { authorization: `Basic ${Buffer.from(`${await installation.writeKey()}:`).toString('base64')}` }
   const end = new AbortController()
   const underWay = new Set<Promise<void>>()

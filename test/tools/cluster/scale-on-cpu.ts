@@ -37,7 +37,9 @@ async function scaleOnCpu(on: Installation): Promise<Done> {
   const counts = followPods(on, 'collector')
   await counts.reach(1)
   const ledger = new Ledger()
-  const load = await startMessageLoad({ ...on, ledger, writeKey: async () => writeKey }, perSecond)
+  // A Service distributes connections, not requests. So a reused connection would stay at its pod, and
+  // the additional pods would get no load.
+  const load = await startMessageLoad({ ...on, ledger, writeKey: async () => writeKey }, perSecond, false)
   try {
     const up = await counts.reach(maxReplicas)
     measured.push(`${maxReplicas} collectors ${seconds(up)} after ${perSecond} further messages a second began`)
@@ -111,7 +113,7 @@ async function utilization({ shell }: Installation): Promise<string> {
 
 export const scaleOnCpuScenario: Scenario = {
   name: 'scale-on-cpu',
-  shows: `Kubernetes scales the collectors on their CPU use: from 1 to ${maxReplicas} while a second source sends ${perSecond} messages a second, and back to 1 when it stops; then an upgrade turns autoscaling off`,
+  shows: `Kubernetes scales the collectors on their CPU use: from 1 to ${maxReplicas} while a second source sends ${perSecond} messages a second on new connections, and back to 1 when it stops; then an upgrade turns autoscaling off`,
   limits: { restarts: 0, refused: 0, latestMs },
   prepare: on => withLogs(on, 'kube-system', () => prepare(on)),
   inject: on => withLogs(on, 'kube-system', () => scaleOnCpu(on)),
