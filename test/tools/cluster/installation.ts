@@ -50,10 +50,9 @@ export interface Installation {
   writeKey(): Promise<string>
   /**
    * Runs the page's `helm upgrade --install` with changed values. Later upgrades keep the change.
-   * `chart` is the path of another chart than that of the repository. `options` are added to the
-   * command.
+   * `chart` is the path of another chart than that of the repository.
    */
-  upgrade(change: (values: Values) => Values, chart?: string, options?: string): Promise<void>
+  upgrade(change: (values: Values) => Values, chart?: string): Promise<void>
   /** Runs `helm rollback` to the revision before the last upgrade, whose values apply again. */
   rollBack(): Promise<void>
   /** The pods of the services, without those that are being deleted. */
@@ -96,11 +95,11 @@ export async function openInstallation(cluster: Cluster, directory: string): Pro
       const text = await shell(`kubectl --namespace hookline get secret hookline --output jsonpath='${path}'`)
       return Buffer.from(text, 'base64').toString()
     },
-    async upgrade(change, from = chart, options = '') {
+    async upgrade(change, from = chart) {
       const before = values
       values = change(values)
       await write()
-      await shell(`${page.install.replace(chart, from).trim()} ${options}`).catch(async error => {
+      await shell(page.install.replace(chart, from)).catch(async error => {
         values = before
         await write()
         throw error

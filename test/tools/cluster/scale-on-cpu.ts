@@ -4,19 +4,18 @@ import type { Installation, Values } from './installation.ts'
 import { startMessageLoad } from './message-load.ts'
 import { followPods } from './pod-counts.ts'
 import { parseQuantity } from './quantity.ts'
-import { upgradeAfterScaling } from './scale.ts'
 import type { Done, Scenario } from './scenario.ts'
 import { inHookline, latestMs, podsOf, seconds, until, withLogs } from './steps.ts'
 
 /** A second source without destinations. Its messages use the CPU of the collectors. */
 const source = 'second'
 const writeKey = '0a1b2c3d4e5f6789'.repeat(2)
-const perSecond = 400
+const perSecond = 500
 const maxReplicas = 3
 /** The autoscaler may use 70 % of the request, which is the default of the chart. */
 const targetShare = 0.7
 /** The share of the CPU use before the additional load that one collector may have. */
-const useOfOne = 1.5
+const useOfOne = 1.2
 /** Kubernetes would wait five minutes. */
 const behavior = { scaleDown: { stabilizationWindowSeconds: 15 } }
 const autoscaler = 'hpa/hookline-collector'
@@ -50,7 +49,7 @@ async function scaleOnCpu(on: Installation): Promise<Done> {
   const down = await counts.reach(1)
   measured.push(`1 collector ${seconds(down)} after they ended`)
   measured.push(`ready collectors: ${counts.text()}`)
-  measured.push(`without autoscaling, ${await upgradeAfterScaling(on, () => before)}`)
+  await on.upgrade(() => before)
   await on.rolledOut()
   await removeMetricsServer?.()
   const refused = ledger.posted.filter(({ answer }) => answer !== 200).length

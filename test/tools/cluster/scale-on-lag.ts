@@ -3,7 +3,6 @@ import { installKeda, type Removal } from './autoscalers.ts'
 import type { Installation, Values } from './installation.ts'
 import { followPods } from './pod-counts.ts'
 import { parseQuantity } from './quantity.ts'
-import { upgradeAfterScaling } from './scale.ts'
 import type { Done, Scenario } from './scenario.ts'
 import { inHookline, latestMs, podsOf, seconds, until, withLogs } from './steps.ts'
 
@@ -83,7 +82,7 @@ async function scaleOnLag(on: Installation, { removeKeda, before }: Scaled): Pro
   measured.push(`1 dispatcher ${seconds(down)} after responses became fast, lag ${await lag()}`)
   measured.push(`ready dispatchers: ${counts.text()}`)
   // Helm removes the ScaledObject, and restores the number of pods in the values.
-  measured.push(`without KEDA, ${await upgradeAfterScaling(on, () => before)}`)
+  await on.upgrade(() => before)
   await on.rolledOut()
   await removeKeda()
   const { length } = duplicatesIn(ledger, begun)

@@ -1,4 +1,4 @@
-import type { Installation, Values } from './installation.ts'
+import type { Installation } from './installation.ts'
 import type { Done, Scenario } from './scenario.ts'
 import { inHookline, latestMs, podsOf, seconds, until } from './steps.ts'
 
@@ -26,20 +26,19 @@ async function scale(on: Installation): Promise<Done> {
 }
 
 /**
- * Upgrades with the number of pods in the values. Helm 4 refuses this, because another program
- * changed the number; then `--force-conflicts` restores it. Helm 3 restores it without this option.
+ * Upgrades with the number of pods in the values. Helm 4 refuses this, because kubectl changed the
+ * number; then `--force-conflicts` restores it. Helm 3 restores it without this option.
  */
-export async function upgradeAfterScaling(
-  on: Pick<Installation, 'upgrade'>,
-  change: (values: Values) => Values = values => values,
-): Promise<string> {
-  const refusal = await on.upgrade(change).then(
-    () => undefined,
-    (error: Error) => error.message,
-  )
+export async function upgradeAfterScaling(on: Pick<Installation, 'upgrade' | 'shell' | 'page'>): Promise<string> {
+  const refusal = await on
+    .upgrade(values => values)
+    .then(
+      () => undefined,
+      (error: Error) => error.message,
+    )
   if (refusal === undefined) return '`helm upgrade` restored the numbers'
   if (!refusal.includes('.spec.replicas')) throw new Error(`Helm does not name the conflict: ${refusal}`)
-  await on.upgrade(change, undefined, '--force-conflicts')
+  await on.shell(`${on.page.install.trim()} --force-conflicts`)
   return '`helm upgrade` was refused until it had `--force-conflicts`'
 }
 

@@ -1,14 +1,19 @@
 import { describe, expect, it } from '@jest/globals'
+import type { DeployPage } from '../deploy-page.ts'
 import { upgradeAfterScaling } from '../scale.ts'
 
-/** An installation whose `helm upgrade` fails with `error`. It records the options of the upgrades. */
+/** An installation whose `helm upgrade` fails with `error`. It records the commands of the shell. */
 function installation(error?: string) {
-  const upgrades: string[] = []
+  const commands: string[] = []
   return {
-    upgrades,
-    upgrade: async (_change: unknown, _chart?: string, options = '') => {
-      upgrades.push(options)
-      if (error !== undefined && options === '') throw new Error(error)
+    commands,
+    page: { install: 'helm upgrade --install hookline\n' } as DeployPage,
+    upgrade: async () => {
+      if (error !== undefined) throw new Error(error)
+    },
+    shell: async (command: string) => {
+      commands.push(command)
+      return ''
     },
   }
 }
@@ -17,13 +22,13 @@ describe('an upgrade after kubectl has changed the number of pods', () => {
   it('is repeated with --force-conflicts when Helm names the conflict', async () => {
     const on = installation('conflict with "kubectl" with subresource "scale" using apps/v1: .spec.replicas')
     await upgradeAfterScaling(on)
-    expect(on.upgrades).toEqual(['', '--force-conflicts'])
+    expect(on.commands).toEqual(['helm upgrade --install hookline --force-conflicts'])
   })
 
   it('is not repeated when Helm accepts it', async () => {
     const on = installation()
     expect(await upgradeAfterScaling(on)).toBe('`helm upgrade` restored the numbers')
-    expect(on.upgrades).toEqual([''])
+    expect(on.commands).toEqual([])
   })
 
   it('fails when Helm fails for another reason', () =>
