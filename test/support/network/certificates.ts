@@ -15,7 +15,7 @@ interface LeafOptions {
   readonly validFrom?: number
   readonly validTo?: number
   /** Purpose of the certificate. The default is `server`. */
-  readonly usage?: 'server' | 'client'
+  readonly usage?: 'server' | 'client' | 'both'
 }
 
 export interface CertificateAuthority {
@@ -92,7 +92,7 @@ export function createAuthority(name = 'test authority'): CertificateAuthority {
       leaf.setIssuer(own.subject.attributes)
       leaf.setExtensions([
         { name: 'keyUsage', digitalSignature: true, keyEncipherment: true, critical: true },
-        { name: 'extKeyUsage', [`${usage}Auth`]: true },
+        { name: 'extKeyUsage', serverAuth: usage !== 'client', clientAuth: usage !== 'server' },
         { name: 'subjectAltName', altNames: altNames(names) },
       ])
       return { cert: signed(leaf, key), key: leafKey.pem }

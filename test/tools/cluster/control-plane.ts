@@ -15,6 +15,9 @@ export const serviceAddresses = '10.96.0.0/16'
  */
 const apiServiceAddress = '10.96.0.1'
 
+/** The name with which the API server calls other API servers, for example that of KEDA. */
+const aggregatorName = 'aggregator'
+
 /** The users of the API server, each with its groups. Each one gets a random token. */
 const users = {
   admin: ['system:masters'],
@@ -107,8 +110,11 @@ async function writeFiles(directory: string, address: string) {
     User,
     string
   >
+  const aggregator = authority.issue({ names: [aggregatorName], usage: 'client' })
   const contents = {
     'ca.crt': authority.cert,
+    'aggregator.crt': aggregator.cert,
+    'aggregator.key': aggregator.key,
     'server.crt': server.cert,
     'server.key': server.key,
     'accounts.key': accounts.privateKey,
@@ -160,6 +166,10 @@ function apiServerArguments(
     ...['--service-account-issuer', 'https://kubernetes.default.svc.cluster.local'],
     ...['--service-account-key-file', file('accounts.key'), '--service-account-signing-key-file', file('accounts.key')],
     ...['--kubelet-preferred-address-types', 'InternalIP'],
+    ...['--proxy-client-cert-file', file('aggregator.crt'), '--proxy-client-key-file', file('aggregator.key')],
+    ...['--requestheader-client-ca-file', file('ca.crt'), '--requestheader-allowed-names', aggregatorName],
+    ...['--requestheader-username-headers', 'X-Remote-User', '--requestheader-group-headers', 'X-Remote-Group'],
+    ...['--requestheader-extra-headers-prefix', 'X-Remote-Extra-'],
   ]
 }
 

@@ -1,14 +1,9 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { type Manifest, manifestsOf } from '../../../deploy/tools/chart/render.ts'
 import type { ApiClient } from './api-client.ts'
-
-const run = promisify(execFile)
-const downloadTimeoutMs = 10 * 60_000
+import { keda, moduleDirectory } from './go-modules.ts'
 
 /**
  * Files of the operators' Go modules that define the custom resources of the chart. Strimzi is not
@@ -21,7 +16,7 @@ const sources: readonly { readonly module: string; readonly files: readonly stri
       name => `example/prometheus-operator-crd/monitoring.coreos.com_${name}.yaml`,
     ),
   },
-  { module: 'github.com/kedacore/keda/v2@v2.21.0', files: ['config/crd/bases/keda.sh_scaledobjects.yaml'] },
+  { module: keda, files: ['config/crd/bases/keda.sh_scaledobjects.yaml'] },
   {
     module: 'github.com/external-secrets/external-secrets@v1.3.2',
     files: ['config/crds/bases/external-secrets.io_externalsecrets.yaml'],
@@ -46,12 +41,7 @@ export async function createCustomResources(api: ApiClient): Promise<readonly st
 const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
 async function definitionsOf({ module, files }: (typeof sources)[number]): Promise<readonly Manifest[]> {
-  // Run Go in a directory without a go.mod. The directory of this process may have one.
-  const { stdout } = await run('go', ['mod', 'download', '-json', module], {
-    cwd: tmpdir(),
-    timeout: downloadTimeoutMs,
-  })
-  const { Dir: directory } = JSON.parse(stdout) as { readonly Dir: string }
+  const directory = await moduleDirectory(module)
   const texts = await Promise.all(files.map(file => readFile(join(directory, file), 'utf8')))
   return texts.flatMap(manifestsOf)
 }

@@ -24,6 +24,7 @@ export interface Target extends Pick<Installation, 'ledger' | 'partitions' | 'co
 }
 
 /**
+/**
  * Posts one message per request to the collector, at an even rate. A request without a 200 is not
  * repeated, so each message has one result. The only exception is a request on an idle connection
  * that the collector closed at the same time.

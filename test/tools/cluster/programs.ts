@@ -12,8 +12,11 @@ const sources = join(import.meta.dirname, 'go')
 /** Time limit of a build, in ms. The build of Kubernetes needs 10 minutes on two idle cores. */
 const buildTimeoutMs = 60 * 60_000
 
-/** The programs that are built with Go, each from its directory in `go`. */
-export type Program = 'kube-router' | 'kubernetes' | 'pause' | 'traefik'
+/**
+ * The programs that are built with Go, each from its directory in `go`. `autoscalers` is a directory
+ * with the programs that its `go.mod` lists as tools.
+ */
+export type Program = 'autoscalers' | 'kube-router' | 'kubernetes' | 'pause' | 'traefik'
 
 /**
  * Returns the path of a program. The first time, builds the program with Go and keeps it in the
@@ -56,11 +59,9 @@ async function build(directory: string, file: string, env: NodeJS.ProcessEnv): P
   const cwd = await mkdtemp(join(tmpdir(), 'hookline-go-'))
   try {
     await cp(directory, cwd, { recursive: true })
-    const linker = `-ldflags=-s -w ${versionSettings(await readFile(join(directory, 'go.mod'), 'utf8'))}`
-    const options = ['-mod=mod', '-buildvcs=false', '-trimpath', linker]
-    // A directory without code has a `go.mod` that names the program as its tool.
-    const target = existsSync(join(directory, 'main.go')) ? '.' : 'tool'
-    await run('go', ['build', ...options, '-o', file, target], {
+    const goMod = await readFile(join(directory, 'go.mod'), 'utf8')
+    const options = ['-mod=mod', '-buildvcs=false', '-trimpath', `-ldflags=-s -w ${versionSettings(goMod)}`]
+    await run('go', ['build', ...options, ...targetOf(goMod, file)], {
       cwd,
       env: { ...env, CGO_ENABLED: '0' },
       timeout: buildTimeoutMs,
@@ -74,6 +75,15 @@ async function build(directory: string, file: string, env: NodeJS.ProcessEnv): P
   } finally {
     await rm(cwd, { recursive: true, force: true })
   }
+}
+
+/**
+ * Arguments of `go build`: build the list of tools of a `go.mod` into a directory, or its only tool
+ * to a file, or else the package of this directory to a file.
+ */
+export function targetOf(goMod: string, path: string): readonly string[] {
+  if (/^tool \(/m.test(goMod)) return ['-o', `${path}/`, 'tool']
+  return ['-o', path, /^tool /m.test(goMod) ? 'tool' : '.']
 }
 
 /**

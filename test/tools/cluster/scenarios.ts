@@ -10,6 +10,8 @@ import { nodePressureScenario } from './node-pressure.ts'
 import { operatorScenario } from './operator-service.ts'
 import { processOf } from './pods.ts'
 import { scaleScenario } from './scale.ts'
+import { scaleOnCpuScenario } from './scale-on-cpu.ts'
+import { scaleOnLagScenario } from './scale-on-lag.ts'
 import type { Done, Scenario } from './scenario.ts'
 import { configOf, inHookline, latestMs, podsOf, seconds, services, settingOf, until } from './steps.ts'
 
@@ -103,14 +105,17 @@ async function makeMistakes(on: Installation): Promise<Done> {
     (error: Error) => error.message,
   )
   if (!refusal.includes('destinatons')) failures.push(`Helm does not name the mistake: ${refusal}`)
-  const path = `{.data.hookline\\.yaml}`
-  const good = await on.shell(`${inHookline} get configmap hookline --output jsonpath='${path}'`)
+  const { metadata, data, ...configMap } = JSON.parse(
+    await on.shell(`${inHookline} get configmap hookline --output json`),
+  )
+  const { name, labels, annotations } = metadata
+  const good = data['hookline.yaml']
   const put = async (text: string): Promise<void> => {
-    const patch = JSON.stringify({ data: { 'hookline.yaml': text } })
-    // The name of Helm as field manager keeps the field owned by Helm, so later upgrades have no
-    // conflict.
-    const command = `${inHookline} patch configmap hookline --field-manager=helm --patch-file /dev/stdin`
-    await on.shell(`${command} <<'END'\n${patch}\nEND`)
+    const changed = { ...configMap, metadata: { name, labels, annotations }, data: { ...data, 'hookline.yaml': text } }
+    // An apply with the name of Helm leaves Helm as the only manager of the fields, so later upgrades
+    // have no conflict. After a patch, a change of the field would be a conflict.
+    const command = `${inHookline} apply --server-side --force-conflicts --field-manager=helm --filename -`
+    await on.shell(`${command} <<'END'\n${JSON.stringify(changed)}\nEND`)
   }
   const pods = await on.pods()
   const logged = async (words: string): Promise<boolean> => {
@@ -232,6 +237,8 @@ export const scenarios: readonly Scenario[] = [
     inject: stopKafka,
   },
   scaleScenario,
+  scaleOnLagScenario,
+  scaleOnCpuScenario,
   operatorScenario,
   networkPolicyScenario,
   upgradeScenario,

@@ -13,9 +13,14 @@ const podPatienceMs = 120_000
 export const latestMs = 20_000
 
 /** Waits for a condition. @throws with `what` when it does not hold in time */
-export async function until(what: string, condition: () => Promise<boolean> | boolean, patienceMs = podPatienceMs) {
+export async function until(
+  what: string,
+  condition: () => Promise<boolean> | boolean,
+  patienceMs = podPatienceMs,
+  everyMs = 250,
+) {
   const begun = performance.now()
-  if (!(await reached(condition, { everyMs: 250, patienceMs }))) throw new Error(`not within ${patienceMs} ms: ${what}`)
+  if (!(await reached(condition, { everyMs, patienceMs }))) throw new Error(`not within ${patienceMs} ms: ${what}`)
   return performance.now() - begun
 }
 
@@ -42,3 +47,22 @@ export const configOf =
 
 /** The services that run with the values of the page about deployment. */
 export const services = ['collector', 'dispatcher', 'audiences']
+
+/**
+ * Runs a step of a scenario with an autoscaler. An error gets the state of the autoscalers, and the
+ * end of the logs of the programs in `namespace`.
+ */
+export async function withLogs<T>(
+  { shell }: Pick<Installation, 'shell'>,
+  namespace: string,
+  step: () => Promise<T>,
+): Promise<T> {
+  return step().catch(async (error: Error) => {
+    const state = await shell(
+      `kubectl get pods,hpa --all-namespaces --output wide; kubectl describe hpa --all-namespaces | tail --lines 60
+kubectl get apiservices | grep metrics; kubectl get events --namespace ${namespace} | tail --lines 15
+for pod in $(kubectl get pods --namespace ${namespace} --output name); do kubectl logs --namespace ${namespace} $pod --tail 15 || true; done`,
+    ).catch(String)
+    throw new Error(`${error.message}\n${state}`, { cause: error })
+  })
+}

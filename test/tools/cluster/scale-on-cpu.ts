@@ -1,0 +1,120 @@
+import { Agent } from 'node:http'
+import { Ledger } from '../chaos/ledger.ts'
+import { installMetricsServer, type Removal } from './autoscalers.ts'
+import type { Installation, Values } from './installation.ts'
+import { startMessageLoad } from './message-load.ts'
+import { followPods } from './pod-counts.ts'
+import { parseQuantity } from './quantity.ts'
+import type { Done, Scenario } from './scenario.ts'
+import { inHookline, latestMs, podsOf, seconds, until, withLogs } from './steps.ts'
+
+/** A second source without destinations. Its messages use the CPU of the collectors. */
+const source = 'second'
+const writeKey = '0a1b2c3d4e5f6789'.repeat(2)
+const perSecond = 500
+const maxReplicas = 3
+/** The autoscaler may use 70 % of the request, which is the default of the chart. */
+const targetShare = 0.7
+/** The share of the CPU use before the additional load that one collector may have. */
+const useOfOne = 1.2
+/** Kubernetes would wait five minutes. */
+const behavior = { scaleDown: { stabilizationWindowSeconds: 15 } }
+const autoscaler = 'hpa/hookline-collector'
+
+let removeMetricsServer: Removal | undefined
+
+async function prepare(on: Installation): Promise<void> {
+  const secret = { stringData: { [`${source}-write-key`]: writeKey } }
+  await on.shell(`${inHookline} patch secret hookline --patch '${JSON.stringify(secret)}'`)
+  removeMetricsServer = await installMetricsServer(on)
+}
+
+async function scaleOnCpu(on: Installation): Promise<Done> {
+  const used = await useOfCollectors(on, Date.now())
+  const request = Math.ceil((used * useOfOne) / targetShare)
+  const before = await enableAutoscaling(on, request)
+  const measured = [`both collectors used ${Math.round(used)}m CPU, so the request became ${request}m`]
+  const counts = followPods(on, 'collector')
+  await counts.reach(1)
+  const ledger = new Ledger()
+  // A Service distributes connections, not requests. So a reused connection would stay at its pod, and
+  // the additional pods would get no load.
+  const load = await startMessageLoad({ ...on, ledger, writeKey: async () => writeKey, agent: new Agent() }, perSecond)
+  try {
+    const up = await counts.reach(maxReplicas)
+    measured.push(`${maxReplicas} collectors ${seconds(up)} after ${perSecond} further messages a second began`)
+    measured.push(await utilization(on))
+  } finally {
+    await load.stop()
+  }
+  const down = await counts.reach(1)
+  measured.push(`1 collector ${seconds(down)} after they ended`)
+  measured.push(`ready collectors: ${counts.text()}`)
+  await on.upgrade(() => before)
+  await on.rolledOut()
+  await removeMetricsServer?.()
+  const refused = ledger.posted.filter(({ answer }) => answer !== 200).length
+  return { measured, failures: refused > 0 ? [`further messages without a 200: ${refused}`] : [] }
+}
+
+/** Resolves with the CPU use of all collectors since `from`, in thousandths of a CPU. */
+async function useOfCollectors(on: Installation, from: number): Promise<number> {
+  const path = '/apis/metrics.k8s.io/v1beta1/namespaces/hookline/pods'
+  const selector = encodeURIComponent('app.kubernetes.io/component=collector')
+  const { length } = await podsOf(on, 'collector')
+  let found: readonly PodMetrics[] = []
+  await until('the metrics server has measured the collectors', async () => {
+    const { items } = JSON.parse(await on.shell(`kubectl get --raw '${path}?labelSelector=${selector}'`))
+    found = items.filter((each: PodMetrics) => begunAt(each) >= from)
+    return found.length === length
+  })
+  return (
+    found.flatMap(({ containers }) => containers).reduce((sum, { usage }) => sum + parseQuantity(usage.cpu), 0) * 1_000
+  )
+}
+
+interface PodMetrics {
+  readonly timestamp: string
+  /** Length of the measurement: `15.123s`. */
+  readonly window: string
+  readonly containers: readonly { readonly usage: { readonly cpu: string } }[]
+}
+
+const begunAt = ({ timestamp, window }: PodMetrics): number => Date.parse(timestamp) - Number.parseFloat(window) * 1_000
+
+/** Returns the values before. */
+async function enableAutoscaling(on: Installation, request: number): Promise<Values> {
+  let before: Values | undefined
+  await on.upgrade(values => {
+    before = values
+    const { config } = values
+    const services = (values['services'] ?? {}) as Record<string, object>
+    const further = { id: source, writeKeyFile: `../secrets/${source}-write-key` }
+    const collector = {
+      ...services['collector'],
+      resources: { requests: { cpu: `${request}m` } },
+      autoscaling: { enabled: true, minReplicas: 1, maxReplicas },
+    }
+    return {
+      ...values,
+      services: { ...services, collector },
+      config: { ...config, sources: [...(config['sources'] as readonly object[]), further] },
+    }
+  })
+  await on.shell(`${inHookline} patch ${autoscaler} --patch '${JSON.stringify({ spec: { behavior } })}'`)
+  await on.rolledOut()
+  return before as Values
+}
+
+async function utilization({ shell }: Installation): Promise<string> {
+  const path = '{.status.currentMetrics[0].resource.current.averageUtilization}'
+  return `CPU use then ${await shell(`${inHookline} get ${autoscaler} --output jsonpath='${path}'`)} % of the request`
+}
+
+export const scaleOnCpuScenario: Scenario = {
+  name: 'scale-on-cpu',
+  shows: `Kubernetes scales the collectors on their CPU use: from 1 to ${maxReplicas} while a second source sends ${perSecond} messages a second on new connections, and back to 1 when it stops; then an upgrade turns autoscaling off`,
+  limits: { restarts: 0, refused: 0, latestMs },
+  prepare: on => withLogs(on, 'kube-system', () => prepare(on)),
+  inject: on => withLogs(on, 'kube-system', () => scaleOnCpu(on)),
+}

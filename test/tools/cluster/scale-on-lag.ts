@@ -1,0 +1,120 @@
+import type { Ledger } from '../chaos/ledger.ts'
+import { installKeda, type Removal } from './autoscalers.ts'
+import type { Installation, Values } from './installation.ts'
+import { followPods } from './pod-counts.ts'
+import { parseQuantity } from './quantity.ts'
+import type { Done, Scenario } from './scenario.ts'
+import { inHookline, latestMs, podsOf, seconds, until, withLogs } from './steps.ts'
+
+/** A third destination, whose slow responses cause the lag. */
+const slow = 'slow'
+/**
+ * With 60 messages a second, about 210 deliveries then wait for a response. A dispatcher commits no
+ * record before its deliveries have ended. It commits once per second, so about 60 further records
+ * count as lag.
+ */
+const slowLatencyMs = 3_500
+const fastLatencyMs = 10
+/** More than the usual lag of about 60 records, and less than a third of the lag with slow responses. */
+const lagThreshold = 80
+const maxReplicas = 3
+/** Concurrent requests of a process. One dispatcher must be able to wait for all slow responses. */
+const concurrency = 1_024
+/** KEDA would wait five minutes and then remove a pod every two minutes. */
+const scaleDown = {
+  stabilizationWindowSeconds: 30,
+  policies: [{ type: 'Pods', value: 1, periodSeconds: 30 }],
+}
+const object = 'scaledobject/hookline-dispatcher'
+
+interface Scaled {
+  readonly removeKeda: Removal
+  /** The values before the scenario. */
+  readonly before: Values
+}
+
+async function enableKeda(on: Installation): Promise<Scaled> {
+  const removeKeda = await installKeda(on)
+  on.receiver.slow(slow, fastLatencyMs)
+  let before: Values | undefined
+  await on.upgrade(values => {
+    before = values
+    const { config } = values
+    const [first] = config.destinations
+    const webhooks = [{ id: 'main', url: on.receiver.url(slow) }]
+    const delivery = { maxInFlight: concurrency, perWebhook: concurrency, perHost: concurrency }
+    return {
+      ...values,
+      keda: { enabled: true, minReplicas: 1, maxReplicas, lagThreshold },
+      config: {
+        ...config,
+        delivery: { ...(config['delivery'] as object | undefined), ...delivery },
+        destinations: [...config.destinations, { ...first, id: slow, webhooks }],
+      },
+    }
+  })
+  await on.rolledOut()
+  await on.shell(`${inHookline} wait --for=condition=Ready ${object} --timeout=120s`)
+  await on.shell(
+    `${inHookline} patch ${object} --type merge --patch '${JSON.stringify({
+      spec: { advanced: { horizontalPodAutoscalerConfig: { behavior: { scaleDown } } } },
+    })}'`,
+  )
+  return { removeKeda, before: before as Values }
+}
+
+async function scaleOnLag(on: Installation, { removeKeda, before }: Scaled): Promise<Done> {
+  const { receiver, ledger } = on
+  const counts = followPods(on, 'dispatcher')
+  await counts.reach(1)
+  const lag = await lagOf(on)
+  const measured = [`lag ${await lag()} with one dispatcher`]
+  receiver.slow(slow, slowLatencyMs)
+  const begun = performance.now()
+  const up = await counts.reach(maxReplicas)
+  measured.push(`${maxReplicas} dispatchers ${seconds(up)} after responses became slow, lag ${await lag()}`)
+  const names = (await podsOf(on, 'dispatcher')).map(({ name }) => name)
+  const active = (): ReadonlySet<string> =>
+    new Set(ledger.deliveries.filter(({ at }) => at > begun).map(({ process }) => process))
+  await until('all dispatchers deliver', () => names.every(name => active().has(name)))
+  receiver.slow(slow, fastLatencyMs)
+  const down = await counts.reach(1)
+  measured.push(`1 dispatcher ${seconds(down)} after responses became fast, lag ${await lag()}`)
+  measured.push(`ready dispatchers: ${counts.text()}`)
+  // Helm removes the ScaledObject, and restores the number of pods in the values.
+  await on.upgrade(() => before)
+  await on.rolledOut()
+  await removeKeda()
+  const { length } = duplicatesIn(ledger, begun)
+  return { measured, failures: length > 0 ? [`duplicates to ${slow}: ${length}`] : [] }
+}
+
+/** Returns a function that asks the API of KEDA for the lag, as Kubernetes does. */
+async function lagOf({ shell }: Installation): Promise<() => Promise<number>> {
+  const name = await shell(`${inHookline} get ${object} --output jsonpath='{.status.externalMetricNames[0]}'`)
+  const path = `/apis/external.metrics.k8s.io/v1beta1/namespaces/hookline/${name}`
+  const selector = encodeURIComponent('scaledobject.keda.sh/name=hookline-dispatcher')
+  return async () => {
+    const { items } = JSON.parse(await shell(`kubectl get --raw '${path}?labelSelector=${selector}'`))
+    return parseQuantity(items[0].value)
+  }
+}
+
+/** Messages since `from` that the slow destination accepted more than once. */
+function duplicatesIn(ledger: Ledger, from: number): readonly string[] {
+  const accepted = ledger.deliveries.filter(({ destination, sent }) => destination === slow && sent.at >= from)
+  const times = Map.groupBy(accepted, ({ sent }) => sent.id)
+  return [...times].filter(([, { length }]) => length > 1).map(([id]) => id)
+}
+
+let scaled: Scaled | undefined
+
+export const scaleOnLagScenario: Scenario = {
+  name: 'scale-on-lag',
+  shows: `KEDA scales the dispatchers on the lag: from 1 to ${maxReplicas} while a third destination responds after ${slowLatencyMs / 1_000} s, and back to 1 when it responds quickly; then an upgrade turns KEDA off`,
+  limits: { restarts: 0, refused: 0, latestMs },
+  async prepare(on) {
+    scaled = await withLogs(on, 'keda', () => enableKeda(on))
+  },
+  inject: on => withLogs(on, 'keda', () => scaleOnLag(on, scaled as Scaled)),
+}

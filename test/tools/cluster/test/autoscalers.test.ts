@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { runs } from '../autoscalers.ts'
+import { keda, metricsServer } from '../go-modules.ts'
+import { targetOf } from '../programs.ts'
+
+const goMod = await readFile(join(import.meta.dirname, '../go/autoscalers/go.mod'), 'utf8')
+
+describe('the autoscalers', () => {
+  it.each([keda, metricsServer])('are built in the version of the manifests: %s', module => {
+    expect(goMod).toContain(module.replace('@', ' '))
+  })
+
+  it('are built as the tools of their go.mod', () => {
+    expect(targetOf(goMod, '/cache/autoscalers')).toEqual(['-o', '/cache/autoscalers/', 'tool'])
+    expect(targetOf('module x\n\ntool example.com/x\n', '/cache/x')).toEqual(['-o', '/cache/x', 'tool'])
+    expect(targetOf('module pause\n', '/cache/pause')).toEqual(['-o', '/cache/pause', '.'])
+  })
+
+  it('run from a directory of this machine, in an image without files', () => {
+    const patch = runs({ namespace: 'keda', name: 'keda-operator', programs: '/cache', program: 'operator', args: [] })
+    expect(patch).toMatchObject({
+      metadata: { namespace: 'keda', name: 'keda-operator' },
+      spec: {
+        template: {
+          spec: {
+            containers: [{ name: 'keda-operator', image: 'hookline.test/empty:1', command: ['/programs/operator'] }],
+            volumes: [{ name: 'programs', hostPath: { path: '/cache' } }],
+          },
+        },
+      },
+    })
+  })
+})

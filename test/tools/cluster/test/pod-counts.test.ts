@@ -1,0 +1,19 @@
+import { expect, it } from '@jest/globals'
+import { followPods } from '../pod-counts.ts'
+import type { Pod } from '../pods.ts'
+
+const pod = (service: string, isReady: boolean): Pod => ({
+  ...{ name: 'a', service, isReady, restarts: 0 },
+  lastEnd: undefined,
+})
+
+it('counts the ready pods of one service, and lists each change', async () => {
+  const lists = [
+    [pod('dispatcher', true), pod('dispatcher', false), pod('collector', true)],
+    [pod('dispatcher', true), pod('dispatcher', true), pod('collector', true)],
+  ]
+  const counts = followPods({ pods: async () => lists.shift() ?? [] }, 'dispatcher')
+  await counts.reach(1)
+  await counts.reach(2)
+  expect(counts.text()).toMatch(/^1 after \d+\.\d s, 2 after \d+\.\d s$/)
+})
