@@ -37,15 +37,19 @@ async function runAll(
   try {
     const installed = await install(opened.installation, say)
     const versions = await opened.installation.versions()
-    const add = (row: Row): void => {
-      rows.push({ ...row, ...where, versions })
+    const add = async (row: Row): Promise<void> => {
+      const circumstanced = { ...row, ...where, versions }
+      rows.push(circumstanced)
       say(summary(row))
+      if (process.env['PUBLISH']) await publish(repository, [circumstanced], scenarios)
     }
-    add(installed)
+    await add(installed)
     for (const scenario of selection) {
       const { name, shows } = scenario
       say(`${name}: ${shows}`)
-      add(await runScenario(scenario, opened.installation).catch((error: Error) => broken({ name, shows }, error)))
+      await add(
+        await runScenario(scenario, opened.installation).catch((error: Error) => broken({ name, shows }, error)),
+      )
     }
     return rows
   } finally {
@@ -75,7 +79,6 @@ async function main(): Promise<number> {
     const directory = await mkdtemp(join(tmpdir(), 'hookline-install-'))
     cleanup.push(() => rm(directory, { recursive: true, force: true }))
     const rows = await runAll(await startCluster(cleanup), directory, selection)
-    if (process.env['PUBLISH']) await publish(repository, rows, scenarios)
     process.stdout.write(`${rows.map(summary).join('\n')}\n`)
     return rows.some(({ failures }) => failures.length > 0) ? 1 : 0
   } finally {
