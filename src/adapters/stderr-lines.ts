@@ -5,6 +5,12 @@ const stderr = 2
 const retryMs = 100
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
+/**
+ * Whether the last write to stderr wrote only the beginning of a line. All destinations share it,
+ * because all of them write to stderr.
+ */
+let isTorn = false
+
 /** The lines that were not written since the last successful write. */
 export interface LostLines {
   readonly count: number
@@ -22,8 +28,6 @@ export interface LostLines {
 export function createStderrLines(onLost: (lost: LostLines) => void): { write(line: string): void } {
   let count = 0
   let error = ''
-  /** Whether the last write wrote only the beginning of a line. */
-  let isTorn = false
 
   /** Writes the whole text, and waits while stderr is a pipe that is full. */
   function writeAll(text: string): void {

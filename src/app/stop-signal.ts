@@ -4,7 +4,10 @@ type StopSignal = 'SIGINT' | 'SIGTERM'
 
 /** The part of `process` that receives signals and exits. Tests replace it. */
 interface SignalTarget {
+  readonly pid: number
   on(name: StopSignal, handle: (name: StopSignal) => void): unknown
+  removeAllListeners(name: StopSignal): unknown
+  kill(pid: number, name: StopSignal): unknown
   exit(code: number): unknown
 }
 
@@ -14,16 +17,18 @@ interface SignalTarget {
  * call aborts the returned signal, so that the command can stop in an orderly way. The next one
  * ends the process immediately.
  *
- * The exit code is then 128 plus the number of the signal, as in a shell. The default action of the
- * signals does not suffice: the process of a container has the id 1, and Linux ignores signals to
- * this process if it has no handler.
+ * The process ends by the default action of the signal, so that a shell script that runs commands
+ * also ends at Ctrl-C. The process of a container has the id 1, and Linux ignores signals to this
+ * process if it has no handler. So it exits, with 128 plus the number of the signal as in a shell.
  */
 export function handleStopSignals(target: SignalTarget): () => AbortSignal {
   const stopping = new AbortController()
   let isAwaited = false
   const handle = (name: StopSignal): void => {
-    if (!isAwaited || stopping.signal.aborted) target.exit(128 + constants.signals[name])
-    else stopping.abort()
+    if (isAwaited && !stopping.signal.aborted) return stopping.abort()
+    if (target.pid === 1) return void target.exit(128 + constants.signals[name])
+    target.removeAllListeners(name)
+    target.kill(target.pid, name)
   }
   target.on('SIGINT', handle)
   target.on('SIGTERM', handle)

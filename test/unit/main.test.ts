@@ -27,5 +27,5 @@ it('ends itself at a signal that arrives while its code is loaded', async () => 
   const words = ['--import', `data:text/javascript,${encodeURIComponent(preload)}`, ...command]
   const child = spawn(process.execPath, words, { stdio: ['pipe', 'ignore', 'ignore'] })
   closing({ close: async () => void child.kill('SIGKILL') })
-  expect(await once(child, 'close')).toEqual([143, null])
+  expect(await once(child, 'close')).toEqual([null, 'SIGTERM'])
 })

@@ -119,6 +119,10 @@ function identifiersOf(call: JsonObject): Identifiers {
   }
 }
 
+/** Whether a value is an object whose fields `JSON.stringify` would write. */
+const isFields = (value: unknown): boolean =>
+  isObject(value) && !types.isPromise(value) && !types.isMap(value) && !types.isSet(value) && !types.isDate(value)
+
 const objectFields = ['properties', 'traits', 'context', 'integrations'] as const
 
 /**
@@ -128,7 +132,7 @@ const objectFields = ['properties', 'traits', 'context', 'integrations'] as cons
 function objectsOf(type: CallType, call: JsonObject): JsonObject {
   for (const name of objectFields) {
     const value = call[name]
-    if (value !== undefined && value !== null && !isObject(value))
+    if (value !== undefined && value !== null && !isFields(value))
       throw new FieldError('not_an_object', `'${name}' must be an object.`)
   }
   if (type !== 'page' || !isObject(call['traits'])) return {}

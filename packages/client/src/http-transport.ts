@@ -64,7 +64,7 @@ export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTrans
     const answer: HttpResponse = {
       status: response.statusCode ?? 0,
       retryAfter: response.headers['retry-after'] ?? null,
-      ...(await startOf(response)),
+      body: await startOf(response),
     }
     return resultOf(answer, batch.messages, now())
   }
@@ -105,26 +105,24 @@ function createEnvelope(writeKey: string): (batch: Batch, sentAt: number) => str
 }
 
 /**
- * Reads the start of a response body. It never rejects: if the body is incomplete, the status alone
- * decides whether the batch was accepted. The list of rejected messages can then not be read, and
- * all messages of an accepted batch count as sent.
+ * Reads the start of a response body. It never rejects, because the status alone decides whether
+ * the batch was accepted. If the body is incomplete, its list of rejected messages cannot be read,
+ * and all messages of an accepted batch count as sent.
  */
-async function startOf(response: IncomingMessage): Promise<Pick<HttpResponse, 'body' | 'isComplete'>> {
+async function startOf(response: IncomingMessage): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   let bytes = 0
-  let isComplete = false
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
       bytes += chunk.length
       if (bytes > maxResponseBytes) break
       text += decoder.decode(chunk, { stream: true })
     }
-    isComplete = bytes <= maxResponseBytes
   } catch {
     // The connection broke or the time limit was reached. Return what was read.
   }
-  return { body: text + decoder.decode(), isComplete }
+  return text + decoder.decode()
 }
 
 class TimedOut extends Error {

@@ -10,8 +10,6 @@ export interface HttpResponse {
   readonly retryAfter: string | null
   /** The start of the body. May be empty or invalid JSON. */
   readonly body: string
-  /** Whether `body` is the whole body: it did not break off and is not longer than the limit. */
-  readonly isComplete: boolean
 }
 
 const retryable4xx: ReadonlySet<number> = new Set([408, 410, 429, 460])
@@ -26,22 +24,23 @@ const isRetryable = (status: number): boolean =>
  * in milliseconds.
  */
 export function resultOf(answer: HttpResponse, messages: readonly Entry[], now: number): SendResult {
-  const { status, retryAfter, body, isComplete } = answer
-  if (status >= 200 && status <= 299) {
-    // A proxy may respond with 200 and a page of its own. The collector has then stored nothing.
-    if (isComplete && parsed(body)?.['success'] !== true)
-      return { kind: 'retry', trouble: otherServer(status), retryAfterMs: undefined }
-    return { kind: 'taken', rejected: rejectedIn(body, messages) }
-  }
+  const { status, retryAfter, body } = answer
+  if (status >= 200 && status <= 299)
+    return isMarkup(body)
+      ? { kind: 'retry', trouble: notFromCollector(status), retryAfterMs: undefined }
+      : { kind: 'taken', rejected: rejectedIn(body, messages) }
   const trouble = troubleOf(status, body)
   if (status === 413) return { kind: 'too_large', trouble }
   if (isRetryable(status)) return { kind: 'retry', trouble, retryAfterMs: parseRetryAfter(retryAfter, now) }
   return { kind: 'refused', trouble }
 }
 
-const otherServer = (status: number): FailureCause => ({
+/** Whether a body is HTML or XML. A collector never sends this; a proxy or a sign-in page does. */
+const isMarkup = (body: string): boolean => /^\s*</.test(body)
+
+const notFromCollector = (status: number): FailureCause => ({
   code: 'not_a_collector',
-  detail: `The response with status ${status} is not from a Hookline collector: check 'endpoint'.`,
+  detail: `The response with status ${status} is a web page, so it is not from a collector of Hookline. Check 'endpoint'.`,
 })
 
 function troubleOf(status: number, body: string): FailureCause {

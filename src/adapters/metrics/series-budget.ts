@@ -18,9 +18,9 @@ export function foldings(labels: Labels, folding: readonly string[]): readonly L
 }
 
 /**
- * Limits the number of series whose labels come from the configuration. A series that exists is
- * never removed for another one. Only the reset of a gauge removes its series. When the limit is reached, label sets of further destinations are
- * counted under `_other`.
+ * Limits the number of series whose labels come from the configuration. A series of a counter exists
+ * until the process exits, and a series of a gauge until the next reset of the gauge. When the limit
+ * is reached, counters count further label sets under `_other`, and gauges do not show them.
  */
 export class SeriesBudget {
   #used = 0

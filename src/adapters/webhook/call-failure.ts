@@ -2,7 +2,7 @@ import type { CallPhase, CallResult } from '../../core/webhook-ports.ts'
 import type { ConnectionPhase } from './connection-progress.ts'
 import { ForbiddenTarget, UnresolvedName, UnusableIdentity } from './connection-rules.ts'
 import { TunnelFailure } from './proxy-tunnel.ts'
-import { UntrustedCertificate } from './tls-endpoints.ts'
+import { CertificateRefusedBefore } from './tls-endpoints.ts'
 
 type Failed = CallResult & { kind: 'failed' }
 
@@ -71,7 +71,7 @@ function phaseOf(error: Error, phase: ConnectionPhase): CallPhase {
   if (error instanceof ForbiddenTarget) return 'address'
   if (error instanceof TunnelFailure) return error.phase
   if (error instanceof UnresolvedName) return 'dns'
-  if (error instanceof UnusableIdentity || error instanceof UntrustedCertificate) return 'tls'
+  if (error instanceof UnusableIdentity || error instanceof CertificateRefusedBefore) return 'tls'
   return phase === 'tunnel' ? 'proxy' : phase
 }
 

@@ -1,13 +1,15 @@
 import type { TLSSocket } from 'node:tls'
 import { maxSessionAgeMs, maxTickets } from './client-limits.ts'
 
-/** The certificate of an endpoint was refused several times just before. `code` is that of Node. */
-export class UntrustedCertificate extends Error {
-  readonly code: string
+/**
+ * No connection was opened, because the certificate of the endpoint was refused several times just
+ * before. The request may be tried again: the certificate may be another one now.
+ */
+export class CertificateRefusedBefore extends Error {
+  readonly code = 'ERR_TLS_CERT_REFUSED_BEFORE'
 
   constructor({ message, code }: Refusal) {
-    super(message)
-    this.code = code
+    super(`no connection was opened, because the last certificates of the endpoint were refused (${code}: ${message})`)
   }
 }
 
@@ -61,11 +63,11 @@ export class TlsEndpoints {
   }
 
   /** The error for a new connection while connections to the endpoint pause. */
-  refuse(host: string, port: number): UntrustedCertificate | undefined {
+  refuse(host: string, port: number): CertificateRefusedBefore | undefined {
     const endpoint = this.#endpoints.get(`${host}:${port}`)
     if (endpoint?.lastRefusal === undefined || endpoint.refusals < refusalsBeforePause) return undefined
     const now = this.#monotonic()
-    if (now < endpoint.pausedUntil) return new UntrustedCertificate(endpoint.lastRefusal)
+    if (now < endpoint.pausedUntil) return new CertificateRefusedBefore(endpoint.lastRefusal)
     endpoint.pausedUntil = now + pauseMs
     return undefined
   }

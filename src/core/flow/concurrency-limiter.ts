@@ -12,7 +12,10 @@ const { perFreePermit, perFreePermitWhenAlone } = flowLimits.concurrency
 export interface DestinationCalls {
   /** Number of requests in progress. */
   calls: number
-  /** Number of attempts at several webhooks. It decides which webhook gets the first permit. */
+  /**
+   * Number of calls of `callable` with several webhooks that found a permit. It decides which
+   * webhook gets the first permit.
+   */
   turns: number
 }
 
@@ -108,22 +111,16 @@ export class ConcurrencyLimiter {
    * Returns the webhooks of one attempt that can all be called now, because enough permits are free
    * for them together. Each webhook needs a permit of its host, so two webhooks of one host need
    * two. The webhooks take turns to get the first permit, so that no webhook is always left out.
-   * A webhook with `maxPerWebhook` requests of the destination in progress is left out. The function
-   * only checks: it holds no permit after it returns.
+   * The function only checks: it holds no permit after it returns.
    */
-  callable<W extends { readonly permits: PermitShares }>(
-    share: DestinationCalls,
-    webhooks: readonly W[],
-    maxPerWebhook = Number.POSITIVE_INFINITY,
-  ): Callable<W> {
+  callable<W extends { readonly permits: PermitShares }>(share: DestinationCalls, webhooks: readonly W[]): Callable<W> {
     const count = webhooks.length
-    const first = count > 1 ? share.turns++ % count : 0
+    const first = count > 1 ? share.turns % count : 0
     const callable: W[] = []
     let isHeldUpByOthers = false
     for (let index = 0; index < count; index++) {
       const webhook = webhooks[(first + index) % count] as W
       const { permits } = webhook
-      if (permits.ofWebhook.inProgress >= maxPerWebhook) continue
       if (this.hasPermit(permits)) {
         this.acquire(share, permits)
         callable.push(webhook)
@@ -132,6 +129,8 @@ export class ConcurrencyLimiter {
       }
     }
     for (const { permits } of callable) this.release(share, permits)
+    // Without a permit, the turn does not pass to the next webhook.
+    if (count > 1 && callable.length > 0) share.turns++
     return {
       webhooks: first === 0 ? callable : webhooks.filter(webhook => callable.includes(webhook)),
       leftOut: count - callable.length,

@@ -387,9 +387,9 @@ export const flowLimits = {
     checkEvery: { normal: durationMs(20), stalled: durationMs(250) },
     /**
      * The part of a partition's records that spillover may move to a retry topic when the partition
-     * is full and all its records are for one destination with a limit. The other records stay in
-     * memory, so that the limit is used until the moved records return after 10 s. Doubling it
-     * leaves a part of the limit unused. Halving it lets records of other destinations wait twice
+     * is full and all its records are for one destination, while others are configured. The other
+     * records stay in memory for the free permits, until the moved records return after 10 s.
+     * Doubling it leaves permits unused. Halving it lets records of other destinations wait twice
      * as long behind a long backlog.
      */
     ownPart: 1 / 4,

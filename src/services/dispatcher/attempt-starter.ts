@@ -124,7 +124,7 @@ export class AttemptStarter {
       oldestOpenMs,
       cpuSaturatedUntil,
       queues: this.#queues,
-      defer: delivery => this.#leaving.spill(delivery),
+      defer: (delivery, mayClimb) => this.#leaving.spill(delivery, mayClimb),
       canDefer,
       hasOtherDestinations: () => deps.routing().destinations.size > 1,
       isOpen: () => this.#isOpen,
@@ -282,7 +282,7 @@ export class AttemptStarter {
     if (deferral !== undefined) return this.#finish(delivery, deferral)
     delivery.carried = forgetRemovedWebhooks(delivery.carried, callees)
     const webhooks = webhooksToCall(callees, delivery.carried)
-    const called = limiter.callable(target, webhooks, this.#limits.maxPerWebhook(plan.limits))
+    const called = limiter.callable(target, webhooks)
     if (called.webhooks.length === 0 && webhooks.length > 0) return this.#queues.block(delivery)
     const isProbe = target.breaker.begins(startedAt)
     this.#limits.started(target)

@@ -94,20 +94,6 @@ export class DestinationLimits {
     return !hasLimits && slowDown.paceAt(this.#deps.clock.monotonic()) === undefined
   }
 
-  /** Maximum number of requests in progress to each webhook, as `maxConcurrency` of the policy sets it. */
-  maxPerWebhook(limits: PlannedLimits | undefined): number {
-    if (limits?.maxConcurrency === undefined) return Number.POSITIVE_INFINITY
-    return this.#permitsOf(limits.maxConcurrency, limits.rotateBy, this.#deps.clock.monotonic()).permits
-  }
-
-  #permitsOf(maxConcurrency: number, rotateBy: PlannedLimits['rotateBy'], now: number) {
-    const { share, delivery } = this.#deps
-    // After this process got a partition, requests of the previous owner may be in progress until
-    // they time out. So the part of `maxConcurrency` that belongs to the partition may be used only
-    // after this time.
-    return share.permitsAt(now, maxConcurrency, rotateBy, delivery.timeout + handoverMs)
-  }
-
   /**
    * Returns a decision that moves a queued delivery from memory to a retry topic. The deferral ends
    * at the estimated time at which the destination's limits permit the attempt. Returns `undefined`
@@ -175,13 +161,17 @@ export class DestinationLimits {
 
   #limited(target: DestinationState, { callees }: DeliverPlan, limits: PlannedLimits, now: number): Permission {
     const { ratePerSecond, maxConcurrency, rotateBy } = limits
-    const { share, holdsLease } = this.#deps
+    const { share, holdsLease, delivery } = this.#deps
     if (!holdsLease()) return waitFor(maxTimerMs)
     if (share.isNone) return deferToOthers
     if (maxConcurrency !== undefined) {
-      const { permits, isPending } = this.#permitsOf(maxConcurrency, rotateBy, now)
+      // After this process got a partition, requests of the previous owner may be in progress until
+      // they time out. So the part of `maxConcurrency` that belongs to the partition may be used
+      // only after `settleMs`.
+      const settleMs = delivery.timeout + handoverMs
+      const { permits, isPending } = share.permitsAt(now, maxConcurrency, rotateBy, settleMs)
       if (permits === 0) return isPending ? waitFor(handoverMs) : deferToOthers
-      if (callees.every(each => each.permits.ofWebhook.inProgress >= permits)) return waitForEnd
+      if (callees.some(each => each.permits.ofWebhook.inProgress >= permits)) return waitForEnd
     }
     if (ratePerSecond === undefined) return start
     target.rate ??= new DestinationRateLimit()

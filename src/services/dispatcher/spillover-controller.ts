@@ -20,8 +20,11 @@ interface Deps {
    */
   readonly cpuSaturatedUntil: () => number
   readonly queues: Pick<DestinationQueues, 'findSlow' | 'slow' | 'drainMatching'>
-  /** Moves a queued delivery to a retry topic. */
-  readonly defer: (delivery: Delivery) => void
+  /**
+   * Moves a queued delivery to a retry topic. With `mayClimb`, a delivery that moves repeatedly waits
+   * longer each time.
+   */
+  readonly defer: (delivery: Delivery, mayClimb: boolean) => void
   /**
    * Whether spillover may move a delivery to a retry topic. It may move each delivery, with one
    * exception: a delivery whose retry window ended before its first attempt must get that attempt
@@ -41,9 +44,9 @@ interface Deps {
  * state.
  * - If the partition also has records in memory for other destinations, all queued deliveries of
  *   slow destinations move.
- * - If all records in memory are for one slow destination, unread records may be for others. So up
- *   to a quarter of the partition's records move. The rest stays in memory, so that the destination
- *   always has a delivery when a permit is free.
+ * - If all records in memory are for one slow destination and others are configured, unread records
+ *   may be for others. So up to a quarter of the partition's records move, to the retry topic with
+ *   the shortest wait. The rest stays in memory for the free permits.
  */
 export class SpilloverController {
   readonly #deps: Deps
@@ -120,7 +123,7 @@ export class SpilloverController {
       const mayLeave = this.#spilling.get(processor) ?? 0
       const most = hasOthers ? max - deferred : Math.min(max - deferred, mayLeave)
       const out = queues.drainMatching(target, processor, most, canDefer)
-      for (const delivery of out) defer(delivery)
+      for (const delivery of out) defer(delivery, hasOthers)
       deferred += out.length
       if (!hasOthers) this.#spilling.set(processor, mayLeave - out.length)
     }

@@ -40,13 +40,16 @@ export class UnattemptedDeliveries {
     return this.#inProgress
   }
 
-  /** Defers a delivery that leaves memory because its destination is slow. */
-  spill(delivery: Delivery): void {
+  /**
+   * Defers a delivery that leaves memory because its destination is slow. With `mayClimb`, it may
+   * wait longer than after its last deferral.
+   */
+  spill(delivery: Delivery, mayClimb: boolean): void {
     const { limits, clock } = this.#deps
     const plan = planOf(delivery.target, this.#deps)
     const policy = plan.kind === 'deliver' ? plan.policy : this.#deps.policy
     const decision = limits.spill(delivery, policy, clock.now())
-    if (decision === undefined) this.#defer(delivery, 'lane_full')
+    if (decision === undefined) this.#defer(delivery, 'lane_full', mayClimb)
     else this.#settle(delivery, decision)
   }
 
@@ -55,15 +58,14 @@ export class UnattemptedDeliveries {
    * the next owner which destinations of the record are done.
    */
   handOver(delivery: Delivery): void {
-    this.#defer(delivery, 'handover')
+    this.#defer(delivery, 'handover', false)
   }
 
-  #defer(delivery: Delivery, cause: DeferralCause): void {
+  #defer(delivery: Delivery, cause: DeferralCause, mayClimb: boolean): void {
     const { clock, policy, limiter } = this.#deps
     // Normally each deferral of a delivery selects a longer tier than the deferral before. It does
-    // not if the endpoint is not the cause: at a handover, or when other destinations hold the
-    // permits.
-    const climbs = cause !== 'handover' && !isHeldUpByOthers(delivery.target, limiter)
+    // not if the endpoint is not the cause, for example when other destinations hold the permits.
+    const climbs = mayClimb && !isHeldUpByOthers(delivery.target, limiter)
     this.#settle(delivery, defer(delivery.carried, cause, policy, clock.now(), { climbs }))
   }
 

@@ -123,10 +123,14 @@ describe.each(adapters)('%s: TLS', (name, create) => {
     const { post } = caller(create, { network, resolver, clock })
     const url = target.url('/', 'crm.example.com')
     const refused = { kind: 'failed', phase: 'tls', code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }
-    for (let request = 0; request < 10; request += 1) expect(await post(url)).toMatchObject(refused)
+    for (let request = 0; request < 8; request += 1) expect(await post(url)).toMatchObject(refused)
+    const paused = await post(url)
+    expect(paused).toMatchObject({ phase: 'tls', code: 'ERR_TLS_CERT_REFUSED_BEFORE' })
+    expect(classify(paused)).toBe('tls_other')
     expect(connections).toBe(8)
     later = 5_000
-    for (let request = 0; request < 3; request += 1) expect(await post(url)).toMatchObject(refused)
+    expect(await post(url)).toMatchObject(refused)
+    expect(await post(url)).toEqual(paused)
     expect(connections).toBe(9)
   })
 

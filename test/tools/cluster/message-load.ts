@@ -24,7 +24,6 @@ export interface Target extends Pick<Installation, 'ledger' | 'partitions' | 'co
 }
 
 /**
-/**
  * Posts one message per request to the collector, at an even rate. A request without a 200 is not
  * repeated, so each message has one result. The only exception is a request on an idle connection
  * that the collector closed at the same time.
@@ -71,8 +70,9 @@ export async function startMessageLoad(target: Target, perSecond: number): Promi
 }
 
 /**
- * Whether the server closed the idle connection before it read the request. HTTP/1.1 cannot avoid
- * this when both sides act at the same time, so HTTP clients and SDKs send the request again.
+ * Whether a reused connection closed before any response. Usually the server closed it while it was
+ * idle. HTTP/1.1 cannot avoid this when both sides act at the same time, so HTTP clients and SDKs
+ * send the request again. A server that dies while it handles the request looks the same.
  */
 const wasClosedBefore = ({ reusedSocket }: ClientRequest, { code = '' }: NodeJS.ErrnoException): boolean =>
   reusedSocket && ['ECONNRESET', 'EPIPE'].includes(code)
@@ -97,12 +97,13 @@ export async function post(
 ): Promise<Pick<Posted, 'answer' | 'retryAfter'>> {
   const { agent, headers, body } = options
   const asking = request(url, { method: 'POST', agent, headers, signal: AbortSignal.timeout(giveUpMs) })
+  let response: IncomingMessage | undefined
   try {
-    const [response] = (await once(asking.end(body), 'response')) as [IncomingMessage]
+    ;[response] = (await once(asking.end(body), 'response')) as [IncomingMessage]
     await finished(response.resume())
     return { answer: response.statusCode as number, retryAfter: response.headers['retry-after'] }
   } catch (error) {
-    if (wasClosedBefore(asking, error as NodeJS.ErrnoException)) {
+    if (response === undefined && wasClosedBefore(asking, error as NodeJS.ErrnoException)) {
       onSentAgain?.()
       return post(url, options, onSentAgain)
     }

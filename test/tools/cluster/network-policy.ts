@@ -187,13 +187,14 @@ async function responds(socket: Socket): Promise<boolean> {
  */
 async function enforcePolicies(on: Installation): Promise<Done> {
   const servers = [await listen(machineAddress), await listen(publicAddress)] as const
-  const stopPlugin = await on.node.startNetworkPlugin()
+  let stopPlugin: (() => Promise<void>) | undefined
   try {
+    stopPlugin = await on.node.startNetworkPlugin()
     const ports = { privatePort: servers[0].port, publicPort: servers[1].port }
     return await tryPolicies(on, { ...ports, receiverPort: Number(new URL(on.receiver.url('crm')).port) })
   } finally {
     for (const { server } of servers) server.close()
-    await stopPlugin()
+    await stopPlugin?.()
     for (const name of outside) await on.shell(`kubectl --namespace ${name} delete deployment probe --wait=false`)
   }
 }

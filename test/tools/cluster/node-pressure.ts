@@ -2,7 +2,7 @@ import type { Installation } from './installation.ts'
 import type { Done, Scenario } from './scenario.ts'
 import { latestMs, podsOf, seconds, until } from './steps.ts'
 
-const namespace = 'other'
+const namespace = 'greedy'
 /** Writes to its volume until 95 % of the disk is used. The kubelet's limit is 90 %. */
 const program = [
   `const fs = require('node:fs'), chunk = Buffer.alloc(4 << 20, 1)`,

@@ -91,7 +91,7 @@ export async function runScenario(scenario: Scenario, on: Installation): Promise
   const measured = [
     ...(done.measured ?? []),
     ...refusalsIn(ledger.posted.filter(posted => posted.at >= begun)),
-    ...(load.sentAgain() > 0 ? [`${load.sentAgain()} requests sent again on a new connection`] : []),
+    ...(load.sentAgain() > 0 ? [`${load.sentAgain()} requests sent again after a closed connection`] : []),
   ]
   return { name, shows, ...figures, measured, failures }
 }

@@ -3,10 +3,21 @@ import { beforeEach, describe, expect, it } from '@jest/globals'
 import { handleStopSignals } from '../../../src/app/stop-signal.ts'
 
 class FakeProcess extends EventEmitter {
-  readonly codes: number[] = []
+  readonly pid: number
+  /** How the process ended: an exit code, or a signal that has its default action. */
+  readonly ends: (number | string)[] = []
+
+  constructor(pid: number) {
+    super()
+    this.pid = pid
+  }
 
   exit(code: number): void {
-    this.codes.push(code)
+    this.ends.push(code)
+  }
+
+  kill(pid: number, name: string): void {
+    if (pid === this.pid && this.listenerCount(name) === 0) this.ends.push(name)
   }
 
   receive(name: 'SIGINT' | 'SIGTERM'): void {
@@ -16,30 +27,33 @@ class FakeProcess extends EventEmitter {
 
 let target: FakeProcess
 let stopSignal: () => AbortSignal
-beforeEach(() => {
-  target = new FakeProcess()
-  stopSignal = handleStopSignals(target)
-})
 
 describe.each([
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const)('%s', (name, code) => {
+  ['SIGINT', 1, 130],
+  ['SIGTERM', 1, 143],
+  ['SIGINT', 7, 'SIGINT'],
+  ['SIGTERM', 7, 'SIGTERM'],
+] as const)('%s to process %i', (name, pid, end) => {
+  beforeEach(() => {
+    target = new FakeProcess(pid)
+    stopSignal = handleStopSignals(target)
+  })
+
   it('ends the process while no command waits for it', () => {
     target.receive(name)
-    expect(target.codes).toEqual([code])
+    expect(target.ends).toEqual([end])
   })
 
   it('aborts the signal of the command, and does not end the process', () => {
     const signal = stopSignal()
     target.receive(name)
-    expect({ aborted: signal.aborted, codes: target.codes }).toEqual({ aborted: true, codes: [] })
+    expect({ aborted: signal.aborted, ends: target.ends }).toEqual({ aborted: true, ends: [] })
   })
 
   it('ends the process if it is the second signal', () => {
     stopSignal()
     target.receive('SIGTERM')
     target.receive(name)
-    expect(target.codes).toEqual([code])
+    expect(target.ends).toEqual([end])
   })
 })

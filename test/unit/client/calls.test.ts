@@ -36,6 +36,10 @@ describe('a valid call', () => {
     ])
   })
 
+  it.each([Promise.resolve({}), new Map(), new Set(), new Date()])('must not have %p as properties', properties => {
+    expect(errorOf('track', { userId: 'u', event: 'E', properties })).toMatchObject({ code: 'not_an_object' })
+  })
+
   const epoch = '1970-01-01T00:00:00.000Z'
   const other = { integrations: { All: false, Webhooks: true }, context: { ip: '::1' } }
   it.each([

@@ -3,9 +3,8 @@ import { resultOf } from '../../../packages/client/src/response-result.ts'
 import { entry } from '../../support/client/sender-harness.ts'
 
 const messages = [entry('a'), entry('b'), entry('c')]
-const stored = '{"success":true}'
-const verdict = (status: number, body = stored, retryAfter: string | null = null, isComplete = true) =>
-  resultOf({ status, body, retryAfter, isComplete }, messages, 0)
+const verdict = (status: number, body = '', retryAfter: string | null = null) =>
+  resultOf({ status, body, retryAfter }, messages, 0)
 
 describe('resultOf a status', () => {
   it.each([
@@ -15,6 +14,14 @@ describe('resultOf a status', () => {
     ['refused', [300, 301, 302, 304, 307, 308, 400, 401, 402, 403, 404, 405, 409, 411, 422, 451, 499, 501, 505, 511]],
   ] as const)('%s', (kind, statuses) => {
     expect(statuses.map(status => [status, verdict(status).kind])).toEqual(statuses.map(status => [status, kind]))
+  })
+
+  it.each(['<html>Sign in</html>', '\n<!DOCTYPE html>'])('a 200 with the web page %j is retried', body => {
+    expect(verdict(200, body)).toEqual({
+      kind: 'retry',
+      trouble: { code: 'not_a_collector', detail: expect.stringContaining("Check 'endpoint'") },
+      retryAfterMs: undefined,
+    })
   })
 
   it.each([429, 503])('%i can have Retry-After', status => {
@@ -62,18 +69,7 @@ describe('rejections in a successful response', () => {
     expect(rejectedIn(rejected)).toEqual(expected)
   })
 
-  it.each(['', 'OK', '[]', 'null', '{"rejected":[{"index":0'])('ignores the incomplete body %j', body => {
-    expect(verdict(200, body, null, false)).toEqual({ kind: 'taken', rejected: [] })
-  })
-})
-
-describe('a successful response that is not from a collector', () => {
-  it.each(['', 'OK', '<html>', '[]', 'null', '{}', '{"success":false}'])('retries after the body %j', body => {
-    const detail = "The response with status 200 is not from a Hookline collector: check 'endpoint'."
-    expect(verdict(200, body)).toEqual({
-      kind: 'retry',
-      trouble: { code: 'not_a_collector', detail },
-      retryAfterMs: undefined,
-    })
+  it.each(['', 'OK', '[]', 'null', '{"rejected":[{"index":0'])('ignores the body %j', body => {
+    expect(verdict(200, body)).toEqual({ kind: 'taken', rejected: [] })
   })
 })

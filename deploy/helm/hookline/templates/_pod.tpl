@@ -60,8 +60,9 @@ env:
   - name: HOOKLINE_KAFKA_USER
     value: {{ include "hookline.kafkaUser" $ }}
   {{- end }}
+  {{- $own := .Values.strimzi.user.enabled | ternary (list "NODE_OPTIONS" "HOOKLINE_KAFKA_USER") (list "NODE_OPTIONS") }}
   {{- range .Values.extraEnv }}
-  {{- if or (eq .name "NODE_OPTIONS") (and $.Values.strimzi.user.enabled (eq .name "HOOKLINE_KAFKA_USER")) }}
+  {{- if has .name $own }}
   {{- fail (printf "extraEnv cannot set %s: the chart sets it" .name) }}
   {{- end }}
   {{- end }}

@@ -1,6 +1,7 @@
 import type { Refused } from '../../../adapters/operator-client/operator-request.ts'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
 import type { Switch } from '../../../core/operator/objects-api.ts'
+import { maxWriteKeys } from '../../../core/operator/write-key-limit.ts'
 import { outputWritten, printData, UsageError } from '../../command.ts'
 import type { OperatorOptions } from '../../operator-options.ts'
 import { printable } from '../../terminal.ts'
@@ -52,7 +53,11 @@ export async function rotateSecret(
     throw new UsageError(printable((refused.problems ?? []).map(problem => `--${problemText(problem)}`).join('; ')))
   const { secret, rotatesAt, version } = accepted(answer, kind, id)
   printData(io, options, { id, secret, rotatesAt, version }, [secret])
-  await outputWritten(io, `the new secret of ${kind} ${id} is already in use, but was not shown; rotate it again`)
+  const remedy =
+    rotatesAt === undefined
+      ? 'rotate it again with --overlap 0s'
+      : `before ${rotatesAt}, set the old secret again (see "Rotations" in docs/reference/operator-api.md), and then rotate it again`
+  await outputWritten(io, `the new secret of ${kind} ${id} was saved, but was not shown; ${remedy}`)
   const change =
     rotatesAt === undefined
       ? 'Hookline now signs all requests with it, so the receiver must accept it now'
@@ -72,7 +77,11 @@ export async function rotateKey(
 ): Promise<void> {
   const { writeKey, keys, version } = accepted(await client.rotateKey(id, options.keep), kind, id)
   printData(io, options, { id, writeKey, keys, version }, [writeKey])
-  await outputWritten(io, `the new write key of ${kind} ${id} is already valid, but was not shown; rotate it again`)
+  const remedy =
+    keys < maxWriteKeys
+      ? 'rotate it again'
+      : 'remove it from the source with `hookline sources apply`, and then rotate again: --keep would keep it'
+  await outputWritten(io, `the new write key of ${kind} ${id} is already valid, but was not shown; ${remedy}`)
   const valid =
     keys === 1
       ? 'it is the only valid key of the source, so senders must use it now'

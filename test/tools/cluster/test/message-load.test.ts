@@ -36,6 +36,14 @@ describe('the messages for the cluster', () => {
     expect(sentAgain).toBeGreaterThan(0)
   })
 
+  it('are not sent again when a response has begun', async () => {
+    const { answers } = await postTo((socket, number) => {
+      if (number === 1) return respond(socket)
+      return socket.write('HTTP/1.1 500 X\r\ncontent-length: 10\r\n\r\nabc', () => socket.resetAndDestroy())
+    }, 10)
+    expect(answers).toContain('broken')
+  })
+
   it('have no response when the server resets a new connection', async () => {
     const { answers, sentAgain } = await postTo(socket => socket.resetAndDestroy(), 3)
     expect({ answers, sentAgain }).toEqual({ answers: new Set(['broken']), sentAgain: 0 })

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Destination, DestinationPolicy } from '../../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../../src/core/time.ts'
-import { webhookOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
@@ -143,19 +142,6 @@ describe('maxConcurrency', () => {
     await harness.advance(second)
     expect(harness.calls).toHaveLength(3)
   })
-})
-
-it('with maxConcurrency, a webhook that hangs does not stop the others of its destination', async () => {
-  const webhooks = [webhookOf(0), { ...webhookOf(1), url: 'https://other.example.com/' }]
-  const harness = await DispatcherHarness.started({
-    destinations: [destination('crm', { webhooks, policy: { maxConcurrency: 12 } })],
-    latencyMs: ({ url }) => (url.includes('other') ? 20 : 5_000),
-  })
-  await harness.advance(10_000)
-  for (let index = 0; index < 500; index++)
-    harness.write({ message: trackMessage(`m${index}`, { userId: `u${index}` }) })
-  await harness.advance(4_000)
-  expect(harness.count('deliveries{crm,delivered}')).toBe(500)
 })
 
 describe('maxConcurrency with several processes', () => {

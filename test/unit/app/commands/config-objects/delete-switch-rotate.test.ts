@@ -131,19 +131,23 @@ describe('rotate-secret and rotate-key', () => {
 
 describe('rotate-secret and rotate-key whose output cannot be written', () => {
   /** The client of an operator API that accepts each rotation. */
-  const client = {
-    rotateSecret: async () => ({ secret: 'new', version: 2 }),
-    rotateKey: async () => ({ writeKey: 'new', keys: 1, version: 2 }),
-  } as unknown as ObjectApiClient
+  const clientOf = (rotatesAt: string | undefined, keys: number): ObjectApiClient =>
+    ({
+      rotateSecret: async () => ({ secret: 'new', rotatesAt, version: 2 }),
+      rotateKey: async () => ({ writeKey: 'new', keys, version: 2 }),
+    }) as unknown as ObjectApiClient
   const failing = () => new Writable({ write: (_text, _encoding, done) => done(new Error('disk full')) })
 
   it.each([
-    ['secret', rotateSecret, 'destination'],
-    ['write key', rotateKey, 'source'],
-  ] as const)('fail, because the new %s is lost', async (what, rotate, kind) => {
+    ['secret', rotateSecret, 'destination', undefined, 1, 'rotate it again with --overlap 0s'],
+    ['secret', rotateSecret, 'destination', '2026-01-02', 1, 'before 2026-01-02, set the old secret again .*'],
+    ['write key', rotateKey, 'source', undefined, 2, 'rotate it again'],
+    ['write key', rotateKey, 'source', undefined, 3, 'remove it from the source .*'],
+  ] as const)('fail, because the new %s is lost', async (what, rotate, kind, rotatesAt, keys, remedy) => {
+    const client = clientOf(rotatesAt, keys)
     const stdout = failing().on('error', () => undefined)
     await expect(rotate({ io: { ...createTestIo(), stdout }, client, kind }, {}, 'crm')).rejects.toThrow(
-      new RegExp(`^stdout could not be written: disk full; the new ${what} of ${kind} crm .* rotate it again$`),
+      new RegExp(`^stdout could not be written: disk full; the new ${what} of ${kind} crm .* shown; ${remedy}$`),
     )
   })
 })
