@@ -17,8 +17,10 @@ const found = (text: string, pattern: RegExp): readonly string[] =>
 
 describe.each(pages)('docs/how-to/%s.md', (_, text) => {
   it('shows values that the chart accepts', async () => {
-    for (const block of found(text, /^```yaml\n(.*?)^```$/gms))
-      expect((await rendered(parse(block))).length).toBeGreaterThan(4)
+    // The other blocks of the pages are manifests, which have a kind.
+    const blocks = found(text, /^```yaml\n(.*?)^```$/gms).map(block => parse(block))
+    for (const values of blocks.filter(({ kind }) => kind === undefined))
+      expect((await rendered(values)).length).toBeGreaterThan(4)
   })
 
   it('names only existing values', () => {
@@ -27,7 +29,7 @@ describe.each(pages)('docs/how-to/%s.md', (_, text) => {
     // Names that look like keys of the chart or of the configuration. Pages may name keys of the
     // configuration without `config.`.
     const named = found(text, /`((?:config\.)?[a-z]\w+(?:\.[a-zA-Z]\w+)+)(?::[^`]*)?`/g).filter(
-      name => !/\.(md|ts|pem)$/.test(name),
+      name => !/\.(md|ts|pem|yaml)$/.test(name),
     )
     const isThere = (name: string): boolean =>
       has(values, name) || hasKey({ properties: keys }, name.replace(/^config\./, ''))

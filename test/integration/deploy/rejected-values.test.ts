@@ -29,7 +29,11 @@ describe('rejected values', () => {
       { prometheusOperator: { rules: { runbooksAt: 'https://a.example' } } },
       '/runbooksAt',
     ],
-    ['a label that the chart sets', { podLabels: { 'app.kubernetes.io/component': 'x' } }, '/podLabels'],
+    [
+      'a label that the chart sets',
+      { podLabels: { 'app.kubernetes.io/component': 'x' } },
+      'app.kubernetes.io/component',
+    ],
     [
       'a variable that the chart sets',
       { extraEnv: [{ name: 'NODE_OPTIONS', value: '' }] },
