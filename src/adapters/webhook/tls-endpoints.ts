@@ -14,7 +14,7 @@ export class CertificateRefusedBefore extends Error {
 }
 
 /** The peer sent more TLS session tickets than any real server sends. */
-export class TooManyTickets extends Error {
+class TooManyTickets extends Error {
   readonly code = 'ERR_TLS_TOO_MANY_TICKETS'
 
   constructor() {

@@ -50,9 +50,10 @@ export interface Installation {
   writeKey(): Promise<string>
   /**
    * Runs the page's `helm upgrade --install` with changed values. Later upgrades keep the change.
+   * Resolves with the values before.
    * `chart` is the path of another chart than that of the repository.
    */
-  upgrade(change: (values: Values) => Values, chart?: string): Promise<void>
+  upgrade(change: (values: Values) => Values, chart?: string): Promise<Values>
   /** Runs `helm rollback` to the revision before the last upgrade, whose values apply again. */
   rollBack(): Promise<void>
   /** The pods of the services, without those that are being deleted. */
@@ -105,6 +106,7 @@ export async function openInstallation(cluster: Cluster, directory: string): Pro
         throw error
       })
       earlier = before
+      return before
     },
     async rollBack() {
       await shell('helm --namespace hookline rollback hookline')

@@ -84,9 +84,7 @@ const begunAt = ({ timestamp, window }: PodMetrics): number => Date.parse(timest
 
 /** Returns the values before. */
 async function enableAutoscaling(on: Installation, request: number): Promise<Values> {
-  let before: Values | undefined
-  await on.upgrade(values => {
-    before = values
+  const before = await on.upgrade(values => {
     const { config } = values
     const services = (values['services'] ?? {}) as Record<string, object>
     const further = { id: source, writeKeyFile: `../secrets/${source}-write-key` }
@@ -103,7 +101,7 @@ async function enableAutoscaling(on: Installation, request: number): Promise<Val
   })
   await on.shell(`${inHookline} patch ${autoscaler} --patch '${JSON.stringify({ spec: { behavior } })}'`)
   await on.rolledOut()
-  return before as Values
+  return before
 }
 
 async function utilization({ shell }: Installation): Promise<string> {

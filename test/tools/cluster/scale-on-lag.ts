@@ -36,9 +36,7 @@ interface Scaled {
 async function enableKeda(on: Installation): Promise<Scaled> {
   const removeKeda = await installKeda(on)
   on.receiver.slow(slow, fastLatencyMs)
-  let before: Values | undefined
-  await on.upgrade(values => {
-    before = values
+  const before = await on.upgrade(values => {
     const { config } = values
     const [first] = config.destinations
     const webhooks = [{ id: 'main', url: on.receiver.url(slow) }]
@@ -60,7 +58,7 @@ async function enableKeda(on: Installation): Promise<Scaled> {
       spec: { advanced: { horizontalPodAutoscalerConfig: { behavior: { scaleDown } } } },
     })}'`,
   )
-  return { removeKeda, before: before as Values }
+  return { removeKeda, before }
 }
 
 async function scaleOnLag(on: Installation, { removeKeda, before }: Scaled): Promise<Done> {

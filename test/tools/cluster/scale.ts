@@ -1,4 +1,4 @@
-import type { Installation } from './installation.ts'
+import type { Installation, Values } from './installation.ts'
 import type { Done, Scenario } from './scenario.ts'
 import { inHookline, latestMs, podsOf, seconds, until } from './steps.ts'
 
@@ -29,7 +29,9 @@ async function scale(on: Installation): Promise<Done> {
  * Upgrades with the number of pods in the values. Helm 4 refuses this, because kubectl changed the
  * number; then `--force-conflicts` restores it. Helm 3 restores it without this option.
  */
-export async function upgradeAfterScaling(on: Pick<Installation, 'upgrade' | 'shell' | 'page'>): Promise<string> {
+export async function upgradeAfterScaling(
+  on: Pick<Installation, 'shell' | 'page'> & { upgrade(change: (values: Values) => Values): Promise<unknown> },
+): Promise<string> {
   const refusal = await on
     .upgrade(values => values)
     .then(
