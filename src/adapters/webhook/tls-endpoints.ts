@@ -3,13 +3,14 @@ import { maxSessionAgeMs, maxTickets } from './client-limits.ts'
 
 /**
  * No connection was opened, because the certificate of the endpoint was refused several times just
- * before. The request may be tried again: the certificate may be another one now.
+ * before. The code is the one of the last refusal, so the delivery ends as after that refusal.
  */
 export class CertificateRefusedBefore extends Error {
-  readonly code = 'ERR_TLS_CERT_REFUSED_BEFORE'
+  readonly code: string
 
   constructor({ message, code }: Refusal) {
     super(`no connection was opened, because the last certificates of the endpoint were refused (${code}: ${message})`)
+    this.code = code
   }
 }
 

@@ -100,11 +100,11 @@ describe('connections to an endpoint with a refused certificate', () => {
     for (let refusal = 0; refusal < 7; refusal += 1) connect().refuse()
     expect(refuse()).toBeUndefined()
     connect().refuse()
-    expect(refuse()).toBe('ERR_TLS_CERT_REFUSED_BEFORE')
+    expect(refuse()).toBe('CERT_HAS_EXPIRED')
     expect(refuse(8443)).toBeUndefined()
     pass(5_000)
     expect(refuse()).toBeUndefined()
-    expect(refuse()).toBe('ERR_TLS_CERT_REFUSED_BEFORE')
+    expect(refuse()).toBe('CERT_HAS_EXPIRED')
   })
 
   it('continue after a trusted certificate', () => {
