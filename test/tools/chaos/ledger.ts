@@ -50,6 +50,8 @@ export interface Posted {
   readonly answer: number | 'broken'
   /** `Retry-After` of the response. */
   readonly retryAfter: string | undefined
+  /** Ids of its messages, if the request was sent again after its connection had closed. */
+  readonly sentAgain?: readonly string[]
 }
 
 /**

@@ -21,10 +21,11 @@ export async function sendLargeBodies(target: Target & Required<Pick<Target, 'ag
       return { id, partition: partitionFor(Buffer.from(userId), partitions), at, acknowledgedAt: undefined }
     })
     for (const each of sent) ledger.sent.set(each.id, each)
-    const { answer, retryAfter } = await post(url, { agent, headers, body: JSON.stringify({ batch }) })
+    const ids = sent.map(({ id }) => id)
+    const response = await post(url, { agent, headers, body: JSON.stringify({ batch }), ids })
     const endedAt = performance.now()
-    if (answer === 200) for (const each of sent) each.acknowledgedAt = endedAt
-    ledger.posted.push({ collector: undefined, messages, at, endedAt, answer, retryAfter })
+    if (response.answer === 200) for (const each of sent) each.acknowledgedAt = endedAt
+    ledger.posted.push({ collector: undefined, messages, at, endedAt, ...response })
     await delay(pauseMs)
   }
   return count

@@ -48,7 +48,10 @@ async function runAll(
       const { name, shows } = scenario
       say(`${name}: ${shows}`)
       await add(
-        await runScenario(scenario, opened.installation).catch((error: Error) => broken({ name, shows }, error)),
+        await runScenario(scenario, opened.installation).catch((error: Error) => {
+          say(error.message)
+          return broken({ name, shows }, error)
+        }),
       )
     }
     return rows
@@ -57,11 +60,11 @@ async function runAll(
   }
 }
 
-/** The row of a scenario that could not run to its end. */
+/** The row of a scenario that could not run to its end. It has only the first line of the error. */
 const broken = (named: Pick<Row, 'name' | 'shows'>, error: Error): Row => ({
   ...{ ...named, sent: 0, delivered: 0, lost: 0, duplicates: { inProgress: 0, ours: 0 }, refused: 0, restarts: 0 },
   ...{ p50Ms: null, p99Ms: null, latestMs: null, pauseMs: null, measured: [] },
-  failures: [`could not run: ${error.message}`],
+  failures: [`could not run: ${error.message.split('\n', 1)[0]}`],
 })
 
 /** Resolves with the exit code: 1 when a scenario fails, 2 when this machine lacks something. */

@@ -12,11 +12,6 @@ import type { Installation } from './installation.ts'
 const giveUpMs = 30_000
 let next = 0
 
-export interface MessageLoad extends Load {
-  /** Number of requests that were sent again. See `wasClosedBefore`. */
-  sentAgain(): number
-}
-
 /** The collector to which messages are sent, and the ledger of the messages. */
 export interface Target extends Pick<Installation, 'ledger' | 'partitions' | 'collectorUrl' | 'writeKey'> {
   /** Creates the connections. Default: an agent without TLS that reuses them. */
@@ -28,13 +23,12 @@ export interface Target extends Pick<Installation, 'ledger' | 'partitions' | 'co
  * repeated, so each message has one result. The only exception is a request on an idle connection
  * that the collector closed at the same time.
  */
-export async function startMessageLoad(target: Target, perSecond: number): Promise<MessageLoad> {
+export async function startMessageLoad(target: Target, perSecond: number): Promise<Load> {
   const { ledger, partitions, agent = new Agent({ keepAlive: true }) } = target
   const url = `${await target.collectorUrl()}/v1/track`
   const headers = { authorization: basic(await target.writeKey()) }
   const end = new AbortController()
   const underWay = new Set<Promise<void>>()
-  let sentAgain = 0
 
   async function send(number: number): Promise<void> {
     const userId = userIdOf(number)
@@ -43,12 +37,10 @@ export async function startMessageLoad(target: Target, perSecond: number): Promi
     const sent: Sent = { id: messageIdOf(number), partition, at, acknowledgedAt: undefined }
     ledger.sent.set(sent.id, sent)
     const body = JSON.stringify({ messageId: sent.id, userId, event: 'Order Completed' })
-    const { answer, retryAfter } = await post(url, { agent, headers, body }, () => {
-      sentAgain += 1
-    })
+    const response = await post(url, { agent, headers, body, ids: [sent.id] })
     const endedAt = performance.now()
-    if (answer === 200) sent.acknowledgedAt = endedAt
-    ledger.posted.push({ collector: undefined, messages: 1, at, endedAt, answer, retryAfter })
+    if (response.answer === 200) sent.acknowledgedAt = endedAt
+    ledger.posted.push({ collector: undefined, messages: 1, at, endedAt, ...response })
   }
 
   const over = (async () => {
@@ -59,7 +51,6 @@ export async function startMessageLoad(target: Target, perSecond: number): Promi
     }
   })()
   return {
-    sentAgain: () => sentAgain,
     async stop() {
       end.abort()
       await over
@@ -84,18 +75,16 @@ interface Post {
   readonly agent: Agent
   readonly headers: OutgoingHttpHeaders
   readonly body: string
+  /** Ids of the messages in the body. */
+  readonly ids: readonly string[]
 }
 
 /**
- * Sends a POST. Resolves with the status, or `broken` without a response in time. Calls
- * `onSentAgain` when it sends the request again. See `wasClosedBefore`.
+ * Sends a POST. Resolves with the status, or `broken` without a response in time. Sends the request
+ * again if its idle connection was closed. See `wasClosedBefore`.
  */
-export async function post(
-  url: string,
-  options: Post,
-  onSentAgain?: () => void,
-): Promise<Pick<Posted, 'answer' | 'retryAfter'>> {
-  const { agent, headers, body } = options
+export async function post(url: string, options: Post): Promise<Pick<Posted, 'answer' | 'retryAfter' | 'sentAgain'>> {
+  const { agent, headers, body, ids } = options
   const asking = request(url, { method: 'POST', agent, headers, signal: AbortSignal.timeout(giveUpMs) })
   let response: IncomingMessage | undefined
   try {
@@ -103,10 +92,8 @@ export async function post(
     await finished(response.resume())
     return { answer: response.statusCode as number, retryAfter: response.headers['retry-after'] }
   } catch (error) {
-    if (response === undefined && wasClosedBefore(asking, error as NodeJS.ErrnoException)) {
-      onSentAgain?.()
-      return post(url, options, onSentAgain)
-    }
+    if (response === undefined && wasClosedBefore(asking, error as NodeJS.ErrnoException))
+      return { ...(await post(url, options)), sentAgain: ids }
     return { answer: 'broken', retryAfter: undefined }
   }
 }

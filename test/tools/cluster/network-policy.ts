@@ -6,6 +6,7 @@ import type { DeployPage } from './deploy-page.ts'
 import type { Installation } from './installation.ts'
 import { machineAddress, publicAddress } from './node-files.ts'
 import { enableOperator } from './operator-service.ts'
+import { program } from './programs.ts'
 import type { Done, Scenario } from './scenario.ts'
 import { addressOf, inHookline, latestMs, podsOf, seconds, settingOf, until } from './steps.ts'
 
@@ -268,6 +269,8 @@ export const networkPolicyScenario: Scenario = {
     'an upgrade creates the network policies of the chart, which kube-router enforces; then all pods are replaced, and a rollback removes the policies',
   limits: { restarts: 0, refused: 0, latestMs },
   async prepare(on) {
+    // The first build takes minutes, so it must not happen under load.
+    await program('kube-router')
     if (!(await on.pods()).some(({ service }) => service === 'operator')) await enableOperator(on)
     await createProbes(on)
   },

@@ -3,6 +3,7 @@ import { operatorKey } from '../../support/operator/scripted-operator-api.ts'
 import { type ChangeLoad, type ChangesSeen, createChangeLoad } from '../chaos/change-load.ts'
 import { bothMarks, changedIds, changedSource, versionsIn } from '../chaos/changed-destinations.ts'
 import { judgeChanges } from '../chaos/changes-verdict.ts'
+import type { Load } from '../chaos/event-load.ts'
 import { Ledger } from '../chaos/ledger.ts'
 import { createDestinations, lastDelivered, shownBy } from '../chaos/observed-changes.ts'
 import { type Receiver, startReceiver } from '../chaos/receiver.ts'
@@ -10,7 +11,7 @@ import { createChance } from '../chaos/seeded-random.ts'
 import { readTopic } from './config-topic.ts'
 import { drain } from './drain.ts'
 import type { Installation } from './installation.ts'
-import { type MessageLoad, startMessageLoad } from './message-load.ts'
+import { startMessageLoad } from './message-load.ts'
 import { machineAddress } from './node-files.ts'
 import { processOf } from './pods.ts'
 import type { Done, Scenario } from './scenario.ts'
@@ -165,7 +166,7 @@ const outcomesOf = (tries: ChangesSeen['tries']): string =>
 
 const outcomeTexts = { acknowledged: 'got a 200', refused: 'a 412', unknown: 'a 503 or no response' }
 
-async function judged(on: Installation, { ids, ledger, load, wanted }: Changing, messages: MessageLoad) {
+async function judged(on: Installation, { ids, ledger, load, wanted }: Changing, messages: Load) {
   const seen = await load.ended()
   const members = await operatorPods(on)
   const lists = await shownBy({ members: () => members }, 1)
@@ -182,7 +183,7 @@ async function judged(on: Installation, { ids, ledger, load, wanted }: Changing,
   })
   const { sent, failures } = judge({
     ...{ limits, destinations: ids, sent: [...ledger.sent.values()] },
-    ...{ posted: ledger.posted, sentAgain: messages.sentAgain() },
+    posted: ledger.posted,
     ...{ deliveries: ledger.deliveries, at: 0, victims: [], restarts: 0 },
   })
   return {

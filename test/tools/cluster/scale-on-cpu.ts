@@ -33,10 +33,23 @@ async function scaleOnCpu(on: Installation): Promise<Done> {
   const used = await useOfCollectors(on, Date.now())
   const request = Math.ceil((used * useOfOne) / targetShare)
   const before = await enableAutoscaling(on, request)
-  const measured = [`both collectors used ${Math.round(used)}m CPU, so the request became ${request}m`]
+  const ledger = new Ledger()
+  const measured = await scaleUpAndDown(on, ledger).finally(async () => {
+    await on.upgrade(() => before)
+    await on.rolledOut()
+  })
+  const refused = ledger.posted.filter(({ answer }) => answer !== 200).length
+  return {
+    measured: [`both collectors used ${Math.round(used)}m CPU, so the request became ${request}m`, ...measured],
+    failures: refused > 0 ? [`further messages without a 200: ${refused}`] : [],
+  }
+}
+
+/** Resolves with the figures, as texts. `ledger` gets the further messages. */
+async function scaleUpAndDown(on: Installation, ledger: Ledger): Promise<readonly string[]> {
+  const measured: string[] = []
   const counts = followPods(on, 'collector')
   await counts.reach(1)
-  const ledger = new Ledger()
   // A Service distributes connections, not requests. So a reused connection would stay at its pod, and
   // the additional pods would get no load.
   const load = await startMessageLoad({ ...on, ledger, writeKey: async () => writeKey, agent: new Agent() }, perSecond)
@@ -49,12 +62,7 @@ async function scaleOnCpu(on: Installation): Promise<Done> {
   }
   const down = await counts.reach(1)
   measured.push(`1 collector ${seconds(down)} after they ended`)
-  measured.push(`ready collectors: ${counts.text()}`)
-  await on.upgrade(() => before)
-  await on.rolledOut()
-  await removeMetricsServer?.()
-  const refused = ledger.posted.filter(({ answer }) => answer !== 200).length
-  return { measured, failures: refused > 0 ? [`further messages without a 200: ${refused}`] : [] }
+  return [...measured, `ready collectors: ${counts.text()}`]
 }
 
 /** Resolves with the CPU use of all collectors since `from`, in thousandths of a CPU. */
@@ -115,4 +123,5 @@ export const scaleOnCpuScenario: Scenario = {
   limits: { restarts: 0, refused: 0, latestMs },
   prepare: on => withLogs(on, 'kube-system', () => prepare(on)),
   inject: on => withLogs(on, 'kube-system', () => scaleOnCpu(on)),
+  cleanUp: async () => removeMetricsServer?.(),
 }

@@ -27,14 +27,8 @@ const scaleDown = {
 }
 const object = 'scaledobject/hookline-dispatcher'
 
-interface Scaled {
-  readonly removeKeda: Removal
-  /** The values before the scenario. */
-  readonly before: Values
-}
-
-async function enableKeda(on: Installation): Promise<Scaled> {
-  const removeKeda = await installKeda(on)
+/** Resolves with the values before. */
+async function enableKeda(on: Installation): Promise<Values> {
   on.receiver.slow(slow, fastLatencyMs)
   const before = await on.upgrade(values => {
     const { config } = values
@@ -58,10 +52,22 @@ async function enableKeda(on: Installation): Promise<Scaled> {
       spec: { advanced: { horizontalPodAutoscalerConfig: { behavior: { scaleDown } } } },
     })}'`,
   )
-  return { removeKeda, before }
+  return before
 }
 
-async function scaleOnLag(on: Installation, { removeKeda, before }: Scaled): Promise<Done> {
+async function scaleOnLag(on: Installation, before: Values): Promise<Done> {
+  const begun = performance.now()
+  const measured = await scaleUpAndDown(on).finally(async () => {
+    // Helm removes the ScaledObject, and restores the number of pods in the values.
+    await on.upgrade(() => before)
+    await on.rolledOut()
+  })
+  const { length } = duplicatesIn(on.ledger, begun)
+  return { measured, failures: length > 0 ? [`duplicates to ${slow}: ${length}`] : [] }
+}
+
+/** Resolves with the figures, as texts. */
+async function scaleUpAndDown(on: Installation): Promise<readonly string[]> {
   const { receiver, ledger } = on
   const counts = followPods(on, 'dispatcher')
   await counts.reach(1)
@@ -78,13 +84,7 @@ async function scaleOnLag(on: Installation, { removeKeda, before }: Scaled): Pro
   receiver.slow(slow, fastLatencyMs)
   const down = await counts.reach(1)
   measured.push(`1 dispatcher ${seconds(down)} after responses became fast, lag ${await lag()}`)
-  measured.push(`ready dispatchers: ${counts.text()}`)
-  // Helm removes the ScaledObject, and restores the number of pods in the values.
-  await on.upgrade(() => before)
-  await on.rolledOut()
-  await removeKeda()
-  const { length } = duplicatesIn(ledger, begun)
-  return { measured, failures: length > 0 ? [`duplicates to ${slow}: ${length}`] : [] }
+  return [...measured, `ready dispatchers: ${counts.text()}`]
 }
 
 /** Returns a function that asks the API of KEDA for the lag, as Kubernetes does. */
@@ -105,14 +105,17 @@ function duplicatesIn(ledger: Ledger, from: number): readonly string[] {
   return [...times].filter(([, { length }]) => length > 1).map(([id]) => id)
 }
 
-let scaled: Scaled | undefined
+let removeKeda: Removal | undefined
+let valuesBefore: Values | undefined
 
 export const scaleOnLagScenario: Scenario = {
   name: 'scale-on-lag',
   shows: `KEDA scales the dispatchers on the lag: from 1 to ${maxReplicas} while a third destination responds after ${slowLatencyMs / 1_000} s, and back to 1 when it responds quickly; then an upgrade turns KEDA off`,
   limits: { restarts: 0, refused: 0, latestMs },
   async prepare(on) {
-    scaled = await withLogs(on, 'keda', () => enableKeda(on))
+    removeKeda = await withLogs(on, 'keda', () => installKeda(on))
+    valuesBefore = await withLogs(on, 'keda', () => enableKeda(on))
   },
-  inject: on => withLogs(on, 'keda', () => scaleOnLag(on, scaled as Scaled)),
+  inject: on => withLogs(on, 'keda', () => scaleOnLag(on, valuesBefore as Values)),
+  cleanUp: async () => removeKeda?.(),
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Posted } from '../chaos/ledger.ts'
+import type { Received } from '../chaos/receiver.ts'
 import { destinations, type Installation } from './installation.ts'
 import { startMessageLoad, type Target } from './message-load.ts'
 import { restartsBetween } from './pods.ts'
@@ -31,6 +32,8 @@ export interface Scenario {
   entry?(installation: Installation): Promise<Partial<Target>>
   /** Injects the fault or the change under load. Resolves when it is over. */
   inject(installation: Installation): Promise<Done>
+  /** Removes what `prepare` has installed outside Hookline. It runs also after an error. */
+  cleanUp?(): Promise<void>
 }
 
 export interface Row extends Omit<Figures, 'failures'> {
@@ -49,6 +52,15 @@ function refusalsIn(posted: readonly Posted[]): readonly string[] {
   return [...refused].map(([how, { length }]) => `${length} requests ${how}`)
 }
 
+/** How many requests were sent again, as text. */
+function sentAgainIn(posted: readonly Posted[]): readonly string[] {
+  const { length } = posted.filter(({ sentAgain }) => sentAgain !== undefined)
+  return length > 0 ? [`${length} requests sent again after a closed connection`] : []
+}
+
+/** When the collector received the message of a request to an endpoint. */
+const receivedAt = ({ body }: Received): string => String(JSON.parse(body).receivedAt)
+
 /** Messages a second. Each goes to both destinations. */
 const perSecond = 60
 const steadyMs = 5_000
@@ -59,9 +71,18 @@ const settleMs = 120_000
  * minutes.
  */
 export async function runScenario(scenario: Scenario, on: Installation): Promise<Row> {
+  try {
+    return await runUnderLoad(scenario, on)
+  } finally {
+    await scenario.cleanUp?.()
+  }
+}
+
+async function runUnderLoad(scenario: Scenario, on: Installation): Promise<Row> {
   const { name, shows, limits } = scenario
   const { ledger } = on
   await scenario.prepare?.(on)
+  for (const destination of destinations) on.receiver.inspect(destination, receivedAt)
   const [begun, before] = [performance.now(), await on.pods()]
   const load = await startMessageLoad({ ...on, ...(await scenario.entry?.(on)) }, perSecond)
   let done: Done = {}
@@ -81,7 +102,6 @@ export async function runScenario(scenario: Scenario, on: Installation): Promise
     ...{ limits, destinations, at: done.at ?? at, victims: done.victims ?? [] },
     sent: [...ledger.sent.values()].filter(sent => sent.at >= begun),
     posted: ledger.posted.filter(posted => posted.at >= begun),
-    sentAgain: load.sentAgain(),
     deliveries: ledger.deliveries.filter(
       ({ sent, destination }) => sent.at >= begun && destinations.some(each => each === destination),
     ),
@@ -91,7 +111,7 @@ export async function runScenario(scenario: Scenario, on: Installation): Promise
   const measured = [
     ...(done.measured ?? []),
     ...refusalsIn(ledger.posted.filter(posted => posted.at >= begun)),
-    ...(load.sentAgain() > 0 ? [`${load.sentAgain()} requests sent again after a closed connection`] : []),
+    ...sentAgainIn(ledger.posted.filter(posted => posted.at >= begun)),
   ]
   return { name, shows, ...figures, measured, failures }
 }

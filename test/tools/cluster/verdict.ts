@@ -37,9 +37,7 @@ export interface Evidence {
   /** The messages and requests of the run. */
   readonly sent: readonly Sent[]
   readonly posted: readonly Posted[]
-  /** Requests that were sent again, because the collector closed their idle connection. */
-  readonly sentAgain: number
-  /** Successful deliveries of the run, in the order in which they arrived. */
+  /** Successful deliveries of the run, in the order in which they arrived. See `copiesOf`. */
   readonly deliveries: readonly Delivery[]
   /** When the fault began. */
   readonly at: number
@@ -76,7 +74,8 @@ export function judge(evidence: Evidence): Figures {
   const targets = acknowledged.flatMap(({ id }) => destinations.map(destination => targetOf({ id, destination })))
   const lost = targets.filter(target => !firsts.has(target))
   const injected = victims.length === 0 ? [] : [{ what: 'the fault', at, from: at, recoveredAt: undefined, victims }]
-  const { inProgress, ours } = attributed({ deliveries, injected, copies: new Map(), retried: new Map(), patience: 1 })
+  const copies = copiesOf(evidence)
+  const { inProgress, ours } = attributed({ deliveries, injected, copies, retried: new Map(), patience: 1 })
   const latencies = targets.flatMap(target => {
     const { sent, at: delivered = 0 } = firsts.get(target) ?? {}
     return sent?.acknowledgedAt === undefined ? [] : [Math.max(0, delivered - sent.acknowledgedAt)]
@@ -84,6 +83,7 @@ export function judge(evidence: Evidence): Figures {
   const latestMs = Math.round(quantile(latencies, 1))
   const pauseMs = longestPause(deliveries, destinations[0] ?? '', at)
   const refused = evidence.posted.filter(({ answer }) => answer !== 200).length
+  const sentAgain = evidence.posted.filter(posted => posted.sentAgain !== undefined).length
   const failures: string[] = []
   if (acknowledged.length === 0) failures.push('no message was accepted')
   if (lost.length > 0) failures.push(`lost: ${some(lost)}`)
@@ -93,7 +93,7 @@ export function judge(evidence: Evidence): Figures {
     ['repeated deliveries that a pod could not commit', inProgress, most],
     ['restarts', restarts, limits.restarts],
     ['requests to the collector without a 200', refused, limits.refused],
-    ['requests that were sent again', evidence.sentAgain, Math.ceil(sentAgainShare * evidence.posted.length)],
+    ['requests that were sent again', sentAgain, Math.ceil(sentAgainShare * evidence.posted.length)],
     ['the longest pause of a partition in ms', pauseMs, limits.pauseMs],
     ['the latest delivery in ms', latestMs, limits.latestMs],
   ] as const
@@ -106,6 +106,19 @@ export function judge(evidence: Evidence): Figures {
     p50Ms: Math.round(quantile(latencies, 0.5)),
     p99Ms: Math.round(quantile(latencies, 0.99)),
   }
+}
+
+/**
+ * The number of times that the collector accepted each message that was sent again. The times at
+ * which it received the message are the marks of the deliveries.
+ */
+function copiesOf({ posted, deliveries }: Evidence): ReadonlyMap<string, number> {
+  const sentAgain = new Set(posted.flatMap(request => request.sentAgain ?? []))
+  const repeated = Map.groupBy(
+    deliveries.filter(({ id }) => sentAgain.has(id)),
+    ({ id }) => id,
+  )
+  return new Map([...repeated].map(([id, each]) => [id, new Set(each.map(({ mark }) => mark)).size]))
 }
 
 /** The longest time without a delivery of a partition to a destination since `from`, in ms. */

@@ -9,7 +9,7 @@ const delivered = (sent: Sent, at: number, process = 'pod-1', destination = 'crm
 const [first, second] = [message('m-1', 0), message('m-2', 1_000)]
 const evidence = (changes: Partial<Evidence> = {}): Evidence => ({
   limits: { restarts: 0, latestMs: 5_000 },
-  ...{ destinations: ['crm'], sent: [first, second], posted: [], sentAgain: 0, at: 500, victims: [], restarts: 0 },
+  ...{ destinations: ['crm'], sent: [first, second], posted: [], at: 500, victims: [], restarts: 0 },
   deliveries: [delivered(first, 100), delivered(second, 1_100)],
   ...changes,
 })
@@ -31,6 +31,10 @@ describe('the verdict of a scenario on the cluster', () => {
     expect({ sent, lost, refused, failures }).toEqual({ sent: 1, lost: 0, refused: 1, failures: [] })
   })
 
+  const sentAgain = {
+    ...{ collector: undefined, messages: 1, at: 0, endedAt: 1, answer: 200, retryAfter: undefined },
+    sentAgain: ['m-2'],
+  }
   const again = [...evidence().deliveries, delivered(second, 1_200)]
   const refusedOnce = [
     { collector: undefined, messages: 1, at: 0, endedAt: 1, answer: 'broken', retryAfter: undefined },
@@ -50,7 +54,7 @@ describe('the verdict of a scenario on the cluster', () => {
       { limits: { restarts: 0, latestMs: 5_000, refused: 0 }, posted: refusedOnce as Evidence['posted'] },
       'requests to the collector without a 200: 1, limit 0',
     ],
-    ['requests sent again', { sentAgain: 1 }, 'requests that were sent again: 1, limit 0'],
+    ['requests sent again', { posted: [sentAgain, sentAgain] }, 'requests that were sent again: 2, limit 1'],
     [
       'a long pause',
       { limits: { restarts: 0, latestMs: 5_000, pauseMs: 500 } },
@@ -59,6 +63,18 @@ describe('the verdict of a scenario on the cluster', () => {
     ['a late delivery', { limits: { restarts: 0, latestMs: 80 } }, 'the latest delivery in ms: 90, limit 80'],
   ])('fails after %s', (_, changes, failure) => {
     expect(judge(evidence(changes)).failures.join('\n')).toContain(failure)
+  })
+
+  it.each([
+    ['once', ['10:00:00', '10:00:00'], 1],
+    ['twice', ['10:00:00', '10:00:01'], 0],
+  ])('judges the deliveries of a message that was sent again and received %s', (_, [one, two], ours) => {
+    const deliveries = [
+      delivered(first, 100),
+      { ...delivered(second, 1_100), mark: one },
+      { ...delivered(second, 1_200), mark: two },
+    ]
+    expect(judge(evidence({ posted: [sentAgain], deliveries })).duplicates).toEqual({ inProgress: 0, ours })
   })
 
   it('attributes a delivery that a killed pod had in progress', () => {
