@@ -47,11 +47,17 @@ export const hasOperatorUrl = ({ operatorUrl }: OperatorOptions, { env }: Comman
   operatorUrl !== undefined || (env['HOOKLINE_OPERATOR_URL'] ?? '') !== ''
 
 /**
- * A client of the operator API. The stop signal of the command cancels its requests.
+ * A client of the operator API. The stop signal of the command cancels its requests. Until the first
+ * request, for example while the command reads stdin, a signal ends the process immediately.
  * @throws UsageError when the URL or the key file is missing or not usable
  */
 export async function openOperator(options: OperatorOptions, io: CommandIo): Promise<ObjectApiClient> {
-  return createObjectApiClient(await operatorAddress(options, io), { signal: io.stopSignal() })
+  const limits = {
+    get signal() {
+      return io.stopSignal()
+    },
+  }
+  return createObjectApiClient(await operatorAddress(options, io), limits)
 }
 
 /**

@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
+import { configFolder } from '../support/config/folder.ts'
+import { testSecret } from '../support/secret-scan/find-secret.ts'
 
 const closing = closingAfterEach()
 const program = new URL('../../bin/hookline.js', import.meta.url).pathname
@@ -28,4 +31,25 @@ it('ends itself at a signal that arrives while its code is loaded', async () => 
   const child = spawn(process.execPath, words, { stdio: ['pipe', 'ignore', 'ignore'] })
   closing({ close: async () => void child.kill('SIGKILL') })
   expect(await once(child, 'close')).toEqual([null, 'SIGTERM'])
+})
+
+it.each([
+  'destinations apply -f -',
+  'sources apply -f -',
+  'preview --destination crm',
+  'send --write-key key --endpoint http://127.0.0.1:1',
+])('%s ends at the first signal while it reads stdin', async line => {
+  const folder = await configFolder({ 'operator.key': testSecret('operator-key') })
+  const env = {
+    ...process.env,
+    HOOKLINE_OPERATOR_URL: 'http://127.0.0.1:1',
+    HOOKLINE_OPERATOR_KEY_FILE: join(folder, 'operator.key'),
+  }
+  // The process sends the signal to itself when the command begins to read stdin.
+  const send = "process.nextTick(() => process.kill(process.pid, 'SIGINT'))"
+  const preload = `process.stdin.on('newListener', name => { if (name === 'readable') ${send} })`
+  const words = ['--import', `data:text/javascript,${encodeURIComponent(preload)}`, program, ...line.split(' ')]
+  const child = spawn(process.execPath, words, { stdio: ['pipe', 'ignore', 'ignore'], env })
+  closing({ close: async () => void child.kill('SIGKILL') })
+  expect(await once(child, 'close')).toEqual([null, 'SIGINT'])
 })

@@ -7,9 +7,9 @@ import { fetchWithMaven } from './maven.ts'
 import { assertFree, freePorts } from './ports.ts'
 import { cacheDirectory, makeOnce } from './user-cache.ts'
 
-const version = '2.6.13.Final'
-const artifact = `io.apicurio:apicurio-registry-app:${version}:tar.gz:all`
-const jar = `apicurio-registry-app-${version}-runner.jar`
+export const registryVersion = '2.6.13.Final'
+const artifact = `io.apicurio:apicurio-registry-app:${registryVersion}:tar.gz:all`
+const jar = `apicurio-registry-app-${registryVersion}-runner.jar`
 /** The path of the Confluent-compatible API in Apicurio. */
 export const registryPath = '/apis/ccompat/v7'
 
@@ -35,7 +35,7 @@ export interface Registry {
   kill(): Promise<void>
 }
 
-const directory = (): string => join(cacheDirectory(), `apicurio-${version}`)
+const directory = (): string => join(cacheDirectory(), `apicurio-${registryVersion}`)
 
 /** Whether the registry is in the cache, so that Maven and network are not needed. */
 export const registryIsCached = (): boolean => existsSync(directory())

@@ -22,6 +22,8 @@ export interface Connection {
 }
 
 interface State extends Connection {
+  /** The monotonic time, in milliseconds, from which a response closes the connection. */
+  readonly closesFrom: number
   /** Number of requests whose head has arrived and whose response is not completely sent. */
   requestsInProgress: number
   isLast: boolean
@@ -83,7 +85,7 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     server.prependListener('connection', (socket: Socket) => {
       if (phase === 'closed') return void socket.destroy()
       if (phase === 'unused') phase = 'open'
-      const state = idleState()
+      const state = idleState(clock.monotonic() + randomAge(limits.age))
       states.set(socket, state)
       state.onClosed.add(() => states.delete(socket))
       socket.once('close', () => callAll(state.onClosed))
@@ -117,6 +119,8 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     })
   }
 
+  const isOld = ({ socket }: IncomingMessage): boolean => clock.monotonic() >= stateOf(socket).closesFrom
+
   function stateOf(socket: Socket): State {
     const state = states.get(socket)
     if (state === undefined) throw new TypeError('the connection of the request is not known')
@@ -149,7 +153,8 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     isOpen: request => states.has(request.socket),
     afterResponse: (request, response, callback) => waitForResponse(stateOf(request.socket), response, callback),
     staysAfter: request =>
-      (phase === 'open' && states.size <= limits.connections / 2) || hasNext(stateOf(request.socket), request),
+      (phase === 'open' && states.size <= limits.connections / 2 && !isOld(request)) ||
+      hasNext(stateOf(request.socket), request),
     async closeAfterNextResponse() {
       const wasUnused = phase === 'unused'
       if (phase !== 'closed') phase = 'leaving'
@@ -233,7 +238,10 @@ type ParserError = Error & { readonly code?: string; readonly reason?: string }
 
 export const everyMethod = 'GET, HEAD, OPTIONS, POST'
 
-const idleState = (): State => ({
+const randomAge = ({ min, max }: HttpLimits['age']): number => min + Math.random() * (max - min)
+
+const idleState = (closesFrom: number): State => ({
+  closesFrom,
   requestsInProgress: 0,
   isLast: false,
   isLong: false,

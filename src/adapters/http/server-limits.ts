@@ -36,6 +36,13 @@ export interface HttpLimits {
    */
   readonly keepAlive: DurationMs
   /**
+   * The age from which a connection closes after its next response: a random time between `min` and
+   * `max`, so that connections of the same age do not all close together. A Service of Kubernetes
+   * distributes connections, so clients with kept connections reach new pods only when they connect
+   * again. The ops server has no maximum age.
+   */
+  readonly age: { readonly min: DurationMs; readonly max: DurationMs }
+  /**
    * A connection on which no data is sent or received for this time is closed, in any state except
    * after a response: `keepAlive` then applies.
    */
@@ -83,6 +90,7 @@ export const defaultLimits: HttpLimits = {
   // Large bodies need 16 KiB per second, which a bad mobile connection reaches.
   progress: { bytes: 1_024, within: durationMs(10_000), large: { above: 65_536, bytes: 163_840 } },
   keepAlive: durationMs(620_000),
+  age: { min: durationMs(540_000), max: durationMs(660_000) },
   silence: durationMs(130_000),
   connections: 4_000,
   connectionsPerAddress: 2_500,

@@ -1,8 +1,12 @@
 import { gzipSync } from 'node:zlib'
-import { describe } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { type ExpectedAnswer, problem, raw } from '../../support/collector/raw-request-harness.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
 import { basic, chunked, post, request } from '../../support/network/http-bytes.ts'
+import { connect } from '../../support/network/raw-http-client.ts'
 import { ask, asOperator, noKey, type OperatorCase, operatorCases } from '../../support/operator/raw-request-harness.ts'
+import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
+import { startOperator } from '../../support/operator/server.ts'
 
 const body = '{"userIds":["ada"]}'
 const accepted: ExpectedAnswer = { status: 202, body: '{"id":"d-1","status":"running"}' }
@@ -177,4 +181,22 @@ describe('syncs', () => {
       problem(405, 'method_not_allowed', { headers: { allow: 'OPTIONS, POST' } }),
     ),
   ])
+})
+
+it('an old connection closes with a response', async () => {
+  const clock = new ManualClock()
+  const operator = await startOperator(new ScriptedOperatorApi(), { clock })
+  const wire = await connect(operator.url)
+  for (const [minutes, connection] of [
+    [0, 'keep-alive'],
+    [11, 'close'],
+  ] as const) {
+    await clock.advance(minutes * 60_000)
+    await wire.send(ask('GET /v1/regulations/d-1'))
+    expect((await wire.answer()).headers).toMatchObject({ connection })
+  }
+  expect(await wire.closed).toBe('end')
+  const stopped = operator.stop()
+  await clock.advance(1_000)
+  await stopped
 })

@@ -1,6 +1,17 @@
-import { describe } from '@jest/globals'
-import { problem, raw, rawCases, taken, takenAndClosed } from '../../support/collector/raw-request-harness.ts'
+import { describe, expect, it } from '@jest/globals'
+import {
+  expectAnswer,
+  problem,
+  raw,
+  rawCases,
+  startCollector,
+  taken,
+  takenAndClosed,
+} from '../../support/collector/raw-request-harness.ts'
+import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
 import { basic, chunked, post, request } from '../../support/network/http-bytes.ts'
+import { connect, type Wire } from '../../support/network/raw-http-client.ts'
 
 const chunkedHead = (path = '/v1/batch', headers: Readonly<Record<string, string>> = {}) =>
   request(`POST ${path}`, { 'Transfer-Encoding': 'chunked', ...headers })
@@ -73,6 +84,72 @@ describe('connections', () => {
       { status: 200 },
     ),
   ])
+})
+
+describe('an old connection', () => {
+  const minAge = 540_000
+  const maxAge = 660_000
+  const body = '{"a":1}'
+
+  async function start() {
+    const clock = new ManualClock()
+    const { url, stop } = await startCollector(new ScriptedTrackingApi(), { clock })
+    return {
+      clock,
+      /** Resolves when the server has accepted the connection and has responded to a request. */
+      async connect(): Promise<Wire> {
+        const wire = await connect(url)
+        await wire.send(post('/v1/t'))
+        expectAnswer(await wire.answer(), taken)
+        return wire
+      },
+      async stop() {
+        const stopped = stop()
+        await clock.advance(1)
+        await stopped
+      },
+    }
+  }
+
+  it('stays open for nine minutes, and closes with a response after eleven', async () => {
+    const server = await start()
+    const wire = await server.connect()
+    await server.clock.advance(minAge - 1)
+    await wire.send(post('/v1/t'))
+    expectAnswer(await wire.answer(), taken)
+    await wire.send(post('/v1/t', {}, body).subarray(0, -1))
+    await server.clock.advance(maxAge - minAge + 1)
+    await wire.send(body.slice(-1))
+    expectAnswer(await wire.answer(), takenAndClosed)
+    expect(await wire.closed).toBe('end')
+    await server.stop()
+  })
+
+  it('closes only after the last of its pipelined requests', async () => {
+    const server = await start()
+    const wire = await server.connect()
+    await server.clock.advance(maxAge)
+    await wire.send(Buffer.concat([post('/v1/t'), post('/v1/t')]))
+    expectAnswer(await wire.answer(), taken)
+    expectAnswer(await wire.answer(), takenAndClosed)
+    expect(await wire.closed).toBe('end')
+    await server.stop()
+  })
+
+  it('closes at another age than connections that opened together with it', async () => {
+    const server = await start()
+    const wires: Wire[] = []
+    for (let count = 0; count < 30; count += 1) wires.push(await server.connect())
+    await server.clock.advance((minAge + maxAge) / 2)
+    const ends = new Set<string | undefined>()
+    for (const wire of wires) {
+      await wire.send(post('/v1/t'))
+      ends.add((await wire.answer()).headers['connection'])
+    }
+    expect(ends).toEqual(new Set(['close', 'keep-alive']))
+    for (const wire of wires) wire.reset()
+    await server.stop()
+  })
 })
 
 describe('HTTP/1.0', () => {

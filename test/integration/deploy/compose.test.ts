@@ -8,6 +8,7 @@ import { describe, expect, it } from '@jest/globals'
 import ajv from 'ajv/dist/2019.js'
 import { parse } from 'yaml'
 import { findPrometheus } from '../../../deploy/tools/local/find-prometheus.ts'
+import { registryVersion } from '../../../deploy/tools/local/schema-registry.ts'
 import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file/config-file.ts'
 import { defaultListen } from '../../../src/core/settings/listeners.ts'
 import { serviceNames } from '../../../src/core/settings/service-names.ts'
@@ -27,6 +28,7 @@ interface Service {
   readonly ports?: readonly string[]
   readonly volumes?: readonly string[]
   readonly depends_on?: readonly string[] | Readonly<Record<string, object>>
+  readonly environment?: Readonly<Record<string, string>>
   readonly read_only?: boolean
   readonly cap_drop?: readonly string[]
   readonly security_opt?: readonly string[]
@@ -73,6 +75,16 @@ describe('deploy/compose.yaml', () => {
     })
     for (const name of serviceNames)
       expect(services[name]?.depends_on).toEqual({ schemas: { condition: 'service_completed_successfully' } })
+  })
+
+  it('keeps the records and their schemas in volumes', () => {
+    const { kafka, registry } = services
+    const kafkaData = kafka?.environment?.['KAFKA_LOG_DIRS']
+    expect(kafka?.volumes).toEqual([`kafka:${kafkaData}`])
+    // test/contract/local/schema-registry.test.ts restarts this version with this store.
+    expect(registry?.image).toBe(`apicurio/apicurio-registry-mem:${registryVersion}`)
+    const schemas = /^jdbc:h2:file:(\/.+)\/registry$/.exec(registry?.environment?.['REGISTRY_DATASOURCE_URL'] ?? '')
+    expect(registry?.volumes).toEqual([`registry:${schemas?.[1]}`])
   })
 
   it('gives Hookline no more rights than the chart does', () => {

@@ -1,8 +1,11 @@
 import { expect, it } from '@jest/globals'
+import { flowLimits } from '../../../../src/core/flow/limits.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import type { WebhookCall } from '../../../../src/core/webhook-ports.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
+
+const { neverSlowMs } = flowLimits.concurrency
 
 const isForCrm = (call: WebhookCall): boolean => call.url.includes('crm')
 
@@ -62,3 +65,27 @@ it('an endpoint that always asks for a pause gets each message once, and few rec
   expect(attempted.size).toBe(480)
   expect(harness.count('deliveries{crm,deferred}')).toBeLessThan(480 * 10)
 })
+
+it.each([
+  { name: 'stay in memory', latencyMs: neverSlowMs, hasMoved: false },
+  { name: 'move to a retry topic', latencyMs: neverSlowMs + 1, hasMoved: true },
+])(
+  'while an endpoint hangs, deliveries to endpoints that take $latencyMs ms $name',
+  async ({ latencyMs, hasMoved }) => {
+    const harness = await DispatcherHarness.started({
+      destinations: ['crm', 'erp', 'app'].map(id => destination(id)),
+      answer: call => (isForCrm(call) ? 'never' : ok),
+      latencyMs: () => latencyMs,
+      delivery: { maxInFlight: 32 },
+    })
+    for (let index = 0; index < 2_500; index++)
+      harness.write({ message: trackMessage(`m${index}`, { userId: `m${index}` }) })
+    // Until its requests reach their timeout, the endpoint that hangs holds 28 of the 32 permits.
+    await harness.advance(4_900)
+    expect(harness.count('deliveries{crm,deferred}')).toBeGreaterThan(900)
+    for (const id of ['erp', 'app']) {
+      expect(harness.count(`deliveries{${id},delivered}`)).toBeGreaterThan(50)
+      expect(harness.count(`deliveries{${id},deferred}`) > 0).toBe(hasMoved)
+    }
+  },
+)
