@@ -33,7 +33,7 @@ export interface LimitsDeps extends PlanDeps {
   readonly holdsLease: () => boolean
   /** Called when a queue that waited for a limit of its destination should be checked again. */
   readonly wake: (target: DestinationState) => void
-  readonly clock: Pick<Clock, 'monotonic' | 'after'>
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'after'>
 }
 
 /**
@@ -56,7 +56,8 @@ export class DestinationLimits {
     return plan?.kind === 'deliver' && (plan.limits !== undefined || slowDown.isActive)
   }
 
-  permission(target: DestinationState): Permission {
+  /** @param next is the delivery that starts next. By default, it is the first one of the queue. */
+  permission(target: DestinationState, next?: Delivery): Permission {
     const { plan, slowDown } = target
     // Return early for destinations without limits. This method runs for each delivery, and few
     // destinations have limits.
@@ -67,7 +68,7 @@ export class DestinationLimits {
     if (current.kind !== 'deliver' || current.isPaused) return start
     const now = this.#deps.clock.monotonic()
     slowDown.setPart(this.#deps.share.rateAt(now), now)
-    const slowed = this.#slowed(target, now)
+    const slowed = this.#slowed(target, next, now)
     if (slowed.kind === 'defer_pause' || current.limits === undefined) return slowed
     return stricterOf(slowed, this.#limited(target, current, current.limits, now))
   }
@@ -76,22 +77,10 @@ export class DestinationLimits {
    * Returns a decision that defers the delivery when a limit of its destination requires this.
    * Otherwise returns `undefined`.
    */
-  deferral({ target, carried }: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
-    const permission = this.permission(target)
-    if (permission.kind === 'defer_pause') {
-      const isOverdue = this.#hasOnlyPause(target) && mustBeAttempted(carried, now)
-      return isOverdue ? undefined : deferByLimit(permission, carried, policy, now)
-    }
-    return permission.kind === 'defer_to_others' ? deferByLimit(permission, carried, policy, now) : undefined
-  }
-
-  /**
-   * Whether a Retry-After without a 429 is the only limit. An endpoint that always responds with a
-   * 503 and Retry-After is like one whose circuit breaker is open.
-   */
-  #hasOnlyPause({ plan, slowDown }: DestinationState): boolean {
-    const hasLimits = plan?.kind === 'deliver' && plan.limits !== undefined
-    return !hasLimits && slowDown.paceAt(this.#deps.clock.monotonic()) === undefined
+  deferral(delivery: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
+    const permission = this.permission(delivery.target, delivery)
+    const isDeferred = permission.kind === 'defer_pause' || permission.kind === 'defer_to_others'
+    return isDeferred ? deferByLimit(permission, delivery.carried, policy, now) : undefined
   }
 
   /**
@@ -153,10 +142,23 @@ export class DestinationLimits {
     })
   }
 
-  #slowed({ slowDown }: DestinationState, now: number): Permission {
+  #slowed(target: DestinationState, next: Delivery | undefined, now: number): Permission {
+    const { slowDown } = target
     const pausedMs = slowDown.msPaused(now)
+    if (pausedMs > 0 && this.#ignoresPause(target, next, now)) return start
     if (pausedMs > maxWaitInMemory) return { kind: 'defer_pause', forMs: pausedMs }
     return waitFor(slowDown.msToWait(now))
+  }
+
+  /**
+   * Whether the next attempt starts during the pause. An endpoint that always responds with a 503
+   * and Retry-After is like one whose circuit breaker is open: after the retry window, a delivery
+   * gets its first attempt. After a 429, it waits, because the endpoint works.
+   */
+  #ignoresPause({ slowDown, queue }: DestinationState, next: Delivery | undefined, now: number): boolean {
+    const delivery = next ?? queue.oldest
+    const isLate = delivery !== undefined && mustBeAttempted(delivery.carried, this.#deps.clock.now())
+    return isLate && slowDown.paceAt(now) === undefined
   }
 
   #limited(target: DestinationState, { callees }: DeliverPlan, limits: PlannedLimits, now: number): Permission {

@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals'
+import type { DestinationPolicy } from '../../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import type { WebhookCall } from '../../../../src/core/webhook-ports.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
@@ -48,17 +49,22 @@ it('an endpoint that hangs for longer than the window does not delay retries of 
   expect(Math.max(...waits)).toBeLessThan(15_000)
 })
 
-it('an endpoint that always asks for a pause gets each message once, and few records wait in turn', async () => {
-  const harness = await DispatcherHarness.started({
-    delivery: { schedule: [durationMs(10_000)], window: durationMs(120_000), maxInFlight: 512, perWebhook: 64 },
-    answer: () => answered(503, '60'),
-  })
-  for (let second = 0; second < 240; second++) {
-    for (const id of [`m${second}`, `n${second}`]) harness.write({ message: trackMessage(id, { userId: id }) })
-    await harness.advance(1_000)
-  }
-  await harness.advance(240_000)
-  const attempted = new Set(harness.calls.map(({ call }) => call.headers['X-Message-Id']))
-  expect(attempted.size).toBe(480)
-  expect(harness.count('deliveries{crm,deferred}')).toBeLessThan(480 * 10)
-})
+it.each<DestinationPolicy>([{}, { ratePerSecond: 5 }, { maxConcurrency: 8 }])(
+  'an endpoint that always asks for a pause gets each message once, and few records wait in turn: %j',
+  async policy => {
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('crm', { policy })],
+      delivery: { schedule: [durationMs(10_000)], window: durationMs(120_000), maxInFlight: 512, perWebhook: 64 },
+      answer: () => answered(503, '60'),
+    })
+    for (let second = 0; second < 240; second++) {
+      for (const id of [`m${second}`, `n${second}`]) harness.write({ message: trackMessage(id, { userId: id }) })
+      await harness.advance(1_000)
+    }
+    await harness.advance(240_000)
+    const attempted = new Set(harness.calls.map(({ call }) => call.headers['X-Message-Id']))
+    expect(attempted.size).toBe(480)
+    expect(harness.count('deliveries{crm,dead_lettered}')).toBe(480)
+    expect(harness.count('deliveries{crm,deferred}')).toBeLessThan(480 * 10)
+  },
+)
