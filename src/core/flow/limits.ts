@@ -284,8 +284,9 @@ export const flowLimits = {
     /**
      * Milliseconds after the turn of a delivery (see `maxTurnMs`) in which the delivery gets no new
      * turn. If it has to leave memory again in this time, for example because the limit was
-     * lowered, it waits only in the shortest tier. Doubling it writes more retry records after a
-     * limit was lowered.
+     * lowered, it waits only in the shortest tier. This does not apply while the turns of other
+     * deliveries fill the next `turnValidMs`: the delivery then gets a new turn after them. Doubling
+     * it writes more retry records after a limit was lowered.
      */
     turnValidMs: 60_000,
     /**

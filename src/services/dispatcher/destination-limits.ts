@@ -9,7 +9,7 @@ import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
 import { type DeliverPlan, type PlanDeps, type PlannedLimits, planOf } from './destination-plan.ts'
 
-const { maxTimerMs, handoverMs, maxTurnMs, minPerSecond } = flowLimits.share
+const { maxTimerMs, handoverMs, maxTurnMs, turnValidMs, minPerSecond } = flowLimits.share
 const { maxWaitInMemory } = flowLimits.deferral
 
 /** Whether the destination's own limits permit an attempt to start now. */
@@ -85,12 +85,17 @@ export class DestinationLimits {
 
   /**
    * Returns a decision that moves a queued delivery from memory to a retry topic. The deferral ends
-   * at the estimated time at which the destination's limits permit the attempt. Returns `undefined`
-   * when no limit of the destination determines that time.
+   * at the estimated time at which the destination's limits permit the attempt, its turn. A delivery
+   * whose turn has just passed (see `msToTurn`) gets a new turn only if the turns of others fill the
+   * next minute: then it need not return soon to use the limit. Returns `undefined` when no limit of
+   * the destination determines the turn.
    */
   spill({ target, carried }: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
     if (!this.hasLimit(target)) return undefined
-    const forMs = msToTurn(carried, now) ?? this.#nextTurn(target, this.#deps.clock.monotonic())
+    const monotonic = this.#deps.clock.monotonic()
+    const turn = msToTurn(carried, now)
+    const isLate = turn === 0 && target.lastTurn - monotonic > turnValidMs
+    const forMs = turn === undefined || isLate ? this.#nextTurn(target, monotonic) : turn
     return forMs === undefined ? undefined : deferUntilTurn(forMs, carried, policy, now)
   }
 

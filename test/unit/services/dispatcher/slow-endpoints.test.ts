@@ -68,3 +68,21 @@ it.each<DestinationPolicy>([{}, { ratePerSecond: 5 }, { maxConcurrency: 8 }])(
     expect(harness.count('deliveries{crm,deferred}')).toBeLessThan(480 * 10)
   },
 )
+
+it('an endpoint that always responds with 429 lets each delivery move about once in five minutes', async () => {
+  const harness = await DispatcherHarness.started({
+    delivery: { maxInFlight: 64, perWebhook: 64 },
+    destinations: [destination('crm'), destination('erp')],
+    answer: call => (isForCrm(call) ? answered(429) : ok),
+  })
+  for (let second = 0; second < 1_200; second++) {
+    for (let index = 0; index < 5; index++) {
+      const id = `m${second}-${index}`
+      harness.write({ message: trackMessage(id, { userId: id }) })
+    }
+    await harness.advance(1_000)
+  }
+  expect(harness.count('deliveries{erp,delivered}')).toBe(6_000)
+  // On average, a delivery has waited for ten minutes.
+  expect(harness.count('deliveries{crm,deferred}')).toBeLessThan(6_000 * 2.5)
+})
