@@ -7,10 +7,17 @@ import type { PartitionShare } from '../../core/flow/partition-share.ts'
 import type { Clock } from '../../core/ports.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
-import { type DeliverPlan, type PlanDeps, type PlannedLimits, planOf } from './destination-plan.ts'
+import {
+  type DeliverPlan,
+  type PlanDeps,
+  type PlannedLimits,
+  type PreparedWebhook,
+  planOf,
+} from './destination-plan.ts'
 
 const { maxTimerMs, handoverMs, maxTurnMs, turnValidMs, minPerSecond } = flowLimits.share
 const { maxWaitInMemory } = flowLimits.deferral
+const { minUnanswered } = flowLimits.concurrency
 
 /** Whether the destination's own limits permit an attempt to start now. */
 export type Permission =
@@ -166,24 +173,49 @@ export class DestinationLimits {
     return isLate && slowDown.paceAt(now) === undefined
   }
 
+  /**
+   * The webhooks to which `maxConcurrency` permits a request. Call it only when `permission` has
+   * returned `start`: all other webhooks then do not respond (see `mayLeaveOut`).
+   */
+  belowLimit(webhooks: readonly PreparedWebhook[], limits: PlannedLimits | undefined): readonly PreparedWebhook[] {
+    if (limits?.maxConcurrency === undefined) return webhooks
+    const { permits } = this.#permitsOf(limits.maxConcurrency, limits.rotateBy, this.#deps.clock.monotonic())
+    return webhooks.filter(each => each.permits.ofWebhook.inProgress < permits)
+  }
+
+  #permitsOf(maxConcurrency: number, rotateBy: number, now: number): ReturnType<PartitionShare['permitsAt']> {
+    const { share, delivery } = this.#deps
+    // After this process got a partition, requests of the previous owner may be in progress until
+    // they time out. So the part of `maxConcurrency` that belongs to the partition may be used only
+    // after this time.
+    return share.permitsAt(now, maxConcurrency, rotateBy, delivery.timeout + handoverMs)
+  }
+
   #limited(target: DestinationState, { callees }: DeliverPlan, limits: PlannedLimits, now: number): Permission {
     const { ratePerSecond, maxConcurrency, rotateBy } = limits
-    const { share, holdsLease, delivery } = this.#deps
+    const { share, holdsLease } = this.#deps
     if (!holdsLease()) return waitFor(maxTimerMs)
     if (share.isNone) return deferToOthers
     if (maxConcurrency !== undefined) {
-      // After this process got a partition, requests of the previous owner may be in progress until
-      // they time out. So the part of `maxConcurrency` that belongs to the partition may be used
-      // only after `settleMs`.
-      const settleMs = delivery.timeout + handoverMs
-      const { permits, isPending } = share.permitsAt(now, maxConcurrency, rotateBy, settleMs)
+      const { permits, isPending } = this.#permitsOf(maxConcurrency, rotateBy, now)
       if (permits === 0) return isPending ? waitFor(handoverMs) : deferToOthers
-      if (callees.some(each => each.permits.ofWebhook.inProgress >= permits)) return waitForEnd
+      if (!mayLeaveOut(callees, permits)) return waitForEnd
     }
     if (ratePerSecond === undefined) return start
     target.rate ??= new DestinationRateLimit()
     return waitFor(target.rate.msToWait(share, ratePerSecond, now))
   }
+}
+
+/**
+ * Whether an attempt may start without the webhooks that have `permits` requests in progress: none
+ * of them has responded to its last requests. For a slow webhook that responds, deliveries wait,
+ * because one success ends a delivery: a webhook that is left out may never get the message.
+ */
+function mayLeaveOut(callees: readonly PreparedWebhook[], permits: number): boolean {
+  const atLimit = callees.map(each => each.permits.ofWebhook).filter(({ inProgress }) => inProgress >= permits)
+  const needed = Math.max(permits, minUnanswered)
+  return atLimit.length < callees.length && atLimit.every(({ unanswered }) => unanswered >= needed)
 }
 
 const start: Permission = { kind: 'start' }
