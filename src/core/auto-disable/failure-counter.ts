@@ -1,6 +1,6 @@
 import { isOfEndpoint, type Outcome } from '../delivery/classify-outcome.ts'
 import { isConclusive } from '../delivery/conclusive-attempt.ts'
-import type { Attempt } from '../delivery/decide.ts'
+import type { PermitFacts } from '../delivery/decide.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 
 /**
@@ -15,7 +15,7 @@ export type Evidence = 'works' | 'fails' | 'nothing'
  * and the endpoint was the cause each time. A failure of the proxy or the authorization server does
  * not count. A 429 does not count either: the endpoint works, and asks for fewer requests.
  */
-export function evidenceOf(attempt: Pick<Attempt, 'calls' | 'isHeldUpByOthers'>): Evidence {
+export function evidenceOf(attempt: PermitFacts): Evidence {
   if (attempt.calls.some(({ outcome }) => outcome === 'delivered')) return 'works'
   const isFailure = isConclusive(attempt) && attempt.calls.every(({ outcome }) => isFailureOfEndpoint(outcome))
   return isFailure ? 'fails' : 'nothing'

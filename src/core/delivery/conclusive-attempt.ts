@@ -1,5 +1,5 @@
 import { isOfEndpoint } from './classify-outcome.ts'
-import { type Attempt, isOnlySlowedDown, isWithoutPermit } from './decide.ts'
+import { isOnlySlowedDown, isWithoutPermit, type PermitFacts } from './decide.ts'
 
 /**
  * Whether the result of an attempt shows if the destination's endpoints work. The circuit breaker
@@ -9,7 +9,7 @@ import { type Attempt, isOnlySlowedDown, isWithoutPermit } from './decide.ts'
  *   failed: without this problem the attempt might have succeeded
  * - a failed attempt whose only retryable outcomes are 429, because the endpoint works
  */
-export function isConclusive(attempt: Pick<Attempt, 'calls' | 'isHeldUpByOthers'>): boolean {
+export function isConclusive(attempt: PermitFacts): boolean {
   const { calls } = attempt
   if (calls.length === 0 || isWithoutPermit(attempt) || isOnlySlowedDown(attempt)) return false
   const isDelivered = calls.some(({ outcome }) => outcome === 'delivered')

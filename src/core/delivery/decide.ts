@@ -48,14 +48,23 @@ export interface Attempt {
    * it needs.
    */
   readonly isHeldUpByOthers: boolean
+  /**
+   * Whether a webhook was not called because it is at `policy.maxConcurrency` and does not respond.
+   * Absent means no.
+   */
+  readonly isHeldUpByWebhook?: boolean | undefined
 }
 
+/** The part of an attempt that shows whether it lacked a permit. */
+export type PermitFacts = Pick<Attempt, 'calls' | 'isHeldUpByOthers' | 'isHeldUpByWebhook'>
+
 /**
- * Whether an attempt failed, and a webhook was not called because other destinations held the
- * permits that it needs. With these permits, the attempt might have succeeded.
+ * Whether an attempt failed, and a webhook was not called because other destinations, or earlier
+ * requests to this webhook, held the permits that it needs. With these permits, the attempt might
+ * have succeeded.
  */
-export const isWithoutPermit = ({ calls, isHeldUpByOthers }: Pick<Attempt, 'calls' | 'isHeldUpByOthers'>): boolean =>
-  isHeldUpByOthers && !calls.some(({ outcome }) => outcome === 'delivered')
+export const isWithoutPermit = ({ calls, isHeldUpByOthers, isHeldUpByWebhook = false }: PermitFacts): boolean =>
+  (isHeldUpByOthers || isHeldUpByWebhook) && !calls.some(({ outcome }) => outcome === 'delivered')
 
 /**
  * Whether the only retryable outcomes of a failed attempt are 429. The endpoint works and asks for
@@ -128,7 +137,7 @@ export function decide(
   if (isWithoutPermit(attempt) && !isWindowOver(carried, now)) {
     const notBefore = epochMs(Math.min(now + retryAfterMs, carried.deadline))
     const waiting = { ...carried, notBefore, ...remember(carried, calls) }
-    return defer(waiting, 'lane_full', policy, now, { climbs: false })
+    return defer(waiting, 'lane_full', policy, now, { climbs: !isHeldUpByOthers })
   }
   if (isWithoutToken(attempt) && !isWindowOver(carried, now))
     return defer({ ...carried, ...remember(carried, calls) }, 'auth', policy, now)
@@ -214,6 +223,17 @@ export function defer(
   const tier = deferralTier(climbs ? carried.deferrals : 0, remaining, policy.tiers, minPausedWait(waiting))
   const deferrals = carried.deferrals + (climbs ? 1 : 0)
   return { kind: 'deferred', tier, cause, carried: { ...waiting, deferrals, reason: cause } }
+}
+
+/**
+ * Defers a delivery without an attempt: the only webhooks that have not rejected it are at
+ * `policy.maxConcurrency`, and do not respond. After the end of the retry window, the delivery is
+ * dead-lettered, so that it is not deferred forever.
+ */
+export function deferUnresponsive(carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
+  return isWindowOver(carried, now)
+    ? deadLetter(carried, 'retry_window_over')
+    : defer(carried, 'lane_full', policy, now)
 }
 
 /**

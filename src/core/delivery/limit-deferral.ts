@@ -36,10 +36,11 @@ export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy
  * let it start: `forMs` from now. Of the retry topics whose wait ends before the turn, the one with
  * the longest wait is used. So the deliveries of a long backlog return to memory at about the rate
  * of the limit. The turn is not later than the end of the retry window, except for a delivery that
- * was never attempted.
+ * was never attempted. With `forMs` 0, the delivery keeps the turn that has just passed (see
+ * `msToTurn`), so that it later gets a new turn.
  */
 export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
-  const turn = dueBefore(dueAfter(forMs, now), carried)
+  const turn = forMs === 0 ? carried.notBefore : dueBefore(dueAfter(forMs, now), carried)
   const decision = defer({ ...carried, notBefore: epochMs(turn) }, 'not_before', policy, now)
   if (decision.kind !== 'deferred') return decision
   return { ...decision, cause: 'lane_full', carried: { ...decision.carried, reason: 'lane_full' } }

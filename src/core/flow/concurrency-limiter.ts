@@ -224,6 +224,7 @@ class FairShare {
   readonly #limit: SharedLimit
   readonly #time: CallTime = { meanMs: undefined, isSlow: false }
   #calls = 0
+  #unanswered = 0
 
   constructor(limit: SharedLimit) {
     this.#limit = limit
@@ -294,6 +295,16 @@ class FairShare {
     const wasSlow = this.#time.isSlow
     this.#limit.callTimes.ended(this.#time, tookMs, now)
     if (this.#time.isSlow !== wasSlow) this.#limit.slowCalls += wasSlow ? -this.#calls : this.#calls
+  }
+
+  /** The number of this destination's requests that got no response since the last one that did. */
+  get unanswered(): number {
+    return this.#unanswered
+  }
+
+  /** Notes whether a request that has ended got a response. */
+  noteResponse(hasResponse: boolean): void {
+    this.#unanswered = hasResponse ? 0 : this.#unanswered + 1
   }
 
   /** The number of other destinations with requests in progress. */

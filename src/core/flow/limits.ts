@@ -25,6 +25,7 @@ const mebibyte = 1024 * kibibyte
  * |                |                                          | destination-queues.ts            |
  * | concurrency    | which destination gets the next permit   | concurrency-limiter.ts           |
  * |                |                                          | call-times.ts                    |
+ * |                |                                          | destination-limits.ts            |
  * | circuitBreaker | when a destination gets no attempts      | circuit-breaker.ts               |
  * | share          | when an attempt may start under a limit  | partition-share.ts               |
  * |                | that holds for the whole installation    | paced-bucket.ts                  |
@@ -215,6 +216,12 @@ export const flowLimits = {
      * destination count as slow after fewer slow requests.
      */
     lastCallWeight: 1 / 4,
+    /**
+     * An attempt leaves out a webhook at `policy.maxConcurrency` if at least this number of requests
+     * in a row, and at least as many as it has permits, got no response. Doubling it lets a webhook
+     * with one permit that never responds stop its destination for 15 s longer.
+     */
+    minUnanswered: 3,
   },
   circuitBreaker: {
     /**
@@ -284,8 +291,9 @@ export const flowLimits = {
     /**
      * Milliseconds after the turn of a delivery (see `maxTurnMs`) in which the delivery gets no new
      * turn. If it has to leave memory again in this time, for example because the limit was
-     * lowered, it waits only in the shortest tier. Doubling it writes more retry records after a
-     * limit was lowered.
+     * lowered, it waits only in the shortest tier. This does not apply while the turns of other
+     * deliveries fill the next `turnValidMs`: the delivery then gets a new turn after them. Doubling
+     * it writes more retry records after a limit was lowered.
      */
     turnValidMs: 60_000,
     /**

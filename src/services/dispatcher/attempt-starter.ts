@@ -5,6 +5,7 @@ import {
   decide,
   decideBeforeAttempt,
   defer,
+  deferUnresponsive,
   forgetRemovedWebhooks,
   mustBeAttempted,
   unconfigured,
@@ -282,8 +283,12 @@ export class AttemptStarter {
     if (deferral !== undefined) return this.#finish(delivery, deferral)
     delivery.carried = forgetRemovedWebhooks(delivery.carried, callees)
     const webhooks = webhooksToCall(callees, delivery.carried)
-    const called = limiter.callable(target, webhooks)
-    if (called.webhooks.length === 0 && webhooks.length > 0) return this.#queues.block(delivery)
+    const below = this.#limits.belowLimit(webhooks, plan.limits)
+    const isHeldUpByWebhook = below.length < webhooks.length
+    if (isHeldUpByWebhook && below.length === 0)
+      return this.#finish(delivery, deferUnresponsive(delivery.carried, policy, now))
+    const called = limiter.callable(target, below)
+    if (called.webhooks.length === 0 && below.length > 0) return this.#queues.block(delivery)
     const isProbe = target.breaker.begins(startedAt)
     this.#limits.started(target)
     target.attempts.started(delivery, startedAt)
@@ -291,10 +296,9 @@ export class AttemptStarter {
     delivery.of.processor.started()
     const trace = tracer && traceAttempt(tracer, delivery)
     observeDelay(this.#deps.metrics, delivery, now, trace && sampledTraceIdOf(trace.context))
-    makeAttempt(
-      { ...called, delivery, callees, callMaker, policy, authorized, isWatched, at: now, startedAt, isProbe, trace },
-      this.#onAttemptEnd,
-    )
+    const leftOut = webhooks.length - called.webhooks.length
+    const begun = { ...called, leftOut, isHeldUpByWebhook, delivery, callees, callMaker, policy, authorized }
+    makeAttempt({ ...begun, isWatched, at: now, startedAt, isProbe, trace }, this.#onAttemptEnd)
   }
 
   #attempted(begun: StartedAttempt, attempt: Attempt): void {

@@ -7,10 +7,17 @@ import type { PartitionShare } from '../../core/flow/partition-share.ts'
 import type { Clock } from '../../core/ports.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
-import { type DeliverPlan, type PlanDeps, type PlannedLimits, planOf } from './destination-plan.ts'
+import {
+  type DeliverPlan,
+  type PlanDeps,
+  type PlannedLimits,
+  type PreparedWebhook,
+  planOf,
+} from './destination-plan.ts'
 
-const { maxTimerMs, handoverMs, maxTurnMs, minPerSecond } = flowLimits.share
+const { maxTimerMs, handoverMs, maxTurnMs, turnValidMs, minPerSecond } = flowLimits.share
 const { maxWaitInMemory } = flowLimits.deferral
+const { minUnanswered } = flowLimits.concurrency
 
 /** Whether the destination's own limits permit an attempt to start now. */
 export type Permission =
@@ -33,7 +40,7 @@ export interface LimitsDeps extends PlanDeps {
   readonly holdsLease: () => boolean
   /** Called when a queue that waited for a limit of its destination should be checked again. */
   readonly wake: (target: DestinationState) => void
-  readonly clock: Pick<Clock, 'monotonic' | 'after'>
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'after'>
 }
 
 /**
@@ -56,7 +63,8 @@ export class DestinationLimits {
     return plan?.kind === 'deliver' && (plan.limits !== undefined || slowDown.isActive)
   }
 
-  permission(target: DestinationState): Permission {
+  /** @param next is the delivery that starts next. By default, it is the first one of the queue. */
+  permission(target: DestinationState, next?: Delivery): Permission {
     const { plan, slowDown } = target
     // Return early for destinations without limits. This method runs for each delivery, and few
     // destinations have limits.
@@ -67,7 +75,7 @@ export class DestinationLimits {
     if (current.kind !== 'deliver' || current.isPaused) return start
     const now = this.#deps.clock.monotonic()
     slowDown.setPart(this.#deps.share.rateAt(now), now)
-    const slowed = this.#slowed(target, now)
+    const slowed = this.#slowed(target, next, now)
     if (slowed.kind === 'defer_pause' || current.limits === undefined) return slowed
     return stricterOf(slowed, this.#limited(target, current, current.limits, now))
   }
@@ -76,32 +84,25 @@ export class DestinationLimits {
    * Returns a decision that defers the delivery when a limit of its destination requires this.
    * Otherwise returns `undefined`.
    */
-  deferral({ target, carried }: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
-    const permission = this.permission(target)
-    if (permission.kind === 'defer_pause') {
-      const isOverdue = this.#hasOnlyPause(target) && mustBeAttempted(carried, now)
-      return isOverdue ? undefined : deferByLimit(permission, carried, policy, now)
-    }
-    return permission.kind === 'defer_to_others' ? deferByLimit(permission, carried, policy, now) : undefined
-  }
-
-  /**
-   * Whether a Retry-After without a 429 is the only limit. An endpoint that always responds with a
-   * 503 and Retry-After is like one whose circuit breaker is open.
-   */
-  #hasOnlyPause({ plan, slowDown }: DestinationState): boolean {
-    const hasLimits = plan?.kind === 'deliver' && plan.limits !== undefined
-    return !hasLimits && slowDown.paceAt(this.#deps.clock.monotonic()) === undefined
+  deferral(delivery: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
+    const permission = this.permission(delivery.target, delivery)
+    const isDeferred = permission.kind === 'defer_pause' || permission.kind === 'defer_to_others'
+    return isDeferred ? deferByLimit(permission, delivery.carried, policy, now) : undefined
   }
 
   /**
    * Returns a decision that moves a queued delivery from memory to a retry topic. The deferral ends
-   * at the estimated time at which the destination's limits permit the attempt. Returns `undefined`
-   * when no limit of the destination determines that time.
+   * at the estimated time at which the destination's limits permit the attempt, its turn. A delivery
+   * whose turn has just passed (see `msToTurn`) gets a new turn only if the turns of others fill the
+   * next minute: then it need not return soon to use the limit. Returns `undefined` when no limit of
+   * the destination determines the turn.
    */
   spill({ target, carried }: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
     if (!this.hasLimit(target)) return undefined
-    const forMs = msToTurn(carried, now) ?? this.#nextTurn(target, this.#deps.clock.monotonic())
+    const monotonic = this.#deps.clock.monotonic()
+    const turn = msToTurn(carried, now)
+    const isLate = turn === 0 && target.lastTurn - monotonic > turnValidMs
+    const forMs = turn === undefined || isLate ? this.#nextTurn(target, monotonic) : turn
     return forMs === undefined ? undefined : deferUntilTurn(forMs, carried, policy, now)
   }
 
@@ -153,30 +154,68 @@ export class DestinationLimits {
     })
   }
 
-  #slowed({ slowDown }: DestinationState, now: number): Permission {
+  #slowed(target: DestinationState, next: Delivery | undefined, now: number): Permission {
+    const { slowDown } = target
     const pausedMs = slowDown.msPaused(now)
+    if (pausedMs > 0 && this.#ignoresPause(target, next, now)) return start
     if (pausedMs > maxWaitInMemory) return { kind: 'defer_pause', forMs: pausedMs }
     return waitFor(slowDown.msToWait(now))
   }
 
+  /**
+   * Whether the next attempt starts during the pause. An endpoint that always responds with a 503
+   * and Retry-After is like one whose circuit breaker is open: after the retry window, a delivery
+   * gets its first attempt. After a 429, it waits, because the endpoint works.
+   */
+  #ignoresPause({ slowDown, queue }: DestinationState, next: Delivery | undefined, now: number): boolean {
+    const delivery = next ?? queue.oldest
+    const isLate = delivery !== undefined && mustBeAttempted(delivery.carried, this.#deps.clock.now())
+    return isLate && slowDown.paceAt(now) === undefined
+  }
+
+  /**
+   * The webhooks to which `maxConcurrency` permits a request. Call it only when `permission` has
+   * returned `start`: all other webhooks then do not respond (see `mayLeaveOut`).
+   */
+  belowLimit(webhooks: readonly PreparedWebhook[], limits: PlannedLimits | undefined): readonly PreparedWebhook[] {
+    if (limits?.maxConcurrency === undefined) return webhooks
+    const { permits } = this.#permitsOf(limits.maxConcurrency, limits.rotateBy, this.#deps.clock.monotonic())
+    return webhooks.filter(each => each.permits.ofWebhook.inProgress < permits)
+  }
+
+  #permitsOf(maxConcurrency: number, rotateBy: number, now: number): ReturnType<PartitionShare['permitsAt']> {
+    const { share, delivery } = this.#deps
+    // After this process got a partition, requests of the previous owner may be in progress until
+    // they time out. So the part of `maxConcurrency` that belongs to the partition may be used only
+    // after this time.
+    return share.permitsAt(now, maxConcurrency, rotateBy, delivery.timeout + handoverMs)
+  }
+
   #limited(target: DestinationState, { callees }: DeliverPlan, limits: PlannedLimits, now: number): Permission {
     const { ratePerSecond, maxConcurrency, rotateBy } = limits
-    const { share, holdsLease, delivery } = this.#deps
+    const { share, holdsLease } = this.#deps
     if (!holdsLease()) return waitFor(maxTimerMs)
     if (share.isNone) return deferToOthers
     if (maxConcurrency !== undefined) {
-      // After this process got a partition, requests of the previous owner may be in progress until
-      // they time out. So the part of `maxConcurrency` that belongs to the partition may be used
-      // only after `settleMs`.
-      const settleMs = delivery.timeout + handoverMs
-      const { permits, isPending } = share.permitsAt(now, maxConcurrency, rotateBy, settleMs)
+      const { permits, isPending } = this.#permitsOf(maxConcurrency, rotateBy, now)
       if (permits === 0) return isPending ? waitFor(handoverMs) : deferToOthers
-      if (callees.some(each => each.permits.ofWebhook.inProgress >= permits)) return waitForEnd
+      if (!mayLeaveOut(callees, permits)) return waitForEnd
     }
     if (ratePerSecond === undefined) return start
     target.rate ??= new DestinationRateLimit()
     return waitFor(target.rate.msToWait(share, ratePerSecond, now))
   }
+}
+
+/**
+ * Whether an attempt may start without the webhooks that have `permits` requests in progress: none
+ * of them has responded to its last requests. For a slow webhook that responds, deliveries wait,
+ * because one success ends a delivery: a webhook that is left out may never get the message.
+ */
+function mayLeaveOut(callees: readonly PreparedWebhook[], permits: number): boolean {
+  const atLimit = callees.map(each => each.permits.ofWebhook).filter(({ inProgress }) => inProgress >= permits)
+  const needed = Math.max(permits, minUnanswered)
+  return atLimit.length < callees.length && atLimit.every(({ unanswered }) => unanswered >= needed)
 }
 
 const start: Permission = { kind: 'start' }

@@ -45,6 +45,8 @@ export interface StartedAttempt {
   readonly leftOut: number
   /** Whether a webhook gets no request because other destinations hold permits that it needs. */
   readonly isHeldUpByOthers: boolean
+  /** Whether a webhook gets no request because it is at its limit and does not respond. */
+  readonly isHeldUpByWebhook: boolean
   readonly at: EpochMs
   /** When the attempt started, in monotonic milliseconds. */
   readonly startedAt: number
@@ -127,6 +129,7 @@ class AttemptInProgress {
     const endedAt = clock.monotonic()
     const tookMs = endedAt - startedAt
     limiter.ended(delivery.target, webhook.permits, tookMs, endedAt)
+    webhook.permits.ofWebhook.noteResponse(result.kind === 'answered')
     metrics.webhookCallSeconds.observe(noLabels, tookMs / 1000, trace && sampledTraceIdOf(trace.context))
     const outcome = noteOutcome(this.#deps, delivery.target, webhook, result)
     this.#outcomes ??= []
@@ -138,10 +141,11 @@ class AttemptInProgress {
   }
 
   #end(): void {
-    const { delivery, at, leftOut, isHeldUpByOthers } = this.#begun
+    const { delivery, at, leftOut, isHeldUpByOthers, isHeldUpByWebhook } = this.#begun
     this.#hasEnded = true
     const calls = (this.#outcomes ?? []).filter(outcome => outcome !== undefined)
-    this.#onEnd(this.#begun, { number: delivery.carried.attempt + 1, at, calls, leftOut, isHeldUpByOthers })
+    const number = delivery.carried.attempt + 1
+    this.#onEnd(this.#begun, { number, at, calls, leftOut, isHeldUpByOthers, isHeldUpByWebhook })
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { decide, isWithoutPermit } from '../../../../src/core/delivery/decide.ts'
+import { decide, deferUnresponsive, isWithoutPermit } from '../../../../src/core/delivery/decide.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { carriedOf, defaultPolicy, later, start } from '../../../support/builders.ts'
 import { callsOf, carriedAfter, summary } from '../../../support/dispatcher/decision-notation.ts'
@@ -46,5 +46,32 @@ describe('a webhook left out because other destinations hold the permits', () =>
     ['http_5xx delivered', true, false],
   ])('%s, held up %s: without a permit %s', (calls, isHeldUpByOthers, expected) => {
     expect(isWithoutPermit({ calls: callsOf(calls), isHeldUpByOthers })).toBe(expected)
+  })
+})
+
+describe('a webhook left out because it is at its limit and does not respond', () => {
+  const made = { number: 2, at: start, leftOut: 1, isHeldUpByOthers: false, isHeldUpByWebhook: true }
+  const over = { deadline: epochMs(start - 1) }
+
+  it('uses up the tiers, but not the schedule', () => {
+    const carried = carriedOf({ attempt: 1, deferrals: 1 })
+    const decision = decide({ ...made, calls: callsOf('http_5xx') }, carried, defaultPolicy, start)
+    expect(summary(decision)).toBe('deferred lane_full 30s')
+    expect(carriedAfter(decision)).toMatchObject({ attempt: 1, deferrals: 2, outcomes: 'http_5xx' })
+  })
+
+  it.each([
+    ['http_5xx', true],
+    ['http_5xx delivered', false],
+  ])('%s: without a permit %s', (calls, expected) => {
+    expect(isWithoutPermit({ ...made, calls: callsOf(calls) })).toBe(expected)
+  })
+
+  it.each([
+    ['waits longer each time', { deferrals: 3 }, 'deferred lane_full 5m'],
+    ['after the window, before an attempt counted', over, 'dead_lettered retry_window_over'],
+    ['after the window, for a retry', { ...over, attempt: 1 }, 'dead_lettered retry_window_over'],
+  ])('and no other webhook is left: %s', (_, given, expected) => {
+    expect(summary(deferUnresponsive(carriedOf(given), defaultPolicy, start))).toBe(expected)
   })
 })

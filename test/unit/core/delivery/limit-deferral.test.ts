@@ -60,6 +60,13 @@ it.each<[string, Partial<DeliveryState>, string, number]>([
   expect(carriedAfter(decision).notBefore - now).toBe(waitMs)
 })
 
+it('deferUntilTurn: keeps a turn that has just passed, so that it is not valid forever', () => {
+  const carried = carriedOf({ reason: 'lane_full', notBefore: later('3570s') })
+  const decision = deferUntilTurn(durationMs(0), carried, defaultPolicy, now)
+  expect(summary(decision)).toBe('deferred lane_full 10s')
+  expect(carriedAfter(decision).notBefore).toBe(carried.notBefore)
+})
+
 // The end of a pause comes from the monotonic clock, which has fractions of milliseconds. The retry
 // record has whole milliseconds, so the end is rounded up.
 it.each([

@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { flowLimits } from '../../../../src/core/flow/limits.ts'
+import type { DestinationPolicy } from '../../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import type { WebhookCall } from '../../../../src/core/webhook-ports.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
@@ -51,19 +52,42 @@ it('an endpoint that hangs for longer than the window does not delay retries of 
   expect(Math.max(...waits)).toBeLessThan(15_000)
 })
 
-it('an endpoint that always asks for a pause gets each message once, and few records wait in turn', async () => {
+it.each<DestinationPolicy>([{}, { ratePerSecond: 5 }, { maxConcurrency: 8 }])(
+  'an endpoint that always asks for a pause gets each message once, and few records wait in turn: %j',
+  async policy => {
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('crm', { policy })],
+      delivery: { schedule: [durationMs(10_000)], window: durationMs(120_000), maxInFlight: 512, perWebhook: 64 },
+      answer: () => answered(503, '60'),
+    })
+    for (let second = 0; second < 240; second++) {
+      for (const id of [`m${second}`, `n${second}`]) harness.write({ message: trackMessage(id, { userId: id }) })
+      await harness.advance(1_000)
+    }
+    await harness.advance(240_000)
+    const attempted = new Set(harness.calls.map(({ call }) => call.headers['X-Message-Id']))
+    expect(attempted.size).toBe(480)
+    expect(harness.count('deliveries{crm,dead_lettered}')).toBe(480)
+    expect(harness.count('deliveries{crm,deferred}')).toBeLessThan(480 * 10)
+  },
+)
+
+it('an endpoint that always responds with 429 lets each delivery move about once in five minutes', async () => {
   const harness = await DispatcherHarness.started({
-    delivery: { schedule: [durationMs(10_000)], window: durationMs(120_000), maxInFlight: 512, perWebhook: 64 },
-    answer: () => answered(503, '60'),
+    delivery: { maxInFlight: 64, perWebhook: 64 },
+    destinations: [destination('crm'), destination('erp')],
+    answer: call => (isForCrm(call) ? answered(429) : ok),
   })
-  for (let second = 0; second < 240; second++) {
-    for (const id of [`m${second}`, `n${second}`]) harness.write({ message: trackMessage(id, { userId: id }) })
+  for (let second = 0; second < 1_200; second++) {
+    for (let index = 0; index < 5; index++) {
+      const id = `m${second}-${index}`
+      harness.write({ message: trackMessage(id, { userId: id }) })
+    }
     await harness.advance(1_000)
   }
-  await harness.advance(240_000)
-  const attempted = new Set(harness.calls.map(({ call }) => call.headers['X-Message-Id']))
-  expect(attempted.size).toBe(480)
-  expect(harness.count('deliveries{crm,deferred}')).toBeLessThan(480 * 10)
+  expect(harness.count('deliveries{erp,delivered}')).toBe(6_000)
+  // On average, a delivery has waited for ten minutes.
+  expect(harness.count('deliveries{crm,deferred}')).toBeLessThan(6_000 * 2.5)
 })
 
 it.each([

@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals'
+import { durationMs } from '../../../../src/core/time.ts'
+import type { CallResult, WebhookCall } from '../../../../src/core/webhook-ports.ts'
+import { webhookOf } from '../../../support/builders.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
+import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
+
+const second = 1_000
+const timedOut: CallResult = { kind: 'failed', phase: 'deadline', code: 'ETIMEDOUT', detail: '' }
+
+interface Response {
+  readonly result: CallResult
+  readonly afterMs: number
+}
+
+const idOf = ({ headers }: WebhookCall): string => String(headers['X-Message-Id'])
+
+/**
+ * A destination with `maxConcurrency: 12` and two webhooks: `quick` responds to each request with
+ * 200 after 20 ms, unless the test sets another result, and `slow` responds as the test says.
+ */
+async function start(slow: (id: string) => Response, quick: (id: string) => CallResult = () => ok) {
+  const isSlow = ({ url }: WebhookCall): boolean => url.includes('slow')
+  const webhooks = ['quick', 'slow'].map((name, index) => ({
+    ...webhookOf(index),
+    url: `https://${name}.example.com/`,
+  }))
+  const harness = await DispatcherHarness.started({
+    destinations: [destination('crm', { webhooks, policy: { maxConcurrency: 12 } })],
+    delivery: { schedule: [durationMs(10 * second)], window: durationMs(600 * second) },
+    answer: call => (isSlow(call) ? slow(idOf(call)).result : quick(idOf(call))),
+    latencyMs: call => (isSlow(call) ? slow(idOf(call)).afterMs : 20),
+  })
+  // A new owner of the partition sends nothing in the first seconds.
+  await harness.advance(10 * second)
+  const send = (id: string): void => harness.write({ message: trackMessage(id, { userId: id }) })
+  const sentTo = (name: string): readonly string[] =>
+    harness.calls.flatMap(({ call }) => (call.url.includes(name) ? [idOf(call)] : []))
+  return { harness, send, sentTo }
+}
+
+describe('with maxConcurrency, a webhook that never responds', () => {
+  it('does not stop the other one, and still gets as many requests as its limit permits', async () => {
+    const { harness, send, sentTo } = await start(() => ({ result: timedOut, afterMs: 5 * second }))
+    for (let index = 0; index < 2_000; index++) send(`m${index}`)
+    await harness.advance(9.5 * second)
+    expect(harness.count('deliveries{crm,delivered}')).toBe(2_000)
+    expect(sentTo('slow')).toHaveLength(24)
+  })
+
+  it('does not count for the schedule of a message that the other one does not accept', async () => {
+    let isHanging = true
+    const { harness, send, sentTo } = await start(
+      () => (isHanging ? { result: timedOut, afterMs: 5 * second } : { result: ok, afterMs: 500 }),
+      id => (id.startsWith('m') ? ok : answered(id.startsWith('rejected') ? 400 : 503)),
+    )
+    for (let index = 0; index < 100; index++) send(`m${index}`)
+    await harness.advance(6 * second)
+    for (let time = 0; time < 60; time++) {
+      for (let index = 0; index < 20; index++) send(`m${time}-${index}`)
+      send(`rejected${time}`)
+      send(`failed${time}`)
+      await harness.advance(second)
+      // The waiting messages do not hold up the others.
+      expect(harness.count('deliveries{crm,delivered}')).toBe(100 + 20 * (time + 1))
+    }
+    expect(harness.gauge('breakersOpen{crm}')).toBeUndefined()
+    expect(harness.count('deferrals{lane_full}')).toBeGreaterThan(100)
+    expect(harness.count('deferrals{lane_full}')).toBeLessThan(400)
+    isHanging = false
+    await harness.advance(400 * second)
+    expect(harness.count('deliveries{crm,delivered}')).toBe(100 + 22 * 60)
+    expect(harness.count('deliveries{crm,dead_lettered}')).toBe(0)
+    expect(sentTo('slow')).toEqual(expect.arrayContaining(Array.from({ length: 60 }, (_, time) => `rejected${time}`)))
+  })
+
+  it('lets each message end after the retry window', async () => {
+    const { harness, send } = await start(
+      () => ({ result: timedOut, afterMs: 5 * second }),
+      id => (id.startsWith('m') ? ok : answered(400)),
+    )
+    for (let time = 0; time < 1_200; time++) {
+      for (let index = 0; index < 5; index++) send(`m${time}-${index}`)
+      if (time < 60) send(`rejected${time}`)
+      await harness.advance(second)
+    }
+    expect(harness.count('deadLetters{crm,retry_window_over}')).toBeGreaterThan(0)
+    expect(harness.count('deliveries{crm,dead_lettered}')).toBe(60)
+    expect(harness.count('deliveries{crm,delivered}')).toBe(6_000)
+  })
+})
+
+describe('with maxConcurrency, a slower webhook that responds', () => {
+  it.each([
+    ['to each request', 0],
+    ['to most requests', 20],
+  ])('%s gets each message, at the rate that its limit permits', async (_, timeouts) => {
+    const { harness, send, sentTo } = await start(id =>
+      Number(id.slice(1)) % 20 < timeouts / 20
+        ? { result: timedOut, afterMs: 5 * second }
+        : { result: ok, afterMs: 500 },
+    )
+    for (let index = 0; index < 400; index++) send(`m${index}`)
+    await harness.advance(32 * second)
+    for (const name of ['quick', 'slow']) expect(new Set(sentTo(name)).size).toBe(400)
+    expect(harness.count('deliveries{crm,delivered}')).toBe(400)
+    expect(harness.count('deliveries{crm,deferred}')).toBe(0)
+  })
+})
