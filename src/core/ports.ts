@@ -239,6 +239,13 @@ export interface TopicDescription {
   readonly name: string
   readonly partitions: number
   readonly replicationFactor: number
+  /** Number of partitions without a leader. Clients can neither read nor write them. */
+  readonly leaderless?: number
+  /**
+   * Number of partitions with a leader, but with fewer in-sync replicas than `min.insync.replicas`.
+   * Kafka refuses writes to them.
+   */
+  readonly underMinIsr?: number
   /** The configuration of the topic in Kafka, for example `cleanup.policy` and `retention.ms`. */
   readonly config: Readonly<Record<string, string>>
 }

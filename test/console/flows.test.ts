@@ -26,6 +26,21 @@ describe('an operator', () => {
     await page.getByText('"html": "<b>x</b>"').waitFor()
   })
 
+  it('replays only the dead letter without a destination that the page shows', async () => {
+    const { page, operator, show } = await console.open()
+    const { key, ...letter } = operator.deadLetters[0]!
+    await page.route(`**/v1/dead-letters/${key}`, route =>
+      route.fulfill({ json: { ...letter, key, destination: '-', reason: 'unknown_source' } }),
+    )
+    await show(`/dead-letters/${key}`)
+    const request = page.waitForRequest('**/v1/replays')
+    await page.getByRole('button', { name: 'Replay…' }).click()
+    expect((await request).postDataJSON()).toEqual({
+      filters: { destination: '-', message: failedMessage },
+      dryRun: true,
+    })
+  })
+
   it('replays dead letters to zero', async () => {
     const { page, operator, show } = await console.open()
     await show(`/dead-letters?destination=${failingId}`)

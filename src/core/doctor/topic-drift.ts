@@ -152,6 +152,10 @@ function configDrift(spec: TopicSpec, { replicationFactor, config }: TopicDescri
         'has min.insync.replicas 1, so Kafka acknowledges a record that only one replica has: set min.insync.replicas to 2',
       ),
     )
+  if (replicationFactor >= 3 && Number(inSync) >= replicationFactor) {
+    const detail = `has min.insync.replicas ${inSync}, so Kafka refuses all writes to a partition while one of its ${replicationFactor} replicas is down: set min.insync.replicas to 2`
+    drifts.push(drift(spec, 'in_sync', 'note', detail))
+  }
   const timestamps = config['message.timestamp.type']
   if (timestamps !== undefined && timestamps !== wanted['message.timestamp.type']) {
     const detail = `has message.timestamp.type ${timestamps}, so retention and delays use producers' clocks: set message.timestamp.type to LogAppendTime`
@@ -211,4 +215,26 @@ export function judgeTopics(drift: readonly TopicDrift[], count: number): readon
   return isFit
     ? [{ level: 'ok', detail: `${countWithNoun(count, 'topic')} with the required settings` }, ...told]
     : told
+}
+
+/** Returns a failure for each topic with partitions that Hookline cannot read or write now. */
+export function judgeAvailability(found: readonly TopicDescription[]): readonly Judgement[] {
+  return found.flatMap(({ name: which, partitions, leaderless = 0, underMinIsr = 0 }) => {
+    const judgements: Judgement[] = []
+    if (leaderless > 0)
+      judgements.push({
+        ...{ level: 'fail', which },
+        detail: `partitions without a leader: ${leaderless} of ${partitions}, so Hookline can neither read nor write them`,
+        remedy:
+          'start the brokers that have their replicas; to list the partitions, run: kafka-topics.sh --describe --unavailable-partitions',
+      })
+    if (underMinIsr > 0)
+      judgements.push({
+        ...{ level: 'fail', which },
+        detail: `partitions with fewer in-sync replicas than min.insync.replicas: ${underMinIsr} of ${partitions}, so Kafka refuses writes to them`,
+        remedy:
+          'start the brokers that have their replicas, or wait until these are in sync; to list the partitions, run: kafka-topics.sh --describe --under-min-isr-partitions',
+      })
+    return judgements
+  })
 }

@@ -62,17 +62,17 @@ export const deliveryMetrics = {
   ),
   ledgerGaps: counter(
     'hookline_ledger_gaps_total',
-    'How often the dispatcher discarded the counts of a partition for the ledger (counts of deliveries by hour), because it could not write them to the ledger topic within 15 s, or within at most 5 s when the partition moves to another process or the process stops. The ledger is then incomplete until the next hour.',
-    { unit: 'times', use: 'dashboard' },
+    'How often the dispatcher discarded the counts of a partition for the ledger (counts of deliveries by hour), because it could not write them to the ledger topic within 15 s, or within at most 5 s when the partition moves to another process or the process stops. The counts of this hour and of all earlier hours are then incomplete.',
+    { unit: 'times', use: 'alert' },
   ),
   ledgerDifference: gauge(
     'hookline_ledger_difference',
-    'Deliveries that have no result and do not wait in a retry topic. Only the last 24 hours count, without hours whose counts are incomplete. The value is from the last reading of the ledger. If it is not 0, a delivery was lost, or Hookline has a bug.',
+    'Deliveries that have no result and do not wait in a retry topic. Only the last 24 hours count. An hour whose counts are incomplete has the last difference that was read while they were complete. The value is from the last reading of the ledger. If it is not 0, a delivery was lost, or Hookline has a bug.',
     { unit: 'deliveries', use: 'alert' },
   ),
   ledgerReadAt: gauge(
     'hookline_ledger_read_timestamp_seconds',
-    'Time at which the operator service last read the whole ledger of 24 hours, or started if it has not read the ledger yet. It reads the ledger every five minutes.',
+    'Time at which the operator service last read all counts of the ledger for at least one complete hour, or started if it has not read them yet. It reads the ledger every five minutes.',
     { unit: 'Unix time', use: 'alert' },
   ),
   deadLetters: counter(

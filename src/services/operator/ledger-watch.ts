@@ -1,3 +1,4 @@
+import type { LedgerRow } from '../../core/ledger/balance.ts'
 import { hourOf } from '../../core/ledger/ledger-counts.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { LedgerView, ReadLedger } from '../../core/operator/ledger-query.ts'
@@ -28,19 +29,26 @@ interface Deps {
 
 /**
  * Reads the ledger every five minutes, and sets the metrics that the alert
- * `HooklineLedgerDifference` uses. An incomplete reading does not change the metrics. A difference
- * is logged when it appears or changes.
+ * `HooklineLedgerDifference` uses. An incomplete reading, or one without a complete hour, does not
+ * change the metrics. A difference is logged when it appears or changes.
  */
 export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps): PeriodicTask {
   let logged = 0
+  /**
+   * The rows with a difference. A row stays until its hour is read again, or is older than the hours
+   * of a reading. So a difference is not forgotten when the counts of its hour become incomplete.
+   */
+  let unbalanced: readonly LedgerRow[] = []
 
-  function report(view: LedgerView): void {
-    const { difference } = view.totals
-    if (difference === undefined) return incomplete()
+  function report({ rows, totals, since, exactSince }: LedgerView, current: number): void {
+    if (totals.difference === undefined) return incomplete(exactSince)
+    const hidden = unbalanced.filter(({ hour }) => hour < since && hourIn(hour) > current - hours)
+    unbalanced = [...hidden, ...rows.filter(row => (row.difference ?? 0) !== 0)]
+    const difference = hidden.reduce((sum, row) => sum + Math.abs(row.difference ?? 0), totals.difference)
     metrics.ledgerDifference.set({}, difference)
     metrics.ledgerReadAt.set({}, clock.now() / 1_000)
     if (difference !== 0 && difference !== logged) {
-      const { hour, destination } = view.rows.find(row => (row.difference ?? 0) !== 0) ?? {}
+      const { hour, destination } = unbalanced[0] ?? {}
       logger.error(
         { difference, hour, destination },
         'deliveries may be lost: "difference" deliveries of the last day have no result (they are not delivered, dead-lettered or dropped, and do not wait in a retry topic); "hour" and "destination" name the first row with a difference; to see all rows, run `hookline ledger`; see the runbook HooklineLedgerDifference',
@@ -49,16 +57,17 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
     logged = difference
   }
 
-  function incomplete(): void {
+  function incomplete(exactSince: string | undefined): void {
     logger.warn(
-      {},
-      'the operator service could not read all counts of the ledger, and tries again in five minutes; until then, the metric hookline_ledger_difference keeps its last value; see the runbook HooklineLedgerDifference',
+      { exactSince },
+      'the operator service could not read all counts of the ledger (those before "exactSince", if the line has this field, are incomplete), and tries again in five minutes; until then, the metric hookline_ledger_difference keeps its last value; see the runbook HooklineLedgerDifference',
     )
   }
 
   async function turn() {
     try {
-      report(await readCompleteHours(readLedger, hourOf(clock.now())))
+      const current = hourOf(clock.now())
+      report(await readCompleteHours(readLedger, current), current)
     } catch (error) {
       logger.warn(
         { error: (error as Error).message },
@@ -82,12 +91,16 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
 
 /**
  * Reads the hours of the last day whose counts are complete. A new installation has fewer than 24
- * of them. `current` is the current hour, in hours since 1970.
+ * of them. If no hour is complete, the result has no difference. `current` is the current hour, in
+ * hours since 1970.
  */
 async function readCompleteHours(readLedger: ReadLedger, current: number): Promise<LedgerView> {
   const until = current + 1
   const view = await readLedger({ since: until - hours, until })
   if (view.exactSince === undefined) return view
-  const since = Math.min(hourOf(epochMs(Date.parse(view.exactSince))), until)
-  return readLedger({ since, until })
+  const since = hourIn(view.exactSince)
+  if (since < until) return readLedger({ since, until })
+  return { ...view, totals: { ...view.totals, difference: undefined } }
 }
+
+const hourIn = (time: string): number => hourOf(epochMs(Date.parse(time)))

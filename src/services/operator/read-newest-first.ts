@@ -50,16 +50,26 @@ interface Wanted<T> {
 }
 
 /**
- * Number of offsets in the first and in the largest chunk of a partition. Each chunk has
- * `growth` times the offsets of the previous one. So a read of few records stays short, and a long
- * read needs few requests.
+ * Number of offsets in the smallest and largest first chunk, and in the largest chunk of a
+ * partition. Each chunk has `growth` times the offsets of the previous one. So a read of few records
+ * stays short, and a long read needs few requests.
  */
-const chunkOffsets = { first: 250, growth: 4, max: 2_000 }
+const chunkOffsets = { minFirst: 8, maxFirst: 250, growth: 4, max: 2_000 }
+/**
+ * The first chunks of all partitions together have about this number of offsets for each wanted
+ * record, because not all records are selected, and the partitions do not have equally many.
+ */
+const firstOffsetsPerRecord = 4
 /**
  * Maximum number of partitions that are read concurrently after the first chunk of each partition
  * was read. If it were one, the read would wait for the broker most of the time.
  */
 const maxConcurrentChunks = 4
+/**
+ * Maximum number of partitions whose first chunks are read concurrently. The limit exists because
+ * the budget is checked only between reads, and a topic can have hundreds of partitions.
+ */
+const maxConcurrentFirstChunks = 32
 /**
  * Approximate maximum bytes of each chunk after the first one. The limit exists because the budget
  * is checked only between chunks.
@@ -87,9 +97,8 @@ interface Reading<T> {
  */
 export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>): Promise<NewestFirst<T>> {
   const { parts, budget, limit, isWanted = () => true } = wanted
-  const readings = parts.map(
-    (part): Reading<T> => ({ ...part, span: chunkOffsets.first, floor: Number.POSITIVE_INFINITY, found: [] }),
-  )
+  const span = firstSpan(limit, parts.filter(({ from, to }) => to > from).length)
+  const readings = parts.map((part): Reading<T> => ({ ...part, span, floor: Number.POSITIVE_INFINITY, found: [] }))
   const found: Found<T>[] = []
   const unread = (): readonly Reading<T>[] => readings.filter(({ from, to }) => to > from)
 
@@ -110,9 +119,9 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
 
   while (found.length < limit && !budget.isSpent) {
     const newestFirst = unread().toSorted((a, b) => b.floor - a.floor || 0)
-    const next = newestFirst.filter(
-      ({ floor }, index) => index < maxConcurrentChunks || floor === newestFirst[0]?.floor,
-    )
+    const next = newestFirst
+      .slice(0, maxConcurrentFirstChunks)
+      .filter(({ floor }, index) => index < maxConcurrentChunks || floor === newestFirst[0]?.floor)
     if (next.length === 0) break
     const chunks = next.map(reading => readChunk(session, wanted, reading))
     // All requests are awaited even if one fails, because a session must not be closed while a
@@ -133,6 +142,11 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
     })),
     searchedSince: Number.isFinite(floor) ? (floor as EpochMs) : undefined,
   }
+}
+
+function firstSpan(limit: number, partitions: number): number {
+  const wanted = Math.ceil((firstOffsetsPerRecord * limit) / partitions)
+  return Math.max(chunkOffsets.minFirst, Math.min(chunkOffsets.maxFirst, wanted))
 }
 
 async function readChunk<T>(session: LogSession, wanted: Wanted<T>, reading: Reading<T>): Promise<void> {

@@ -23,6 +23,7 @@ it('creates, lists and describes a topic', async () => {
   expect(await one.listTopics()).toContain(wanted.name)
   const [described] = await one.describe([wanted.name])
   expect(described).toMatchObject({ name: wanted.name, partitions: 3, replicationFactor: 1 })
+  expect(described).toMatchObject({ leaderless: 0, underMinIsr: 0 })
   expect(described?.config).toMatchObject(wanted.config)
   expect(described?.config).toHaveProperty(['min.insync.replicas'])
 })

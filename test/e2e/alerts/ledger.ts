@@ -11,6 +11,14 @@ const job = 'ledger'
 const partitions = [0, 1, 2, 3]
 /** The wait before the only retry. Failed deliveries stay in the retry topic of this wait. */
 const wait = durationMs(3_600_000)
+/**
+ * Disabled destinations with long ids. An event of the source adds a count for each of them, so the
+ * counts of one event do not fit into the metadata of a commit.
+ */
+const crowd = Array.from({ length: 60 }, (_, index) => ({
+  ...{ id: `disabled-${index}-`.padEnd(63, 'x'), sources: ['web'], enabled: false },
+  webhooks: [{ url: 'http://127.0.0.1/' }],
+}))
 
 /** A process with an operator service, which reads the ledger. */
 class Ledger {
@@ -30,7 +38,7 @@ class Ledger {
     const installation = await startInstallation({
       delivery: { schedule: ['1h'] },
       operator: { listen: '127.0.0.1:0', keys: [{ name: 'ada', role: 'operate', key: testSecret('ledger-key') }] },
-      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: endpoint.url }] }],
+      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: endpoint.url }] }, ...crowd],
     })
     const ledger = new Ledger(endpoint, installation, prometheus)
     await ledger.#start()
@@ -55,6 +63,16 @@ class Ledger {
     await this.#service?.stop()
     await this.#asAdmin(admin => admin.deleteGroups([topics.dispatcherGroup, topics.retriesGroup]))
     await this.#start()
+  }
+
+  /** Makes the ledger topic refuse all records, and fills the commits of all partitions. */
+  async refuseCounts(): Promise<void> {
+    await this.#asAdmin(admin => admin.setTopicConfig(this.#installation.topics.ledger, { 'max.message.bytes': '10' }))
+    await this.#installation.send(trackEvents(20, 'gap'))
+  }
+
+  async acceptCounts(): Promise<void> {
+    await this.#asAdmin(admin => admin.setTopicConfig(this.#installation.topics.ledger, {}))
   }
 
   async close(): Promise<void> {
@@ -85,9 +103,17 @@ const lost: Fault<Ledger> = {
   end: ledger => ledger.beginAgain(),
 }
 
-/** An installation that loses deliveries, which only the ledger shows. */
+const unwritable: Fault<Ledger> = {
+  cause: 'the ledger topic rejects records',
+  cure: 'no counts were discarded for an hour',
+  alerts: { HooklineLedgerGaps: {} },
+  begin: ledger => ledger.refuseCounts(),
+  end: ledger => ledger.acceptCounts(),
+}
+
+/** An installation that loses deliveries, which only the ledger shows, and then loses counts. */
 export const ledger: Installation<Ledger> = {
   job,
-  rounds: [[lost]],
+  rounds: [[lost], [unwritable]],
   open: prometheus => Ledger.started(prometheus),
 }

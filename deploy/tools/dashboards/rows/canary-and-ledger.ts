@@ -75,7 +75,7 @@ export const ledger: Row = {
     {
       title: 'Discarded counts of the ledger',
       description:
-        'How often a process discarded the counts of a partition, because it could not write them to the ledger topic in time. The ledger is then incomplete until the next hour, so it does not show a lost delivery of this hour.',
+        'How often a process discarded the counts of a partition, because it could not write them to the ledger topic in time. This hour and all earlier hours of the ledger are then incomplete, so it does not show lost deliveries of these hours, except those that it has shown before. See the runbook HooklineLedgerGaps.',
       unit: 'short',
       as: 'lines',
       width: 8,

@@ -103,11 +103,15 @@ async function describe(admin: Admin, topics: readonly string[]): Promise<readon
   const inOrder = metadata.topics.toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name))
   return inOrder.map(({ name, partitions }) => {
     const entries = resources.find(({ resourceName }) => resourceName === name)?.configEntries ?? []
+    const config = Object.fromEntries(entries.map(({ configName, configValue }) => [configName, configValue]))
+    const minIsr = Number(config['min.insync.replicas'] ?? 1)
     return {
       name,
       partitions: partitions.length,
       replicationFactor: Math.min(...partitions.map(({ replicas }) => replicas.length)),
-      config: Object.fromEntries(entries.map(({ configName, configValue }) => [configName, configValue])),
+      leaderless: partitions.filter(({ leader }) => leader < 0).length,
+      underMinIsr: partitions.filter(({ leader, isr }) => leader >= 0 && isr.length < minIsr).length,
+      config,
     }
   })
 }

@@ -7,7 +7,7 @@ import { describeTransport, judgeEndpoint } from '../../../core/doctor/endpoint.
 import { type CheckKind, type Finding, inOrder, type Judgement } from '../../../core/doctor/finding.ts'
 import { accessNeeded, judgeAccess } from '../../../core/doctor/kafka-permissions.ts'
 import { judgeSchemas } from '../../../core/doctor/schemas.ts'
-import { judgeTopics, topicDrift } from '../../../core/doctor/topic-drift.ts'
+import { judgeAvailability, judgeTopics, topicDrift } from '../../../core/doctor/topic-drift.ts'
 import type { TlsIdentity } from '../../../core/network/tls-identity.ts'
 import type { Clock, TopicAdmin } from '../../../core/ports.ts'
 import { revealed } from '../../../core/secret.ts'
@@ -161,7 +161,7 @@ async function examineTopics(
   const { delivery } = settings
   const specs = topicSpecsOf(settings).filter(({ usedBy }) => usedBy.some(service => services.has(service)))
   const found = await admin.describe(specs.map(({ name }) => name))
-  return judgeTopics(topicDrift(specs, found, delivery.window), specs.length)
+  return [...judgeTopics(topicDrift(specs, found, delivery.window), specs.length), ...judgeAvailability(found)]
 }
 
 async function examineRegistry(settings: Settings, { registry }: Instruments): Promise<readonly Judgement[]> {

@@ -150,6 +150,13 @@ describe('drift', () => {
       ],
     ],
     [
+      'acknowledged only by all replicas',
+      { 'acme.events': config({ 'min.insync.replicas': '3' }) },
+      [
+        'note acme.events in_sync: has min.insync.replicas 3, so Kafka refuses all writes to a partition while one of its 3 replicas is down: set min.insync.replicas to 2',
+      ],
+    ],
+    [
       "producers' clocks",
       { 'acme.events': config({ 'message.timestamp.type': 'CreateTime' }) },
       [

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import type { LedgerFilter } from '../../../../src/core/ledger/balance.ts'
 import { hourMs, hourOf } from '../../../../src/core/ledger/ledger-counts.ts'
 import type { LedgerView } from '../../../../src/core/operator/ledger-query.ts'
@@ -82,7 +82,42 @@ it('reads only the complete hours of a new installation', async () => {
   ])
 })
 
-it('reads no hour when the current one is not complete', async () => {
-  const { filters } = await watched([viewWith(undefined, { exactSince: isoHour(thisHour + 1) }), viewWith(0)])
-  expect(filters[1]).toEqual({ since: thisHour + 1, until: thisHour + 1 })
+it('sets no metric while no hour is complete, so that lost deliveries stay reported', async () => {
+  const blind = viewWith(undefined, { exactSince: isoHour(thisHour + 1) })
+  const { set, readAt, filters, lines } = await watched([viewWith(7), blind, blind])
+  expect(set).toEqual([7])
+  expect(readAt).toEqual([0, 5_000])
+  expect(filters).toHaveLength(3)
+  expect(lines.slice(1)).toEqual(
+    Array.from({ length: 2 }, () => ({ level: 'warn', fields: { exactSince: isoHour(thisHour + 1) } })),
+  )
+})
+
+describe('a difference in an hour whose counts have become incomplete', () => {
+  const lostIn = (hour: number) => {
+    const row = { hour: isoHour(hour), destination: 'crm', ...counts, difference: 7 }
+    return viewWith(7, { rows: [row] })
+  }
+  /** The two readings of the ledger when only the current hour is complete. */
+  const onlyThisHour = (difference: number) => {
+    const since = isoHour(thisHour)
+    return [viewWith(undefined, { exactSince: since }), viewWith(difference, { since })]
+  }
+
+  it('is reported until the hour is 24 hours old', async () => {
+    const { set, lines } = await watched([lostIn(thisHour - 23), ...onlyThisHour(0), ...onlyThisHour(2)])
+    expect(set).toEqual([7, 7, 9])
+    expect(lines.map(({ fields }) => fields)).toEqual([
+      { difference: 7, hour: isoHour(thisHour - 23), destination: 'crm' },
+      { difference: 9, hour: isoHour(thisHour - 23), destination: 'crm' },
+    ])
+  })
+
+  it('is no longer reported then', async () => {
+    expect((await watched([lostIn(thisHour - 24), ...onlyThisHour(0)])).set).toEqual([7, 0])
+  })
+
+  it('is no longer reported when the counts of a complete reading balance', async () => {
+    expect((await watched([lostIn(thisHour), ...onlyThisHour(0)])).set).toEqual([7, 0])
+  })
 })

@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import type { LogSession } from '../../../../src/core/log-session.ts'
 import { DeadLetterIndex } from '../../../../src/core/operator/dead-letter-index.ts'
 import { ReadBudget } from '../../../../src/core/operator/read-budget.ts'
@@ -66,6 +66,33 @@ it('reads several partitions concurrently, so that the read does not wait for ea
   const wanted = { topic, parts, budget: budgetOf(20_000), limit: 1, select: () => undefined }
   expect((await readNewestFirst(counted, wanted)).isComplete).toBe(true)
   expect(Math.max(...concurrent.slice(6))).toBe(4)
+})
+
+describe('a topic with 324 partitions of 300 records', () => {
+  const partitions = 324
+  const read = async (budget: ReadBudget) => {
+    const session = new MemorySession(partitions)
+    for (let n = 0; n < 300; n++)
+      for (let partition = 0; partition < partitions; partition++)
+        session.append(topic, partition, n * partitions + partition, { key: null, value: null, headers: {} })
+    const parts = Array.from({ length: partitions }, (_, partition) => ({ partition, from: 0, to: 300 }))
+    const result = await readNewestFirst(session, { topic, parts, budget, limit: 100, select: ({ offset }) => offset })
+    return { result, session }
+  }
+
+  it('returns the newest 100 records after a read of a few per partition', async () => {
+    const { result, session } = await read(budgetOf(300_000))
+    const newest = Array.from({ length: 100 }, (_, index) => ({ item: 299, partition: partitions - 1 - index }))
+    expect(result.found).toMatchObject(newest)
+    expect(session.count).toBeLessThan(10 * partitions)
+  })
+
+  it('is not read further when the budget is spent before every partition was read', async () => {
+    const { result, session } = await read(budgetOf(500))
+    expect(result).toMatchObject({ found: [], isComplete: false, searchedSince: undefined })
+    expect(result.left).toHaveLength(partitions)
+    expect(session.count).toBeLessThan(1_000)
+  })
 })
 
 it('finds a record before a long run of offsets whose records compaction has removed', async () => {

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
+import { withoutEmpty } from '../../api/query.ts'
 import type { DeadLetterDetail } from '../../api/types.ts'
 import { useData } from '../../api/use-data.ts'
 import { Button } from '../../components/button.tsx'
@@ -54,10 +55,9 @@ export function DeadLetterPage({ id }: { readonly id: string }) {
       </LoadedData>
       {isAsking && data !== undefined && (
         <ReplayDialog
-          filters={{
-            ...(hasDestination(data.destination) ? { destination: data.destination } : {}),
-            ...(data.messageId === undefined ? {} : { message: data.messageId }),
-          }}
+          // The destination can be `-`. Without this filter, the replay would include the dead letters of
+          // the message at every destination.
+          filters={withoutEmpty({ destination: data.destination, message: data.messageId })}
           onStarted={job => {
             setAsking(false)
             setReplay(job.id)

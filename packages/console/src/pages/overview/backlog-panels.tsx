@@ -12,7 +12,11 @@ export function BacklogPanels({ status }: { readonly status: InstallationStatus 
     <>
       <Panel title="Deliveries waiting in retry topics">
         {status.waiting.length === 0 ? (
-          <p class="muted">There are no retry topics.</p>
+          <p class="muted">
+            {status.partial === true
+              ? 'The operator service could not read the retry topics.'
+              : 'There are no retry topics.'}
+          </p>
         ) : (
           <DataTable
             caption="Deliveries that wait in each retry topic"
@@ -38,7 +42,11 @@ export function BacklogPanels({ status }: { readonly status: InstallationStatus 
       </Panel>
       <Panel title="Lag by consumer group">
         {lags.length === 0 ? (
-          <p class="muted">No consumer group has committed an offset.</p>
+          <p class="muted">
+            {status.partial === true
+              ? 'The operator service could not read the lag.'
+              : 'No consumer group has committed an offset.'}
+          </p>
         ) : (
           <DataTable
             caption="Records that each consumer group has not processed"

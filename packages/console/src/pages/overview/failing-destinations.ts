@@ -6,9 +6,8 @@ export interface FailingDestination {
   readonly id: string
   readonly hasOpenBreaker: boolean
   /**
-   * Number of new dead letters of this destination: those that were at most one hour old when the
-   * page was opened, and all later ones. Only the newest 100 dead letters of the installation are
-   * included.
+   * Number of dead letters of this destination in the last hour. Only the newest 100 dead letters of
+   * the installation are included.
    */
   readonly deadLetters: number
   /** The reason of the newest dead letter of this destination. */

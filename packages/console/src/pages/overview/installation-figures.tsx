@@ -6,8 +6,10 @@ const sum = (counts: readonly number[]): number => counts.reduce((total, count) 
 
 /** The rates and the backlog of the installation in one row. */
 export function InstallationFigures({ status }: { readonly status: InstallationStatus }) {
-  const { rates, groups, waiting, openBreakers, openBreakerCount = openBreakers?.length ?? 0 } = status
-  const lag = sum(groups.flatMap(({ topics }) => topics.map(topic => topic.lag)))
+  const { rates, groups, waiting, partial, openBreakers, openBreakerCount = openBreakers?.length ?? 0 } = status
+  // Only the events topic: the retry topics also have records that are not due.
+  const lag = groups.flatMap(({ topics }) => topics).find(({ topic }) => topic.endsWith('.events'))?.lag
+  const isWaitingUnknown = partial === true && waiting.length === 0
   const rate = (value: number | undefined) => (value === undefined ? undefined : rateText(value))
   return (
     <Figures
@@ -18,8 +20,11 @@ export function InstallationFigures({ status }: { readonly status: InstallationS
           ...{ name: 'Failed attempts', value: rate(rates?.failedPerSecond), unit: '/s' },
           tone: (rates?.failedPerSecond ?? 0) > 0 ? 'bad' : undefined,
         },
-        { name: 'Lag', value: countText(lag), unit: 'records' },
-        { name: 'Deliveries waiting in retry topics', value: countText(sum(waiting.map(({ records }) => records))) },
+        { name: 'Lag', value: lag === undefined ? undefined : countText(lag), unit: 'events' },
+        {
+          name: 'Deliveries waiting in retry topics',
+          value: isWaitingUnknown ? undefined : countText(sum(waiting.map(({ records }) => records))),
+        },
         {
           ...{ name: 'Open circuit breakers', value: openBreakers && countText(openBreakerCount) },
           tone: openBreakerCount > 0 ? 'bad' : undefined,

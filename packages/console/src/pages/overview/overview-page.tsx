@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { pathWith } from '../../api/query.ts'
 import type { InstallationStatus, PageOfDeadLetters } from '../../api/types.ts'
 import { useData } from '../../api/use-data.ts'
@@ -17,15 +17,10 @@ import { ProcessesPanel } from './processes-panel.tsx'
 import { noRates, withRates } from './rate-history.ts'
 import { RatesPanel } from './rates-panel.tsx'
 
-const hourMs = 3_600_000
-
 /** The state of the whole installation. Destinations that need attention come first. */
 export function OverviewPage() {
   const loaded = useData<InstallationStatus>('/v1/status', 5000)
-  // Computed only once: a new time with each rendering would change the path below, and `useData`
-  // sends a new request for each changed path.
-  const since = useMemo(() => new Date(Date.now() - hourMs).toISOString(), [])
-  const letters = useData<PageOfDeadLetters>(pathWith('/v1/dead-letters', { since, limit: 100 }), 15_000)
+  const letters = useData<PageOfDeadLetters>(pathWith('/v1/dead-letters', { since: '1h', limit: 100 }), 15_000)
   const [history, setHistory] = useState(noRates)
   const { data } = loaded
   useEffect(() => {

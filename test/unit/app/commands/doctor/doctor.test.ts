@@ -121,6 +121,30 @@ describe('examine', () => {
     )
   })
 
+  it('fails for a topic whose partitions Hookline cannot read or write', async () => {
+    const { admin } = instruments()
+    const describe = async (names: readonly string[]) =>
+      (await admin.describe(names)).map(topic =>
+        topic.name === 'acme.events' ? { ...topic, leaderless: 6, underMinIsr: 1 } : topic,
+      )
+    const findings = await look(instruments({ admin: { ...admin, describe } }))
+    expect(findings.filter(({ of, level }) => of === 'topics' && level === 'fail')).toEqual([
+      {
+        ...{ of: 'topics', level: 'fail', which: 'acme.events' },
+        detail: 'partitions without a leader: 6 of 12, so Hookline can neither read nor write them',
+        remedy:
+          'start the brokers that have their replicas; to list the partitions, run: kafka-topics.sh --describe --unavailable-partitions',
+      },
+      {
+        ...{ of: 'topics', level: 'fail', which: 'acme.events' },
+        detail:
+          'partitions with fewer in-sync replicas than min.insync.replicas: 1 of 12, so Kafka refuses writes to them',
+        remedy:
+          'start the brokers that have their replicas, or wait until these are in sync; to list the partitions, run: kafka-topics.sh --describe --under-min-isr-partitions',
+      },
+    ])
+  })
+
   it('fails only the checks that exceed the time limit', async () => {
     const clock = new ManualClock()
     const given = instruments(
