@@ -79,6 +79,8 @@ class ResendRun {
    * read (`isCopyOfRead`).
    */
   readonly #readFrom: number[]
+  /** By partition: the first offset after the records that retention has removed. */
+  readonly #missing: Map<number, number>
   #batchEndsAt = 0
   #known: { readonly routing: Routing; readonly context: Omit<ResendContext, 'now'> | undefined } | undefined
 
@@ -93,6 +95,7 @@ class ResendRun {
     this.#position = [...job.next]
     this.#counts = { ...job.progress }
     this.#readFrom = [...(job.readFrom ?? job.next)]
+    this.#missing = new Map(job.missing?.map(({ partition, firstOffset }) => [partition, firstOffset]))
   }
 
   /** Number of records that the job has read, as of its last record in the jobs topic. */
@@ -134,8 +137,13 @@ class ResendRun {
     const take = async (record: LogRecord): Promise<void> => {
       refusal = await this.#take(record)
     }
+    const onRemoved = (partition: number, firstOffset: number): void => {
+      this.#position[partition] = firstOffset
+      this.#readFrom[partition] = firstOffset
+      this.#missing.set(partition, firstOffset)
+    }
     try {
-      await reader.readToEnd(topics.events, take, { from: this.#next, to: this.#job.ends, isEnough })
+      await reader.readToEnd(topics.events, take, { from: this.#next, to: this.#job.ends, isEnough, onRemoved })
     } finally {
       await this.#endBatch()
     }
@@ -146,7 +154,6 @@ class ResendRun {
     const context = this.#context()
     if (context === undefined) return this.#whyNot()
     const { partition, offset } = record
-    if (offset !== this.#position[partition]) this.#readFrom[partition] = offset
     const resend = await this.#decide(record, context)
     if (resend.kind === 'copy' && this.#job.isDryRun !== true) {
       await this.#paced()
@@ -178,7 +185,12 @@ class ResendRun {
     const passed = this.#counts.read > this.#progress.read ? { error: undefined } : {}
     this.#next = [...this.#position]
     this.#progress = { ...this.#progress, ...this.#counts }
-    this.#owned.advance({ next: this.#next, readFrom: [...this.#readFrom], progress: this.#progress, ...passed })
+    const missing = [...this.#missing].map(([partition, firstOffset]) => ({ partition, firstOffset }))
+    this.#owned.advance({
+      ...{ next: this.#next, readFrom: [...this.#readFrom], progress: this.#progress },
+      ...(missing.length > 0 && { missing }),
+      ...passed,
+    })
     if (hadCopies) await this.#owned.checkpoint()
     this.#batchEndsAt = clock.monotonic() + batchMs
   }

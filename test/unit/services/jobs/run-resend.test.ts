@@ -20,12 +20,14 @@ const routingOf = (...ids: readonly string[]): Routing =>
 
 /**
  * Starts a resend of the records of a partition, in a process whose configuration can change.
- * `sent` has the offsets of the sent events.
+ * Retention has removed the records before the offset `beginning`, or removes them when the job has
+ * read the given records before it. `sent` has the offsets of the sent events.
  */
 function startResend(
   job: Partial<ResendJob> = {},
   records: readonly LogRecord[] = [eventAt(0)],
   routing = routingOf(),
+  beginning = 0,
 ) {
   const clock = new ManualClock()
   const given = { routing, sent: [] as (number | undefined)[], codec: new JsonEventCodec() }
@@ -39,8 +41,17 @@ function startResend(
       ...{ clock, codec: given.codec, topics: topicNames('hookline'), policy: defaultPolicy, isStopped: () => false },
       routing: () => given.routing,
       reader: {
-        async readToEnd(_topic, onRecord, { from = [] } = {}) {
-          for (const record of records) if (record.offset >= (from[0] ?? 0)) await onRecord(record)
+        async readToEnd(_topic, onRecord, { from = [], onRemoved } = {}) {
+          let position = from[0] ?? 0
+          const noteRemoved = (next: number): void => {
+            if (position < beginning && beginning <= next) onRemoved?.(0, beginning)
+          }
+          for (const record of records.filter(({ offset }) => offset >= position)) {
+            noteRemoved(record.offset)
+            await onRecord(record)
+            position = record.offset + 1
+          }
+          noteRemoved(Number.POSITIVE_INFINITY)
           return records.length
         },
       },
@@ -82,19 +93,65 @@ it('continues after an outage of the schema registry, and has its error until th
   expect(resend.changed()).toMatchObject({ error: undefined, next: [3], progress: { read: 3, sent: 3 } })
 })
 
+it.each<[string, readonly LogRecord[], readonly number[]]>([
+  ['before the job begins', [eventAt(3), eventAt(4)], [3, 4]],
+  ['after the job has read the first ones', [eventAt(0), eventAt(1), eventAt(3)], [0, 1, 3]],
+  ['to the end of the time span', [], []],
+])('names the partition from which retention removes events %s', async (_, records, sent) => {
+  const resend = startResend({ missing: [{ partition: 1, firstOffset: 7 }] }, records, routingOf('late'), 3)
+  await resend.clock.advance(1_000, resend.settle)
+  expect([await resend.outcome, resend.sent]).toEqual([{}, sent])
+  expect(resend.changed()).toMatchObject({
+    ...{ next: [(sent.at(-1) ?? 2) + 1], readFrom: [3], progress: { read: sent.length } },
+    missing: [
+      { partition: 1, firstOffset: 7 },
+      { partition: 0, firstOffset: 3 },
+    ],
+  })
+})
+
+it('names no partition when retention removes nothing', async () => {
+  const resend = startResend({}, [eventAt(0), eventAt(2)], routingOf('late'))
+  await resend.clock.advance(1_000, resend.settle)
+  expect(await resend.outcome).toEqual({})
+  expect(resend.changed()).not.toHaveProperty('missing')
+})
+
 describe('an event and the copy of it that a replay wrote', () => {
   const copy = eventAt(3, { headers: { 'replay-of': 'hookline.events/0/1/0' } })
   const later = eventAt(4)
 
-  it.each<[string, Partial<ResendJob>, readonly LogRecord[], readonly number[], number]>([
-    ['both in the time span: once', { next: [0] }, [eventAt(0), eventAt(1), eventAt(2), copy, later], [0, 1, 2, 4], 0],
-    ['the event is the first one of the time span', { next: [1] }, [eventAt(1), eventAt(2), copy, later], [1, 2, 4], 1],
-    ['the event is before the time span: the copy', { next: [2] }, [eventAt(2), copy, later], [2, 3, 4], 2],
-    ['retention has removed the event: the copy', { next: [0] }, [eventAt(2), copy, later], [2, 3, 4], 2],
-    ['another process has sent the event', { next: [2], readFrom: [1] }, [eventAt(2), copy, later], [2, 4], 1],
-    ['another process has not read the event', { next: [2], readFrom: [2] }, [eventAt(2), copy, later], [2, 3, 4], 2],
-  ])('%s', async (_, job, records, sent, readFrom) => {
-    const resend = startResend(job, records, routingOf('late'))
+  it.each<[string, Partial<ResendJob>, readonly LogRecord[], readonly number[], number, number]>([
+    [
+      'both in the time span: once',
+      { next: [0] },
+      [eventAt(0), eventAt(1), eventAt(2), copy, later],
+      [0, 1, 2, 4],
+      0,
+      0,
+    ],
+    [
+      'the event is the first one of the time span',
+      { next: [1] },
+      [eventAt(1), eventAt(2), copy, later],
+      [1, 2, 4],
+      1,
+      0,
+    ],
+    ['the event is before the time span: the copy', { next: [2] }, [eventAt(2), copy, later], [2, 3, 4], 2, 0],
+    ['retention has removed the event: the copy', { next: [0] }, [eventAt(2), copy, later], [2, 3, 4], 2, 2],
+    ['the marker of a transaction follows the event: once', { next: [0] }, [eventAt(1), copy, later], [1, 4], 0, 0],
+    ['another process has sent the event', { next: [2], readFrom: [1] }, [eventAt(2), copy, later], [2, 4], 1, 0],
+    [
+      'another process has not read the event',
+      { next: [2], readFrom: [2] },
+      [eventAt(2), copy, later],
+      [2, 3, 4],
+      2,
+      0,
+    ],
+  ])('%s', async (_, job, records, sent, readFrom, beginning) => {
+    const resend = startResend(job, records, routingOf('late'), beginning)
     await resend.clock.advance(1_000, resend.settle)
     expect([await resend.outcome, resend.sent]).toEqual([{}, sent])
     expect(resend.changed()).toMatchObject({
