@@ -1,4 +1,6 @@
-import type { Clock, OutgoingRecord } from '../../core/ports.ts'
+import type { ResendJob } from '../../core/jobs/job.ts'
+import { createFirstFailureLog } from '../../core/logging/first-failure.ts'
+import type { Clock, Logger, OutgoingRecord } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'
 import type { OwnedJob } from './owned-job.ts'
@@ -12,8 +14,22 @@ const tryAgainAfter = durationMs(1_000)
 /** Kafka's error codes for a record that exceeds the maximum size of its topic. */
 const tooLarge: ReadonlySet<unknown> = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'])
 
+/**
+ * Whether the producer withdrew a record before it was sent, because this process did not have the
+ * lease of the job.
+ */
+const isWithdrawn = (error: Error): boolean => 'code' in error && error.code === 'HELD_BACK'
+
 /** Whether a record exceeds the maximum size of its topic. Every further append of it fails too. */
 export const isTooLarge = (error: Error): boolean => 'code' in error && tooLarge.has(error.code)
+
+const notStored =
+  'hookline could not write events of a resend to the retry topic (see error); it tries again every second, and until a try succeeds, the resend waits and its field "error" has the error; check Kafka, and the rights of the operator service on the topic'
+
+interface Deps {
+  readonly clock: Clock
+  readonly logger: Pick<Logger, 'warn'>
+}
 
 type Result = 'stored' | 'refused' | 'stopped'
 
@@ -21,13 +37,17 @@ type Result = 'stored' | 'refused' | 'stopped'
  * The copies of events that a resend has sent since it last wrote its progress to the jobs topic.
  */
 export class ResendBatch {
+  readonly #job: Pick<ResendJob, 'kind' | 'id'>
   readonly #owned: OwnedJob
   readonly #clock: Clock
+  readonly #noteFailure: ReturnType<typeof createFirstFailureLog>
   #copies: Promise<Result>[] = []
 
-  constructor(owned: OwnedJob, clock: Clock) {
+  constructor(job: Pick<ResendJob, 'kind' | 'id'>, owned: OwnedJob, { clock, logger }: Deps) {
+    this.#job = job
     this.#owned = owned
     this.#clock = clock
+    this.#noteFailure = createFirstFailureLog(logger, notStored)
   }
 
   get size(): number {
@@ -50,7 +70,9 @@ export class ResendBatch {
   async stored(): Promise<number | undefined> {
     const results = await Promise.all(this.#copies)
     this.#copies = []
-    return results.includes('stopped') ? undefined : results.filter(result => result === 'refused').length
+    if (results.includes('stopped')) return undefined
+    this.#noteFailure({}, undefined)
+    return results.filter(result => result === 'refused').length
   }
 
   /** Repeats the append until Kafka stores the copy or the job stops. */
@@ -63,6 +85,10 @@ export class ResendBatch {
       if (error === undefined) return 'stored'
       if (isTooLarge(error)) return 'refused'
       if (signal.aborted) return 'stopped'
+      if (!isWithdrawn(error)) {
+        this.#noteFailure({ kind: this.#job.kind, id: this.#job.id, topic }, error.message)
+        this.#owned.advance({ error: error.message })
+      }
       await sleep(this.#clock, tryAgainAfter, signal)
       if (signal.aborted) return 'stopped'
     }

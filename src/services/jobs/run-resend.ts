@@ -4,7 +4,7 @@ import type { Routing } from '../../core/delivery/route.ts'
 import type { ResendJob } from '../../core/jobs/job.ts'
 import { defaultResendRate } from '../../core/jobs/job-rates.ts'
 import { isCopyOfRead, type Resend, type ResendContext, resendOf, routingOf } from '../../core/jobs/resend-decision.ts'
-import type { Clock, EventCodec, LogRecord, TopicReader } from '../../core/ports.ts'
+import type { Clock, EventCodec, Logger, LogRecord, TopicReader } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
@@ -27,6 +27,7 @@ const checkAgainAfter = durationMs(500)
 export interface RunResendDeps {
   readonly reader: TopicReader
   readonly clock: Clock
+  readonly logger: Logger
   readonly codec: EventCodec
   readonly topics: TopicNames
   readonly policy: Pick<RetryPolicy, 'window' | 'tiers'>
@@ -89,7 +90,7 @@ class ResendRun {
     this.#job = job
     this.#owned = owned
     this.#paced = createPacer(deps.clock, job.rate ?? defaultResendRate, owned.signal)
-    this.#batch = new ResendBatch(owned, deps.clock)
+    this.#batch = new ResendBatch(job, owned, deps)
     this.#next = [...job.next]
     this.#progress = job.progress
     this.#position = [...job.next]

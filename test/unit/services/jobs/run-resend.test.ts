@@ -11,6 +11,7 @@ import { resendJob } from '../../../support/jobs/builders.ts'
 import { createMemoryOwnedJob } from '../../../support/jobs/memory-owned-job.ts'
 import { JsonEventCodec } from '../../../support/kafka/json-codec.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
+import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
 const codec = new JsonEventCodec()
 const eventAt = (offset: number, given: Partial<LogRecord> = {}): LogRecord =>
@@ -21,7 +22,8 @@ const routingOf = (...ids: readonly string[]): Routing =>
 /**
  * Starts a resend of the records of a partition, in a process whose configuration can change.
  * Retention has removed the records before the offset `beginning`, or removes them when the job has
- * read the given records before it. `sent` has the offsets of the sent events.
+ * read the given records before it. `sent` has the offsets of the sent events. `refusalOf` returns the error
+ * with which Kafka refuses the copy of the event with an offset.
  */
 function startResend(
   job: Partial<ResendJob> = {},
@@ -30,15 +32,21 @@ function startResend(
   beginning = 0,
 ) {
   const clock = new ManualClock()
-  const given = { routing, sent: [] as (number | undefined)[], codec: new JsonEventCodec() }
+  const given = {
+    ...{ routing, sent: [] as number[], codec: new JsonEventCodec(), logger: new RecordingLogger() },
+    refusalOf: (_offset: number): Error | undefined => undefined,
+  }
   const append: OwnedJob['producer']['append'] = (_topic, { headers }, onAck) => {
-    given.sent.push(parseDeliveryState(headers)?.origin.offset)
-    onAck(undefined)
+    const offset = parseDeliveryState(headers)?.origin.offset as number
+    const refusal = given.refusalOf(offset)
+    if (refusal === undefined) given.sent.push(offset)
+    onAck(refusal)
   }
   const { owned, changed } = createMemoryOwnedJob({ append })
   const outcome = runResend(
     {
-      ...{ clock, codec: given.codec, topics: topicNames('hookline'), policy: defaultPolicy, isStopped: () => false },
+      ...{ clock, logger: given.logger, codec: given.codec, topics: topicNames('hookline') },
+      ...{ policy: defaultPolicy, isStopped: () => false },
       routing: () => given.routing,
       reader: {
         async readToEnd(_topic, onRecord, { from = [], onRemoved } = {}) {
@@ -91,6 +99,39 @@ it('continues after an outage of the schema registry, and has its error until th
   await resend.clock.advance(61_000, resend.settle)
   expect([await resend.outcome, resend.sent]).toEqual([{}, [0, 1, 2]])
   expect(resend.changed()).toMatchObject({ error: undefined, next: [3], progress: { read: 3, sent: 3 } })
+})
+
+const refusal = (code: string): Error => Object.assign(new Error(`refused with ${code}`), { code })
+
+it('has the error of a retry topic that it cannot write to until it can, and logs the error once', async () => {
+  const resend = startResend({}, [eventAt(0), eventAt(1)], routingOf('late'))
+  resend.refusalOf = offset => (offset === 1 ? refusal('TOPIC_AUTHORIZATION_FAILED') : undefined)
+  await resend.clock.advance(5_000, resend.settle)
+  expect(resend.changed()).toMatchObject({ error: 'refused with TOPIC_AUTHORIZATION_FAILED' })
+  const fields = {
+    kind: 'resend',
+    id: 'r',
+    topic: 'hookline.retry.10s',
+    error: 'refused with TOPIC_AUTHORIZATION_FAILED',
+  }
+  expect(resend.logger.lines).toEqual([{ level: 'warn', fields, line: expect.stringContaining('tries again') }])
+
+  resend.refusalOf = () => undefined
+  await resend.clock.advance(2_000, resend.settle)
+  expect([await resend.outcome, resend.sent]).toEqual([{}, [0, 1]])
+  expect(resend.changed()).toMatchObject({ error: undefined, progress: { read: 2, sent: 2 } })
+  expect(resend.logger.lines).toHaveLength(1)
+})
+
+it('has no error when the producer withdraws events, because the lease of the job has expired', async () => {
+  const resend = startResend({}, [eventAt(0)], routingOf('late'))
+  resend.refusalOf = () => refusal('HELD_BACK')
+  await resend.clock.advance(5_000, resend.settle)
+  expect([resend.changed(), resend.logger.lines]).toEqual([{}, []])
+
+  resend.refusalOf = () => undefined
+  await resend.clock.advance(2_000, resend.settle)
+  expect([await resend.outcome, resend.sent]).toEqual([{}, [0]])
 })
 
 it.each<[string, readonly LogRecord[], readonly number[]]>([
