@@ -144,7 +144,11 @@ const resendJob = shared.extend({
    * until the job has read a record.
    */
   readFrom: z.array(count).optional(),
-  progress: z.object({ read: count, total: count, sent: count, skipped: count }),
+  progress: z.object({
+    ...{ read: count, total: count, sent: count, skipped: count },
+    /** Number of selected events that the retry topic refused. Absent while there are none. */
+    tooLarge: count.optional(),
+  }),
   /**
    * The partitions of the events topic from which Kafka's retention has removed records that may be
    * in the time span of the resend, before the job has read them.

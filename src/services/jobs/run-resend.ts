@@ -72,7 +72,7 @@ class ResendRun {
    * have stored the copies of this batch yet.
    */
   #position: number[]
-  #counts: { read: number; sent: number; skipped: number }
+  #counts: Pick<ResendJob['progress'], 'tooLarge'> & { read: number; sent: number; skipped: number }
   /**
    * By partition: the offset from which the job has read every record up to its position. If
    * retention removes records before the job has read them, this is the first offset after the
@@ -161,7 +161,7 @@ class ResendRun {
       // If the job must stop, this record does not count as read. So the process that continues the
       // job reads the record again.
       if (this.#owned.signal.aborted) return undefined
-      this.#batch.add(resend.topic, resend.copy)
+      this.#batch.add(record, resend.topic, resend.copy)
     }
     this.#counts.read++
     if (resend.kind === 'copy') this.#counts.sent++
@@ -181,7 +181,7 @@ class ResendRun {
     const refused = await this.#batch.stored()
     if (refused === undefined) return
     this.#counts.sent -= refused
-    this.#counts.skipped += refused
+    if (refused > 0) this.#counts.tooLarge = (this.#counts.tooLarge ?? 0) + refused
     // Remove the error of the last failed try from the job's record when the job has read further.
     const passed = this.#counts.read > this.#progress.read ? { error: undefined } : {}
     this.#next = [...this.#position]

@@ -134,6 +134,20 @@ it('has no error when the producer withdraws events, because the lease of the jo
   expect([await resend.outcome, resend.sent]).toEqual([{}, [0]])
 })
 
+it('counts the events that are too large for the retry topic, and logs the first one', async () => {
+  const resend = startResend(
+    { progress: { read: 9, total: 12, sent: 8, skipped: 1 } },
+    [0, 1, 2].map(offset => eventAt(offset)),
+    routingOf('late'),
+  )
+  resend.refusalOf = offset => (offset === 0 ? undefined : refusal('MESSAGE_TOO_LARGE'))
+  await resend.clock.advance(1_000, resend.settle)
+  expect([await resend.outcome, resend.sent]).toEqual([{}, [0]])
+  expect(resend.changed()).toMatchObject({ progress: { read: 12, sent: 9, skipped: 1, tooLarge: 2 } })
+  const fields = { kind: 'resend', id: 'r', topic: 'hookline.retry.10s', partition: 0, offset: 1 }
+  expect(resend.logger.lines).toEqual([{ level: 'warn', fields, line: expect.stringContaining('too large') }])
+})
+
 it.each<[string, readonly LogRecord[], readonly number[]]>([
   ['before the job begins', [eventAt(3), eventAt(4)], [3, 4]],
   ['after the job has read the first ones', [eventAt(0), eventAt(1), eventAt(3)], [0, 1, 3]],
