@@ -148,6 +148,44 @@ it('counts the events that are too large for the retry topic, and logs the first
   expect(resend.logger.lines).toEqual([{ level: 'warn', fields, line: expect.stringContaining('too large') }])
 })
 
+describe('events that are read and not sent', () => {
+  /** Starts a resend that sends none of `count` events, and counts the events that it has read. */
+  function startReading(count: number, job: Partial<ResendJob>) {
+    const records = Array.from({ length: count }, (_, offset) => eventAt(offset))
+    const resend = startResend(job, records, routingOf('late'))
+    const read = { count: 0 }
+    resend.codec.decode = value => {
+      read.count++
+      return codec.decode(value)
+    }
+    return { resend, read }
+  }
+
+  it('do not block other work of the process for more than about 10 ms', async () => {
+    const { resend, read } = startReading(50, { types: ['page'] })
+    // Each event takes 1 ms.
+    resend.clock.monotonic = () => read.count
+    const readPerTurn: number[] = []
+    while (read.count < 50) {
+      const before = read.count
+      await resend.settle()
+      readPerTurn.push(read.count - before)
+    }
+    expect([await resend.outcome, Math.max(...readPerTurn)]).toEqual([{}, 10])
+  })
+
+  it.each<[string, Partial<ResendJob>]>([
+    ['because of their type', { types: ['page'] }],
+    ['in a dry run', { isDryRun: true }],
+  ])('%s are limited to 20,000 per second', async (_, job) => {
+    const { resend, read } = startReading(200, job)
+    await resend.clock.advance(5, resend.settle)
+    expect(Math.abs(read.count - 100)).toBeLessThan(5)
+    await resend.clock.advance(1_000, resend.settle)
+    expect([await resend.outcome, read.count]).toEqual([{}, 200])
+  })
+})
+
 it.each<[string, readonly LogRecord[], readonly number[]]>([
   ['before the job begins', [eventAt(3), eventAt(4)], [3, 4]],
   ['after the job has read the first ones', [eventAt(0), eventAt(1), eventAt(3)], [0, 1, 3]],
