@@ -1,6 +1,7 @@
 import type { ShownJob } from '../adapters/operator-client/job-client.ts'
 import { countWithNoun } from '../core/count-with-noun.ts'
 import { dryRunSums } from '../core/jobs/dry-run-sums.ts'
+import { tooLargeText } from '../core/jobs/too-large-text.ts'
 import { tableOf } from './terminal.ts'
 
 /**
@@ -23,7 +24,7 @@ const missingText = (partitions: readonly number[]): string =>
   `the resend may be incomplete, because Kafka may have deleted events of this time span; affected partitions: ${partitions.join(', ')}`
 
 function totalsOf({ kind, state, dryRun = false, progress, counts }: ShownJob): string {
-  const { seen = 0, replayed = 0, refused = 0, read = 0, sent = 0, skipped = 0 } = progress
+  const { seen = 0, replayed = 0, refused = 0, read = 0, sent = 0, skipped = 0, tooLarge } = progress
   if (kind === 'replay') {
     const sums = dryRunSums(counts)
     const results = dryRun
@@ -31,5 +32,5 @@ function totalsOf({ kind, state, dryRun = false, progress, counts }: ShownJob): 
       : `${replayed} replayed, ${refused} not replayed`
     return `${countWithNoun(seen, 'dead letter')} read; of those that match the filters, ${results}; state: ${state}`
   }
-  return `${countWithNoun(read, 'event')} read, ${sent} ${dryRun ? 'would be resent' : 'resent'}, ${skipped} skipped (for example events for other destinations, of types or users that were not selected, or of deleted users); state: ${state}`
+  return `${countWithNoun(read, 'event')} read, ${sent} ${dryRun ? 'would be resent' : 'resent'}, ${skipped} skipped (for example events for other destinations, of types or users that were not selected, or of deleted users)${tooLargeText(tooLarge)}; state: ${state}`
 }

@@ -21,7 +21,7 @@ const job = z.object({
   progress: z.object({
     ...{ seen: count.optional(), replayed: count.optional(), refused: count.optional() },
     ...{ read: count.optional(), sent: count.optional(), skipped: count.optional() },
-    total: count.optional(),
+    ...{ total: count.optional(), tooLarge: count.optional() },
   }),
   counts: z
     .array(
