@@ -124,6 +124,8 @@ function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clo
     if (unknown !== undefined) return { answer: refused(unknown), change }
     const asked = syncQueryOf(query as Record<string, unknown>)
     if ('status' in asked) return { answer: asked, change }
+    if (/^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(raw.headers['content-type'] ?? ''))
+      return { answer: isForm, change }
     if (syncs >= maxSyncs) return { answer: tooMuch, change }
     const pieces = createStreamedBody(raw, reply.raw, {
       progress: limits.progress,
@@ -180,6 +182,12 @@ function syncQueryOf(query: Record<string, unknown>): Pick<SyncRequest, 'mode' |
     return problem('invalid_body', "The query has an unknown parameter: use only 'mode' and 'allowEmpty'.")
   return { mode, allowEmpty: allowEmpty === 'true' }
 }
+
+/** Programs that send forms change the list: `curl -d` removes the line breaks of a file. */
+const isForm = problem(
+  'invalid_body',
+  "The Content-Type is that of a form: send the list itself as the body, with another Content-Type or none (curl: '-T FILE' and not '-d' or '-F').",
+)
 
 const tooMuch = problem(
   'unavailable',

@@ -5,7 +5,7 @@ import { createMemberReader } from '../../../../src/core/audience/parse-member-l
  * Parses lines. The result is `<user>=<value>` for a member, `-` for a line without a member, and
  * otherwise the error.
  */
-function read(kind: 'audience' | 'trait', lines: readonly string[]): readonly string[] {
+function read(kind: 'audience' | 'trait', lines: readonly (string | undefined)[]): readonly string[] {
   const readLine = createMemberReader(kind)
   return lines.map(line => {
     const result = readLine(line)
@@ -61,6 +61,12 @@ describe('names the rejected line and the remedy', () => {
     ['x'.repeat(32_769), 'the line is longer than 32768 bytes'],
   ])('%.60s', (line, reason) => {
     expect(read('audience', ['u0', line])[1]).toMatch(`line 2: ${reason}`)
+  })
+
+  it('a line that is not UTF-8', () => {
+    expect(read('audience', ['u1', undefined])[1]).toBe(
+      'line 2: the line is not UTF-8 text: export the list as UTF-8, or convert it, for example with iconv',
+    )
   })
 
   it('a computed trait needs a value', () => {
@@ -119,8 +125,21 @@ describe('CSV, when the first line has a field userId', () => {
       'line 2: a quoted field is not closed on this line, or text follows its closing quote',
     )
   })
-  it('not when only a later line has userId, or the first line has it in another case', () => {
+  it('not when only a later line has userId', () => {
     expect(read('audience', ['u1', 'userId,value'])).toEqual(['u1=true', 'userId,value=true'])
-    expect(read('audience', ['userid'])).toEqual(['userid=true'])
   })
+  it.each([
+    ...['userid', 'user_id,plan', 'plan, ID ', '"User ID","Plan"', 'id'],
+    ...['userId;value', '"userId";"value"', 'value;userId', 'userId\tvalue', '\ufeffuserId;value'],
+  ])('a first line that seems to be another header is refused: %j', line => {
+    expect(read('audience', [line])[0]).toMatch(
+      /^line 1: the line seems to name the columns of a CSV list, but no column has the name 'userId': /,
+    )
+  })
+  it.each(['id-1', 'ids', 'my id', 'grid', '"identity"', '{"id":1,"userId":"u1"}'])(
+    'another first line is a user: %j',
+    line => {
+      expect(read('audience', [line, 'id'])).toEqual([expect.stringMatching(/=true$/), 'id=true'])
+    },
+  )
 })
