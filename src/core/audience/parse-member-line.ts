@@ -101,7 +101,8 @@ const hasColumnOfIds = (line: string): boolean =>
 /**
  * Converts the field `value` of a CSV line to a value.
  * - A field that is valid JSON becomes its JSON value. But `true` and `false` of a computed trait
- *   stay text.
+ *   stay text, and so does a whole number beyond ±2^53: it is usually an id, and as a number it
+ *   would lose digits.
  * - Any other field stays text.
  * - An empty field adds the user to an audience, and removes a computed trait.
  * - `text` is `undefined` when the line has no `value` field. The result is then `undefined` too.
@@ -111,7 +112,9 @@ function csvValue(kind: AudienceKind, text: string | undefined): unknown {
   if (text === '') return kind === 'audience' ? undefined : null
   const parsed = parseField(text, 'value')
   if (parsed.kind === 'rejected' || (kind === 'trait' && typeof parsed.value === 'boolean')) return text
-  return parsed.value
+  return typeof parsed.value === 'number' && /^-?\d+$/.test(text) && !Number.isSafeInteger(parsed.value)
+    ? text
+    : parsed.value
 }
 
 /** Returns the content of a JSON string, or `undefined` when the text is not a JSON string. */

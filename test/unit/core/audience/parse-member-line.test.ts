@@ -106,6 +106,25 @@ describe('CSV, when the first line has a field userId', () => {
       ...['-', 'u1=12.5', 'u2="gold"', 'u3=["a",1]', 'u4=null', 'u5=null', 'u6="true"', 'u7="007"'],
     ])
   })
+  it.each([
+    ...[
+      ['9007199254740991', '9007199254740991'],
+      ['9007199254740992', '"9007199254740992"'],
+    ],
+    ...[
+      ['-12345678901234567890', '"-12345678901234567890"'],
+      ['9'.repeat(400), `"${'9'.repeat(400)}"`],
+    ],
+    ...[
+      ['1.50', '1.5'],
+      ['1e3', '1000'],
+      ['-0', '0'],
+      ['33.3333333333333333', '33.333333333333336'],
+    ],
+    ['0.10000000000000000', '0.1'],
+  ])('a whole number of a trait stays text when it would lose digits as a number: %.30s', (value, expected) => {
+    expect(read('trait', ['userId,value', `u1,${value}`])[1]).toBe(`u1=${expected}`)
+  })
   it('a computed trait needs the column value, and a value or an empty field on each line', () => {
     expect(read('trait', ['userId,plan', 'u1,gold'])[0]).toBe(
       "line 1: the CSV list has no column 'value', but a computed trait needs a value for each user: add the column; an empty value removes the trait",
