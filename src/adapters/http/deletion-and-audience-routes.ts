@@ -77,10 +77,11 @@ const apiIsOff = problem(
 )
 
 /**
- * Bytes of the memory budget that a sync reserves for its records that Kafka has not acknowledged
- * yet.
+ * Maximum number of concurrent syncs. Each holds up to 8 MiB of records that Kafka has not
+ * acknowledged yet. An upload may take hours, so syncs do not use the memory for request bodies,
+ * which all other requests need.
  */
-const syncBytes = 8 * 1_048_576
+const maxSyncs = 3
 
 interface OperatorAsked extends Asked {
   readonly operator: DeletionAndAudienceApi
@@ -90,6 +91,8 @@ type OperatorHandler = (asked: OperatorAsked) => Promise<Handled>
 
 /** The handlers of the operator API. The guard calls them after it has checked the operator key. */
 function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clock }: RequestBodyDeps) {
+  let syncs = 0
+
   async function deleteUsers({ operator, request: { raw }, reply, trace }: OperatorAsked) {
     const reservation = createReservation(memory)
     const connection = connections.of(raw)
@@ -121,8 +124,9 @@ function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clo
     if (unknown !== undefined) return { answer: refused(unknown), change }
     const asked = syncQueryOf(query as Record<string, unknown>)
     if ('status' in asked) return { answer: asked, change }
-    const reservation = createReservation(memory)
-    if (!reservation.take(syncBytes)) return { answer: tooMuch, change }
+    if (/^(application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(raw.headers['content-type'] ?? ''))
+      return { answer: isForm, change }
+    if (syncs >= maxSyncs) return { answer: tooMuch, change }
     const pieces = createStreamedBody(raw, reply.raw, {
       progress: limits.progress,
       clock,
@@ -145,6 +149,7 @@ function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clo
         throw new UploadCutShort(error.message, { cause: error })
       }
     }
+    syncs++
     try {
       const answer = await operator.sync({ ...asked, audience, lines: lines(), trace })
       const done = { ...change, mode: asked.mode, lines: read }
@@ -156,7 +161,7 @@ function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clo
         change: { ...done, syncId, received },
       }
     } finally {
-      reservation.release()
+      syncs--
     }
   }
 
@@ -178,8 +183,14 @@ function syncQueryOf(query: Record<string, unknown>): Pick<SyncRequest, 'mode' |
   return { mode, allowEmpty: allowEmpty === 'true' }
 }
 
+/** Programs that send forms change the list: `curl -d` removes the line breaks of a file. */
+const isForm = problem(
+  'invalid_body',
+  "The Content-Type is that of a form: send the list itself as the body, with another Content-Type or none (curl: '-T FILE' and not '-d' or '-F').",
+)
+
 const tooMuch = problem(
   'unavailable',
-  'Too many requests are in progress: send the whole list again after the time in Retry-After.',
+  `${maxSyncs} syncs are in progress, the maximum of one process: send the whole list again after the time in Retry-After.`,
   { retryAfter: 5 },
 )

@@ -50,11 +50,8 @@ const operatorLimits: HttpLimits = {
 }
 /** Maximum bytes of a request body. A deletion of 5,000 users, the maximum, has about 200 KB. */
 const maxBodyBytes = 1_048_576
-/**
- * Memory for request bodies and syncs, in bytes. Three syncs of 8 MiB each (`syncBytes`) leave
- * 8 MiB for bodies.
- */
-const memoryBytes = 32 * 1_048_576
+/** Memory for request bodies, in bytes. Syncs do not use it. */
+const memoryBytes = 8 * 1_048_576
 
 interface Deps {
   readonly listen: ListenAddress

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 
@@ -11,20 +12,23 @@ const lineFeed = 0x0a
 
 /**
  * Splits a stream of bytes into lines, and yields the lines of each chunk together. Data that
- * begins like gzip is unpacked.
+ * begins like gzip is unpacked. A line that is not UTF-8 text is `undefined`: with replacement
+ * characters, two different lines could become the same.
  *
  * A line is cut after `longest` + 1 bytes, so that the caller sees that the line is too long. This
  * bounds the memory for any input.
  * @throws DamagedGzip, and whatever `pieces` throws
  */
-export async function* linesOf(pieces: AsyncIterable<Buffer>, longest: number): AsyncGenerator<readonly string[]> {
+export async function* linesOf(
+  pieces: AsyncIterable<Buffer>,
+  longest: number,
+): AsyncGenerator<readonly (string | undefined)[]> {
   const splitter = new LineSplitter(longest + 1)
   for await (const piece of unpacked(pieces)) {
     const lines = splitter.push(piece)
     if (lines.length > 0) yield lines
   }
-  const last = splitter.end()
-  if (last !== undefined) yield [last]
+  yield splitter.end()
 }
 
 async function* unpacked(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -68,8 +72,8 @@ class LineSplitter {
     this.#maxBytes = maxBytes
   }
 
-  push(piece: Buffer): string[] {
-    const lines: string[] = []
+  push(piece: Buffer): (string | undefined)[] {
+    const lines: (string | undefined)[] = []
     let from = 0
     for (let at = piece.indexOf(lineFeed); at >= 0; at = piece.indexOf(lineFeed, from)) {
       lines.push(this.#whole(piece.subarray(from, at)))
@@ -79,18 +83,27 @@ class LineSplitter {
     return lines
   }
 
-  /** The text after the last line feed. `undefined` when there is none. */
-  end(): string | undefined {
-    return this.#length === 0 ? undefined : this.#whole(Buffer.alloc(0))
+  /** The line after the last line feed, if it is not empty. */
+  end(): readonly (string | undefined)[] {
+    return this.#length === 0 ? [] : [this.#whole(Buffer.alloc(0))]
   }
 
-  #whole(end: Buffer): string {
-    if (this.#length === 0) return end.toString('utf8', 0, this.#maxBytes)
+  #whole(end: Buffer): string | undefined {
+    if (this.#length === 0) return this.#decoded(end.subarray(0, this.#maxBytes))
     this.#keep(end)
-    const line = Buffer.concat(this.#begun).toString()
+    const line = this.#decoded(Buffer.concat(this.#begun))
     this.#begun = []
     this.#length = 0
     return line
+  }
+
+  /**
+   * The text of a line. UTF-16 text without a byte order mark can be valid UTF-8, but has null
+   * bytes. A line that was cut may end within a character.
+   */
+  #decoded(line: Buffer): string | undefined {
+    const isText = line.length === this.#maxBytes || (isUtf8(line) && !line.includes(0))
+    return isText ? line.toString() : undefined
   }
 
   #keep(part: Buffer): void {

@@ -119,8 +119,8 @@ async function deleteUsers(
   options: Options,
   io: CommandIo,
 ): Promise<void> {
-  const { producer, clock } = access
-  const now = await access.brokerTime()
+  const { producer, clock, brokerTime: brokersNow } = access
+  const now = await brokersNow()
   const id = options.id ?? newDeletionId(now, clock.id())
   const earlier = options.id === undefined ? undefined : (await findWithinLimit(find, id))?.record
   if (earlier !== undefined && !isOf(earlier, request))
@@ -130,7 +130,8 @@ async function deleteUsers(
   const record = earlier ?? newRecord(request, id, now, settings)
   const [events, inputs, suppressions] = await Promise.all([access.events(), access.inputs(), access.suppressions()])
   const topics = topicNames(settings.topics.prefix)
-  const deps = { producer, topics, suppressions, encodeEvent: events.encode, encodeInput: inputs.encode }
+  const encodings = { encodeEvent: events.encode, encodeInput: inputs.encode }
+  const deps = { producer, topics, suppressions, brokersNow, ...encodings }
   await writeDeletion(deps, request, record).catch(error => {
     const { message } = withRemedy(error) as Error
     throw new CommandFailed(`${message}; to continue, repeat the command with --id ${id}`, { cause: error })

@@ -15,15 +15,16 @@ export type MemberLine =
    */
   | { readonly kind: 'refused'; readonly message: string }
 
-export type ReadMemberLine = (line: string) => MemberLine
+/** `line` is `undefined` when the line is not UTF-8 text. */
+export type ReadMemberLine = (line: string | undefined) => MemberLine
 
 const nothing: MemberLine = { kind: 'nothing' }
 
 /**
  * Creates a reader for the lines of one member list; call it with each line in order. A line is a
  * JSON object `{"userId", "value"}`, a JSON string or number with the id, or the plain id. The
- * whole list is CSV when its first line that is not blank has a field `userId`. `parseValue`
- * describes the values.
+ * whole list is CSV when its first line that is not blank has a field `userId`. If that line looks
+ * like the header of another format, it is refused. `parseValue` describes the values.
  */
 export function createMemberReader(kind: AudienceKind): ReadMemberLine {
   let number = 0
@@ -54,11 +55,13 @@ export function createMemberReader(kind: AudienceKind): ReadMemberLine {
 
   return line => {
     number++
+    if (line === undefined) return refused(notUtf8)
     const text = (number === 1 ? line.replace(/^\ufeff/, '') : line).trim()
     if (text === '') return nothing
     const isFirst = !hasBegun
     hasBegun = true
     if (isFirst) csv = csvColumns(text)
+    if (isFirst && csv === undefined && hasColumnOfIds(text)) return refused(otherHeader)
     if (isFirst && csv !== undefined)
       return kind === 'trait' && csv.value === undefined ? refused(noValueColumn) : nothing
     if (Buffer.byteLength(text) > maxMessageBytes) return refused(`the line is longer than ${maxMessageBytes} bytes`)
@@ -67,6 +70,11 @@ export function createMemberReader(kind: AudienceKind): ReadMemberLine {
     return member(textOf(jsonString(text) ?? text), undefined)
   }
 }
+
+const notUtf8 = 'the line is not UTF-8 text: export the list as UTF-8, or convert it, for example with iconv'
+
+const otherHeader =
+  "the line seems to name the columns of a CSV list, but no column has the name 'userId': name the column with the ids exactly 'userId', and separate columns with commas"
 
 const noValueColumn =
   "the CSV list has no column 'value', but a computed trait needs a value for each user: add the column; an empty value removes the trait"
@@ -83,9 +91,18 @@ function csvColumns(line: string): CsvColumns | undefined {
 }
 
 /**
+ * Whether a line that is not the CSV header of a member list seems to be the header of another
+ * format. If the line were a user, each further line would be a user too, and a full sync would
+ * remove all members.
+ */
+const hasColumnOfIds = (line: string): boolean =>
+  line.split(/[,;\t]/).some(name => /^(user[ _-]?)?id$/i.test(name.replaceAll('"', '').trim()))
+
+/**
  * Converts the field `value` of a CSV line to a value.
  * - A field that is valid JSON becomes its JSON value. But `true` and `false` of a computed trait
- *   stay text.
+ *   stay text, and so does a whole number beyond ±2^53: it is usually an id, and as a number it
+ *   would lose digits.
  * - Any other field stays text.
  * - An empty field adds the user to an audience, and removes a computed trait.
  * - `text` is `undefined` when the line has no `value` field. The result is then `undefined` too.
@@ -95,7 +112,9 @@ function csvValue(kind: AudienceKind, text: string | undefined): unknown {
   if (text === '') return kind === 'audience' ? undefined : null
   const parsed = parseField(text, 'value')
   if (parsed.kind === 'rejected' || (kind === 'trait' && typeof parsed.value === 'boolean')) return text
-  return parsed.value
+  return typeof parsed.value === 'number' && /^-?\d+$/.test(text) && !Number.isSafeInteger(parsed.value)
+    ? text
+    : parsed.value
 }
 
 /** Returns the content of a JSON string, or `undefined` when the text is not a JSON string. */

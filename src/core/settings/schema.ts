@@ -216,6 +216,13 @@ const payload = z
   .prefault({})
   .describe('Body and headers of the requests that Hookline sends to webhooks.')
 
+/**
+ * Maximum length of the name of an audience. The operator API finds no route with a longer
+ * parameter (`maxParamLength`), and the dispatcher refuses events with much longer names
+ * (`maxOriginIdLength`).
+ */
+const maxAudienceNameLength = 500
+
 const audiences = z
   .strictObject({
     emitPerSecond: count
@@ -224,7 +231,9 @@ const audiences = z
     list: z
       .array(
         z.strictObject({
-          name: text.describe('Name of the audience or computed trait.'),
+          name: text
+            .max(maxAudienceNameLength, `must have at most ${maxAudienceNameLength} characters`)
+            .describe('Name of the audience or computed trait.'),
           kind: oneOf(['audience', 'trait'])
             .default('audience')
             .describe(

@@ -6,7 +6,7 @@ import {
   audienceViews,
   type ListAudiences,
 } from '../../core/operator/audience-view.ts'
-import type { Clock, Logger } from '../../core/ports.ts'
+import type { Clock, Logger, TopicReader } from '../../core/ports.ts'
 import { durationMs, type EpochMs } from '../../core/time.ts'
 import { within } from '../../core/within.ts'
 import { audienceFigures } from './audience-figures.ts'
@@ -18,9 +18,11 @@ import type { MembershipSource } from './read-memberships.ts'
  */
 const maxWait = durationMs(1_500)
 /**
- * Maximum time of a reading. After it the reading has failed, and a later request begins a new one.
+ * Maximum time of the first reading. After it the reading is cancelled, and a later request begins
+ * a new one, which may take twice as long: the topic may be large.
  */
-const maxReadTime = durationMs(120_000)
+const firstReadTime = durationMs(120_000)
+const maxReadTime = durationMs(3_600_000)
 /**
  * Minimum time between the end of one reading of the memberships topic and the start of the next
  * one.
@@ -57,14 +59,29 @@ export function createListAudiences(deps: Deps): ListAudiences {
   let last: Reading | undefined
   let current: Promise<void> | undefined
   let notBefore = 0
+  let readTime = firstReadTime
 
   async function read(from: MembershipSource): Promise<void> {
     const begun = clock.monotonic()
+    let isLate = false
+    const cancel = (): never => {
+      isLate = true
+      const message = `the read did not finish within ${readTime / 1_000} s`
+      readTime = durationMs(Math.min(2 * readTime, maxReadTime))
+      throw new Error(`${message}; the next one may take ${readTime / 1_000} s`)
+    }
+    const reader: TopicReader = {
+      async readToEnd(topic, onRecord) {
+        const count = await from.reader.readToEnd(topic, onRecord, { isEnough: () => isLate })
+        if (isLate) throw new Error('the read was cancelled')
+        return count
+      },
+    }
     try {
       const now = clock.now()
       const absentOf = (name: string) => absentValue(directory().get(name)?.kind ?? 'audience')
-      const reading = audienceFigures({ ...from, now, absentOf })
-      last = { at: now, figures: await within(clock, maxReadTime, reading, tooLong) }
+      const reading = audienceFigures({ ...from, reader, now, absentOf })
+      last = { at: now, figures: await within(clock, readTime, reading, cancel) }
     } catch (error) {
       logger.warn(
         { error: (error as Error).message },
@@ -87,8 +104,4 @@ export function createListAudiences(deps: Deps): ListAudiences {
       audiences: views.map(view => audienceDocument(view, { hasFigures: isRead })),
     }
   }
-}
-
-function tooLong(): never {
-  throw new Error(`the read did not finish within ${maxReadTime / 1_000} s`)
 }

@@ -51,7 +51,7 @@ export interface OperatorService extends DeletionAndAudienceApi {
 }
 
 export function createOperatorService(deps: OperatorDeps): OperatorService {
-  const { producer, reader, suppressions, topics, routing, audiences, clock, logger } = deps
+  const { producer, reader, suppressions, brokersNow, topics, routing, audiences, clock, logger } = deps
   const { encode: encodeInput } = deps.inputCodec
   const find = createFindDeletion({ reader, topic: topics.deletions, clock, limits: requestLimits })
   const stopping = new AbortController()
@@ -60,14 +60,14 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     const parsed = parseDeletionRequest(input, routing())
     if (parsed.kind === 'refused') return refusal(parsed.code, parsed.message)
     const { request } = parsed
-    const now = await deps.brokersNow()
+    const now = await brokersNow()
     const current = routing()
     const unknown = unknownDestinationProblem(current)
     if (unknown !== undefined) return refusal('unavailable', unknown, { retryAfter: 60 })
     const id = newDeletionId(now, clock.id())
     const record = deletionOf(request, id, now, current)
     const encodings = { encodeEvent: deps.codec.encode, encodeInput }
-    const writing = { producer, topics, suppressions, ...encodings, headers: traceHeaders(trace) }
+    const writing = { producer, topics, suppressions, brokersNow, ...encodings, headers: traceHeaders(trace) }
     return orUnavailable(logger, 'deletion', { id }, async () => {
       await writeDeletion(writing, request, record)
       const { status } = new DeletionTally(record).status()
@@ -93,7 +93,7 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     const writing = { producer, topic: topics.audienceInput, partitions, encodeInput, headers }
     try {
       return await orUnavailable(logger, 'audience sync', { audience: name, mode }, async () => {
-        const syncId = newSyncId(await deps.brokersNow(), clock.id())
+        const syncId = newSyncId(await brokersNow(), clock.id())
         const { signal } = stopping
         const report = await writeSync(writing, lines, { audience, mode, syncId, allowEmpty, signal })
         const { received, end } = report

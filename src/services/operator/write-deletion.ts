@@ -4,6 +4,7 @@ import { type DeletionRecord, deletionKey, encodeDeletion } from '../../core/del
 import { mergeSuppressions } from '../../core/deletion/suppressions.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { LogProducer, RecordHeaders } from '../../core/ports.ts'
+import { type EpochMs, epochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import { BoundedAppender } from './bounded-appender.ts'
@@ -18,6 +19,7 @@ export interface DeletionDeps {
   readonly producer: LogProducer
   readonly topics: Pick<TopicNames, 'events' | 'audienceInput' | 'deletions'>
   readonly suppressions: Pick<SuppressionList, 'update'>
+  readonly brokersNow: () => Promise<EpochMs>
   readonly encodeEvent: (event: Event) => Buffer
   readonly encodeInput: (input: AudienceInput) => Buffer
   /** Trace headers of the audience inputs and the delete messages. */
@@ -27,24 +29,29 @@ export interface DeletionDeps {
 /**
  * Carries out a deletion in four steps. Kafka has stored the records of each step before the next
  * one begins:
- * - Add the users to the suppression list.
+ * - Add the users to the suppression list. Their suppressions have the time of their write, because
+ *   this step may begin long after the request (the command first reads the whole list). Otherwise,
+ *   messages that are received between the two times would not be stopped.
  * - Write an input for each user, so that the audiences service forgets the user.
  * - Store the record from which the status of the deletion is read.
  * - Write the delete messages.
  *
  * After a crash, it may be called again with the same record, and writes the same records under the
- * same ids. Rejects when Kafka does not store a record; the records stored before that stay in
+ * same ids. Only the suppressions have a later time. Rejects when Kafka does not store a record; the records stored before that stay in
  * effect.
  */
 export async function writeDeletion(
-  { producer, topics, suppressions, encodeEvent, encodeInput, headers = {} }: DeletionDeps,
+  { producer, topics, suppressions, brokersNow, encodeEvent, encodeInput, headers = {} }: DeletionDeps,
   request: DeletionRequest,
   record: DeletionRecord,
 ): Promise<void> {
-  const added = suppressionsOf(request, record.createdAt)
-  const update = (userId: string) => suppressions.update(userId, current => mergeSuppressions(current, added))
-  for (let first = 0; first < request.userIds.length; first += maxConcurrentUsers)
+  for (let first = 0; first < request.userIds.length; first += maxConcurrentUsers) {
+    // A delete message without a suppression of its time or later is forged (`isConfirmedDelete`).
+    const at = epochMs(Math.max(await brokersNow(), record.createdAt))
+    const added = suppressionsOf(request, at)
+    const update = (userId: string) => suppressions.update(userId, current => mergeSuppressions(current, added))
     await Promise.all(request.userIds.slice(first, first + maxConcurrentUsers).map(update))
+  }
   const appending = new BoundedAppender(producer)
   for (const userId of request.userIds) {
     await appending.room()

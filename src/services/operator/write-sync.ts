@@ -59,7 +59,7 @@ export type SyncEnd =
  */
 export async function writeSync(
   deps: SyncDeps,
-  lines: AsyncIterable<readonly string[]>,
+  lines: AsyncIterable<readonly (string | undefined)[]>,
   options: SyncOptions,
 ): Promise<SyncReport> {
   const { audience, mode, syncId, allowEmpty, signal } = options
@@ -85,7 +85,7 @@ export async function writeSync(
  */
 async function observe(
   { topic, encodeInput, headers = {} }: SyncDeps,
-  lines: AsyncIterable<readonly string[]>,
+  lines: AsyncIterable<readonly (string | undefined)[]>,
   { audience: { name: audience, kind }, mode, syncId, signal, onProgress }: SyncOptions,
   writing: { readonly appending: BoundedAppender; received: number },
 ): Promise<Extract<SyncEnd, { kind: 'refused' }> | undefined> {

@@ -128,6 +128,9 @@ describe('syncs', () => {
       asked: ['sync Shoppers partial'],
       lines: ['ada'],
     },
+    ...['application/x-www-form-urlencoded', 'Multipart/form-data; boundary=x'].map(type =>
+      raw(`as a form are refused: ${type}`, ask(sync, 'ada', { 'Content-Type': type }), problem(400, 'invalid_body')),
+    ),
     {
       ...raw('of an empty list, with allowEmpty', ask(`${sync}?mode=full&allowEmpty=true`), synced(0)),
       asked: ['sync Shoppers full allowEmpty'],

@@ -91,7 +91,7 @@ export class ScriptedOperatorApi implements DeletionAndAudienceApi {
       await this.#reading
       for await (const some of lines) {
         await this.#reading
-        this.lines.push(...some)
+        this.lines.push(...some.map(line => line ?? 'not UTF-8'))
         this.#changes.changed()
         if (some.includes(this.wrongLine)) return refusal('invalid_body', 'Line 1: it is wrong.')
       }

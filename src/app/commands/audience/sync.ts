@@ -76,7 +76,7 @@ async function upload({ task, options, audience, mode, list, signal }: Run): Pro
   const bar = createProgressBar(io, options, format)
   bar?.start(list.size ?? 0, { members: 0 })
   let received = 0
-  async function* lines(): AsyncGenerator<readonly string[]> {
+  async function* lines(): AsyncGenerator<readonly (string | undefined)[]> {
     try {
       yield* list.lines(signal)
     } catch (error) {
@@ -199,10 +199,10 @@ export interface MemberList {
   readonly size: number | undefined
   readonly bytesRead: number
   /**
-   * The lines, which can be read only once. Throws when `signal` is aborted, when the file cannot
+   * The lines (see `linesOf`), which can be read only once. Throws when `signal` is aborted, when the file cannot
    * be read, and when its gzip is damaged.
    */
-  lines(signal: AbortSignal): AsyncIterable<readonly string[]>
+  lines(signal: AbortSignal): AsyncIterable<readonly (string | undefined)[]>
 }
 
 /** Opens the value of `--members`: a file, or `-` for stdin. @throws UsageError if unreadable */

@@ -14,11 +14,11 @@ function piecesOf(bytes: Buffer, at: readonly number[]): Buffer[] {
   return places.slice(1).map((end, index) => bytes.subarray(places[index], end))
 }
 
-async function read(pieces: readonly Buffer[]): Promise<readonly string[]> {
+async function read(pieces: readonly Buffer[]): Promise<readonly (string | undefined)[]> {
   async function* given() {
     yield* pieces
   }
-  const lines: string[] = []
+  const lines: (string | undefined)[] = []
   for await (const some of linesOf(given(), longest)) lines.push(...some)
   return lines
 }

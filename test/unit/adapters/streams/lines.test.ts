@@ -7,17 +7,23 @@ const longest = 10
 async function* pieces(...given: readonly (string | Uint8Array)[]): AsyncGenerator<Buffer> {
   for (const piece of given) yield Buffer.from(piece as string)
 }
-async function read(...given: readonly (string | Uint8Array)[]): Promise<readonly string[]> {
-  const lines: string[] = []
+async function read(...given: readonly (string | Uint8Array)[]): Promise<readonly (string | undefined)[]> {
+  const lines: (string | undefined)[] = []
   for await (const some of linesOf(pieces(...given), longest)) lines.push(...some)
   return lines
 }
 
 describe('lines', () => {
-  it.each<[string, readonly (string | Uint8Array)[], readonly string[]]>([
+  it.each<[string, readonly (string | Uint8Array)[], readonly (string | undefined)[]]>([
     ['nothing', [], []],
     ['an empty chunk', [''], []],
-    ['invalid bytes', [Buffer.from([0xff, 0x0a])], ['\u{fffd}']],
+    ['Latin-1 is undefined', ['ada\n', Buffer.from('José\n', 'latin1'), 'bob'], ['ada', undefined, 'bob']],
+    ['Latin-1 without a line feed is undefined', [Buffer.from('José', 'latin1')], [undefined]],
+    ['UTF-16 is undefined', [Buffer.from('\ufeffu1\n', 'utf16le')], [undefined, undefined]],
+    ['UTF-16 without a byte order mark is undefined', [Buffer.from('u1\n', 'utf16le')], [undefined, undefined]],
+    ['a replacement character is text', ['\u{fffd}\n'], ['\u{fffd}']],
+    ['a line that is too long is cut', ['123456789é0\n'], ['123456789é']],
+    ['a line that is cut within a character is text', ['1234567890é\n'], ['1234567890\u{fffd}']],
   ])('%s', async (_name, given, lines) => {
     expect(await read(...given)).toEqual(lines)
   })
@@ -47,7 +53,7 @@ describe('the source of the chunks', () => {
     ['plain', Buffer.from('ada\nbob')],
     ['gzip', gzipSync('ada\n')],
   ])('passes on its error (%s)', async (_name, first) => {
-    const lines: string[] = []
+    const lines: (string | undefined)[] = []
     const reading = (async () => {
       for await (const some of linesOf(failing(first), longest)) lines.push(...some)
     })()

@@ -5,7 +5,7 @@ import { createMemberReader } from '../../../../src/core/audience/parse-member-l
  * Parses lines. The result is `<user>=<value>` for a member, `-` for a line without a member, and
  * otherwise the error.
  */
-function read(kind: 'audience' | 'trait', lines: readonly string[]): readonly string[] {
+function read(kind: 'audience' | 'trait', lines: readonly (string | undefined)[]): readonly string[] {
   const readLine = createMemberReader(kind)
   return lines.map(line => {
     const result = readLine(line)
@@ -63,6 +63,12 @@ describe('names the rejected line and the remedy', () => {
     expect(read('audience', ['u0', line])[1]).toMatch(`line 2: ${reason}`)
   })
 
+  it('a line that is not UTF-8', () => {
+    expect(read('audience', ['u1', undefined])[1]).toBe(
+      'line 2: the line is not UTF-8 text: export the list as UTF-8, or convert it, for example with iconv',
+    )
+  })
+
   it('a computed trait needs a value', () => {
     expect(read('trait', ['u1', '{"userId":"u1","value":{}}', '{"userId":"u1","value":["a",1]}'])).toEqual([
       'line 1: the value is missing: a computed trait needs a value for each user',
@@ -100,6 +106,25 @@ describe('CSV, when the first line has a field userId', () => {
       ...['-', 'u1=12.5', 'u2="gold"', 'u3=["a",1]', 'u4=null', 'u5=null', 'u6="true"', 'u7="007"'],
     ])
   })
+  it.each([
+    ...[
+      ['9007199254740991', '9007199254740991'],
+      ['9007199254740992', '"9007199254740992"'],
+    ],
+    ...[
+      ['-12345678901234567890', '"-12345678901234567890"'],
+      ['9'.repeat(400), `"${'9'.repeat(400)}"`],
+    ],
+    ...[
+      ['1.50', '1.5'],
+      ['1e3', '1000'],
+      ['-0', '0'],
+      ['33.3333333333333333', '33.333333333333336'],
+    ],
+    ['0.10000000000000000', '0.1'],
+  ])('a whole number of a trait stays text when it would lose digits as a number: %.30s', (value, expected) => {
+    expect(read('trait', ['userId,value', `u1,${value}`])[1]).toBe(`u1=${expected}`)
+  })
   it('a computed trait needs the column value, and a value or an empty field on each line', () => {
     expect(read('trait', ['userId,plan', 'u1,gold'])[0]).toBe(
       "line 1: the CSV list has no column 'value', but a computed trait needs a value for each user: add the column; an empty value removes the trait",
@@ -119,8 +144,21 @@ describe('CSV, when the first line has a field userId', () => {
       'line 2: a quoted field is not closed on this line, or text follows its closing quote',
     )
   })
-  it('not when only a later line has userId, or the first line has it in another case', () => {
+  it('not when only a later line has userId', () => {
     expect(read('audience', ['u1', 'userId,value'])).toEqual(['u1=true', 'userId,value=true'])
-    expect(read('audience', ['userid'])).toEqual(['userid=true'])
   })
+  it.each([
+    ...['userid', 'user_id,plan', 'plan, ID ', '"User ID","Plan"', 'id'],
+    ...['userId;value', '"userId";"value"', 'value;userId', 'userId\tvalue', '\ufeffuserId;value'],
+  ])('a first line that seems to be another header is refused: %j', line => {
+    expect(read('audience', [line])[0]).toMatch(
+      /^line 1: the line seems to name the columns of a CSV list, but no column has the name 'userId': /,
+    )
+  })
+  it.each(['id-1', 'ids', 'my id', 'grid', '"identity"', '{"id":1,"userId":"u1"}'])(
+    'another first line is a user: %j',
+    line => {
+      expect(read('audience', [line, 'id'])).toEqual([expect.stringMatching(/=true$/), 'id=true'])
+    },
+  )
 })

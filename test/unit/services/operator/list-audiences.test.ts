@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import type { MembershipRecord } from '../../../../src/core/audience/membership-record.ts'
 import type { ListAudiences } from '../../../../src/core/operator/audience-view.ts'
-import type { TopicReader, ValueCodec } from '../../../../src/core/ports.ts'
+import type { Portion, TopicReader, ValueCodec } from '../../../../src/core/ports.ts'
 import { createListAudiences } from '../../../../src/services/operator/list-audiences.ts'
 import { ManualClock, turns } from '../../../support/manual-clock.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
@@ -20,11 +20,11 @@ const directory = new Map([
 function listing(hasTopic = true) {
   const clock = new ManualClock()
   const logger = new RecordingLogger()
-  const reads: PromiseWithResolvers<number>[] = []
+  const reads: (PromiseWithResolvers<number> & Portion)[] = []
   const reader: TopicReader = {
-    readToEnd() {
+    readToEnd(_topic, _onRecord, portion) {
       const read = Promise.withResolvers<number>()
-      reads.push(read)
+      reads.push({ ...read, ...portion })
       return read.promise
     },
   }
@@ -98,16 +98,36 @@ it('keeps the figures of the last reading when the next one fails, and logs it',
   expect(logger.lines.map(({ level }) => level)).toEqual(['warn'])
 })
 
-it('begins a new reading after one that did not end within 2 minutes', async () => {
+it('cancels a reading that did not end within 2 minutes, and gives the next one twice the time', async () => {
   const { clock, logger, reads, list } = listing()
   const first = list()
-  await clock.advance(120_000, turns)
+  await clock.advance(119_999, turns)
+  expect(reads[0]?.isEnough?.()).toBe(false)
+  await clock.advance(1, turns)
+  expect(reads[0]?.isEnough?.()).toBe(true)
+  reads[0]?.resolve(0)
   expect(await first).toMatchObject({ partial: true })
   expect(logger.lines.map(({ level }) => level)).toEqual(['warn'])
   await clock.advance(480_000, turns)
   const next = list()
+  await clock.advance(239_999, turns)
+  expect(await next).toMatchObject({ partial: true })
+  expect(reads).toHaveLength(2)
+  expect(reads[1]?.isEnough?.()).toBe(false)
   reads[1]?.resolve(0)
-  expect(await destinationsOf(next)).toEqual([[crm(noMembers)]])
+  expect(await destinationsOf(list())).toEqual([[crm(noMembers)]])
+})
+
+it('gives a reading at most an hour', async () => {
+  const { clock, reads, list } = listing()
+  for (const time of [120, 240, 480, 960, 1_920, 3_600, 3_600]) {
+    const answer = list()
+    await clock.advance(time * 1_000, turns)
+    expect(reads.at(-1)?.isEnough?.()).toBe(true)
+    await answer
+    await clock.advance(4_000 * time, turns)
+  }
+  expect(reads).toHaveLength(7)
 })
 
 it('has no members when the memberships topic does not exist', async () => {

@@ -2,6 +2,8 @@ import { beforeEach, describe, expect, it } from '@jest/globals'
 import { type DeletionRequest, deletionOf } from '../../../../src/core/deletion/deletion-request.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import type { LogProducer } from '../../../../src/core/ports.ts'
+import { epochMs } from '../../../../src/core/time.ts'
+import type { SuppressionList } from '../../../../src/services/deletion/suppression-list.ts'
 import { liftSuppression } from '../../../../src/services/operator/lift-suppression.ts'
 import { writeDeletion } from '../../../../src/services/operator/write-deletion.ts'
 import { destinationOf, sourceOf } from '../../../support/builders.ts'
@@ -46,7 +48,8 @@ async function begin(given: DeletionRequest, at = harness.clock.now(), dieAfter?
   const [suppressions, events, inputs] = await Promise.all([access.suppressions(), access.events(), access.inputs()])
   // The suppression list writes through the producer of `access`. Everything else is written
   // through `producer`, which records the topics.
-  const deps = { producer, topics, suppressions, encodeEvent: events.encode, encodeInput: inputs.encode }
+  const encodings = { encodeEvent: events.encode, encodeInput: inputs.encode }
+  const deps = { producer, topics, suppressions, brokersNow: access.brokerTime, ...encodings }
   const record = deletionOf(given, 'd-1', at, routing)
   return { producer, work: writeDeletion(deps, given, record) }
 }
@@ -84,20 +87,38 @@ describe('a deletion', () => {
   })
 
   it('changes the suppressions of at most 500 users concurrently', async () => {
-    const { producer, events, inputs } = harness.access()
+    const { producer, events, inputs, brokerTime } = harness.access()
     const [{ encode: encodeEvent }, { encode: encodeInput }] = await Promise.all([events(), inputs()])
     let inProgress = 0
     const seen: number[] = []
-    const update = async () => {
+    const times = new Set<unknown>()
+    const update: SuppressionList['update'] = async (_userId, change) => {
       seen.push(++inProgress)
+      times.add(change(undefined)?.[0]?.deletedAt)
       await new Promise(resolve => setImmediate(resolve))
       inProgress--
     }
-    const deps = { producer, topics, suppressions: { update }, encodeEvent, encodeInput }
+    const at = harness.clock.now()
+    let asked = 0
+    const brokersNow = async () => epochMs((await brokerTime()) + 1_000 * asked++)
+    const deps = { producer, topics, suppressions: { update }, brokersNow, encodeEvent, encodeInput }
     const many = { ...request, userIds: Array.from({ length: 1_200 }, (_, number) => `u-${number}`) }
-    await harness.during(writeDeletion(deps, many, deletionOf(many, 'd-1', harness.clock.now(), routing)))
+    await harness.during(writeDeletion(deps, many, deletionOf(many, 'd-1', at, routing)))
     expect(seen).toHaveLength(1_200)
     expect(Math.max(...seen)).toBe(500)
+    // The suppressions of each 500 users have the time at which they are written.
+    expect([...times]).toEqual([at, at + 1_000, at + 2_000])
+  })
+
+  it.each([
+    ['the time at which they are written, which may be later than the request', 60_000],
+    ["at least the time of the request, which the delete messages have, after a broker's clock was set back", -60_000],
+  ])('writes suppressions with %s', async (_name, ahead) => {
+    const at = harness.clock.now()
+    harness.brokersAhead = ahead
+    await harness.during((await begin(request, at)).work)
+    expect(harness.marksOf('ada')).toMatchObject([{ deletedAt: Math.max(at, at + ahead) }])
+    expect(harness.events().map(({ receivedAt }) => receivedAt)).toEqual([at, at, at, at])
   })
 
   it('writes no delete for a source without an enabled destination', async () => {
@@ -156,7 +177,7 @@ describe('a deletion that is repeated after a crash', () => {
     expect([...first].filter(id => !ids.has(id))).toEqual([])
     expect(new Set(harness.events().map(event => JSON.stringify(event))).size).toBe(4)
     expect(new Set(harness.log.records(topics.deletions).map(({ value }) => String(value))).size).toBe(1)
-    expect(harness.marksOf('bob')).toEqual([{ source: undefined, deletedAt: at, isSuppressed: false }])
+    expect(harness.marksOf('bob')).toEqual([{ source: undefined, deletedAt: harness.clock.now(), isSuppressed: false }])
   })
 })
 
