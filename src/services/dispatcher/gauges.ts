@@ -34,7 +34,8 @@ export function createGauges(deps: Deps): () => void {
   const { metrics, clock, topics, limiter, groups } = deps
   const showProgress = createShowProgress(metrics, processor => ({
     position: processor.tracker.committable,
-    isAtRest: processor.isPausedFor('not_due'),
+    // A record in progress was due when it was admitted. Its delivery waits at most 10 s more.
+    isAtRest: processor.isPausedFor('not_due') && processor.tracker.open === 0,
   }))
 
   /**

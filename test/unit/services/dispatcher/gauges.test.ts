@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
+import { retryRecord } from '../../../../src/core/delivery/delivery-state.ts'
 import { durationMs } from '../../../../src/core/time.ts'
+import { carriedOf, later, recordOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
-import { answered, DispatcherHarness } from '../../../support/dispatcher/harness.ts'
+import { answered, DispatcherHarness, ok } from '../../../support/dispatcher/harness.ts'
 
 const minute = 60_000
 
@@ -73,6 +75,27 @@ describe('progress of a partition', () => {
     await harness.advance(30 * minute)
     for (const [partition, at] of Object.entries(shown(harness, 'partitionProgress')))
       expect([partition, ageOf(harness, at)]).toEqual([partition, 0])
+  })
+
+  it.each([
+    ['stays while a due retry is not done', 'never', 605],
+    ['is the current time while due retries are done', ok, 0],
+  ] as const)('%s and later retries are not due', async (_name, result, expected) => {
+    const harness = await DispatcherHarness.started({ answer: () => result })
+    const topic = harness.topics.retry(durationMs(10_000))
+    const value = harness.codec.encode({
+      ...{ sourceId: 'web', destinationId: undefined, receivedAt: harness.clock.now(), canonical: true },
+      ...{ origin: undefined, message: trackMessage('m') },
+    })
+    const { headers } = retryRecord(recordOf(), carriedOf({ deadline: later('4h', harness.clock.now()) }))
+    const ages: number[] = []
+    for (let count = 0; count < 122; count++) {
+      harness.log.write(topic, value, 'user', headers)
+      await harness.advance(5_000)
+      ages.push(Math.floor(ageOf(harness, shown(harness, 'partitionProgress')[`${topic},0`])))
+    }
+    // The last of the 122 scrapes is at 610 s. At the first one, at 5 s, no retry was due.
+    expect(Math.max(...ages)).toBe(expected)
   })
 })
 
