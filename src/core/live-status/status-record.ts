@@ -34,6 +34,7 @@ export interface Rates {
   readonly failed: number
 }
 
+/** The state of a circuit breaker; `closed` while the destination is disabled or paused. */
 export type BreakerState = 'closed' | 'open' | 'probing'
 
 /** The activity of a destination in one process. */

@@ -206,7 +206,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
     health: () => vitals.health(phase),
     refreshGauges,
     unwritableTopics,
-    activity: createActivity({ results, starter, processors, clock }),
+    activity: createActivity({ ...deps, results, starter, processors }),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Routing } from '../../core/delivery/route.ts'
+import { getsAttempts, type Routing } from '../../core/delivery/route.ts'
 import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock } from '../../core/ports.ts'
@@ -83,14 +83,14 @@ export function createGauges(deps: Deps): () => void {
 
   /**
    * Shows the circuit breakers that have opened. The others would need a series for each
-   * destination. A removed destination has no series: its circuit breaker may stay open until the
-   * process exits, because it gets no further attempts.
+   * destination. A removed, disabled or paused destination has no series: its circuit breaker may
+   * stay open until the process exits, because it gets no further attempts.
    */
   function showBreakers(): void {
     metrics.breakersOpen.reset()
-    const { destinations } = deps.routing()
+    const routing = deps.routing()
     for (const { destination, breaker } of deps.states())
-      if (breaker.hasOpened && destinations.has(destination))
+      if (breaker.hasOpened && getsAttempts(destination, routing))
         metrics.breakersOpen.set({ destination }, breaker.isOpen ? 1 : 0)
   }
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { retryRecord } from '../../../../src/core/delivery/delivery-state.ts'
+import type { Destination } from '../../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import { carriedOf, later, recordOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
-import { answered, DispatcherHarness, ok } from '../../../support/dispatcher/harness.ts'
+import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const minute = 60_000
 
@@ -113,13 +114,22 @@ describe('a revoked partition', () => {
 })
 
 describe('an open circuit breaker', () => {
-  it('has no series after its destination was removed', async () => {
+  it.each<[string, readonly Destination[]]>([
+    ['removed', []],
+    ['disabled', [destination('crm', { enabled: false })]],
+    ['paused', [destination('crm', { paused: true })]],
+  ])('is not shown while its destination is %s', async (_state, destinations) => {
     const harness = await DispatcherHarness.started({ answer: () => answered(503) })
     for (let index = 0; index < 10; index++) harness.write({ message: trackMessage(`m-${index}`) })
     await harness.advance(30_000)
     expect(harness.gauge('breakersOpen{crm}')).toBe(1)
-    harness.destinations = []
+    expect(harness.service.activity.activityOf('crm')).toMatchObject({ breaker: 'open' })
+    const configured = harness.destinations
+    harness.destinations = destinations
     expect(harness.gauge('breakersOpen{crm}')).toBeUndefined()
+    expect(harness.service.activity.activityOf('crm')).toBeUndefined()
+    harness.destinations = configured
+    expect(harness.gauge('breakersOpen{crm}')).toBe(1)
   })
 })
 
