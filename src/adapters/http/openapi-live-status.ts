@@ -25,7 +25,8 @@ export const liveInstallation: Readonly<Record<string, Schema>> = {
   openBreakers: {
     ...list(text),
     maxItems: 100,
-    description: 'The first 100 destinations, by id, whose circuit breaker is open or probing in at least one process.',
+    description:
+      'The first 100 destinations, by id, whose circuit breaker is open or probing in at least one process. Disabled and paused destinations are not listed.',
   },
   openBreakerCount: {
     ...count,
@@ -53,7 +54,7 @@ export const liveDestination: Readonly<Record<string, Schema>> = {
       state: {
         enum: ['closed', 'open', 'probing'],
         description:
-          '`probing`: at least one process has sent a probe (a single attempt), and waits for its result. `open`: no process waits for a probe, and at least one process makes no attempts, because too many attempts have failed. `closed`: no process has stopped its attempts because of failures.',
+          '`probing`: at least one process has sent a probe (a single attempt), and waits for its result. `open`: no process waits for a probe, and at least one process makes no attempts, because too many attempts have failed. `closed`: no process has stopped its attempts because of failures, or the destination is disabled or paused.',
       },
       nextProbeAt: {
         ...time,

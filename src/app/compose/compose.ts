@@ -12,7 +12,14 @@ import { createClockWatch } from '../../services/clock-watch.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { holdLiveSettings } from './live-settings.ts'
 import { createMergedSettings } from './merged-settings.ts'
-import { countLogLines, showBuild, showChecks, showConfiguration, showObjects } from './process-gauges.ts'
+import {
+  countLogLines,
+  refreshServices,
+  showBuild,
+  showChecks,
+  showConfiguration,
+  showObjects,
+} from './process-gauges.ts'
 import { createSharedDependencies, type StartedService } from './shared-dependencies.ts'
 import { startStatusWriter } from './start-live-status.ts'
 
@@ -88,7 +95,7 @@ export function compose(deps: Deps): Composition {
       configurationHealth(file, inUseSince),
     ])
   exposition.onCollect(() => {
-    for (const part of running.values()) part.refreshGauges()
+    refreshServices(metrics, [...running.values()])
     metrics.clockOffset.set({}, systemTime.offset() / 1000)
     metrics.configObjectsAge.set({}, merged.objectsAge() / 1000)
     showChecks(metrics, health())

@@ -8,6 +8,7 @@ import type { Logger } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import type { EpochMs } from '../../core/time.ts'
 import { topicSpecsOf } from '../../core/topics.ts'
+import type { StartedService } from './shared-dependencies.ts'
 
 /** Sets the gauges that do not change while the process runs. */
 export function showBuild(metrics: Metrics, settings: Settings): void {
@@ -38,6 +39,19 @@ function showDestinations(metrics: Metrics, { destinations }: Settings): void {
   const count = { enabled: 0, paused: 0, disabled: 0 }
   for (const { enabled, paused } of destinations) count[enabled ? (paused ? 'paused' : 'enabled') : 'disabled']++
   for (const state of ['enabled', 'paused', 'disabled'] as const) metrics.destinations.set({ state }, count[state])
+}
+
+/**
+ * Sets the gauges of all services. A topic to which several services cannot write counts once. The
+ * series of gauges that several services set are removed first: a service cannot remove its own
+ * series only, and those of revoked partitions must not remain.
+ */
+export function refreshServices(metrics: Metrics, services: readonly Omit<StartedService, 'health'>[]): void {
+  metrics.partitionProgress.reset()
+  metrics.oldestRecord.reset()
+  for (const service of services) service.refreshGauges()
+  const unwritable = new Set(services.flatMap(service => service.unwritableTopics?.() ?? []))
+  metrics.unwritableTopics.set({}, unwritable.size)
 }
 
 /** Sets the gauge of each liveness and readiness check. */

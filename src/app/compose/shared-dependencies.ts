@@ -81,6 +81,8 @@ export interface StartedService {
   health(): Health
   /** Sets the gauges to their current values. */
   refreshGauges(): void
+  /** Topics with failed writes that the service still retries; absent if it retries no writes. */
+  unwritableTopics?(): readonly string[]
 }
 
 /** Waits for Kafka, then connects. @throws what `awaitSetup` throws, or an error of an adapter */

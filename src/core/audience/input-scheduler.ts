@@ -33,6 +33,11 @@ export class InputScheduler<Input extends QueuedInput> {
   #unfinished = 0
   #isFenced = false
 
+  /** Whether an input is in progress that runs alone. */
+  get isFenced(): boolean {
+    return this.#isFenced
+  }
+
   add(input: Input): void {
     this.#waiting.push(input)
   }

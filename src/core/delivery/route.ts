@@ -116,6 +116,12 @@ export const placeholderOf = ({
 const destinationOf = (id: string, { destinations, isIncomplete }: Routing): Destination | undefined =>
   destinations.get(id) ?? (isIncomplete === true ? placeholderDestination(id) : undefined)
 
+/** Whether attempts for a destination may start: it is configured, enabled and not paused. */
+export function getsAttempts(id: string, { destinations }: Pick<Routing, 'destinations'>): boolean {
+  const destination = destinations.get(id)
+  return destination?.enabled === true && !destination.paused
+}
+
 /** Routes an event that is read from the events topic. */
 export function route(event: Event, routing: Routing): Route {
   const { sourceId, destinationId } = event

@@ -1,4 +1,4 @@
-import { isObject, objectIn } from '../message/json.ts'
+import { isObject, objectIn, parsedJson } from '../message/json.ts'
 import type { ServiceName } from '../settings/service-names.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 import type { Counts } from './result-counts.ts'
@@ -34,6 +34,7 @@ export interface Rates {
   readonly failed: number
 }
 
+/** The state of a circuit breaker; `closed` while the destination is disabled or paused. */
 export type BreakerState = 'closed' | 'open' | 'probing'
 
 /** The activity of a destination in one process. */
@@ -162,10 +163,19 @@ export function encodeResults(all: Iterable<readonly [destination: string, Count
   return `{${text}}`
 }
 
-/** Adds the results that the record `value` has for a destination to `sum`. */
+/**
+ * Adds the results that the record `value` has for a destination to `sum`. Searches the text for the
+ * destination: the sum of a day has a record for each process and period, and decoding all of them
+ * would block the process for a third of a second with 100,000 destinations and two processes.
+ */
 export function addResults(sum: Counts, value: Buffer, destination: string): void {
-  const all = objectIn(value.toString())
-  const given = all !== undefined && Object.hasOwn(all, destination) ? all[destination] : undefined
+  const field = `${JSON.stringify(destination)}:[`
+  // The character before the field shows that the field is not the end of a longer id.
+  const first = Buffer.from(`{${field}`)
+  const found = value.subarray(0, first.length).equals(first) ? 0 : value.indexOf(`,${field}`)
+  if (found === -1) return
+  const from = found + Buffer.byteLength(field)
+  const given = parsedJson(value.toString('utf8', from, value.indexOf(']', from) + 1))
   if (!Array.isArray(given)) return
   sum.delivered += countIn(given[0])
   sum.failed += countIn(given[1])

@@ -126,7 +126,7 @@ export const deliveryMetrics = {
   ),
   breakersOpen: gauge(
     'hookline_breaker_open',
-    '1 while the circuit breaker of the destination is open in this process, 0 while it is closed. A destination has no series before its circuit breaker opens for the first time, and after it is removed.',
+    '1 while the circuit breaker of the destination is open in this process, 0 while it is closed. A destination has no series before its circuit breaker opens for the first time, and while it is disabled, paused or removed.',
     {
       unit: 'state',
       use: 'dashboard',

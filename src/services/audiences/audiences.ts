@@ -7,6 +7,7 @@ import { showGroup } from '../partitions/group-metrics.ts'
 import { OwnershipGate } from '../partitions/ownership-gate.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createPartitions } from '../partitions/partitions.ts'
+import { createShowProgress, lagOf, showOldest } from '../partitions/progress-gauges.ts'
 import { type AudiencesDeps, createAudiencePartitions } from './audience-partitions.ts'
 import type { OwnedAudiencePartition } from './inputs.ts'
 import type { UpdatePacer } from './update-pacer.ts'
@@ -30,12 +31,15 @@ export interface AudiencesService {
   health(): Health
   /** Sets the gauges to the current values. */
   refreshGauges(): void
+  /** Topics with failed writes that the service still retries. */
+  unwritableTopics(): readonly string[]
 }
 
 export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
   const { consumer, clock, metrics, logger } = deps
   const gate = new OwnershipGate()
   const { held, inputs, writes, updates, logCheck, restoreInto, lost } = createAudiencePartitions({ ...deps, gate })
+  const { unwritableTopics } = writes
   let phase: AudiencesVitals['phase'] = 'joining'
 
   const partitions = createPartitions({
@@ -60,6 +64,12 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
     },
   })
 
+  const showProgress = createShowProgress(metrics, processor => {
+    const owned = held.get(processor)
+    // An input that runs alone can cause millions of writes. Each of them is progress.
+    const written = owned?.order.isFenced === true ? owned.tail.next : 0
+    return { position: processor.tracker.committable + written, isAtRest: updates.isWaiting(processor) }
+  })
   const tasks = [logCheck, createEndOffsetCheck({ ...deps, processors: partitions.processors })]
 
   /**
@@ -94,12 +104,18 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
         inactivityMs: consumer.inactivity(),
         partitions: [...partitions.processors()].length,
         restored: held.size,
-        unwritableTopics: writes.unwritableTopics(),
+        unwritableTopics: unwritableTopics(),
       }),
     refreshGauges: () => {
       showGroup(metrics, 'audiences', { partitions, consumer })
-      showAudiences(metrics, { held: [...held.values()], processors: [...partitions.processors()], updates })
+      const processors = [...partitions.processors()]
+      showAudiences(metrics, { held: [...held.values()], processors, updates })
+      const now = clock.now()
+      showProgress(processors, now)
+      const open = [...held.values()].flatMap(each => [...each.open])
+      showOldest(metrics, processors, open, now)
     },
+    unwritableTopics,
   }
 }
 
@@ -121,6 +137,6 @@ function showAudiences(metrics: Metrics, { held, processors, updates }: Shown): 
   metrics.audiencePartitions.set({ state: 'restoring' }, processors.length - held.length)
   // Removes the series of partitions that another process owns now.
   metrics.audienceInputLag.reset()
-  for (const { partition, highWatermark, tracker } of processors)
-    metrics.audienceInputLag.set({ partition: String(partition) }, Math.max(0, highWatermark - tracker.committable))
+  for (const processor of processors)
+    metrics.audienceInputLag.set({ partition: String(processor.partition) }, lagOf(processor))
 }

@@ -40,6 +40,8 @@ export interface OwnedAudiencePartition {
   readonly state: AudiencePartition
   readonly order: InputScheduler<OpenInput | FoundRecord>
   readonly tail: LogTail
+  /** The inputs in progress, oldest first. */
+  readonly open: Set<LogRecord>
 }
 
 export const ownedAudiencePartitionWith = (
@@ -50,6 +52,7 @@ export const ownedAudiencePartitionWith = (
   state,
   order: new InputScheduler(),
   tail: new LogTail(next),
+  open: new Set(),
 })
 
 /**
@@ -121,6 +124,7 @@ export class Inputs {
   }
 
   take(record: LogRecord, held: OwnedAudiencePartition): void {
+    held.open.add(record)
     if (record.unreadBatch !== undefined) return this.#refuse(record, held, record.unreadBatch.why)
     if (record.value === null) return this.#refuse(record, held, 'the value of the record is null')
     const decoded = this.#deps.codec.decode(record.value)
@@ -223,18 +227,14 @@ export class Inputs {
     if (isWritten) this.startReady(held)
   }
 
-  #done(
-    open: OpenInput,
-    { order, processor }: OwnedAudiencePartition,
-    result: 'changed' | 'unchanged' | IgnoredReason,
-  ): void {
+  #done(open: OpenInput, held: OwnedAudiencePartition, result: 'changed' | 'unchanged' | IgnoredReason): void {
     const { input, record } = open
-    order.done(open)
+    held.order.done(open)
     if (input.kind === 'lost')
-      return input.isGone === true ? processor.resume('loss') : this.#deadLetter(record, processor)
+      return input.isGone === true ? held.processor.resume('loss') : this.#deadLetter(record, held)
     this.#deps.metrics.audienceInputs.inc({ kind: input.kind, result })
     this.#logStaleSync(open, result)
-    processor.done(record)
+    this.#finish(record, held)
   }
 
   /**
@@ -284,13 +284,18 @@ export class Inputs {
     this.startReady(held)
   }
 
-  #deadLetter(record: LogRecord, processor: PartitionProcessor): void {
+  #finish(record: LogRecord, { open, processor }: OwnedAudiencePartition): void {
+    open.delete(record)
+    processor.done(record)
+  }
+
+  #deadLetter(record: LogRecord, held: OwnedAudiencePartition): void {
     const { writes, metrics } = this.#deps
-    void writes.deadLetter(record, { reason: 'undecodable' }, processor).then(written => {
+    void writes.deadLetter(record, { reason: 'undecodable' }, held.processor).then(written => {
       if (!written) return
       metrics.audienceInputs.inc({ kind: '-', result: 'undecodable' })
       metrics.deadLetters.inc({ destination: '-', reason: 'undecodable' })
-      processor.done(record)
+      this.#finish(record, held)
     })
   }
 }

@@ -27,6 +27,11 @@ export class LogTail {
     this.#next = next
   }
 
+  /** The offset after the last known record. */
+  get next(): number {
+    return this.#next
+  }
+
   /** Notes the offset of a record that this process wrote. */
   acknowledged(offset: number): void {
     this.reaches(offset)

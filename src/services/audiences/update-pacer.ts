@@ -23,6 +23,8 @@ export interface UpdatePacer {
   turn(processor: PartitionProcessor): Promise<void>
   /** Number of identify messages that wait for their turn. */
   waiting(): number
+  /** Whether an identify message of the partition waits for its turn. */
+  isWaiting(processor: PartitionProcessor): boolean
 }
 
 export function createUpdatePacer(clock: Clock, perSecond: () => number): UpdatePacer {
@@ -58,5 +60,6 @@ export function createUpdatePacer(clock: Clock, perSecond: () => number): Update
         if (!isTimed) serve()
       }),
     waiting: () => queue.length,
+    isWaiting: processor => [...queue].some(waiting => waiting.processor === processor),
   }
 }

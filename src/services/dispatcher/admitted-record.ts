@@ -47,10 +47,6 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   hour = 0
   /** The counts that the ledger gets when the record is done. */
   readonly entries: LedgerEntry[] = []
-  /**
-   * The destination of a record from a retry topic; `undefined` for an event, and before
-   * `identify`.
-   */
   #taken: string | undefined
   #isIdentified = false
   /** Whether the event is a copy that a replay wrote to the events topic. */
@@ -61,6 +57,14 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
     this.processor = processor
     this.admittedAt = admittedAt
     this.#listener = listener
+  }
+
+  /**
+   * The destination of a record from a retry topic; `undefined` for an event, and before
+   * `identify`.
+   */
+  get destination(): string | undefined {
+    return this.#taken
   }
 
   retain(): void {

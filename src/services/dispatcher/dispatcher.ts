@@ -107,6 +107,8 @@ export interface DispatcherService {
   health(): Health
   /** Sets the gauges to the current values. */
   refreshGauges(): void
+  /** Topics with failed writes that the dispatcher still retries. */
+  unwritableTopics(): readonly string[]
   /** The dispatcher's part of the process status, which the operator API shows. */
   readonly activity: DispatcherActivity
 }
@@ -159,9 +161,8 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
     retries: { partitions: retryPartitions, consumer: retries },
   }
   const { unwritableTopics } = settle
-  const open = (): Intake['open'] => intake.open
-  const states = (): AttemptStarter['states'] => starter.states
-  const shown = { limiter, delivery, groups, open, states, oldestOpenMs, unwritableTopics }
+  const inProgress = { open: () => intake.open, states: () => starter.states, oldestOpenMs }
+  const shown = { limiter, delivery, groups, ...inProgress }
   const refreshGauges = createGauges({ ...deps, ...shown })
   const vitals = createVitals({ clock, suppressions, groups, oldestOpenMs, unwritableTopics })
   const allProcessors = () => [livePartitions, retryPartitions].flatMap(each => [...each.processors()])
@@ -204,7 +205,8 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
     },
     health: () => vitals.health(phase),
     refreshGauges,
-    activity: createActivity({ results, starter, processors, clock }),
+    unwritableTopics,
+    activity: createActivity({ ...deps, results, starter, processors }),
   }
 }
 

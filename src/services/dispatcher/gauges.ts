@@ -1,4 +1,4 @@
-import type { Routing } from '../../core/delivery/route.ts'
+import { getsAttempts, type Routing } from '../../core/delivery/route.ts'
 import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock } from '../../core/ports.ts'
@@ -7,6 +7,7 @@ import { type EpochMs, formatDuration } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { type GroupMember, showGroup } from '../partitions/group-metrics.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
+import { createShowProgress, lagOf, showOldest } from '../partitions/progress-gauges.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
 import type { DestinationState } from './delivery.ts'
 
@@ -23,7 +24,6 @@ interface Deps {
   readonly states: () => Iterable<Pick<DestinationState, 'destination' | 'breaker' | 'slowDown'>>
   readonly routing: () => Pick<Routing, 'destinations'>
   readonly oldestOpenMs: () => number
-  readonly unwritableTopics: () => readonly string[]
 }
 
 /**
@@ -32,31 +32,29 @@ interface Deps {
  */
 export function createGauges(deps: Deps): () => void {
   const { metrics, clock, topics, limiter, groups } = deps
-  const progressOf = createProgress()
+  const showProgress = createShowProgress(metrics, processor => ({
+    position: processor.tracker.committable,
+    // A record in progress was due when it was admitted. Its delivery waits at most 10 s more.
+    isAtRest: processor.isPausedFor('not_due') && processor.tracker.open === 0,
+  }))
 
   /**
-   * Sets the gauges of each partition. All series are removed first. Otherwise a partition that
+   * Sets the lag of each partition. All series are removed first. Otherwise a partition that
    * another process owns now would keep its series here, and sums over all processes would count it
    * twice.
    */
-  function showPartitions(processors: readonly PartitionProcessor[], now: EpochMs): void {
+  function showLag(processors: readonly PartitionProcessor[]): void {
     metrics.consumerLag.reset()
-    metrics.partitionProgress.reset()
     for (const processor of processors) {
-      const labels = { topic: processor.topic, partition: String(processor.partition) }
-      metrics.consumerLag.set(labels, lagOf(processor))
-      metrics.partitionProgress.set(labels, progressOf(processor, now) / 1000)
+      const { topic, partition } = processor
+      metrics.consumerLag.set({ topic, partition: String(partition) }, lagOf(processor))
     }
   }
 
-  function showOldest(processors: readonly PartitionProcessor[], now: EpochMs): void {
-    const oldest = new Map<string, number>(processors.map(({ topic }) => [topic, now]))
-    for (const { record } of deps.open())
-      if (record.timestamp < (oldest.get(record.topic) ?? 0)) oldest.set(record.topic, record.timestamp)
-    metrics.oldestRecord.reset()
+  function showOldestRecords(processors: readonly PartitionProcessor[], now: EpochMs): void {
+    const open = Array.from(deps.open(), ({ record }) => record)
     metrics.oldestDueRetry.reset()
-    for (const [topic, timestamp] of oldest) {
-      metrics.oldestRecord.set({ topic }, timestamp / 1000)
+    for (const [topic, timestamp] of showOldest(metrics, processors, open, now)) {
       const tier = topics.tierOf(topic)
       // Without a record in progress, `timestamp` is the current time, and `timestamp + tier` would
       // be in the future. The gauge then shows the current time. A record in progress was already
@@ -85,14 +83,14 @@ export function createGauges(deps: Deps): () => void {
 
   /**
    * Shows the circuit breakers that have opened. The others would need a series for each
-   * destination. A removed destination has no series: its circuit breaker may stay open until the
-   * process exits, because it gets no further attempts.
+   * destination. A removed, disabled or paused destination has no series: its circuit breaker may
+   * stay open until the process exits, because it gets no further attempts.
    */
   function showBreakers(): void {
     metrics.breakersOpen.reset()
-    const { destinations } = deps.routing()
+    const routing = deps.routing()
     for (const { destination, breaker } of deps.states())
-      if (breaker.hasOpened && destinations.has(destination))
+      if (breaker.hasOpened && getsAttempts(destination, routing))
         metrics.breakersOpen.set({ destination }, breaker.isOpen ? 1 : 0)
   }
 
@@ -102,34 +100,13 @@ export function createGauges(deps: Deps): () => void {
     metrics.callsInFlightLimit.set({}, deps.delivery.maxInFlight)
     metrics.recordsOpen.set({}, deps.open().size)
     metrics.oldestOpenSeconds.set({}, deps.oldestOpenMs() / 1000)
-    metrics.unwritableTopics.set({}, deps.unwritableTopics().length)
     showSlowDowns()
     showBreakers()
     showGroup(metrics, 'dispatcher', groups.dispatcher)
     showGroup(metrics, 'retries', groups.retries)
     const processors = [...groups.dispatcher.partitions.processors(), ...groups.retries.partitions.processors()]
-    showPartitions(processors, now)
-    showOldest(processors, now)
-  }
-}
-
-function lagOf({ highWatermark, tracker }: PartitionProcessor): number {
-  return Math.max(0, highWatermark - tracker.committable)
-}
-
-/**
- * Creates a function that returns the time at which a partition last advanced or had nothing to do.
- * The function compares the committable offset with the offset at its previous call (the previous
- * scrape).
- */
-function createProgress(): (processor: PartitionProcessor, now: EpochMs) => EpochMs {
-  const seen = new WeakMap<PartitionProcessor, { readonly offset: number; readonly at: EpochMs }>()
-  return (processor, now) => {
-    const offset = processor.tracker.committable
-    const last = seen.get(processor)
-    const isAtRest = processor.isPausedFor('not_due') || lagOf(processor) === 0
-    if (last !== undefined && last.offset === offset && !isAtRest) return last.at
-    seen.set(processor, { offset, at: now })
-    return now
+    showLag(processors)
+    showProgress(processors, now)
+    showOldestRecords(processors, now)
   }
 }

@@ -1,3 +1,4 @@
+import { getsAttempts, type Routing } from '../../core/delivery/route.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
 import type { ResultCounts } from '../../core/live-status/result-counts.ts'
 import type { DestinationActivity } from '../../core/live-status/status-record.ts'
@@ -12,13 +13,14 @@ interface Deps {
   readonly starter: Pick<AttemptStarter, 'findState'>
   /** The partitions of the events topic that this process owns. */
   readonly processors: () => Iterable<unknown>
+  readonly routing: () => Pick<Routing, 'destinations'>
   readonly clock: Pick<Clock, 'now' | 'monotonic'>
 }
 
 /** Creates the dispatcher's part of the status of its process. */
-export const createActivity = ({ results, starter, processors, clock }: Deps): DispatcherActivity => ({
+export const createActivity = ({ results, starter, processors, routing, clock }: Deps): DispatcherActivity => ({
   results,
-  activityOf: destination => activityOf(starter.findState(destination), clock),
+  activityOf: destination => activityOf(starter.findState(destination), getsAttempts(destination, routing()), clock),
   partitions: () => [...processors()].length,
 })
 
@@ -32,21 +34,25 @@ const { max: shortPauseMs } = flowLimits.slowDown.backOffMs
 /**
  * The current activity of a destination in this process. `undefined` while the destination has no
  * requests in progress, no deliveries in memory, no pace and no pause, and its circuit breaker is
- * closed.
+ * closed. A circuit breaker that is open counts as closed while the destination gets no attempts:
+ * without attempts it would not close.
  */
 export function activityOf(
   state: Pick<DestinationState, 'breaker' | 'queue' | 'slowDown' | 'calls'> | undefined,
+  isAttempted: boolean,
   clock: Pick<Clock, 'now' | 'monotonic'>,
 ): DestinationActivity | undefined {
   if (state === undefined) return undefined
   const { breaker, queue, slowDown, calls } = state
-  if (calls === 0 && queue.queued === 0 && !breaker.isOpen && !slowDown.isActive) return undefined
+  const isOpen = breaker.isOpen && isAttempted
+  if (calls === 0 && queue.queued === 0 && !isOpen && !slowDown.isActive) return undefined
   const now = clock.monotonic()
   const pace = slowDown.paceAt(now)
   const pausedMs = slowDown.msPaused(now)
+  const nextProbe = isOpen ? breaker.openUntil : undefined
   return {
-    breaker: breaker.isOpen ? (breaker.isProbing ? 'probing' : 'open') : 'closed',
-    nextProbeAt: breaker.openUntil === undefined ? undefined : inSeconds(clock.now() + breaker.openUntil - now),
+    breaker: isOpen ? (breaker.isProbing ? 'probing' : 'open') : 'closed',
+    nextProbeAt: nextProbe === undefined ? undefined : inSeconds(clock.now() + nextProbe - now),
     requestsInProgress: calls,
     inMemory: queue.queued,
     pace: pace === undefined ? undefined : Math.round(pace * 10) / 10,

@@ -2,8 +2,8 @@ import type { DeadLetterReason } from '../../core/delivery/classify-outcome.ts'
 import type { Decision, Deferral } from '../../core/delivery/decide.ts'
 import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
-import type { Drop } from '../../core/delivery/route.ts'
-import type { ResultCounts } from '../../core/live-status/result-counts.ts'
+import type { Drop, Routing } from '../../core/delivery/route.ts'
+import type { Counts, ResultCounts } from '../../core/live-status/result-counts.ts'
 import type { Event, EventHead } from '../../core/message/event.ts'
 import { canarySource } from '../../core/message/own-event.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
@@ -25,21 +25,23 @@ export interface CountResults {
   unrouted(decision: Deferral): void
   /**
    * Counts a record that is dead-lettered before any delivery. `event` is `undefined` when the
-   * record was not decoded.
+   * record was not decoded. `destination` is that of a record from a retry topic.
    */
-  refused(event: EventHead | undefined, reason: DeadLetterReason): void
+  refused(event: EventHead | undefined, reason: DeadLetterReason, destination: string | undefined): void
 }
 
 export function createCountResults({
   metrics,
   clock,
   logger,
+  routing,
   observer,
   results,
 }: {
   readonly metrics: Metrics
   readonly clock: Clock
   readonly logger: Logger
+  readonly routing: () => Pick<Routing, 'destinations'>
   readonly observer: Pick<DestinationObserver, 'deadLettered'>
   readonly results: ResultCounts
 }): CountResults {
@@ -62,6 +64,12 @@ export function createCountResults({
     if (carried.round === 0) metrics.canarySeconds.observe({}, sinceAppend(carried))
   }
 
+  function countDeadLetter(destination: string, reason: DeadLetterReason, counts: Counts): void {
+    counts.deadLettered++
+    metrics.deadLetters.inc({ destination, reason })
+    observer.deadLettered(destination, reason)
+  }
+
   function countDrop(source: string, messageId: string, { reason, destination }: Drop): void {
     metrics.drops.inc({ reason })
     if (logger.isLevelEnabled('debug')) logger.debug({ reason, source, destination, messageId }, 'delivery dropped')
@@ -82,11 +90,7 @@ export function createCountResults({
         countDrop(sourceId, messageId, { reason: decision.reason, destination })
         target.results.dropped++
       }
-      if (decision.kind === 'dead_lettered') {
-        target.results.deadLettered++
-        metrics.deadLetters.inc({ destination, reason: decision.reason })
-        observer.deadLettered(destination, decision.reason)
-      }
+      if (decision.kind === 'dead_lettered') countDeadLetter(destination, decision.reason, target.results)
       if (sourceId === canarySource) countCanary(decision.kind, carried)
     },
     dropped({ sourceId, message: { messageId } }, drop) {
@@ -99,10 +103,12 @@ export function createCountResults({
       metrics.parked.inc({ tier: formatDuration(tier) })
       metrics.deferrals.inc({ cause })
     },
-    refused(event, reason) {
-      // The destination is not a label here: an event may name any destination, so the number of
-      // series would be unlimited.
-      metrics.deadLetters.inc({ destination: '-', reason })
+    refused(event, reason, destination) {
+      // A destination that is not configured is not a label: an event or a header may name any
+      // destination, so the number of series would be unlimited.
+      if (destination !== undefined && routing().destinations.has(destination))
+        countDeadLetter(destination, reason, results.of(destination))
+      else metrics.deadLetters.inc({ destination: noDestination, reason })
       if (event?.sourceId === canarySource) lost('dead_lettered')
     },
   }

@@ -4,7 +4,7 @@ import type { Decision, Deferral } from '../../core/delivery/decide.ts'
 import { type DeliveryState, retryRecord } from '../../core/delivery/delivery-state.ts'
 import { withDoneFor } from '../../core/delivery/done-for.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
-import { type Drop, reportedDestinations } from '../../core/delivery/route.ts'
+import { type Drop, type Routing, reportedDestinations } from '../../core/delivery/route.ts'
 import type { LedgerResult } from '../../core/ledger/ledger-counts.ts'
 import type { ResultCounts } from '../../core/live-status/result-counts.ts'
 import type { Event, EventHead } from '../../core/message/event.ts'
@@ -22,6 +22,7 @@ import { createCountResults } from './result-metrics.ts'
 interface Deps extends AppendDeps {
   readonly reportRecord: OriginReportRecord
   readonly topics: TopicNames
+  readonly routing: () => Pick<Routing, 'destinations'>
   readonly observer: Pick<DestinationObserver, 'deadLettered'>
   readonly results: ResultCounts
 }
@@ -54,8 +55,8 @@ export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledg
 }
 
 export function createSettle(deps: Deps): Settle {
-  const { reportRecord, topics, clock, metrics, logger, observer, results } = deps
-  const count = createCountResults({ metrics, clock, logger, observer, results })
+  const { reportRecord, topics, clock, metrics, logger, routing, observer, results } = deps
+  const count = createCountResults({ metrics, clock, logger, routing, observer, results })
   const { append, unwritableTopics, unacknowledged } = createAppends(deps)
   const writeDeadLetter = createWriteDeadLetter({ append, topics, metrics, logger })
 
@@ -121,7 +122,7 @@ export function createSettle(deps: Deps): Settle {
     writeDeadLetter(withDoneFor(open.record, done), { ...known, reason }, open.processor, written => {
       const { event } = known
       if (written) {
-        count.refused(event, reason)
+        count.refused(event, reason, open.destination)
         open.unroutedResult('dead_lettered')
       }
       for (const destination of written && event !== undefined ? reportedDestinations(event) : []) {

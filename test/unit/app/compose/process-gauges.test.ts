@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
 import { library } from '../../../../packages/client/src/version.ts'
-import { countLogLines, showBuild, showChecks, showConfiguration } from '../../../../src/app/compose/process-gauges.ts'
+import {
+  countLogLines,
+  refreshServices,
+  showBuild,
+  showChecks,
+  showConfiguration,
+} from '../../../../src/app/compose/process-gauges.ts'
 import { Secret } from '../../../../src/core/secret.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
@@ -93,6 +99,37 @@ describe('showConfiguration', () => {
     showConfiguration(metrics, settings(), epochMs(0))
     showConfiguration(metrics, settings({ destinations: [] }), epochMs(0))
     expect([...counts.keys()].filter(key => key.startsWith('config{'))).toHaveLength(1)
+  })
+})
+
+describe('refreshServices', () => {
+  it('keeps the series of each service, and removes those of revoked partitions', () => {
+    const { counts, metrics } = setUp()
+    const service = (topic: string) => ({
+      refreshGauges: () => {
+        metrics.partitionProgress.set({ topic, partition: '0' }, 1)
+        metrics.oldestRecord.set({ topic }, 1)
+      },
+    })
+    const keys = () => [...counts.keys()].filter(key => key !== 'unwritableTopics{}')
+    const ofInputs = ['partitionProgress{inputs,0}', 'oldestRecord{inputs}']
+    refreshServices(metrics, [service('events'), service('inputs')])
+    expect(keys()).toEqual(['partitionProgress{events,0}', 'oldestRecord{events}', ...ofInputs])
+    refreshServices(metrics, [service('inputs')])
+    expect(keys()).toEqual(ofInputs)
+  })
+
+  it('counts a topic once that several services cannot write', () => {
+    const { counts, metrics } = setUp()
+    const service = (...topics: string[]) => ({ refreshGauges() {}, unwritableTopics: () => topics })
+    refreshServices(metrics, [
+      service('retry', 'dead-letter'),
+      service('dead-letter', 'events'),
+      { refreshGauges() {} },
+    ])
+    expect(counts.get('unwritableTopics{}')).toBe(3)
+    refreshServices(metrics, [service(), { refreshGauges() {} }])
+    expect(counts.get('unwritableTopics{}')).toBe(0)
   })
 })
 

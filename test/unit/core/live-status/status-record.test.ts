@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals'
+import { describe, expect, it, jest } from '@jest/globals'
 import {
   addResults,
   type DestinationActivity,
@@ -105,6 +105,31 @@ describe('the value of a status record', () => {
     addResults(sum, value, 'crm')
     addResults(sum, value, 'toString')
     expect(sum).toEqual({ delivered: 8, failed: 6, deadLettered: 4, dropped: 2 })
+  })
+
+  it('has the results of each of many destinations, which are found without decoding all of them', () => {
+    const ids = [
+      'first',
+      'prefix-crm',
+      'crm-suffix',
+      'a"crm',
+      'a,"crm',
+      '{"crm":[',
+      'crm',
+      'é"\\u',
+      '__proto__',
+      'last',
+    ]
+    const countsOf = (id: string) => ({ ...none(), delivered: ids.indexOf(id) + 1 })
+    const value = Buffer.from(encodeResults(ids.map(id => [id, countsOf(id)])))
+    const parse = jest.spyOn(JSON, 'parse')
+    for (const id of ids) {
+      const sum = none()
+      addResults(sum, value, id)
+      expect([id, sum]).toEqual([id, countsOf(id)])
+    }
+    expect(Math.max(...parse.mock.calls.map(([text]) => text.length))).toBeLessThan(20)
+    parse.mockRestore()
   })
 })
 

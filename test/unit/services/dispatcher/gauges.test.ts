@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
+import { retryRecord } from '../../../../src/core/delivery/delivery-state.ts'
+import type { Destination } from '../../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../../src/core/time.ts'
+import { carriedOf, later, recordOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
-import { answered, DispatcherHarness } from '../../../support/dispatcher/harness.ts'
+import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const minute = 60_000
 
@@ -74,6 +77,27 @@ describe('progress of a partition', () => {
     for (const [partition, at] of Object.entries(shown(harness, 'partitionProgress')))
       expect([partition, ageOf(harness, at)]).toEqual([partition, 0])
   })
+
+  it.each([
+    ['stays while a due retry is not done', 'never', 605],
+    ['is the current time while due retries are done', ok, 0],
+  ] as const)('%s and later retries are not due', async (_name, result, expected) => {
+    const harness = await DispatcherHarness.started({ answer: () => result })
+    const topic = harness.topics.retry(durationMs(10_000))
+    const value = harness.codec.encode({
+      ...{ sourceId: 'web', destinationId: undefined, receivedAt: harness.clock.now(), canonical: true },
+      ...{ origin: undefined, message: trackMessage('m') },
+    })
+    const { headers } = retryRecord(recordOf(), carriedOf({ deadline: later('4h', harness.clock.now()) }))
+    const ages: number[] = []
+    for (let count = 0; count < 122; count++) {
+      harness.log.write(topic, value, 'user', headers)
+      await harness.advance(5_000)
+      ages.push(Math.floor(ageOf(harness, shown(harness, 'partitionProgress')[`${topic},0`])))
+    }
+    // The last of the 122 scrapes is at 610 s. At the first one, at 5 s, no retry was due.
+    expect(Math.max(...ages)).toBe(expected)
+  })
 })
 
 describe('a revoked partition', () => {
@@ -90,13 +114,22 @@ describe('a revoked partition', () => {
 })
 
 describe('an open circuit breaker', () => {
-  it('has no series after its destination was removed', async () => {
+  it.each<[string, readonly Destination[]]>([
+    ['removed', []],
+    ['disabled', [destination('crm', { enabled: false })]],
+    ['paused', [destination('crm', { paused: true })]],
+  ])('is not shown while its destination is %s', async (_state, destinations) => {
     const harness = await DispatcherHarness.started({ answer: () => answered(503) })
     for (let index = 0; index < 10; index++) harness.write({ message: trackMessage(`m-${index}`) })
     await harness.advance(30_000)
     expect(harness.gauge('breakersOpen{crm}')).toBe(1)
-    harness.destinations = []
+    expect(harness.service.activity.activityOf('crm')).toMatchObject({ breaker: 'open' })
+    const configured = harness.destinations
+    harness.destinations = destinations
     expect(harness.gauge('breakersOpen{crm}')).toBeUndefined()
+    expect(harness.service.activity.activityOf('crm')).toBeUndefined()
+    harness.destinations = configured
+    expect(harness.gauge('breakersOpen{crm}')).toBe(1)
   })
 })
 

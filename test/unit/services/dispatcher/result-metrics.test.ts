@@ -1,8 +1,12 @@
-import { expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
+import { retryRecord } from '../../../../src/core/delivery/delivery-state.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import { canarySource } from '../../../../src/core/message/own-event.ts'
+import type { RecordHeaders } from '../../../../src/core/ports.ts'
+import type { DurationMs } from '../../../../src/core/time.ts'
+import { carriedOf, later, recordOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
-import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
+import { answered, DispatcherHarness, defaultSchedule, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 it('the times until a delivery do not include replays, which wait for an operator', async () => {
   const answers = [answered(503), answered(503)]
@@ -33,4 +37,35 @@ it('each dropped delivery has a line at level debug', async () => {
     { level: 'debug', reason: 'disabled', source: 'web', destination: 'crm', messageId: 'retried' },
     { level: 'debug', reason: 'no_destination', source: 'web', destination: undefined, messageId: 'unconnected' },
   ])
+})
+
+describe('a retry record that cannot be decoded counts as a dead letter', () => {
+  const [tier] = defaultSchedule as [DurationMs]
+  const deadLettersOf = ({ counts }: DispatcherHarness) =>
+    [...counts].filter(([key]) => key.startsWith('deadLetters{')).map(([key]) => key)
+
+  it.each<[string, RecordHeaders]>([
+    ['valid', {}],
+    ['malformed', { attempt: 'many' }],
+  ])('of its destination, with %s headers', async (_name, changed) => {
+    const harness = await DispatcherHarness.started()
+    const { headers } = retryRecord(recordOf(), carriedOf({ deadline: later('4h', harness.clock.now()) }))
+    harness.log.write(harness.topics.retry(tier), Buffer.from('no event'), 'key', { ...headers, ...changed })
+    await harness.advance(tier)
+    expect(harness.log.records(harness.topics.deadLetter)).toMatchObject([{ headers: { destination: 'crm' } }])
+    expect(deadLettersOf(harness)).toEqual(['deadLetters{crm,undecodable}'])
+    expect(harness.service.activity.results.of('crm').deadLettered).toBe(1)
+  })
+
+  it.each<[string, RecordHeaders]>([
+    ['whose destination is not configured', { destination: 'removed' }],
+    ['without a destination', { destination: '' }],
+  ])('of no destination, in a record %s', async (_name, changed) => {
+    const harness = await DispatcherHarness.started()
+    const { headers } = retryRecord(recordOf(), carriedOf({ deadline: later('4h', harness.clock.now()) }))
+    harness.log.write(harness.topics.retry(tier), Buffer.from('no event'), 'key', { ...headers, ...changed })
+    await harness.advance(tier)
+    expect(deadLettersOf(harness)).toEqual(['deadLetters{-,undecodable}'])
+    expect(harness.service.activity.results.of('crm').deadLettered).toBe(0)
+  })
 })
