@@ -2,7 +2,6 @@ import type { AudienceDirectory } from '../../core/audience/audience-directory.t
 import { AudiencePartition } from '../../core/audience/audience-partition.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
 import type { MembershipRecord } from '../../core/audience/membership-record.ts'
-import type { SuppressibleRecord } from '../../core/deletion/suppressions.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type {
   Clock,
@@ -14,9 +13,9 @@ import type {
   PartitionReader,
   ValueCodec,
 } from '../../core/ports.ts'
-import type { EpochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
+import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { ReadEndOffsets } from '../partitions/end-offset-check.ts'
 import type { OwnershipGate } from '../partitions/ownership-gate.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
@@ -59,7 +58,7 @@ export interface AudiencePartitions {
 }
 
 export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: OwnershipGate }): AudiencePartitions {
-  const { clock, topics, codecs, directory, stops, gate } = deps
+  const { clock, topics, codecs, directory, suppressions, gate } = deps
   const held = new Map<PartitionProcessor, OwnedAudiencePartition>()
 
   function onStored(topic: string, { partition }: OutgoingRecord, offset: number): void {
@@ -84,7 +83,8 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
   const restore = createRestore({
     ...deps,
     log,
-    newPartition: inputEnd => new AudiencePartition({ directory, inputEnd, stops: about => stops(about, clock.now()) }),
+    newPartition: inputEnd =>
+      new AudiencePartition({ directory, inputEnd, stops: about => suppressions.stops(about, clock.now()) }),
   })
 
   return {
@@ -130,10 +130,9 @@ export interface AudiencesDeps {
   readonly directory: () => AudienceDirectory
   readonly emitPerSecond: () => number
   /**
-   * Returns why a deletion forbids processing a record about a user; `undefined` when no deletion
-   * forbids it. The suppression list has been read to its end before the service starts, so no
-   * earlier deletion is missing in it.
+   * It has been read to its end before the service starts, so no deletion before that is missing in
+   * it. `Inputs` waits for later deletions.
    */
-  readonly stops: (about: SuppressibleRecord, now: EpochMs) => 'user_deleted' | 'suppressed' | undefined
+  readonly suppressions: Pick<SuppressionList, 'stops' | 'age'>
   readonly tracer?: Tracer | undefined
 }
