@@ -11,6 +11,7 @@ import type {
   LogProducer,
   OutgoingRecord,
   PartitionReader,
+  Position,
   ValueCodec,
 } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
@@ -46,9 +47,10 @@ export interface AudiencePartitions {
   readonly logCheck: PeriodicTask
   /**
    * Loads the memberships of a partition from Kafka and adds the partition to `held`. The partition
-   * is paused while its memberships are loaded.
+   * is paused while its memberships are loaded. If the group has no committed offset at `position`
+   * although the partition has memberships, unread records may be lost (`lost`).
    */
-  restoreInto(processor: PartitionProcessor): Promise<void>
+  restoreInto(processor: PartitionProcessor, position: Position): Promise<void>
   /**
    * Cancels the full syncs that have begun, because Kafka lost records of the partition that were
    * not read. Waits until the memberships are loaded. The partition is paused until the
@@ -58,7 +60,7 @@ export interface AudiencePartitions {
 }
 
 export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: OwnershipGate }): AudiencePartitions {
-  const { clock, topics, codecs, directory, suppressions, gate } = deps
+  const { clock, metrics, logger, topics, codecs, directory, suppressions, gate } = deps
   const held = new Map<PartitionProcessor, OwnedAudiencePartition>()
 
   function onStored(topic: string, { partition }: OutgoingRecord, offset: number): void {
@@ -93,13 +95,19 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
     writes,
     updates,
     logCheck: createLogCheck({ ...deps, log, readTail, held: () => held.values() }),
-    async restoreInto(processor) {
+    async restoreInto(processor, { isUncommitted }) {
       processor.pause('restore')
       const restored = await restore(processor)
       if (restored === undefined || processor.revoked) return
       const now = ownedAudiencePartitionWith(processor, restored)
       held.set(processor, now)
       inputs.takeFound(restored.stale, now, true)
+      if (isUncommitted === true && restored.next > 0) {
+        const { topic, partition, tracker } = processor
+        logger.error({ topic, partition, to: tracker.received }, commitsLost)
+        metrics.positionsLost.inc({ topic }, 1)
+        processor.pause('loss')
+      }
       if (processor.isPausedFor('loss')) inputs.cancelSyncs(now)
       processor.resume('restore')
     },
@@ -110,6 +118,9 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
     },
   }
 }
+
+const commitsLost =
+  'Kafka has no committed offset of the audiences service for this partition, probably because no process with this service ran for 7 days, and it may have deleted records of audience syncs, resets, user deletions or delivery results before Hookline read them; full syncs that began before this line remove no user of this partition; see the runbook HooklineRecordsLost; then repeat the syncs, resets and deletions since the last process with this service stopped'
 
 export interface AudiencesDeps {
   /** Consumer of the audience-input topic. */
