@@ -90,6 +90,8 @@ const hints: Readonly<Record<ReplayRefusal, (destinations: string) => string>> =
   disabled: destinations => `the destination is disabled: ${destinations}; enable it, then run the replay again`,
   not_connected: destinations =>
     `the source is no longer connected to the destination: ${destinations}; use --even-disconnected to replay anyway`,
+  deletion_expired: () =>
+    'the dead letters are delete messages of old deletions, which cannot be replayed; delete the users again with: hookline delete-user',
   truncated: () =>
     'the dead-letter topic has only the first 64 KiB of the original record; read the whole record from Kafka: the column ORIGIN of `hookline dead-letters` shows its topic, partition and offset',
   unreadable: () =>

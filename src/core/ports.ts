@@ -90,6 +90,12 @@ export interface Position extends TopicPartition {
    * the log was truncated, or the topic was created again. Records before `offset` may be lost.
    */
   readonly isTruncated?: boolean
+  /**
+   * True when the group has no committed offset, and `offset` is the beginning of the log, above 0.
+   * If the group has read the partition before, Kafka deleted its committed offset, for example
+   * because the group had no member for 7 days. Records before `offset` may then be lost.
+   */
+  readonly isUncommitted?: boolean
 }
 
 export interface LogConsumerHandlers {

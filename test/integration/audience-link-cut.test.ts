@@ -111,7 +111,7 @@ async function installation() {
         ...{ clock: systemClock, metrics: countingMetrics(new Map()), logger: silent, topics },
         directory: () => directoryWith(['crm']),
         emitPerSecond: () => 100_000,
-        stops: () => undefined,
+        suppressions: { stops: () => undefined, age: () => durationMs(0) },
       })
       await service.start()
       let stopped: Promise<void> | undefined

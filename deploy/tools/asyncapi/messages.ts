@@ -148,8 +148,12 @@ export const messages = {
   }),
   deletion: json(deletionValue, {
     title: 'A deletion that was accepted',
-    summary: 'The affected users, sources and destinations.',
-    key: { description: 'JSON: `["<id>"]`', examples: ['["01a1fd7c-3123-7c3e-9d4e-7a1f0b6c2d11"]'] },
+    summary:
+      'The affected users, sources and destinations. A deletion with more than 5,000 destinations and sources has several records, each with a part of them.',
+    key: {
+      description: 'JSON: `["<id>"]`, then `["<id>","2"]` and so on',
+      examples: ['["01a1fd7c-3123-7c3e-9d4e-7a1f0b6c2d11"]'],
+    },
   }),
   deletionOutcome: json(deletionOutcomeValue, {
     title: 'Result of a delete message',

@@ -75,6 +75,7 @@ export const deletionValue = {
         properties: { id: text('Id of the source.'), destinations: { type: 'array', items: { type: 'string' } } },
       },
     },
+    parts: integer('Number of records of the deletion. Missing when it has only this one.'),
   },
 }
 

@@ -186,6 +186,10 @@ const replayMeanings: Meanings<ReplayRefusal> = {
     'The source of the event is no longer connected to the destination.',
     'Add the source to `sources` of the destination again, or use `--even-disconnected`.',
   ],
+  deletion_expired: [
+    'The message is the delete message of a deletion that is older than about 50 days. Hookline may have removed the record of this deletion, and delivers no delete message without this record.',
+    'Delete the user again.',
+  ],
   truncated: [
     'The dead letter has only the first 64 KiB: of a record that was too large for the dead-letter topic, or of a compressed Kafka batch that Hookline could not read.',
     'Within 7 days, read the whole record or batch from the events topic: `hookline dead-letters --json` shows its topic, partition and offset.',

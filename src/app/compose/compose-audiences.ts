@@ -43,7 +43,6 @@ export async function startAudiences(shared: SharedDependencies): Promise<Starte
     },
     directory: () => live().audiences,
     emitPerSecond: () => live().emitPerSecond,
-    stops: shared.suppressions.stops,
   })
   await lifecycle.start({ name: 'audiences', start: audiences.start, stop: audiences.stop })
   return audiences

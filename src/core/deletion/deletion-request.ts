@@ -164,23 +164,43 @@ export function suppressionsOf({ sources, suppress }: DeletionRequest, at: Epoch
 }
 
 /**
- * The delete messages of a deletion: one for each user and each source with destinations. Their ids
- * depend only on the deletion, the source and the user. So messages that are written a second time
- * have the same ids.
+ * Maximum number of destinations of one delete message. A source with more destinations gets several
+ * delete messages for each user. So an event always fits into a record of the events topic, and each
+ * retry record, which contains the whole event, stays small.
+ */
+const maxDestinationsPerMessage = 1_000
+
+/**
+ * The delete messages of a deletion: one for each user and each source with destinations, or one for
+ * each 1,000 destinations of the source. Their ids depend only on the deletion, the source, the user
+ * and the place in the list of destinations. So messages that are written a second time have the
+ * same ids.
  */
 export function* deleteMessagesOf(
   { userIds }: DeletionRequest,
   { id, createdAt, sources }: DeletionRecord,
 ): Iterable<Event> {
   for (const userId of userIds)
-    for (const source of sources) if (source.destinations.length > 0) yield deleteOf(userId, source, id, createdAt)
+    for (const source of sources)
+      for (let first = 0; first < source.destinations.length; first += maxDestinationsPerMessage)
+        yield deleteOf({ request: id, userId, source, first }, createdAt)
 }
 
-function deleteOf(userId: string, source: DeletionRecord['sources'][number], request: string, at: EpochMs): Event {
-  const { id: sourceId, destinations } = source
+interface DeleteMessage {
+  readonly request: string
+  readonly userId: string
+  readonly source: DeletionRecord['sources'][number]
+  /** The index of the first destination of the message in the list of the source. */
+  readonly first: number
+}
+
+function deleteOf({ request, userId, source, first }: DeleteMessage, at: EpochMs): Event {
+  const { id: sourceId } = source
+  const destinations = source.destinations.slice(first, first + maxDestinationsPerMessage)
+  const unique = first === 0 ? [request, sourceId, userId] : [request, sourceId, userId, first]
   return ownEvent({
     type: 'delete',
-    messageId: `delete-${hash('sha256', JSON.stringify([request, sourceId, userId])).slice(0, 40)}`,
+    messageId: `delete-${hash('sha256', JSON.stringify(unique)).slice(0, 40)}`,
     userId,
     sourceId,
     origin: { kind: 'deletion', id: request, version: undefined, destinations },

@@ -7,7 +7,8 @@ import { type EpochMs, epochMs } from '../time.ts'
 
 /**
  * An accepted deletion. In its record in the deletions topic, the key contains the id, and the
- * value contains the other fields.
+ * value contains the other fields. A deletion with many destinations has several records
+ * (`encodeDeletionParts`).
  */
 export interface DeletionRecord {
   readonly id: string
@@ -134,8 +135,61 @@ export const deletionKey = (id: string): string => JSON.stringify([id])
 export const deletionOutcomeKey = ({ request, source, destination, userId }: DeletionOutcome): string =>
   JSON.stringify([request, source, destination, userId])
 
-export function encodeDeletion({ createdAt, users, isSuppressed, sources }: DeletionRecord): JsonText {
-  return JSON.stringify({ createdAt, users, suppressed: isSuppressed, sources }) as JsonText
+/** @param parts the number of records of the deletion; `undefined` when it has only this one */
+export function encodeDeletion({ createdAt, users, isSuppressed, sources }: DeletionRecord, parts?: number): JsonText {
+  return JSON.stringify({ createdAt, users, suppressed: isSuppressed, sources, parts }) as JsonText
+}
+
+/**
+ * Maximum number of ids of sources and destinations in one record of a deletion. An id has at most
+ * 63 characters, so the record has less than 500 KB. By default, Kafka accepts 1 MiB.
+ */
+const maxIdsPerRecord = 5_000
+
+/**
+ * The records of a deletion, each with a part of its sources and destinations. Their keys are
+ * `["<id>"]`, `["<id>","2"]`, `["<id>","3"]` and so on.
+ */
+export function encodeDeletionParts(
+  record: DeletionRecord,
+): readonly { readonly key: string; readonly value: JsonText }[] {
+  const parts = splitSources(record.sources)
+  const count = parts.length === 1 ? undefined : parts.length
+  return parts.map((sources, index) => ({
+    key: index === 0 ? deletionKey(record.id) : JSON.stringify([record.id, String(index + 1)]),
+    value: encodeDeletion({ ...record, sources }, count),
+  }))
+}
+
+function splitSources(sources: DeletionRecord['sources']): readonly DeletionRecord['sources'][] {
+  let last: DeletionRecord['sources'][number][] = []
+  const parts = [last]
+  let room = maxIdsPerRecord
+  for (const { id, destinations } of sources) {
+    let next = 0
+    do {
+      if (room < 2) {
+        last = []
+        parts.push(last)
+        room = maxIdsPerRecord
+      }
+      const some = destinations.slice(next, next + room - 1)
+      last.push({ id, destinations: some })
+      next += some.length
+      room -= 1 + some.length
+    } while (next < destinations.length)
+  }
+  return parts
+}
+
+/** The deletion whose parts `encodeDeletionParts` has encoded, in their order. */
+export function mergeDeletionParts(parts: readonly [DeletionRecord, ...DeletionRecord[]]): DeletionRecord {
+  const bySource = Map.groupBy(
+    parts.flatMap(({ sources }) => sources),
+    ({ id }) => id,
+  )
+  const sources = [...bySource].map(([id, each]) => ({ id, destinations: each.flatMap(it => it.destinations) }))
+  return { ...parts[0], sources }
 }
 
 export const encodeDeletionOutcome = ({ result, reason }: DeletionOutcome): JsonText =>
@@ -143,7 +197,8 @@ export const encodeDeletionOutcome = ({ result, reason }: DeletionOutcome): Json
 
 /** The content of a record of the deletions topic. */
 export type DeletionEntry =
-  | { readonly kind: 'request'; readonly record: DeletionRecord }
+  /** `record` is part number `part` of `parts`. The first part has the number 1. */
+  | { readonly kind: 'request'; readonly record: DeletionRecord; readonly part: number; readonly parts: number }
   | { readonly kind: 'outcome'; readonly outcome: DeletionOutcome }
 
 /** Parses a record of the deletions topic; `undefined` when it is in another format. */
@@ -154,9 +209,12 @@ export function decodeDeletion(key: string, value: string): DeletionEntry | unde
   })
   if (!Array.isArray(names) || !names.every(name => typeof name === 'string') || !isObject(fields)) return undefined
   const [request, source, destination, userId] = names
-  if (names.length === 1 && request !== undefined) {
+  if (names.length < 3 && request !== undefined) {
     const record = recordOf(request, fields)
-    return record && { kind: 'request', record }
+    const { parts = 1 } = fields
+    const part = Number(source ?? 1)
+    if (record === undefined || !Number.isSafeInteger(parts) || !Number.isSafeInteger(part)) return undefined
+    return { kind: 'request', record, part, parts: parts as number }
   }
   if (names.length !== 4 || request === undefined || source === undefined) return undefined
   if (destination === undefined || userId === undefined) return undefined

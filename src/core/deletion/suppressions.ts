@@ -1,7 +1,8 @@
 import { isObject, parseField } from '../message/json.ts'
 import type { JsonText } from '../message/json-text.ts'
 import type { MessageType } from '../message/message.ts'
-import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
+import { defaultSuppressionRetention } from '../suppression-retention.ts'
+import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
 
 /** The record that a user was deleted. It stops events of this user. */
 export interface Suppression {
@@ -18,12 +19,6 @@ export interface Suppression {
  * topic.
  */
 export type UserSuppressions = readonly Suppression[]
-
-/**
- * How long a suppression is kept by default: 53 days, which is `maxDeliveryAge` with the default
- * retention of the topics.
- */
-export const defaultSuppressionRetention = durationMs(53 * 24 * 3_600_000)
 
 /**
  * Whether a suppression has expired. It expires `lasts` milliseconds after the deletion. After this

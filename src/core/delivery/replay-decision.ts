@@ -1,7 +1,9 @@
+import { flowLimits } from '../flow/limits.ts'
 import type { Event } from '../message/event.ts'
 import type { LogRecord, OutgoingRecord } from '../ports.ts'
 import { windowOf } from '../settings/effective-policy.ts'
-import { durationMs, type EpochMs, epochMs } from '../time.ts'
+import { defaultSuppressionRetention } from '../suppression-retention.ts'
+import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
 import type { TopicNames } from '../topics.ts'
 import type { DeadLetterReason } from './classify-outcome.ts'
 import { originalOf } from './dead-letter-record.ts'
@@ -11,7 +13,14 @@ import { type RetryPolicy, tierFor } from './retry-tier.ts'
 import { isConnected, type Routing, routeRetry } from './route.ts'
 
 /** Why a dead letter is not replayed. */
-export const replayRefusals = ['unknown_destination', 'disabled', 'not_connected', 'truncated', 'unreadable'] as const
+export const replayRefusals = [
+  'unknown_destination',
+  'disabled',
+  'not_connected',
+  'deletion_expired',
+  'truncated',
+  'unreadable',
+] as const
 export type ReplayRefusal = (typeof replayRefusals)[number]
 
 /**
@@ -43,9 +52,10 @@ export type ReplayTarget =
    */
   | { readonly kind: 'resend'; readonly input: ResendInput }
   /**
-   * The dead letter is not replayed, for one of three reasons. Its copy would be dead-lettered or
-   * dropped again. The source is no longer connected to the destination. Or the dead letter is
-   * incomplete or unreadable.
+   * The dead letter is not replayed, for one of four reasons. Its copy would be dead-lettered or
+   * dropped again. The source is no longer connected to the destination. The suppression of a
+   * delete message could expire before the delivery ends. Or the dead letter is incomplete or
+   * unreadable.
    */
   | { readonly kind: 'refused'; readonly reason: ReplayRefusal }
 
@@ -102,6 +112,7 @@ export function replayTargetOf(
       if (!isConnected(event.sourceId, destination, routing)) return { kind: 'refused', reason: 'not_connected' }
     }
     const window = windowOf(routed?.destination.policy, policy)
+    if (isDeletionExpired(event, now, window)) return { kind: 'refused', reason: 'deletion_expired' }
     const carried = { ...initialState(origin, destination, messageId, now, window), round: given.round + 1 }
     const topic = topics.retry(tierFor(durationMs(0), policy.tiers))
     const copy = retryRecord({ ...record, ...original }, carried)
@@ -117,6 +128,16 @@ export function replayTargetOf(
   const headers = { [replayOfHeader]: toReplayOf(origin), ...original.headers }
   return { kind: 'event', topic: topics.events, copy: { ...original, headers, partition: origin.partition } }
 }
+
+/**
+ * Whether the suppression of a delete message may expire before a delivery that is replayed now
+ * ends. The dispatcher accepts no delete message without a suppression (`isConfirmedDelete`): it
+ * would dead-letter the message as a forged one. The time is the minimum for which a suppression is
+ * kept. With a longer retention of the topics, suppressions are kept longer.
+ */
+const isDeletionExpired = (event: Event | undefined, now: EpochMs, window: DurationMs): boolean =>
+  event?.message.type === 'delete' &&
+  now + window + flowLimits.deferral.maxPausedTime > event.receivedAt + defaultSuppressionRetention
 
 /**
  * The input that asks an audience to send a user's value again. `undefined` for an event that no

@@ -139,8 +139,10 @@ export const flowLimits = {
      */
     schemaRetryEvery: durationMs(1_000),
     /**
-     * Milliseconds between two checks whether a delete message belongs to a deletion or is forged.
-     * The user's next events wait for the result. Doubling it lets them wait up to 100 ms longer.
+     * Milliseconds between two checks whether the suppression list has a deletion: that of a delete
+     * message, which is forged otherwise, or that of a user in the audience inputs. The user's next
+     * events and the next inputs of the partition wait for the result. Doubling it lets them wait up
+     * to 100 ms longer.
      */
     deletionCheckEvery: durationMs(100),
     /**

@@ -52,6 +52,8 @@ const texts: Readonly<Record<NoReplayRequestReason, string>> = {
   disabled: 'The destination is disabled, so a replay sends nothing: enable it, then replay.',
   not_connected:
     'The source of the event is no longer connected to the destination, so a replay sends nothing: add the source to "sources" of the destination, or replay with "evenDisconnected".',
+  deletion_expired:
+    'The deletion of the user is too old to be repeated by a replay, so a replay sends nothing: delete the user again.',
   truncated: 'The dead letter has only the first 64 KiB of the original record, so it cannot be replayed.',
   unreadable:
     'The headers of the record or its event cannot be read, or the schema registry did not respond in time. A replay sends nothing while they cannot be read, but with "evenDisconnected" it delivers a delivery whose event cannot be decoded.',

@@ -2,7 +2,6 @@ import type { AudienceDirectory } from '../../core/audience/audience-directory.t
 import { AudiencePartition } from '../../core/audience/audience-partition.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
 import type { MembershipRecord } from '../../core/audience/membership-record.ts'
-import type { SuppressibleRecord } from '../../core/deletion/suppressions.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type {
   Clock,
@@ -12,11 +11,12 @@ import type {
   LogProducer,
   OutgoingRecord,
   PartitionReader,
+  Position,
   ValueCodec,
 } from '../../core/ports.ts'
-import type { EpochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
+import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { ReadEndOffsets } from '../partitions/end-offset-check.ts'
 import type { OwnershipGate } from '../partitions/ownership-gate.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
@@ -47,9 +47,10 @@ export interface AudiencePartitions {
   readonly logCheck: PeriodicTask
   /**
    * Loads the memberships of a partition from Kafka and adds the partition to `held`. The partition
-   * is paused while its memberships are loaded.
+   * is paused while its memberships are loaded. If the group has no committed offset at `position`
+   * although the partition has memberships, unread records may be lost (`lost`).
    */
-  restoreInto(processor: PartitionProcessor): Promise<void>
+  restoreInto(processor: PartitionProcessor, position: Position): Promise<void>
   /**
    * Cancels the full syncs that have begun, because Kafka lost records of the partition that were
    * not read. Waits until the memberships are loaded. The partition is paused until the
@@ -59,7 +60,7 @@ export interface AudiencePartitions {
 }
 
 export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: OwnershipGate }): AudiencePartitions {
-  const { clock, topics, codecs, directory, stops, gate } = deps
+  const { clock, metrics, logger, topics, codecs, directory, suppressions, gate } = deps
   const held = new Map<PartitionProcessor, OwnedAudiencePartition>()
 
   function onStored(topic: string, { partition }: OutgoingRecord, offset: number): void {
@@ -84,7 +85,8 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
   const restore = createRestore({
     ...deps,
     log,
-    newPartition: inputEnd => new AudiencePartition({ directory, inputEnd, stops: about => stops(about, clock.now()) }),
+    newPartition: inputEnd =>
+      new AudiencePartition({ directory, inputEnd, stops: about => suppressions.stops(about, clock.now()) }),
   })
 
   return {
@@ -93,13 +95,19 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
     writes,
     updates,
     logCheck: createLogCheck({ ...deps, log, readTail, held: () => held.values() }),
-    async restoreInto(processor) {
+    async restoreInto(processor, { isUncommitted }) {
       processor.pause('restore')
       const restored = await restore(processor)
       if (restored === undefined || processor.revoked) return
       const now = ownedAudiencePartitionWith(processor, restored)
       held.set(processor, now)
       inputs.takeFound(restored.stale, now, true)
+      if (isUncommitted === true && restored.next > 0) {
+        const { topic, partition, tracker } = processor
+        logger.error({ topic, partition, to: tracker.received }, commitsLost)
+        metrics.positionsLost.inc({ topic }, 1)
+        processor.pause('loss')
+      }
       if (processor.isPausedFor('loss')) inputs.cancelSyncs(now)
       processor.resume('restore')
     },
@@ -110,6 +118,9 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
     },
   }
 }
+
+const commitsLost =
+  'Kafka has no committed offset of the audiences service for this partition, probably because no process with this service ran for 7 days, and it may have deleted records of audience syncs, resets, user deletions or delivery results before Hookline read them; full syncs that began before this line remove no user of this partition; see the runbook HooklineRecordsLost; then repeat the syncs, resets and deletions since the last process with this service stopped'
 
 export interface AudiencesDeps {
   /** Consumer of the audience-input topic. */
@@ -130,10 +141,9 @@ export interface AudiencesDeps {
   readonly directory: () => AudienceDirectory
   readonly emitPerSecond: () => number
   /**
-   * Returns why a deletion forbids processing a record about a user; `undefined` when no deletion
-   * forbids it. The suppression list has been read to its end before the service starts, so no
-   * earlier deletion is missing in it.
+   * It has been read to its end before the service starts, so no deletion before that is missing in
+   * it. `Inputs` waits for later deletions.
    */
-  readonly stops: (about: SuppressibleRecord, now: EpochMs) => 'user_deleted' | 'suppressed' | undefined
+  readonly suppressions: Pick<SuppressionList, 'stops' | 'age'>
   readonly tracer?: Tracer | undefined
 }

@@ -49,7 +49,7 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
     dueAt: undefined,
     admission: {
       prefetchesDeeper: () => true,
-      assigned: processor => void restoreInto(processor),
+      assigned: (processor, position) => void restoreInto(processor, position),
       // A partition is paused until its memberships are loaded. So `held` has an entry for every
       // partition that gets records.
       admit: (record, processor) => inputs.take(record, held.get(processor) as OwnedAudiencePartition),

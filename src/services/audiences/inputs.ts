@@ -6,11 +6,13 @@ import { InputScheduler, type QueuedInput } from '../../core/audience/input-sche
 import { parseMembershipKey, type ReadRecord } from '../../core/audience/membership-record.ts'
 import { syncBegan } from '../../core/audience/sync-id.ts'
 import { staleReasons } from '../../core/audience/sync-watermark.ts'
+import { flowLimits } from '../../core/flow/limits.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogRecord, ValueCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
+import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { OwnershipGate } from '../partitions/ownership-gate.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
@@ -21,11 +23,14 @@ import type { RestoredPartition } from './restore.ts'
 import { LogTail } from './unread-memberships.ts'
 import type { WriteChanges } from './write-changes.ts'
 
+const { deletionCheckEvery: checkEvery } = flowLimits.admission
+
 interface Deps {
   readonly codec: ValueCodec<AudienceInput>
   readonly writeChanges: WriteChanges
   readonly writes: AudienceWrites
   readonly gate: OwnershipGate
+  readonly suppressions: Pick<SuppressionList, 'age'>
   readonly directory: () => AudienceDirectory
   readonly topics: Pick<TopicNames, 'events'>
   readonly clock: Clock
@@ -167,6 +172,7 @@ export class Inputs {
       const open = held.order.next()
       if (open === undefined) return
       if (open instanceof FoundRecord) this.#replace(open, held)
+      else if (open.input.kind === 'forgotten') this.#beginDeletion(open, held)
       else this.#begin(open, held)
     }
   }
@@ -184,6 +190,26 @@ export class Inputs {
       order.done(found)
     }
     void this.#writeChanges(writeChanges({ value: change }, [].values(), processor, undefined), done, held)
+  }
+
+  /**
+   * Begins the deletion of a user when the suppression list has all records that were written before
+   * the deletion was fetched, so also the suppression of the user. Until then the later inputs of the
+   * partition wait too: an input of a sync that began before the deletion would otherwise add the
+   * user again. That takes at most about a second: two fetches of the suppressions topic.
+   */
+  #beginDeletion(open: OpenInput, held: OwnedAudiencePartition): void {
+    const { clock, suppressions, gate } = this.#deps
+    const { processor } = held
+    const { fetchedAt } = processor
+    const isKnown = (): boolean => clock.monotonic() - suppressions.age() >= fetchedAt
+    if (isKnown()) return this.#begin(open, held)
+    const check = async (): Promise<void> => {
+      if (!(await gate.toStart(processor))) return
+      if (isKnown()) this.#begin(open, held)
+      else clock.after(checkEvery, () => void check())
+    }
+    clock.after(checkEvery, () => void check())
   }
 
   #begin(open: OpenInput, held: OwnedAudiencePartition): void {

@@ -4,7 +4,8 @@ import {
   SuppressionIndex,
   type UserSuppressions,
 } from '../../core/deletion/suppressions.ts'
-import type { Clock, Logger, LogProducer, LogRecord, TopicFollower } from '../../core/ports.ts'
+import { toIsoTimestamp } from '../../core/message/timestamp.ts'
+import type { Clock, Logger, LogProducer, LogRecord, TopicFollower, UnreadBatch } from '../../core/ports.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
 import { basedOnHeader, SuppressionWrites } from './suppression-writes.ts'
 
@@ -78,6 +79,9 @@ export interface SuppressionList {
 const undecodable =
   'suppression record cannot be decoded; hookline ignores it and may deliver events of the deleted user: read the user id from the key of the record at this offset, and delete this user again with `hookline delete-user`'
 
+const unread =
+  'suppression records cannot be read (see detail); hookline ignores them and may deliver events of the deleted users: delete the users again who were deleted at the time in "writtenAt"'
+
 const keyless =
   'suppression record has no key, so it names no user; hookline ignores it: find the program that wrote it and stop it, because only hookline may write to this topic'
 
@@ -97,7 +101,8 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
   const isCurrent = (): boolean => age() < maxAge
 
   function onRecord(record: LogRecord): void {
-    const { key, value, headers, partition, offset } = record
+    const { key, value, headers, partition, offset, unreadBatch } = record
+    if (unreadBatch !== undefined) return logUnread(record, unreadBatch)
     const into = rebuilt.get(partition) ?? index
     const marks = value === null ? undefined : decodeSuppressions(value.toString())
     if (key === null) return logger.error({ topic, partition, offset }, keyless)
@@ -107,6 +112,11 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
     const previous = into.get(userId)
     into.apply(userId, marks, offset, madeOf === undefined ? undefined : Number(madeOf), partition)
     writes.readBack(userId, record, previous, into)
+  }
+
+  function logUnread({ partition, offset, timestamp }: LogRecord, { firstOffset, why }: UnreadBatch): void {
+    const fields = { topic, partition, firstOffset, offset, writtenAt: toIsoTimestamp(timestamp), detail: why }
+    logger.error(fields, unread)
   }
 
   function onCurrent(asOf: number): void {

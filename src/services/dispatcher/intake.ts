@@ -202,7 +202,7 @@ export class Intake {
       else
         this.#refuseBytes(
           open,
-          'this delete message has `canonical: true`, which only Hookline may set, but no deletion request created the message, so another producer wrote it; to delete a user, run `hookline delete-user`',
+          'this delete message has `canonical: true`, which only Hookline may set, but hookline knows no deletion of this user that created the message: another producer wrote it, or the deletion has expired because it is older than 53 days; to delete the user, run `hookline delete-user`',
           carried,
         )
     })

@@ -1,11 +1,13 @@
 import { deletionRequestedAt } from '../../core/deletion/deletion-request.ts'
 import {
+  type DeletionEntry,
   type DeletionOutcome,
   type DeletionRecord,
   type DeletionStatus,
   DeletionTally,
   decodeDeletion,
   deletionKey,
+  mergeDeletionParts,
 } from '../../core/deletion/deletion-status.ts'
 import type { Clock, LogRecord, Portion, TopicReader } from '../../core/ports.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../../core/time.ts'
@@ -105,6 +107,8 @@ class Entries {
    * because earlier versions of Hookline wrote outcomes to any partition.
    */
   readonly #outcomes = new Map<string, { readonly outcome: DeletionOutcome; readonly at: EpochMs }>()
+  /** The parts of the deletion that were read, by number. */
+  readonly #parts = new Map<number, DeletionRecord>()
   #record: DeletionRecord | undefined
   #tally: DeletionTally | undefined
 
@@ -115,11 +119,24 @@ class Entries {
   take({ key, value, timestamp: at }: LogRecord): void {
     const name = key?.toString() ?? ''
     const entry = value === null ? undefined : decodeDeletion(name, value.toString())
-    if (entry?.kind === 'request' && entry.record.id === this.#id) this.#begin(entry.record)
+    if (entry?.kind === 'request' && entry.record.id === this.#id) this.#takePart(entry)
     if (entry?.kind !== 'outcome' || entry.outcome.request !== this.#id) return
     if (at < (this.#outcomes.get(name)?.at ?? 0)) return
     this.#outcomes.set(name, { outcome: entry.outcome, at })
     this.#tally?.note(entry.outcome)
+  }
+
+  /**
+   * Notes a part of the deletion request. The deletion is known when all its parts are read. Parts
+   * with another time are of an earlier attempt to write the deletion, which has failed.
+   */
+  #takePart({ record, part, parts }: Extract<DeletionEntry, { kind: 'request' }>): void {
+    const [earlier] = this.#parts.values()
+    if (earlier?.createdAt !== record.createdAt) this.#parts.clear()
+    this.#parts.set(part, record)
+    if (this.#parts.size !== parts) return
+    const [first = record, ...others] = [...this.#parts].sort(([a], [b]) => a - b).map(([, each]) => each)
+    this.#begin(mergeDeletionParts([first, ...others]))
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { AudienceInput } from '../../core/audience/input.ts'
 import { type DeletionRequest, deleteMessagesOf, suppressionsOf } from '../../core/deletion/deletion-request.ts'
-import { type DeletionRecord, deletionKey, encodeDeletion } from '../../core/deletion/deletion-status.ts'
+import { type DeletionRecord, deletionKey, encodeDeletionParts } from '../../core/deletion/deletion-status.ts'
 import { mergeSuppressions } from '../../core/deletion/suppressions.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { LogProducer, RecordHeaders } from '../../core/ports.ts'
@@ -33,7 +33,7 @@ export interface DeletionDeps {
  *   this step may begin long after the request (the command first reads the whole list). Otherwise,
  *   messages that are received between the two times would not be stopped.
  * - Write an input for each user, so that the audiences service forgets the user.
- * - Store the record from which the status of the deletion is read.
+ * - Store the records from which the status of the deletion is read.
  * - Write the delete messages.
  *
  * After a crash, it may be called again with the same record, and writes the same records under the
@@ -59,8 +59,11 @@ export async function writeDeletion(
     appending.add(topics.audienceInput, { key: Buffer.from(userId), value, headers })
   }
   await appending.ended()
-  const value = Buffer.from(encodeDeletion(record))
-  appending.add(topics.deletions, { key: Buffer.from(deletionKey(record.id)), value, headers: {} })
+  const partitionKey = Buffer.from(deletionKey(record.id))
+  for (const { key, value } of encodeDeletionParts(record)) {
+    await appending.room()
+    appending.add(topics.deletions, { key: Buffer.from(key), value: Buffer.from(value), headers: {}, partitionKey })
+  }
   await appending.ended()
   for (const event of deleteMessagesOf(request, record)) {
     await appending.room()

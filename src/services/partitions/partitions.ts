@@ -54,7 +54,7 @@ export interface Admission {
    */
   prefetchesDeeper(): boolean
   /** Called before the first record of a partition; the service may pause it here. */
-  assigned(processor: PartitionProcessor): void
+  assigned(processor: PartitionProcessor, position: Position): void
   admit(record: LogRecord, processor: PartitionProcessor): void
   /**
    * Called when Kafka lost records of the partition that were not read: retention deleted them, or
@@ -126,7 +126,7 @@ export function createPartitions(deps: Deps): Partitions {
     const processor = createProcessor(deps, position, limitsNow, admit)
     processors.set(partitionKey(position), processor)
     limits = prefetchLimits(processors.size, maxInFlight)
-    admission.assigned(processor)
+    admission.assigned(processor, position)
     if (position.isTruncated === true) admission.lost?.(processor)
   }
 

@@ -12,7 +12,7 @@ import type {
   PartitionReader,
   RecordHeaders,
 } from '../../../src/core/ports.ts'
-import type { DurationMs } from '../../../src/core/time.ts'
+import { type DurationMs, durationMs } from '../../../src/core/time.ts'
 import { topicNames } from '../../../src/core/topics.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
 import { type AudiencesService, createAudiencesService } from '../../../src/services/audiences/audiences.ts'
@@ -58,6 +58,8 @@ export class AudiencesHarness {
   readonly log: MemoryLog
   readonly topics = topicNames('hookline')
   readonly marks = new SuppressionIndex()
+  /** Age of the suppression list. */
+  marksAge = durationMs(0)
   readonly counts = new Map<string, number>()
   readonly consumer
   readonly inputs = new JsonValueCodec<AudienceInput>()
@@ -181,7 +183,7 @@ export class AudiencesHarness {
       topics: this.topics,
       directory: () => this.#directory(),
       emitPerSecond: () => this.emitPerSecond,
-      stops: (about, now) => this.marks.stops(about, now),
+      suppressions: { stops: (about, now) => this.marks.stops(about, now), age: () => this.marksAge },
       tracer: this.#tracer,
     })
   }

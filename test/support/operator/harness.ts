@@ -11,14 +11,11 @@ import {
 } from '../../../src/core/audience/membership-record.ts'
 import { type SyncId, syncId } from '../../../src/core/audience/sync-id.ts'
 import { emptyWatermark } from '../../../src/core/audience/sync-watermark.ts'
-import {
-  decodeSuppressions,
-  defaultSuppressionRetention,
-  type UserSuppressions,
-} from '../../../src/core/deletion/suppressions.ts'
+import { decodeSuppressions, type UserSuppressions } from '../../../src/core/deletion/suppressions.ts'
 import { type Event, partitionFor } from '../../../src/core/message/event.ts'
 import type { JsonText } from '../../../src/core/message/json-text.ts'
 import type { LogRecord, TopicReader } from '../../../src/core/ports.ts'
+import { defaultSuppressionRetention } from '../../../src/core/suppression-retention.ts'
 import { epochMs } from '../../../src/core/time.ts'
 import { topicNames } from '../../../src/core/topics.ts'
 import { createSuppressionList } from '../../../src/services/deletion/suppression-list.ts'

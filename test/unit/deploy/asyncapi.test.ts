@@ -247,7 +247,7 @@ describe('JSON values in schemas/asyncapi.yaml', () => {
       isSuppressed: false,
       sources: [{ id: 'web', destinations: ['crm'] }],
     }
-    expectValue('deletion', deletionKey(id), [encodeDeletion(record)])
+    expectValue('deletion', deletionKey(id), [encodeDeletion(record), encodeDeletion(record, 2)])
   })
 
   it('describe a configuration object', () => {

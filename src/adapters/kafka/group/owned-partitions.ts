@@ -74,6 +74,7 @@ export const toPosition = ({ topic, partition, next, committed }: OwnedPartition
   partition,
   offset: next,
   metadata: committed?.metadata ?? '',
+  ...(committed === undefined && next > 0 && { isUncommitted: true }),
 })
 
 /** Sets the positions and the paused partitions in kafkajs. */

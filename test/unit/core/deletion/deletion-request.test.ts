@@ -9,6 +9,7 @@ import {
   unknownDestinationProblem,
 } from '../../../../src/core/deletion/deletion-request.ts'
 import { createRouting, placeholderDestination } from '../../../../src/core/delivery/route.ts'
+import { forgedCanonicalFault } from '../../../../src/core/message/forged-canonical-event.ts'
 import type { Destination } from '../../../../src/core/settings/settings.ts'
 import { destinationOf, sourceOf, start } from '../../../support/builders.ts'
 
@@ -167,6 +168,20 @@ describe('delete messages', () => {
     ).toEqual(ids)
     const [other] = deleteMessagesOf(request, deletionOf(request, 'd-2', start, routing))
     expect(ids).not.toContain(other?.message.messageId)
+  })
+  it('are several for a source with more than 1,000 destinations, and the dispatcher accepts each of them', () => {
+    const destinations = Array.from({ length: 100_000 }, (_, number) => String(number).padEnd(63, 'x'))
+    const record = {
+      id: 'd-1',
+      createdAt: start,
+      users: 1,
+      isSuppressed: false,
+      sources: [{ id: 'web', destinations }],
+    }
+    const events = [...deleteMessagesOf({ ...request, userIds: ['u'.repeat(32 * 1024)] }, record)]
+    expect(events.flatMap(({ origin }) => origin?.destinations ?? [])).toEqual(destinations)
+    expect(new Set(events.map(({ message }) => message.messageId)).size).toBe(100)
+    expect(new Set(events.map(forgedCanonicalFault))).toEqual(new Set([undefined]))
   })
 })
 

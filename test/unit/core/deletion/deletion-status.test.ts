@@ -8,6 +8,8 @@ import {
   deletionOutcomeKey,
   encodeDeletion,
   encodeDeletionOutcome,
+  encodeDeletionParts,
+  mergeDeletionParts,
 } from '../../../../src/core/deletion/deletion-status.ts'
 import { start } from '../../../support/builders.ts'
 
@@ -101,7 +103,27 @@ describe('the status of a deletion sums all destinations', () => {
 
 describe('on the topic', () => {
   it('a deletion is found by its id', () => {
-    expect(decodeDeletion(deletionKey('d-1'), encodeDeletion(record))).toEqual({ kind: 'request', record })
+    expect(decodeDeletion(deletionKey('d-1'), encodeDeletion(record))).toEqual({
+      ...{ kind: 'request', record, part: 1, parts: 1 },
+    })
+  })
+  it('a deletion with many destinations has several records, each of less than 500 KB', () => {
+    const idOf = (number: number): string => String(number).padEnd(63, 'x')
+    const many = {
+      ...record,
+      sources: [
+        { id: 'idle', destinations: [] },
+        ...['web', 'app', 'tv'].map(id => ({ id, destinations: Array.from({ length: 10_000 }, (_, n) => idOf(n)) })),
+        ...Array.from({ length: 6_000 }, (_, n) => ({ id: idOf(n), destinations: [idOf(n)] })),
+      ],
+    }
+    const encoded = encodeDeletionParts(many)
+    expect(encoded.map(({ key }) => key).slice(0, 2)).toEqual(['["d-1"]', '["d-1","2"]'])
+    expect(Math.max(...encoded.map(({ value }) => Buffer.byteLength(value)))).toBeLessThan(500_000)
+    const entries = encoded.map(({ key, value }) => decodeDeletion(key, value))
+    expect(entries).toMatchObject(encoded.map((_, index) => ({ part: index + 1, parts: encoded.length })))
+    const [first = record, ...others] = entries.flatMap(entry => (entry?.kind === 'request' ? [entry.record] : []))
+    expect(mergeDeletionParts([first, ...others])).toEqual(many)
   })
   it.each<[string, DeletionOutcome]>([
     ['delivered', outcome('web/crm', 'ann', 'delivered')],
@@ -119,6 +141,8 @@ describe('on the topic', () => {
     ['["d-1"]', '{"createdAt":1,"users":2,"sources":[{"id":"web"}]}'],
     ['["d-1"]', '{"createdAt":1,"users":2,"sources":[{"id":"web","destinations":[1]}]}'],
     ['["d-1","web"]', '{"result":"delivered"}'],
+    ['["d-1","x"]', '{"createdAt":1,"users":2,"sources":[],"parts":2}'],
+    ['["d-1"]', '{"createdAt":1,"users":2,"sources":[],"parts":"2"}'],
     ['["d-1","web","crm",7]', '{"result":"delivered"}'],
     ['["d-1","web","crm","ann"]', '{"result":"lost"}'],
     ['["d-1","web","crm","ann","x"]', '{"result":"delivered"}'],

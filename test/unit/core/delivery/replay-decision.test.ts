@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { deleteMessagesOf } from '../../../../src/core/deletion/deletion-request.ts'
 import { type DeadLetterReason, deadLetterReasons } from '../../../../src/core/delivery/classify-outcome.ts'
 import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
 import { parseDeliveryState, retryRecord } from '../../../../src/core/delivery/delivery-state.ts'
@@ -23,6 +24,7 @@ import {
   later,
   recordOf,
   sourceOf,
+  start,
 } from '../../../support/builders.ts'
 
 const topics = topicNames('hookline')
@@ -57,6 +59,23 @@ const spent = carriedOf({
 /** A dead letter of a delivery to destination `id`. */
 const deliveryGivenUp = (reason: DeadLetterReason, id = 'crm', record = recordOf()): LogRecord =>
   inTopic(deadLetterRecord(record, { ...spent, destination: id }, reason))
+
+describe('a delete message', () => {
+  const [event] = deleteMessagesOf(
+    { userIds: ['ada'], sources: undefined, suppress: false },
+    { id: 'd-1', createdAt: start, users: 1, isSuppressed: false, sources: [{ id: 'web', destinations: ['crm'] }] },
+  )
+  // The suppression expires after 53 days. The delivery may take two days and the retry window.
+  it.each<[string, string, string]>([
+    ['is replayed while its suppression exists until the delivery ends', '1219h', 'delivery'],
+    ['is refused when its suppression could expire before that', '1221h', 'deletion_expired'],
+  ])('%s', (_, age, expected) => {
+    const record = deliveryGivenUp('http_4xx')
+    const context = { topics, routing, policy: policyOf('10s'), evenDisconnected: true }
+    const way = replayTargetOf(record, parseDeadLetter(record), context, later(age), event)
+    expect(way.kind === 'refused' ? way.reason : way.kind).toBe(expected)
+  })
+})
 
 describe('a delivery goes to the first retry tier', () => {
   it.each(['attempt', 'deferrals', 'started-at', 'deadline', 'not-before', 'round', 'refused-webhooks'])(

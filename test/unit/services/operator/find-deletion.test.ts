@@ -7,6 +7,7 @@ import {
   deletionOutcomeKey,
   encodeDeletion,
   encodeDeletionOutcome,
+  encodeDeletionParts,
 } from '../../../../src/core/deletion/deletion-status.ts'
 import type { LogRecord, Portion, TopicReader } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
@@ -91,6 +92,33 @@ describe('the status of one deletion, by the records of its topic', () => {
     const destination = known.kind === 'found' ? known.status.sources[0]?.destinations[0] : undefined
     if (counts === undefined) expect(known).toEqual({ kind: 'none' })
     else expect(destination).toMatchObject(counts)
+  })
+})
+
+describe('a deletion with several records', () => {
+  const partsOf = (createdAt: number): Topic['records'] => {
+    const destinations = ['crm', ...Array.from({ length: 5_000 }, (_, number) => `d-${number}`)]
+    const deletion = { id: 'd-1', createdAt: epochMs(createdAt), users: 1, isSuppressed: false }
+    const parts = encodeDeletionParts({ ...deletion, sources: [{ id: 'web', destinations }] })
+    return parts.map(({ key, value }) => [key, value])
+  }
+  const [first, second] = partsOf(1_000)
+  const [failedFirst, failedSecond] = partsOf(999)
+
+  it.each([
+    ['in their order', [first!, second!]],
+    ['in another order, because the deletion was written again after a crash', [second!, first!]],
+    ['after the parts of an attempt that failed', [failedFirst!, failedSecond!, first!, second!]],
+  ])('is found when all of them are read: %s', async (_, records) => {
+    const { known } = await found('d-1', [...records, outcome('d-1', 'ada', 'delivered')])
+    const destinations = known.kind === 'found' ? known.status.sources[0]?.destinations : undefined
+    expect(destinations).toHaveLength(5_001)
+    expect(destinations?.[0]).toMatchObject({ id: 'crm', delivered: 1, waiting: 0 })
+  })
+
+  it('is not found while one of them is missing', async () => {
+    expect((await found('d-1', [first!])).known).toEqual({ kind: 'none' })
+    expect((await found('d-1', [failedFirst!, second!])).known).toEqual({ kind: 'none' })
   })
 })
 

@@ -80,6 +80,24 @@ describe('a deletion', () => {
       expect(String(record.key)).toBe(JSON.parse(String(record.value)).message.userId)
   })
 
+  it('for many destinations writes several status records into one partition, and several deletes', async () => {
+    const { producer, events, inputs, suppressions } = harness.access()
+    const deps = { producer, topics, suppressions: await suppressions() }
+    const encodings = { encodeEvent: (await events()).encode, encodeInput: (await inputs()).encode }
+    const destinations = Array.from({ length: 100_000 }, (_, number) => `destination-${number}`)
+    const record = {
+      ...deletionOf(request, 'd-1', harness.clock.now(), routing),
+      sources: [{ id: 'web', destinations }],
+    }
+    await harness.during(writeDeletion({ ...deps, ...encodings }, request, record))
+    const status = harness.log.records(topics.deletions)
+    expect(status).toHaveLength(21)
+    expect(new Set(status.map(({ partition }) => partition)).size).toBe(1)
+    expect(harness.events()).toHaveLength(200)
+    const records = [...status, ...harness.log.records(topics.events)]
+    expect(Math.max(...records.map(({ value }) => value?.length ?? 0))).toBeLessThan(500_000)
+  })
+
   it('keeps an earlier suppression', async () => {
     await carryOut({ ...request, userIds: ['ada'], suppress: true })
     await carryOut({ ...request, userIds: ['ada'] })

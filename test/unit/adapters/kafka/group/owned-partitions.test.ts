@@ -1,5 +1,9 @@
 import { expect, it } from '@jest/globals'
-import { markPositionsKnown, OwnedPartitions } from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
+import {
+  markPositionsKnown,
+  OwnedPartitions,
+  toPosition,
+} from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
 import { type Cluster, type ConsumerGroup, internal } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import { owned } from './single-member-group.ts'
 
@@ -12,6 +16,14 @@ it.each([
   const partitions = new OwnedPartitions()
   for (const each of all) partitions.add(each)
   expect(partitions.areAllFetched).toBe(areAllFetched)
+})
+
+it.each([
+  { name: 'above 0 without a commit', next: 9, committed: undefined, isUncommitted: true },
+  { name: 'at 0 without a commit: no record can be lost', next: 0, committed: undefined, isUncommitted: undefined },
+  { name: 'at a commit', next: 9, committed: { offset: 9, metadata: '' }, isUncommitted: undefined },
+])('whether the service learns that a position is not committed: $name', ({ next, committed, isUncommitted }) => {
+  expect(toPosition(owned(0, { next, committed })).isUncommitted).toBe(isUncommitted)
 })
 
 it('kafkajs asks no broker for the position of a partition without a commit', async () => {

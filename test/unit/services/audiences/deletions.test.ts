@@ -1,0 +1,39 @@
+import { expect, it } from '@jest/globals'
+import { durationMs } from '../../../../src/core/time.ts'
+import { AudiencesHarness } from '../../../support/audience/harness.ts'
+import { ended, observed } from '../../../support/audience/partition-harness.ts'
+
+const names = (harness: AudiencesHarness): string[] =>
+  harness.sent().map(({ destination, userId, value }) => `${destination} ${userId} ${value}`)
+
+it('a line of a sync that is read behind a deletion does not add the user again, while the suppressions are late', async () => {
+  const harness = await AudiencesHarness.started()
+  harness.write(observed('ann', 0), observed('bob', 0))
+  await harness.advance(60_000)
+  // Kafka has the suppression, but this process has not read it yet.
+  const deletedAt = harness.clock.now()
+  harness.marksAge = durationMs(1_000)
+  harness.write({ kind: 'forgotten', userId: 'ann' }, observed('ann', 0), ended(0))
+  await harness.advance(500)
+  expect(harness.count('audienceInputs{forgotten,changed}')).toBe(0)
+  harness.marks.apply('ann', [{ source: undefined, deletedAt, isSuppressed: false }])
+  harness.marksAge = durationMs(0)
+  await harness.advance(100)
+  expect(names(harness)).toEqual(['crm ann true', 'crm bob true'])
+  expect(harness.count('audienceInputs{forgotten,changed}')).toBe(1)
+  expect(harness.count('audienceInputs{observed,user_deleted}')).toBe(1)
+  expect(harness.committed()).toBe(harness.log.records(harness.topics.audienceInput).length)
+})
+
+it('a deletion that waits for the suppressions is left to the next owner when the partition is revoked', async () => {
+  const harness = await AudiencesHarness.started()
+  harness.write(observed('ann', 0))
+  await harness.advance(1_000)
+  harness.marksAge = durationMs(10_000)
+  harness.write({ kind: 'forgotten', userId: 'ann' })
+  await harness.advance(500)
+  harness.consumer.handlers?.onRevoked([{ topic: harness.topics.audienceInput, partition: 0 }])
+  harness.marksAge = durationMs(0)
+  await harness.advance(1_000)
+  expect(harness.count('audienceInputs{forgotten,changed}')).toBe(0)
+})
