@@ -81,8 +81,8 @@ describe('a deletion', () => {
   })
 
   it('for many destinations writes several status records into one partition, and several deletes', async () => {
-    const { producer, events, inputs, suppressions } = harness.access()
-    const deps = { producer, topics, suppressions: await suppressions() }
+    const { producer, events, inputs, suppressions, brokerTime: brokersNow } = harness.access()
+    const deps = { producer, topics, suppressions: await suppressions(), brokersNow }
     const encodings = { encodeEvent: (await events()).encode, encodeInput: (await inputs()).encode }
     const destinations = Array.from({ length: 100_000 }, (_, number) => `destination-${number}`)
     const record = {
