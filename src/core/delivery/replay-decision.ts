@@ -10,8 +10,10 @@ import type { DeadLetter } from './parse-dead-letter.ts'
 import { type RetryPolicy, tierFor } from './retry-tier.ts'
 import { isConnected, type Routing, routeRetry } from './route.ts'
 
-/** Why a dead letter is not replayed. */
-export const replayRefusals = ['unknown_destination', 'disabled', 'not_connected', 'truncated', 'unreadable'] as const
+/** Why a dead letter is not copied. */
+export const decidedRefusals = ['unknown_destination', 'disabled', 'not_connected', 'truncated', 'unreadable'] as const
+/** Why a dead letter is not replayed. `too_large`: its target topic refused the copy. */
+export const replayRefusals = [...decidedRefusals, 'too_large'] as const
 export type ReplayRefusal = (typeof replayRefusals)[number]
 
 /**
@@ -47,7 +49,7 @@ export type ReplayTarget =
    * dropped again. The source is no longer connected to the destination. Or the dead letter is
    * incomplete or unreadable.
    */
-  | { readonly kind: 'refused'; readonly reason: ReplayRefusal }
+  | { readonly kind: 'refused'; readonly reason: (typeof decidedRefusals)[number] }
 
 /** The configuration on which the decision about a replay depends. */
 export interface ReplayContext {

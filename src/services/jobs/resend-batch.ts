@@ -1,6 +1,7 @@
 import type { Clock, OutgoingRecord } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'
+import { isTooLarge } from '../is-too-large.ts'
 import type { OwnedJob } from './owned-job.ts'
 
 /**
@@ -9,11 +10,6 @@ import type { OwnedJob } from './owned-job.ts'
  */
 export const maxBatch = 256
 const tryAgainAfter = durationMs(1_000)
-/** Kafka's error codes for a record that exceeds the maximum size of its topic. */
-const tooLarge: ReadonlySet<unknown> = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'])
-
-/** Whether a record exceeds the maximum size of its topic. Every further append of it fails too. */
-export const isTooLarge = (error: Error): boolean => 'code' in error && tooLarge.has(error.code)
 
 type Result = 'stored' | 'refused' | 'stopped'
 

@@ -1,11 +1,37 @@
 import { expect, it } from '@jest/globals'
+import type { ReplayJob } from '../../../../src/core/jobs/job.ts'
 import type { EventCodec } from '../../../../src/core/ports.ts'
 import { runReplay } from '../../../../src/services/jobs/run-replay.ts'
 import { replayJob } from '../../../support/jobs/builders.ts'
 import { createMemoryOwnedJob } from '../../../support/jobs/memory-owned-job.ts'
 import { MemoryTopicsProducer, whileWriting } from '../../../support/kafka/memory-topics.ts'
 import { turns } from '../../../support/manual-clock.ts'
-import { context, givenUp, ReplayHarness } from '../../../support/operator/replay-harness.ts'
+import { context, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replay-harness.ts'
+
+/** Runs a job on the dead letters of a harness until the job ends. `refuses` is that of the producer. */
+async function runToEnd(harness: ReplayHarness, job: Partial<ReplayJob>, refuses?: MemoryTopicsProducer['refuses']) {
+  const { clock, events, inputs, memoryTopics } = harness
+  const producer = new MemoryTopicsProducer(memoryTopics, refuses)
+  const { owned, changed } = createMemoryOwnedJob(producer)
+  const deps = { reader: memoryTopics.reader(), clock, events, inputs, context: () => context }
+  const running = runReplay(deps, replayJob('r', { filters: {}, ends: [10_000, 10_000], ...job }), owned)
+  return { outcome: await whileWriting(producer, running), changed: changed() }
+}
+
+it('a dead letter that is too large for its target topic does not stop the others', async () => {
+  const harness = new ReplayHarness(Array.from({ length: 600 }, (_, n) => refusedEvent(n, 'unknown_source')))
+  const tooLarge = Object.assign(new Error('too large'), { code: 'MESSAGE_TOO_LARGE', retriable: false })
+  const { outcome, changed } = await runToEnd(
+    harness,
+    {},
+    (topic, { key }) => topic === topics.events && String(key) === 'user-0' && tooLarge,
+  )
+  expect(outcome).toEqual({})
+  expect(changed).toMatchObject({
+    progress: { seen: 600, total: 600, replayed: 599, refused: 1 },
+    counts: [{ destination: '-', reason: 'unknown_source', refusal: 'too_large', count: 1 }],
+  })
+})
 
 it('continues after an outage of the schema registry, and has its error until then', async () => {
   const harness = new ReplayHarness([givenUp(1), givenUp(2)])
