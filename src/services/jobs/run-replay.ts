@@ -1,3 +1,4 @@
+import { longestText } from '../../core/delivery/delivery-state.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import type { ReplayContext } from '../../core/delivery/replay-decision.ts'
 import { type CountRow, maxCountRows, type ReplayJob } from '../../core/jobs/job.ts'
@@ -71,11 +72,17 @@ const contextOf = ({ context }: RunReplayDeps, { evenDisconnected }: ReplayJob):
 
 /**
  * Returns the counts of dead letters that the record of the job contains, largest first. A dry run
- * counts all selected dead letters. Otherwise only those that cannot be replayed are counted.
+ * counts all selected dead letters. Otherwise only those that cannot be replayed are counted. Other
+ * producers can write long destinations and reasons, so both are truncated: the record must not be
+ * too large for the jobs topic.
  */
 const countsOf = (rows: readonly ReplayRow[], isDryRun: boolean): CountRow[] =>
   rows
     .filter(({ way }) => isDryRun || 'refusal' in way)
     .toSorted((a, b) => b.count - a.count)
     .slice(0, maxCountRows)
-    .map(({ destination = noDestination, reason, count, way }) => ({ destination, reason, count, ...way }))
+    .map(({ destination = noDestination, reason, count, way }) => ({
+      destination: destination.slice(0, longestText),
+      reason: reason.slice(0, longestText),
+      ...{ count, ...way },
+    }))

@@ -33,6 +33,17 @@ it('a dead letter that is too large for its target topic does not stop the other
   })
 })
 
+it('truncates long texts of other producers in its counts', async () => {
+  const long = 'x'.repeat(6_000)
+  const deadLetter = refusedEvent(1)
+  const harness = new ReplayHarness([
+    { ...deadLetter, headers: { ...deadLetter.headers, destination: long, reason: long } },
+  ])
+  const { changed } = await runToEnd(harness, {})
+  const text = 'x'.repeat(1_000)
+  expect(changed.counts).toEqual([{ destination: text, reason: text, refusal: 'unknown_destination', count: 1 }])
+})
+
 it('continues after an outage of the schema registry, and has its error until then', async () => {
   const harness = new ReplayHarness([givenUp(1), givenUp(2)])
   const { clock, inputs, memoryTopics } = harness
