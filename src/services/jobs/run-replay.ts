@@ -40,10 +40,14 @@ export async function runReplay(deps: RunReplayDeps, job: ReplayJob, owned: Owne
           return true
         },
         onProgress(progress) {
+          const { replayable, refused } = progress
           replayed = before + progress.replayed
           seen = before + progress.seen
           owned.advance({
-            progress: { seen, total: Math.max(total, seen), replayed, refused: progress.refused },
+            progress: {
+              ...{ seen, total: Math.max(total, seen), replayed, refused },
+              ...(isDryRun === true && { replayable }),
+            },
             // A repeated try reads the topic from its beginning again. The error of the failed try
             // stays in the job's record until this try has seen more dead letters than the failed
             // one.

@@ -44,6 +44,8 @@ export interface ReplayProgress {
   /** Number of dead letters visited so far, selected or not. */
   readonly seen: number
   readonly replayed: number
+  /** Of a dry run: number of selected dead letters that can be replayed. Otherwise 0. */
+  readonly replayable: number
   /** Number of selected dead letters that cannot be replayed. */
   readonly refused: number
 }
@@ -108,9 +110,10 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
   const destinations = new Set<string>()
   let total: number | undefined
   let seen = 0
+  let replayable = 0
   let refused = 0
   let isDeclined = false
-  const reportProgress = (): void => onProgress?.({ seen, replayed: writing.replayed, refused })
+  const reportProgress = (): void => onProgress?.({ seen, replayed: writing.replayed, replayable, refused })
   const writing = new Writing(deps, reportProgress, error => failing.abort(error))
 
   async function visit(deadLetter: DeadLetter, record: LogRecord): Promise<void> {
@@ -121,7 +124,8 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
     const way = await wayOf(record, deadLetter)
     count(tally, deadLetter, way)
     if ('refusal' in way) refused++
-    if (dryRun || 'refusal' in way) return
+    else if (dryRun) replayable++
+    if (dryRun || 'refusal' in way) return reportProgress()
     await paced()
     await writing.start(record, way, stop, () => {
       count(tally, deadLetter, way, -1)

@@ -33,6 +33,19 @@ it('a dead letter that is too large for its target topic does not stop the other
   })
 })
 
+it('a dry run with more than 200 rows has the sums of all rows in its progress', async () => {
+  const ids = Array.from({ length: 300 }, (_, n) => `gone-${n}`)
+  const deadLetters = ids.flatMap((id, n) => [givenUp(2 * n, id), refusedEvent(2 * n)])
+  const { changed } = await runToEnd(new ReplayHarness([...deadLetters, refusedEvent(601)]), { isDryRun: true })
+  expect(changed.counts).toHaveLength(200)
+  expect(changed.progress).toEqual({ seen: 601, total: 601, replayed: 0, replayable: 301, refused: 300 })
+})
+
+it('counts a refused dead letter, even if it is the last one', async () => {
+  const { changed } = await runToEnd(new ReplayHarness([givenUp(1, 'gone')]), {})
+  expect(changed.progress).toEqual({ seen: 1, total: 1, replayed: 0, refused: 1 })
+})
+
 it('truncates long texts of other producers in its counts', async () => {
   const long = 'x'.repeat(6_000)
   const deadLetter = refusedEvent(1)
