@@ -37,9 +37,11 @@ export class MemoryTopics {
 
   reader(): TopicReader {
     return {
-      readToEnd: async (topic, onRecord) => {
+      readToEnd: async (topic, onRecord, { since = 0 } = {}) => {
         // Reads up to the current end offsets, one partition after the other.
-        const records = this.records(topic).toSorted((a, b) => a.partition - b.partition || a.offset - b.offset)
+        const records = this.records(topic)
+          .filter(({ timestamp }) => timestamp >= since)
+          .toSorted((a, b) => a.partition - b.partition || a.offset - b.offset)
         for (const record of records) await onRecord(record)
         return records.length
       },
