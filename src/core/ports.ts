@@ -341,4 +341,9 @@ export interface Portion {
   readonly to?: readonly number[]
   /** Called before each record, and possibly more often. When it returns true, reading stops. */
   readonly isEnough?: () => boolean
+  /**
+   * Called when retention has removed the next records of a partition before they were read.
+   * Reading continues at `firstOffset`, the first offset that retention has kept.
+   */
+  readonly onRemoved?: ((partition: number, firstOffset: number) => void) | undefined
 }

@@ -18,3 +18,21 @@ export function sleep(clock: Pick<Clock, 'after'>, duration: DurationMs, stop?: 
 /** Resolves after the I/O callbacks of this event loop iteration, so that other work can run. */
 export const nextIteration = (clock: Pick<Clock, 'soon'>): Promise<void> =>
   new Promise(resolve => void clock.soon(resolve))
+
+/** Maximum time, in ms, for which a loop that calls `createYield`'s function blocks other work. */
+const maxBlockMs = 10
+
+/**
+ * Returns a function that a loop over many records calls for each record. After each 10 ms of work,
+ * it returns a promise that resolves in the next iteration of the event loop, so that other work of
+ * the process can run. Otherwise it returns `undefined`.
+ */
+export function createYield(clock: Pick<Clock, 'soon' | 'monotonic'>): () => Promise<void> | undefined {
+  let endsAt = clock.monotonic() + maxBlockMs
+  return () => {
+    if (clock.monotonic() < endsAt) return undefined
+    return nextIteration(clock).then(() => {
+      endsAt = clock.monotonic() + maxBlockMs
+    })
+  }
+}

@@ -134,10 +134,20 @@ const configCompactionLag = durationMs(7 * day)
 const configTombstoneRetention = durationMs(3_650 * day)
 
 /**
- * Segment size of the status topic, 50 MiB. Compaction does not clean the newest segment, and an
- * operator process reads all of that segment when it starts. A small segment limits this read.
+ * Compaction lag of the jobs topic, 10 minutes. When two processes write the same version of a job,
+ * all processes ignore the second record, and after 5 s one of them writes the first record again
+ * (`services/jobs/job-store.ts`). Compaction must not remove the first record before that. The lag
+ * is short, because a job of up to 64 KiB is written up to 40 times per second, and an operator
+ * process reads all records that compaction has not removed when it starts.
  */
-const statusSegmentBytes = 50 * 1024 * 1024
+const jobsCompactionLag = durationMs(10 * 60_000)
+
+/**
+ * Cleanup of the status topic and of the jobs topic, with a segment size of 50 MiB. Compaction does
+ * not clean the newest segment, and an operator process reads all of that segment when it starts. A
+ * small segment limits this read.
+ */
+const smallSegments = { cleanup: 'compact,delete', segmentBytes: 50 * 1024 * 1024 } as const
 
 /**
  * Maximum record size in the topics to which Hookline writes events again: the retry topics and the
@@ -200,10 +210,9 @@ export function topicSpecs(
     spec(names.ledger, { days: 14, partitionsAs: names.events, usedBy: ['dispatcher', 'operator'] }),
     spec(names.deletions, { cleanup: 'compact,delete', days: 90, usedBy: ['collector', 'dispatcher', 'operator'] }),
     spec(names.status, {
-      cleanup: 'compact,delete',
+      ...smallSegments,
       partitions: 1,
       days: 2,
-      segmentBytes: statusSegmentBytes,
       usedBy: ['collector', 'dispatcher', 'audiences', 'operator'],
     }),
     // The same retention as the events topic, because a timeline shows records of both.
@@ -219,7 +228,7 @@ export function topicSpecs(
         ]
       : []),
     ...(jobsTopic
-      ? [spec(names.jobs, { cleanup: 'compact,delete', days: 30, compactionLag, usedBy: ['operator'] })]
+      ? [spec(names.jobs, { ...smallSegments, days: 30, compactionLag: jobsCompactionLag, usedBy: ['operator'] })]
       : []),
   ]
 }

@@ -80,6 +80,11 @@ const job = {
       'Why the job failed. If the job has not ended: why its last try failed. The field is removed when the job makes progress again.',
   },
 }
+const tooLarge = {
+  ...count,
+  description:
+    'Number of selected events that were not sent again, because they are too large for the retry topic. Absent: none.',
+}
 const always = ['id', 'kind', 'state', 'createdAt', 'createdBy', 'progress']
 const countRow = closedWith({ destination: text, reason: text, count, topic: text, refusal: text }, [
   ...['destination', 'reason', 'count'],
@@ -117,7 +122,7 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
         ...count,
         description: 'Number of user ids. A key with the role `read` gets this number instead of `userIds`.',
       },
-      progress: closedWith({ read: count, total: count, sent: count, skipped: count }, [
+      progress: closedWith({ read: count, total: count, sent: count, skipped: count, tooLarge }, [
         'read',
         'total',
         'sent',

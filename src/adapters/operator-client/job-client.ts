@@ -22,7 +22,7 @@ const job = z.object({
     ...{ seen: count.optional(), replayed: count.optional() },
     ...{ replayable: count.optional(), refused: count.optional() },
     ...{ read: count.optional(), sent: count.optional(), skipped: count.optional() },
-    total: count.optional(),
+    ...{ total: count.optional(), tooLarge: count.optional() },
   }),
   counts: z
     .array(

@@ -34,7 +34,7 @@ export async function startJobs(
     ...{ reader, clock, events: async () => shared.codec, inputs: async () => shared.inputCodec },
     context: () => ({ topics, policy, routing: routing() }),
   }
-  const resendDeps = { reader, clock, codec: shared.codec, topics, policy, routing, isStopped }
+  const resendDeps = { reader, clock, logger, codec: shared.codec, topics, policy, routing, isStopped }
   const runner = createJobRunner({
     ...{ store, producer, clock, metrics, logger },
     replay: (job, owned) => runReplay(replayDeps, job, owned),

@@ -146,10 +146,14 @@ const resendJob = shared.extend({
    * until the job has read a record.
    */
   readFrom: z.array(count).optional(),
-  progress: z.object({ read: count, total: count, sent: count, skipped: count }),
+  progress: z.object({
+    ...{ read: count, total: count, sent: count, skipped: count },
+    /** Number of selected events that the retry topic refused. Absent while there are none. */
+    tooLarge: count.optional(),
+  }),
   /**
    * The partitions of the events topic from which Kafka's retention has removed records that may be
-   * in the time span of the resend.
+   * in the time span of the resend, before the job has read them.
    */
   missing: z.array(z.object({ partition: count, firstOffset: count })).optional(),
 })
@@ -163,7 +167,10 @@ export type Job = ReplayJob | ResendJob
 /** The fields of a job that change while it runs. */
 export type JobWork = Partial<
   Pick<ReplayJob, 'counts'> &
-    Pick<ResendJob, 'next' | 'readFrom'> & { readonly progress: Job['progress']; readonly error: string | undefined }
+    Pick<ResendJob, 'next' | 'readFrom' | 'missing'> & {
+      readonly progress: Job['progress']
+      readonly error: string | undefined
+    }
 >
 
 /**

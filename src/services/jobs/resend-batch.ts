@@ -1,4 +1,6 @@
-import type { Clock, OutgoingRecord } from '../../core/ports.ts'
+import type { ResendJob } from '../../core/jobs/job.ts'
+import { createFirstFailureLog } from '../../core/logging/first-failure.ts'
+import type { Clock, Logger, LogRecord, OutgoingRecord } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'
 import { isTooLarge } from '../is-too-large.ts'
@@ -11,19 +13,43 @@ import type { OwnedJob } from './owned-job.ts'
 export const maxBatch = 256
 const tryAgainAfter = durationMs(1_000)
 
+/**
+ * Whether the producer withdrew a record before it was sent, because this process did not have the
+ * lease of the job.
+ */
+const isWithdrawn = (error: Error): boolean => 'code' in error && error.code === 'HELD_BACK'
+
+const notStored =
+  'hookline could not write events of a resend to the retry topic (see error); it tries again every second, and until a try succeeds, the resend waits and its field "error" has the error; check Kafka, and the rights of the operator service on the topic'
+
+const neverStored =
+  'an event is too large for the retry topic, so the resend does not send it; hookline logs only the first of these events, and the field "progress" of the job has their number; to send them, raise max.message.bytes of the topic, and create the resend again'
+
+interface Deps {
+  readonly clock: Clock
+  readonly logger: Pick<Logger, 'warn'>
+}
+
 type Result = 'stored' | 'refused' | 'stopped'
 
 /**
  * The copies of events that a resend has sent since it last wrote its progress to the jobs topic.
  */
 export class ResendBatch {
+  readonly #job: Pick<ResendJob, 'kind' | 'id'>
   readonly #owned: OwnedJob
   readonly #clock: Clock
+  readonly #logger: Deps['logger']
+  readonly #noteFailure: ReturnType<typeof createFirstFailureLog>
   #copies: Promise<Result>[] = []
+  #refused = 0
 
-  constructor(owned: OwnedJob, clock: Clock) {
+  constructor(job: Pick<ResendJob, 'kind' | 'id'>, owned: OwnedJob, { clock, logger }: Deps) {
+    this.#job = job
     this.#owned = owned
     this.#clock = clock
+    this.#logger = logger
+    this.#noteFailure = createFirstFailureLog(logger, notStored)
   }
 
   get size(): number {
@@ -34,8 +60,8 @@ export class ResendBatch {
     return this.#copies.length >= maxBatch
   }
 
-  add(topic: string, copy: OutgoingRecord): void {
-    this.#copies.push(this.#store(topic, copy))
+  add(event: LogRecord, topic: string, copy: OutgoingRecord): void {
+    this.#copies.push(this.#store(event, topic, copy))
   }
 
   /**
@@ -46,19 +72,30 @@ export class ResendBatch {
   async stored(): Promise<number | undefined> {
     const results = await Promise.all(this.#copies)
     this.#copies = []
-    return results.includes('stopped') ? undefined : results.filter(result => result === 'refused').length
+    if (results.includes('stopped')) return undefined
+    this.#noteFailure({}, undefined)
+    return results.filter(result => result === 'refused').length
   }
 
   /** Repeats the append until Kafka stores the copy or the job stops. */
-  async #store(topic: string, copy: OutgoingRecord): Promise<Result> {
+  async #store(event: LogRecord, topic: string, copy: OutgoingRecord): Promise<Result> {
     const { producer, signal } = this.#owned
+    const { kind, id } = this.#job
     for (;;) {
       const { promise, resolve } = Promise.withResolvers<Error | undefined>()
       producer.append(topic, copy, resolve)
       const error = await promise
       if (error === undefined) return 'stored'
-      if (isTooLarge(error)) return 'refused'
+      if (isTooLarge(error)) {
+        const { partition, offset } = event
+        if (this.#refused++ === 0) this.#logger.warn({ kind, id, topic, partition, offset }, neverStored)
+        return 'refused'
+      }
       if (signal.aborted) return 'stopped'
+      if (!isWithdrawn(error)) {
+        this.#noteFailure({ kind, id, topic }, error.message)
+        this.#owned.advance({ error: error.message })
+      }
       await sleep(this.#clock, tryAgainAfter, signal)
       if (signal.aborted) return 'stopped'
     }

@@ -4,8 +4,8 @@ import type { Routing } from '../../core/delivery/route.ts'
 import type { ResendJob } from '../../core/jobs/job.ts'
 import { defaultResendRate } from '../../core/jobs/job-rates.ts'
 import { isCopyOfRead, type Resend, type ResendContext, resendOf, routingOf } from '../../core/jobs/resend-decision.ts'
-import type { Clock, EventCodec, LogRecord, TopicReader } from '../../core/ports.ts'
-import { sleep } from '../../core/sleep.ts'
+import type { Clock, EventCodec, Logger, LogRecord, TopicReader } from '../../core/ports.ts'
+import { createYield, sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
@@ -23,10 +23,17 @@ const batchMs = 1_000
  */
 const refusalLimit = durationMs(10_000)
 const checkAgainAfter = durationMs(500)
+/**
+ * Maximum number of events per second that a job reads without sending them. It limits the CPU time
+ * that a job with few events to send takes from the other work of the process: 1,000 small events
+ * take about 12 ms.
+ */
+const maxSkippedPerSecond = 20_000
 
 export interface RunResendDeps {
   readonly reader: TopicReader
   readonly clock: Clock
+  readonly logger: Logger
   readonly codec: EventCodec
   readonly topics: TopicNames
   readonly policy: Pick<RetryPolicy, 'window' | 'tiers'>
@@ -58,7 +65,9 @@ class ResendRun {
   readonly #deps: RunResendDeps
   readonly #job: ResendJob
   readonly #owned: OwnedJob
-  readonly #paced: () => Promise<void>
+  readonly #pacedSend: () => Promise<void>
+  readonly #pacedSkip: () => Promise<void>
+  readonly #yieldToOthers: () => Promise<void> | undefined
   readonly #batch: ResendBatch
   /**
    * The next offset of each partition and the counts, as of the job's last record in the jobs
@@ -71,7 +80,7 @@ class ResendRun {
    * have stored the copies of this batch yet.
    */
   #position: number[]
-  #counts: { read: number; sent: number; skipped: number }
+  #counts: Pick<ResendJob['progress'], 'tooLarge'> & { read: number; sent: number; skipped: number }
   /**
    * By partition: the offset from which the job has read every record up to its position. If
    * retention removes records before the job has read them, this is the first offset after the
@@ -79,6 +88,8 @@ class ResendRun {
    * read (`isCopyOfRead`).
    */
   readonly #readFrom: number[]
+  /** By partition: the first offset after the records that retention has removed. */
+  readonly #missing: Map<number, number>
   #batchEndsAt = 0
   #known: { readonly routing: Routing; readonly context: Omit<ResendContext, 'now'> | undefined } | undefined
 
@@ -86,13 +97,16 @@ class ResendRun {
     this.#deps = deps
     this.#job = job
     this.#owned = owned
-    this.#paced = createPacer(deps.clock, job.rate ?? defaultResendRate, owned.signal)
-    this.#batch = new ResendBatch(owned, deps.clock)
+    this.#pacedSend = createPacer(deps.clock, job.rate ?? defaultResendRate, owned.signal)
+    this.#pacedSkip = createPacer(deps.clock, maxSkippedPerSecond, owned.signal)
+    this.#yieldToOthers = createYield(deps.clock)
+    this.#batch = new ResendBatch(job, owned, deps)
     this.#next = [...job.next]
     this.#progress = job.progress
     this.#position = [...job.next]
     this.#counts = { ...job.progress }
     this.#readFrom = [...(job.readFrom ?? job.next)]
+    this.#missing = new Map(job.missing?.map(({ partition, firstOffset }) => [partition, firstOffset]))
   }
 
   /** Number of records that the job has read, as of its last record in the jobs topic. */
@@ -134,8 +148,13 @@ class ResendRun {
     const take = async (record: LogRecord): Promise<void> => {
       refusal = await this.#take(record)
     }
+    const onRemoved = (partition: number, firstOffset: number): void => {
+      this.#position[partition] = firstOffset
+      this.#readFrom[partition] = firstOffset
+      this.#missing.set(partition, firstOffset)
+    }
     try {
-      await reader.readToEnd(topics.events, take, { from: this.#next, to: this.#job.ends, isEnough })
+      await reader.readToEnd(topics.events, take, { from: this.#next, to: this.#job.ends, isEnough, onRemoved })
     } finally {
       await this.#endBatch()
     }
@@ -143,18 +162,17 @@ class ResendRun {
   }
 
   async #take(record: LogRecord): Promise<string | undefined> {
+    await this.#yieldToOthers()
     const context = this.#context()
     if (context === undefined) return this.#whyNot()
     const { partition, offset } = record
-    if (offset !== this.#position[partition]) this.#readFrom[partition] = offset
     const resend = await this.#decide(record, context)
-    if (resend.kind === 'copy' && this.#job.isDryRun !== true) {
-      await this.#paced()
-      // If the job must stop, this record does not count as read. So the process that continues the
-      // job reads the record again.
-      if (this.#owned.signal.aborted) return undefined
-      this.#batch.add(resend.topic, resend.copy)
-    }
+    const sent = this.#job.isDryRun === true || resend.kind === 'skip' ? undefined : resend
+    await (sent === undefined ? this.#pacedSkip() : this.#pacedSend())
+    // If the job must stop, this record does not count as read. So the process that continues the
+    // job reads the record again.
+    if (this.#owned.signal.aborted) return undefined
+    if (sent !== undefined) this.#batch.add(record, sent.topic, sent.copy)
     this.#counts.read++
     if (resend.kind === 'copy') this.#counts.sent++
     else this.#counts.skipped++
@@ -173,12 +191,17 @@ class ResendRun {
     const refused = await this.#batch.stored()
     if (refused === undefined) return
     this.#counts.sent -= refused
-    this.#counts.skipped += refused
+    if (refused > 0) this.#counts.tooLarge = (this.#counts.tooLarge ?? 0) + refused
     // Remove the error of the last failed try from the job's record when the job has read further.
     const passed = this.#counts.read > this.#progress.read ? { error: undefined } : {}
     this.#next = [...this.#position]
     this.#progress = { ...this.#progress, ...this.#counts }
-    this.#owned.advance({ next: this.#next, readFrom: [...this.#readFrom], progress: this.#progress, ...passed })
+    const missing = [...this.#missing].map(([partition, firstOffset]) => ({ partition, firstOffset }))
+    this.#owned.advance({
+      ...{ next: this.#next, readFrom: [...this.#readFrom], progress: this.#progress },
+      ...(missing.length > 0 && { missing }),
+      ...passed,
+    })
     if (hadCopies) await this.#owned.checkpoint()
     this.#batchEndsAt = clock.monotonic() + batchMs
   }

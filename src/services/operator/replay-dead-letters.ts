@@ -4,6 +4,7 @@ import { LiveDeadLetters } from '../../core/delivery/live-dead-letters.ts'
 import type { DeadLetter } from '../../core/delivery/parse-dead-letter.ts'
 import { type ReplayRefusal, replayedTombstone } from '../../core/delivery/replay-decision.ts'
 import type { LogProducer, LogRecord, OutgoingRecord, TopicReader } from '../../core/ports.ts'
+import { createYield } from '../../core/sleep.ts'
 import { isTooLarge } from '../is-too-large.ts'
 import { createPacer } from '../pacer.ts'
 import { visitDeadLetters } from './list-dead-letters.ts'
@@ -105,6 +106,7 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
   const failing = new AbortController()
   const stop = AbortSignal.any([signal, failing.signal])
   const paced = createPacer(clock, perSecond, stop)
+  const yieldToOthers = createYield(clock)
   const wayOf = createReplayTargets(deps)
   const tally = new Map<string, ReplayRow>()
   const destinations = new Set<string>()
@@ -117,6 +119,7 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
   const writing = new Writing(deps, reportProgress, error => failing.abort(error))
 
   async function visit(deadLetter: DeadLetter, record: LogRecord): Promise<void> {
+    await yieldToOthers()
     seen++
     reportProgress()
     if (deadLetter.destination !== undefined) destinations.add(deadLetter.destination)

@@ -5,7 +5,7 @@ import { partitionFor } from '../../../src/core/message/event.ts'
 import type { LogRecord, Portion } from '../../../src/core/ports.ts'
 import { epochMs } from '../../../src/core/time.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
-import { appendAll, kafka, newTopic, producer } from './support.ts'
+import { appendAll, kafka, newTopic, plainAdmin, producer } from './support.ts'
 
 const reader = createReader({ kafka: kafka(), clock: systemClock, logger: silent })
 
@@ -43,5 +43,22 @@ describe('a portion of a topic', () => {
     const topic = await newTopic({ partitions: 3 })
     for (const partition of [0, 1, 2]) await appendAll(producer(), topic, [{ partition }, { partition }])
     expect(await offsets(topic, { from: [0, 1], to: [1, 2] })).toEqual(['0/0', '1/1'])
+  })
+
+  it('reports records that are deleted before or during the read', async () => {
+    const topic = await newTopic({ partitions: 2 })
+    for (const partition of [0, 1]) await appendAll(producer(), topic, [{ partition }, { partition }, { partition }])
+    const admin = await plainAdmin()
+    await admin.fetchTopicOffsets(topic)
+    const remove = (partition: number) => admin.deleteTopicRecords({ topic, partitions: [{ partition, offset: '2' }] })
+    const seen: string[] = []
+    const onRecord = async ({ partition, offset }: LogRecord) => {
+      seen.push(`${partition}/${offset}`)
+      if (partition === 0) await remove(1)
+    }
+    const onRemoved = (partition: number, first: number) => void seen.push(`${partition} begins at ${first}`)
+    await remove(0)
+    await reader.readToEnd(topic, onRecord, { from: [1, 0], onRemoved })
+    expect(seen).toEqual(['0 begins at 2', '0/2', '1 begins at 2', '1/2'])
   })
 })

@@ -59,6 +59,8 @@ export interface Resend extends Job {
     readonly total?: number
     readonly sent: number
     readonly skipped: number
+    /** Number of selected events that are too large for the retry topic. */
+    readonly tooLarge?: number
   }
   /**
    * Partitions in which Kafka's retention has removed records that may be in the time span, so the

@@ -1,6 +1,6 @@
 import { partitionFor } from '../../../core/message/event.ts'
 import type { OffsetsByTime } from '../../../core/offsets-by-time.ts'
-import type { Clock, Logger, PartitionReader, TopicPartition, TopicReader } from '../../../core/ports.ts'
+import type { Clock, Logger, PartitionReader, Portion, TopicPartition, TopicReader } from '../../../core/ports.ts'
 import type { EpochMs } from '../../../core/time.ts'
 import type { KafkaClient } from '../kafkajs/client.ts'
 import { errorCodeOf, KafkaError, toKafkaError } from '../kafkajs/errors.ts'
@@ -31,6 +31,7 @@ const partitionBytes = 4 * 1024 * 1024
 
 interface Reading extends OffsetRange {
   readonly isEnough?: (() => boolean) | undefined
+  readonly onRemoved?: Portion['onRemoved']
   readonly maxBytes?: number
 }
 
@@ -57,7 +58,7 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & 
   }
 
   return {
-    readToEnd: (topic, onRecord, { key, since, from = [], to, isEnough } = {}) =>
+    readToEnd: (topic, onRecord, { key, since, from = [], to, isEnough, onRemoved } = {}) =>
       connected(topic, async (cluster, partitions) => {
         const only = key && partitionFor(key, partitions.length)
         const wanted = partitions.filter(partition => only === undefined || partition === only)
@@ -66,10 +67,13 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & 
         )
         let count = 0
         for (const range of ranges) {
-          const beginning = Math.max(range.beginning, from[range.partition] ?? 0)
+          const first = from[range.partition] ?? range.beginning
+          const beginning = Math.max(range.beginning, first)
           // A partition that was added after `to` was computed is not read.
           const end = to === undefined ? range.end : Math.min(range.end, to[range.partition] ?? 0)
-          count += await readPartition(deps, cluster, { ...range, beginning, end, isEnough }, message =>
+          // With `since`, the range begins at this time, not at the first record of the partition.
+          if (since === undefined && first < Math.min(beginning, end)) onRemoved?.(range.partition, beginning)
+          count += await readPartition(deps, cluster, { ...range, beginning, end, isEnough, onRemoved }, message =>
             onRecord(toLogRecord(topic, range.partition, message)),
           )
         }
@@ -165,7 +169,7 @@ async function fetchOrWait(
   position: number,
   attempt: number,
 ): Promise<Pick<Fetched, 'records' | 'next'>> {
-  const { topic, partition, end, maxBytes } = range
+  const { topic, partition, end, maxBytes, onRemoved } = range
   try {
     if (attempt > maxRetries)
       throw new Error(`${attempt} fetches returned no records at offset ${position}, although the log ends at ${end}`)
@@ -179,6 +183,7 @@ async function fetchOrWait(
     await refreshMetadataAfter(deps.clock, cluster, retryDelay(attempt))
     // OFFSET_OUT_OF_RANGE: retention has deleted the records at the position, so skip them.
     const first = code === 'OFFSET_OUT_OF_RANGE' ? (await rangeFound(deps, cluster, range)).beginning : position
+    if (first > position) onRemoved?.(partition, first)
     return { records: [], next: Math.max(position, first) }
   }
 }

@@ -155,8 +155,8 @@ describe('a job', () => {
       progressOf({ seen: 9, total: 10, replayed: 8, refused: 1 }),
     ],
     [
-      '12 of 12 events read, 8 resent, 4 skipped (for example events for other destinations, of types or users that were not selected, or of deleted users)',
-      { ...resend, progress: { read: 12, total: 10, sent: 8, skipped: 4 } },
+      '12 of 12 events read, 8 resent, 3 skipped (for example events for other destinations, of types or users that were not selected, or of deleted users), 1 not resent because it is too large for the retry topic',
+      { ...resend, progress: { read: 12, total: 10, sent: 8, skipped: 3, tooLarge: 1 } },
     ],
   ] as const)('has the progress %s', (text, job) => expect(progressText(job)).toBe(text))
 

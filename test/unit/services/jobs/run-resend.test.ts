@@ -11,6 +11,7 @@ import { resendJob } from '../../../support/jobs/builders.ts'
 import { createMemoryOwnedJob } from '../../../support/jobs/memory-owned-job.ts'
 import { JsonEventCodec } from '../../../support/kafka/json-codec.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
+import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
 const codec = new JsonEventCodec()
 const eventAt = (offset: number, given: Partial<LogRecord> = {}): LogRecord =>
@@ -20,27 +21,45 @@ const routingOf = (...ids: readonly string[]): Routing =>
 
 /**
  * Starts a resend of the records of a partition, in a process whose configuration can change.
- * `sent` has the offsets of the sent events.
+ * Retention has removed the records before the offset `beginning`, or removes them when the job has
+ * read the given records before it. `sent` has the offsets of the sent events. `refusalOf` returns the error
+ * with which Kafka refuses the copy of the event with an offset.
  */
 function startResend(
   job: Partial<ResendJob> = {},
   records: readonly LogRecord[] = [eventAt(0)],
   routing = routingOf(),
+  beginning = 0,
 ) {
   const clock = new ManualClock()
-  const given = { routing, sent: [] as (number | undefined)[], codec: new JsonEventCodec() }
+  const given = {
+    ...{ routing, sent: [] as number[], codec: new JsonEventCodec(), logger: new RecordingLogger() },
+    refusalOf: (_offset: number): Error | undefined => undefined,
+  }
   const append: OwnedJob['producer']['append'] = (_topic, { headers }, onAck) => {
-    given.sent.push(parseDeliveryState(headers)?.origin.offset)
-    onAck(undefined)
+    const offset = parseDeliveryState(headers)?.origin.offset as number
+    const refusal = given.refusalOf(offset)
+    if (refusal === undefined) given.sent.push(offset)
+    onAck(refusal)
   }
   const { owned, changed } = createMemoryOwnedJob({ append })
   const outcome = runResend(
     {
-      ...{ clock, codec: given.codec, topics: topicNames('hookline'), policy: defaultPolicy, isStopped: () => false },
+      ...{ clock, logger: given.logger, codec: given.codec, topics: topicNames('hookline') },
+      ...{ policy: defaultPolicy, isStopped: () => false },
       routing: () => given.routing,
       reader: {
-        async readToEnd(_topic, onRecord, { from = [] } = {}) {
-          for (const record of records) if (record.offset >= (from[0] ?? 0)) await onRecord(record)
+        async readToEnd(_topic, onRecord, { from = [], onRemoved } = {}) {
+          let position = from[0] ?? 0
+          const noteRemoved = (next: number): void => {
+            if (position < beginning && beginning <= next) onRemoved?.(0, beginning)
+          }
+          for (const record of records.filter(({ offset }) => offset >= position)) {
+            noteRemoved(record.offset)
+            await onRecord(record)
+            position = record.offset + 1
+          }
+          noteRemoved(Number.POSITIVE_INFINITY)
           return records.length
         },
       },
@@ -82,19 +101,150 @@ it('continues after an outage of the schema registry, and has its error until th
   expect(resend.changed()).toMatchObject({ error: undefined, next: [3], progress: { read: 3, sent: 3 } })
 })
 
+const refusal = (code: string): Error => Object.assign(new Error(`refused with ${code}`), { code })
+
+it('has the error of a retry topic that it cannot write to until it can, and logs the error once', async () => {
+  const resend = startResend({}, [eventAt(0), eventAt(1)], routingOf('late'))
+  resend.refusalOf = offset => (offset === 1 ? refusal('TOPIC_AUTHORIZATION_FAILED') : undefined)
+  await resend.clock.advance(5_000, resend.settle)
+  expect(resend.changed()).toMatchObject({ error: 'refused with TOPIC_AUTHORIZATION_FAILED' })
+  const fields = {
+    kind: 'resend',
+    id: 'r',
+    topic: 'hookline.retry.10s',
+    error: 'refused with TOPIC_AUTHORIZATION_FAILED',
+  }
+  expect(resend.logger.lines).toEqual([{ level: 'warn', fields, line: expect.stringContaining('tries again') }])
+
+  resend.refusalOf = () => undefined
+  await resend.clock.advance(2_000, resend.settle)
+  expect([await resend.outcome, resend.sent]).toEqual([{}, [0, 1]])
+  expect(resend.changed()).toMatchObject({ error: undefined, progress: { read: 2, sent: 2 } })
+  expect(resend.logger.lines).toHaveLength(1)
+})
+
+it('has no error when the producer withdraws events, because the lease of the job has expired', async () => {
+  const resend = startResend({}, [eventAt(0)], routingOf('late'))
+  resend.refusalOf = () => refusal('HELD_BACK')
+  await resend.clock.advance(5_000, resend.settle)
+  expect([resend.changed(), resend.logger.lines]).toEqual([{}, []])
+
+  resend.refusalOf = () => undefined
+  await resend.clock.advance(2_000, resend.settle)
+  expect([await resend.outcome, resend.sent]).toEqual([{}, [0]])
+})
+
+it('counts the events that are too large for the retry topic, and logs the first one', async () => {
+  const resend = startResend(
+    { progress: { read: 9, total: 12, sent: 8, skipped: 1 } },
+    [0, 1, 2].map(offset => eventAt(offset)),
+    routingOf('late'),
+  )
+  resend.refusalOf = offset => (offset === 0 ? undefined : refusal('MESSAGE_TOO_LARGE'))
+  await resend.clock.advance(1_000, resend.settle)
+  expect([await resend.outcome, resend.sent]).toEqual([{}, [0]])
+  expect(resend.changed()).toMatchObject({ progress: { read: 12, sent: 9, skipped: 1, tooLarge: 2 } })
+  const fields = { kind: 'resend', id: 'r', topic: 'hookline.retry.10s', partition: 0, offset: 1 }
+  expect(resend.logger.lines).toEqual([{ level: 'warn', fields, line: expect.stringContaining('too large') }])
+})
+
+describe('events that are read and not sent', () => {
+  /** Starts a resend that sends none of `count` events, and counts the events that it has read. */
+  function startReading(count: number, job: Partial<ResendJob>) {
+    const records = Array.from({ length: count }, (_, offset) => eventAt(offset))
+    const resend = startResend(job, records, routingOf('late'))
+    const read = { count: 0 }
+    resend.codec.decode = value => {
+      read.count++
+      return codec.decode(value)
+    }
+    return { resend, read }
+  }
+
+  it('do not block other work of the process for more than about 10 ms', async () => {
+    const { resend, read } = startReading(50, { types: ['page'] })
+    // Each event takes 1 ms.
+    resend.clock.monotonic = () => read.count
+    const readPerTurn: number[] = []
+    while (read.count < 50) {
+      const before = read.count
+      await resend.settle()
+      readPerTurn.push(read.count - before)
+    }
+    expect([await resend.outcome, Math.max(...readPerTurn)]).toEqual([{}, 10])
+  })
+
+  it.each<[string, Partial<ResendJob>]>([
+    ['because of their type', { types: ['page'] }],
+    ['in a dry run', { isDryRun: true }],
+  ])('%s are limited to 20,000 per second', async (_, job) => {
+    const { resend, read } = startReading(200, job)
+    await resend.clock.advance(5, resend.settle)
+    expect(Math.abs(read.count - 100)).toBeLessThan(5)
+    await resend.clock.advance(1_000, resend.settle)
+    expect([await resend.outcome, read.count]).toEqual([{}, 200])
+  })
+})
+
+it.each<[string, readonly LogRecord[], readonly number[]]>([
+  ['before the job begins', [eventAt(3), eventAt(4)], [3, 4]],
+  ['after the job has read the first ones', [eventAt(0), eventAt(1), eventAt(3)], [0, 1, 3]],
+  ['to the end of the time span', [], []],
+])('names the partition from which retention removes events %s', async (_, records, sent) => {
+  const resend = startResend({ missing: [{ partition: 1, firstOffset: 7 }] }, records, routingOf('late'), 3)
+  await resend.clock.advance(1_000, resend.settle)
+  expect([await resend.outcome, resend.sent]).toEqual([{}, sent])
+  expect(resend.changed()).toMatchObject({
+    ...{ next: [(sent.at(-1) ?? 2) + 1], readFrom: [3], progress: { read: sent.length } },
+    missing: [
+      { partition: 1, firstOffset: 7 },
+      { partition: 0, firstOffset: 3 },
+    ],
+  })
+})
+
+it('names no partition when retention removes nothing', async () => {
+  const resend = startResend({}, [eventAt(0), eventAt(2)], routingOf('late'))
+  await resend.clock.advance(1_000, resend.settle)
+  expect(await resend.outcome).toEqual({})
+  expect(resend.changed()).not.toHaveProperty('missing')
+})
+
 describe('an event and the copy of it that a replay wrote', () => {
   const copy = eventAt(3, { headers: { 'replay-of': 'hookline.events/0/1/0' } })
   const later = eventAt(4)
 
-  it.each<[string, Partial<ResendJob>, readonly LogRecord[], readonly number[], number]>([
-    ['both in the time span: once', { next: [0] }, [eventAt(0), eventAt(1), eventAt(2), copy, later], [0, 1, 2, 4], 0],
-    ['the event is the first one of the time span', { next: [1] }, [eventAt(1), eventAt(2), copy, later], [1, 2, 4], 1],
-    ['the event is before the time span: the copy', { next: [2] }, [eventAt(2), copy, later], [2, 3, 4], 2],
-    ['retention has removed the event: the copy', { next: [0] }, [eventAt(2), copy, later], [2, 3, 4], 2],
-    ['another process has sent the event', { next: [2], readFrom: [1] }, [eventAt(2), copy, later], [2, 4], 1],
-    ['another process has not read the event', { next: [2], readFrom: [2] }, [eventAt(2), copy, later], [2, 3, 4], 2],
-  ])('%s', async (_, job, records, sent, readFrom) => {
-    const resend = startResend(job, records, routingOf('late'))
+  it.each<[string, Partial<ResendJob>, readonly LogRecord[], readonly number[], number, number]>([
+    [
+      'both in the time span: once',
+      { next: [0] },
+      [eventAt(0), eventAt(1), eventAt(2), copy, later],
+      [0, 1, 2, 4],
+      0,
+      0,
+    ],
+    [
+      'the event is the first one of the time span',
+      { next: [1] },
+      [eventAt(1), eventAt(2), copy, later],
+      [1, 2, 4],
+      1,
+      0,
+    ],
+    ['the event is before the time span: the copy', { next: [2] }, [eventAt(2), copy, later], [2, 3, 4], 2, 0],
+    ['retention has removed the event: the copy', { next: [0] }, [eventAt(2), copy, later], [2, 3, 4], 2, 2],
+    ['the marker of a transaction follows the event: once', { next: [0] }, [eventAt(1), copy, later], [1, 4], 0, 0],
+    ['another process has sent the event', { next: [2], readFrom: [1] }, [eventAt(2), copy, later], [2, 4], 1, 0],
+    [
+      'another process has not read the event',
+      { next: [2], readFrom: [2] },
+      [eventAt(2), copy, later],
+      [2, 3, 4],
+      2,
+      0,
+    ],
+  ])('%s', async (_, job, records, sent, readFrom, beginning) => {
+    const resend = startResend(job, records, routingOf('late'), beginning)
     await resend.clock.advance(1_000, resend.settle)
     expect([await resend.outcome, resend.sent]).toEqual([{}, sent])
     expect(resend.changed()).toMatchObject({

@@ -74,6 +74,24 @@ describe('the rate of a replay', () => {
     expect(new Set(harness.parked).size).toBe(600)
   })
 
+  it('does not block other work of the process for more than about 10 ms', async () => {
+    const harness = new ReplayHarness(manyGivenUp(50))
+    let seen = 0
+    const onProgress = (progress: ReplayProgress) => {
+      seen = progress.seen
+    }
+    // Each dead letter takes 1 ms.
+    harness.clock.monotonic = () => seen
+    const { work } = harness.begin({ filter: { destination: 'shop' }, onProgress })
+    const seenPerTurn: number[] = []
+    while (seen < 50) {
+      const before = seen
+      await turns()
+      seenPerTurn.push(seen - before)
+    }
+    expect([(await work).total, Math.max(...seenPerTurn)]).toEqual([50, 10])
+  })
+
   it('keeps the configured rate', async () => {
     const harness = new ReplayHarness(manyGivenUp(20))
     const { producer, work } = harness.begin({ perSecond: 5 })

@@ -1,4 +1,5 @@
 import { defaultResendRate } from '../../../../../src/core/jobs/job-rates.ts'
+import { tooLargeText } from '../../../../../src/core/jobs/too-large-text.ts'
 import type { Replay, Resend } from '../../api/job-types.ts'
 import { countText, countWithNoun, rateText } from '../../components/number-text.ts'
 
@@ -43,12 +44,12 @@ export function progressText(job: AnyJob): string {
     : `${part} read; of those that match the filters, ${replayResultText(job as Replay, progress)}`
 }
 
-function resendResultText({ dryRun }: AnyJob, { sent, skipped }: NonNullable<Resend['progress']>): string {
+function resendResultText({ dryRun }: AnyJob, { sent, skipped, tooLarge }: NonNullable<Resend['progress']>): string {
   const why =
     '(for example events for other destinations, of types or users that were not selected, or of deleted users)'
   return dryRun === true
     ? `${countText(sent)} would be resent, ${countText(skipped)} would be skipped ${why}`
-    : `${countText(sent)} resent, ${countText(skipped)} skipped ${why}`
+    : `${countText(sent)} resent, ${countText(skipped)} skipped ${why}${tooLargeText(tooLarge)}`
 }
 
 function replayResultText(

@@ -10,7 +10,7 @@ const election = Object.assign(new Error('an election'), { type: 'LEADER_NOT_AVA
 const refused = Object.assign(new Error('refused'), { type: 'TOPIC_AUTHORIZATION_FAILED', retriable: false })
 
 /**
- * A client of empty logs. `fails` returns the error of the nth offset request for a partition, or
+ * A client of empty logs, from which retention has removed all records. `fails` returns the error of the nth offset request for a partition, or
  * undefined if that request succeeds.
  */
 function asking(fails: (partition: number, question: number) => Error | undefined, partitions = 1) {
@@ -82,4 +82,12 @@ it('rejects only after the requests for all partitions have ended', async () => 
   const thrown = await ended(reader.readToEnd(topic, () => undefined))
   expect(thrown).toMatchObject({ code: 'TOPIC_AUTHORIZATION_FAILED' })
   expect(left()).toEqual(nothingLeft)
+})
+
+it('reports the records of the portion that retention has removed', async () => {
+  const { reader, ended, left } = asking(() => undefined, 3)
+  const found: unknown[] = []
+  const onRemoved = (...removal: readonly number[]) => void found.push(removal)
+  expect(await ended(reader.readToEnd(topic, () => undefined, { from: [3, 5, 7], to: [5, 5, 9], onRemoved }))).toBe(0)
+  expect([found, left()]).toEqual([[[0, 7]], nothingLeft])
 })
