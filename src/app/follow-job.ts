@@ -154,9 +154,17 @@ async function followed(first: ShownJob, context: Context): Promise<ShownJob> {
   const { kind, id } = first
   const bar = createProgressBar(io, options, '{bar} {percentage}% {value}/{total} {noun} read, {done} {verb}, {state}')
   let job = first
+  let shownError: string | undefined
   bar?.start(totalOf(job), fieldsOf(job))
   try {
     while (job.state === 'waiting' || job.state === 'running') {
+      const { error } = job
+      if (error !== undefined && error !== shownError) {
+        // The bar is in the line where the text begins.
+        bar?.stop()
+        io.stderr.write(`hookline: ${printable(`${kind} ${id} tries again: ${error}`)}\n`)
+      }
+      shownError = error
       await sleep(clock, pollEvery, signal)
       if (signal.aborted) break
       job = accepted(await withRepeats(() => client.get(kind, id), context), kind)

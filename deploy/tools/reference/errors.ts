@@ -194,6 +194,10 @@ const replayMeanings: Meanings<ReplayRefusal> = {
     'The dead letter has only the first 64 KiB: of a record that was too large for the dead-letter topic, or of a compressed Kafka batch that Hookline could not read.',
     'Within 7 days, read the whole record or batch from the events topic: `hookline dead-letters --json` shows its topic, partition and offset.',
   ],
+  too_large: [
+    'The copy is larger than `max.message.bytes` of its target topic: a retry topic or the events topic. A dry run cannot predict this refusal.',
+    'Raise `max.message.bytes` of the topic, for example to 2097152 (2 MiB), and replay again. `hookline replay --dry-run` shows the target topic.',
+  ],
   unreadable: [
     'One of two cases: another program wrote the record to the dead-letter topic, with headers that do not describe a delivery; or the event cannot be decoded, so Hookline does not know its source.',
     '`hookline dead-letters --json` shows the record. If the event cannot be decoded because its schema is missing in the registry, register the schema and replay. If it cannot be decoded for another reason, use `--even-disconnected`. Records with invalid headers cannot be replayed.',

@@ -100,7 +100,7 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
       kind: { const: 'replay' },
       filters: filters(time),
       evenDisconnected,
-      progress: closedWith({ seen: count, total: count, replayed: count, refused: count }, [
+      progress: closedWith({ seen: count, total: count, replayed: count, replayable: count, refused: count }, [
         'seen',
         'replayed',
         'refused',

@@ -19,7 +19,8 @@ const job = z.object({
   cancelRequested: z.boolean().optional(),
   error: z.string().optional(),
   progress: z.object({
-    ...{ seen: count.optional(), replayed: count.optional(), refused: count.optional() },
+    ...{ seen: count.optional(), replayed: count.optional() },
+    ...{ replayable: count.optional(), refused: count.optional() },
     ...{ read: count.optional(), sent: count.optional(), skipped: count.optional() },
     ...{ total: count.optional(), tooLarge: count.optional() },
   }),

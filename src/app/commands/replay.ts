@@ -10,6 +10,7 @@ import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import { adviceOnName } from '../../core/settings/advice.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
+import { runningReplay } from '../../services/jobs/running-replay.ts'
 import { type ReplayReport, replayDeadLetters } from '../../services/operator/replay-dead-letters.ts'
 import {
   CommandFailed,
@@ -42,7 +43,7 @@ export type ReplayAccess = Pick<CommandClients, 'reader' | 'producer' | 'clock' 
 const description = [
   'Replays the dead letters (see `hookline dead-letters`) that match all filters, so that Hookline tries to deliver them again. Without filters, the command replays all dead letters. It first asks for a confirmation, except with --operator-url, or if stdin or stderr is not a terminal.',
   'The delivery of a dead letter starts again after about 10 seconds, only for its destination, with the same message id and a new retry window. Some events are dead-lettered without a destination, for example with the reason "unknown_source"; the replay writes them to the events topic again, unchanged. If a dead letter has an audience change, Hookline sends the current value of the user, but only if the destination does not have this value yet.',
-  'You can stop the command and run it again: it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time. Do not run the command twice at the same time without --operator-url.',
+  'You can stop the command and run it again: it skips dead letters that were already replayed. If the command was killed, the next replay may replay some dead letters a second time. Do not run the command twice at the same time without --operator-url. Without this option, the command replays nothing while a replay job runs; do not create a replay job while the command runs.',
   'With --operator-url, the operator service replays the dead letters as a job. The job continues after Ctrl-C and after a restart of any process. Two replay jobs, or two jobs of one destination, never run at the same time: the later job waits for the earlier one.',
   'A dead letter is not replayed if its destination is disabled or missing from the configuration, if its headers are invalid, or if the dead-letter topic has only the first 64 KiB of the record. Two other kinds of dead letters are replayed only with --even-disconnected: those whose destination is no longer connected to the source, and those whose event cannot be decoded. If a selected dead letter is not replayed, the exit code is 1, except with --dry-run.',
 ].join('\n\n')
@@ -132,6 +133,7 @@ async function run(
   const bar = createProgressBar(io, options, barFormat(dryRun))
   const access = open(settings, io)
   try {
+    if (!dryRun) await rejectBesideJob(access, context.topics.jobs)
     const report = await replayDeadLetters(
       { ...access, context },
       {
@@ -154,6 +156,20 @@ async function run(
     bar?.stop()
     await access.close()
   }
+}
+
+/**
+ * Rejects a replay beside a replay job, because both would replay the same dead letters. A replay
+ * job that starts later is not noticed.
+ * @throws CommandFailed while a replay job runs
+ */
+async function rejectBesideJob({ reader, clock }: ReplayAccess, topic: string): Promise<void> {
+  const job = await runningReplay({ reader, clock, topic })
+  if (job === undefined) return
+  const id = printable(job.id)
+  throw new CommandFailed(
+    `nothing replayed, because the operator service runs replay ${id}, which may replay the same dead letters; wait until it ends, or cancel it with: hookline replay --cancel ${id} --operator-url <url>`,
+  )
 }
 
 const barFormat = (dryRun: boolean): string =>

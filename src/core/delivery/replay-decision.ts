@@ -12,8 +12,8 @@ import type { DeadLetter } from './parse-dead-letter.ts'
 import { type RetryPolicy, tierFor } from './retry-tier.ts'
 import { isConnected, type Routing, routeRetry } from './route.ts'
 
-/** Why a dead letter is not replayed. */
-export const replayRefusals = [
+/** Why a dead letter is not copied. */
+export const decidedRefusals = [
   'unknown_destination',
   'disabled',
   'not_connected',
@@ -21,6 +21,8 @@ export const replayRefusals = [
   'truncated',
   'unreadable',
 ] as const
+/** Why a dead letter is not replayed. `too_large`: its target topic refused the copy. */
+export const replayRefusals = [...decidedRefusals, 'too_large'] as const
 export type ReplayRefusal = (typeof replayRefusals)[number]
 
 /**
@@ -57,7 +59,7 @@ export type ReplayTarget =
    * delete message could expire before the delivery ends. Or the dead letter is incomplete or
    * unreadable.
    */
-  | { readonly kind: 'refused'; readonly reason: ReplayRefusal }
+  | { readonly kind: 'refused'; readonly reason: (typeof decidedRefusals)[number] }
 
 /** The configuration on which the decision about a replay depends. */
 export interface ReplayContext {

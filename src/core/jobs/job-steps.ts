@@ -28,8 +28,14 @@ export const ownerLease = durationMs(5_000)
  * than the lease, so the earlier owner has already stopped its work on the job.
  */
 export const takeOverAfter = durationMs(10_000)
-/** Maximum number of jobs that one process runs concurrently. */
-export const maxRunning = 4
+/**
+ * Maximum number of jobs that one process runs concurrently. Dry runs have the same limit of their
+ * own. A job whose last try has failed does not count until it makes progress: it may wait for a
+ * long time, and must not block other jobs.
+ */
+const maxRunning = 4
+/** Maximum number of all jobs that one process runs, including those whose last try has failed. */
+const maxOwned = 16
 
 /** Makes the next record of a job. */
 export type NextRecord = (job: Job, writeId: string) => Job
@@ -91,15 +97,18 @@ export interface ClaimContext {
 }
 
 /**
- * Returns the job that this process should start or take over next. `undefined` when there is none,
- * or when this process already runs `maxRunning` jobs. Of waiting jobs that conflict, the one that
- * was created first starts first.
+ * Returns the job that this process should start or take over next. `undefined` when there is none
+ * for which this process has room (see `maxRunning` and `maxOwned`). Of waiting jobs that conflict,
+ * the one that was created first starts first.
  */
 export function nextClaim(open: Iterable<Job>, { sinceLastRecord, own }: ClaimContext): Job | undefined {
-  if (own.size >= maxRunning) return undefined
+  if (own.size >= maxOwned) return undefined
   const jobs = [...open].sort(byCreation)
+  const active = jobs.filter(job => own.has(jobKeyOf(job)) && job.error === undefined)
+  const hasRoom = ({ isDryRun }: Job): boolean =>
+    active.filter(other => other.isDryRun === isDryRun).length < maxRunning
   return jobs.find((job, index) => {
-    if (own.has(jobKeyOf(job))) return false
+    if (own.has(jobKeyOf(job)) || !hasRoom(job)) return false
     if (job.state === 'running') return sinceLastRecord(job) >= takeOverAfter
     return !jobs.some(
       (other, at) => other !== job && (other.state === 'running' || at < index) && conflicts(other, job),

@@ -125,6 +125,8 @@ const replayJob = shared.extend({
      * process that was killed while it ran the job.
      */
     replayed: count,
+    /** Only of a dry run: number of selected dead letters that can be replayed. */
+    replayable: count.optional(),
     refused: count,
   }),
   counts: z.array(countRow).optional(),

@@ -1,6 +1,6 @@
 import { parseDeliveryState } from '../delivery/delivery-state.ts'
 import { parseDeadLetter } from '../delivery/parse-dead-letter.ts'
-import { type ReplayContext, replayRefusals, replayTargetOf } from '../delivery/replay-decision.ts'
+import { decidedRefusals, type ReplayContext, replayTargetOf } from '../delivery/replay-decision.ts'
 import { type Event, normaliseEvent } from '../message/event.ts'
 import type { LogRecord } from '../ports.ts'
 import type { PayloadSettings } from '../settings/settings.ts'
@@ -8,7 +8,7 @@ import type { EpochMs } from '../time.ts'
 import { type NoRequest, type RequestPreview, requestPreviewOf } from './request-preview.ts'
 
 /** Why no request of a replay can be shown. */
-export const noReplayRequestReasons = [...replayRefusals, 'excluded', 'audience_change', 'no_delivery'] as const
+export const noReplayRequestReasons = [...decidedRefusals, 'excluded', 'audience_change', 'no_delivery'] as const
 type NoReplayRequestReason = (typeof noReplayRequestReasons)[number]
 
 /** What a replay of a dead letter would send now. */

@@ -4,6 +4,7 @@ import type { NextRecord } from '../../core/jobs/job-steps.ts'
 import { createFirstFailureLog } from '../../core/logging/first-failure.ts'
 import type { Cancel, Clock, Logger, LogProducer, LogRecord, TopicFollower } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
+import { isTooLarge } from '../is-too-large.ts'
 import { notReadBack, readBackLimit } from '../read-back.ts'
 
 /**
@@ -23,8 +24,11 @@ export type WriteResult =
    * has ended.
    */
   | { readonly kind: 'ignored' }
-  /** The write failed or was not confirmed. The record may be in force nevertheless. */
-  | { readonly kind: 'failed'; readonly detail: string }
+  /**
+   * The write failed or was not confirmed. The record may be in force nevertheless, except if it is
+   * too large for the topic.
+   */
+  | { readonly kind: 'failed'; readonly detail: string; readonly isTooLarge?: boolean }
 
 interface Deps {
   /** Follows the jobs topic from its beginning. */
@@ -123,7 +127,7 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
     const cancel = clock.after(readBackLimit, () => resolve({ kind: 'failed', detail: notReadBack(topic) }))
     writes.set(job.writeId, resolve)
     producer.append(topic, recordOf(job), error => {
-      if (error !== undefined) resolve({ kind: 'failed', detail: error.message })
+      if (error !== undefined) resolve({ kind: 'failed', detail: error.message, isTooLarge: isTooLarge(error) })
     })
     const result = await promise
     cancel()

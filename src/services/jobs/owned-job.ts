@@ -1,9 +1,17 @@
 import { type Job, type JobWork, jobKeyOf } from '../../core/jobs/job.ts'
-import { advanced, checkpointEvery, ended, ownerLease, ownershipOf, released } from '../../core/jobs/job-steps.ts'
+import {
+  advanced,
+  checkpointEvery,
+  ended,
+  type NextRecord,
+  ownerLease,
+  ownershipOf,
+  released,
+} from '../../core/jobs/job-steps.ts'
 import type { Cancel, Clock, Logger, LogProducer } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'
-import { createLoggedWrite, type JobStore } from './job-store.ts'
+import { createLoggedWrite, type JobStore, type WriteResult } from './job-store.ts'
 
 /** Why the work on a job stops before its end. */
 export type StopReason =
@@ -37,10 +45,12 @@ interface Deps {
 export class OwnedJob {
   readonly key: string
   readonly #deps: Deps
-  readonly #writeRecord: JobStore['write']
+  readonly #loggedWrite: JobStore['write']
   readonly #stop = new AbortController()
   #isStopping = false
   #changed: JobWork = {}
+  /** Set when the record of the job was too large with its counts. The next records have no counts. */
+  #countsError: string | undefined
   /** When the last record that took effect was sent, in milliseconds of `Clock.boottime`. */
   #confirmedAt: number
   #writing: Promise<void> | undefined
@@ -53,7 +63,7 @@ export class OwnedJob {
   constructor(job: Job, claimedAt: number, deps: Deps) {
     this.key = jobKeyOf(job)
     this.#deps = deps
-    this.#writeRecord = createLoggedWrite(deps.store, deps.logger)
+    this.#loggedWrite = createLoggedWrite(deps.store, deps.logger)
     this.#confirmedAt = claimedAt
     this.#startTimer()
     this.noteChange()
@@ -107,8 +117,9 @@ export class OwnedJob {
 
   /**
    * Writes this process's last record of the job. `outcome` is the result of the work; `undefined`
-   * when the work was stopped. Resolves with the job. Resolves with `undefined` when another
-   * process owns the job, or when the write fails while this process stops.
+   * when the work was stopped. If the record is too large, the job fails, and its record has no
+   * counts. Resolves with the job. Resolves with `undefined` when another process owns the job, or
+   * when the write fails while this process stops.
    */
   async end(outcome: { readonly error?: string | undefined } | undefined): Promise<Job | undefined> {
     const { store, clock, owner } = this.#deps
@@ -118,17 +129,27 @@ export class OwnedJob {
       const known = store.get(this.key)
       const ownership = ownershipOf(known, owner)
       if (known === undefined || ownership === 'lost') return undefined
+      const result = outcome && { error: outcome.error ?? this.#countsError }
       const step =
         outcome === undefined && ownership === 'owned'
           ? released(this.#changed)
-          : ended(stateOf(outcome), clock.now(), { ...this.#changed, error: outcome?.error })
-      const result = await this.#writeRecord(known, step)
-      if (result.kind === 'applied') return result.job
+          : ended(stateOf(result), clock.now(), { ...this.#changed, error: result?.error })
+      const written = await this.#writeRecord(known, step)
+      if (written.kind === 'applied') return written.job
       // While the process stops, a failed write is not repeated: another process takes over the job
       // after some seconds.
-      if (result.kind === 'failed' && this.#isStopping) return undefined
-      if (result.kind === 'failed') await sleep(clock, writeAgainAfter)
+      if (written.kind === 'failed' && this.#isStopping) return undefined
+      if (written.kind === 'failed') await sleep(clock, writeAgainAfter)
     }
+  }
+
+  async #writeRecord(job: Job, nextRecord: NextRecord): Promise<WriteResult> {
+    const result = await this.#loggedWrite(job, nextRecord)
+    if (result.kind === 'failed' && result.isTooLarge === true) {
+      this.#countsError = `the job has no counts, because its record was too large for the jobs topic: ${result.detail}`
+      this.advance({ counts: undefined })
+    }
+    return result
   }
 
   #write(): Promise<void> {

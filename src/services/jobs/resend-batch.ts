@@ -3,6 +3,7 @@ import { createFirstFailureLog } from '../../core/logging/first-failure.ts'
 import type { Clock, Logger, LogRecord, OutgoingRecord } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'
+import { isTooLarge } from '../is-too-large.ts'
 import type { OwnedJob } from './owned-job.ts'
 
 /**
@@ -11,17 +12,12 @@ import type { OwnedJob } from './owned-job.ts'
  */
 export const maxBatch = 256
 const tryAgainAfter = durationMs(1_000)
-/** Kafka's error codes for a record that exceeds the maximum size of its topic. */
-const tooLarge: ReadonlySet<unknown> = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'])
 
 /**
  * Whether the producer withdrew a record before it was sent, because this process did not have the
  * lease of the job.
  */
 const isWithdrawn = (error: Error): boolean => 'code' in error && error.code === 'HELD_BACK'
-
-/** Whether a record exceeds the maximum size of its topic. Every further append of it fails too. */
-export const isTooLarge = (error: Error): boolean => 'code' in error && tooLarge.has(error.code)
 
 const notStored =
   'hookline could not write events of a resend to the retry topic (see error); it tries again every second, and until a try succeeds, the resend waits and its field "error" has the error; check Kafka, and the rights of the operator service on the topic'

@@ -1,3 +1,4 @@
+import { longestText } from '../../core/delivery/delivery-state.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import type { ReplayContext } from '../../core/delivery/replay-decision.ts'
 import { type CountRow, maxCountRows, type ReplayJob } from '../../core/jobs/job.ts'
@@ -39,10 +40,14 @@ export async function runReplay(deps: RunReplayDeps, job: ReplayJob, owned: Owne
           return true
         },
         onProgress(progress) {
+          const { replayable, refused } = progress
           replayed = before + progress.replayed
           seen = before + progress.seen
           owned.advance({
-            progress: { seen, total: Math.max(total, seen), replayed, refused: progress.refused },
+            progress: {
+              ...{ seen, total: Math.max(total, seen), replayed, refused },
+              ...(isDryRun === true && { replayable }),
+            },
             // A repeated try reads the topic from its beginning again. The error of the failed try
             // stays in the job's record until this try has seen more dead letters than the failed
             // one.
@@ -71,11 +76,17 @@ const contextOf = ({ context }: RunReplayDeps, { evenDisconnected }: ReplayJob):
 
 /**
  * Returns the counts of dead letters that the record of the job contains, largest first. A dry run
- * counts all selected dead letters. Otherwise only those that cannot be replayed are counted.
+ * counts all selected dead letters. Otherwise only those that cannot be replayed are counted. Other
+ * producers can write long destinations and reasons, so both are truncated: the record must not be
+ * too large for the jobs topic.
  */
 const countsOf = (rows: readonly ReplayRow[], isDryRun: boolean): CountRow[] =>
   rows
     .filter(({ way }) => isDryRun || 'refusal' in way)
     .toSorted((a, b) => b.count - a.count)
     .slice(0, maxCountRows)
-    .map(({ destination = noDestination, reason, count, way }) => ({ destination, reason, count, ...way }))
+    .map(({ destination = noDestination, reason, count, way }) => ({
+      destination: destination.slice(0, longestText),
+      reason: reason.slice(0, longestText),
+      ...{ count, ...way },
+    }))

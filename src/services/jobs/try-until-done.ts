@@ -2,7 +2,6 @@ import type { Clock } from '../../core/ports.ts'
 import { sleep } from '../../core/sleep.ts'
 import { durationMs } from '../../core/time.ts'
 import type { OwnedJob } from './owned-job.ts'
-import { isTooLarge } from './resend-batch.ts'
 
 /**
  * The result of the work on a job: `{}` after success, `error` after a failure. `undefined` when
@@ -32,8 +31,7 @@ interface Work {
  *
  * While Kafka or the schema registry cannot be used, the job is tried again, however long the
  * outage is: a new job would have to begin from the start. The record of the job then shows the
- * error. One failure is final: a record that the job must write is too large, and the try made no
- * progress.
+ * error.
  * @throws every error that came neither from Kafka nor from the schema registry: it is a bug
  */
 export async function tryUntilDone({ run, done }: Work, owned: OwnedJob, clock: Clock): Promise<JobOutcome> {
@@ -45,9 +43,7 @@ export async function tryUntilDone({ run, done }: Work, owned: OwnedJob, clock: 
     } catch (error) {
       if (owned.signal.aborted) return undefined
       if (!isOutside(error)) throw error
-      const hasProgress = done() > before
-      if (isTooLarge(error) && !hasProgress) return { error: error.message }
-      if (hasProgress) wait = waitMs.first
+      if (done() > before) wait = waitMs.first
       owned.advance({ error: error.message })
     }
     await sleep(clock, durationMs(wait), owned.signal)

@@ -5,6 +5,7 @@ import type { DeadLetter } from '../../core/delivery/parse-dead-letter.ts'
 import { type ReplayRefusal, replayedTombstone } from '../../core/delivery/replay-decision.ts'
 import type { LogProducer, LogRecord, OutgoingRecord, TopicReader } from '../../core/ports.ts'
 import { createYield } from '../../core/sleep.ts'
+import { isTooLarge } from '../is-too-large.ts'
 import { createPacer } from '../pacer.ts'
 import { visitDeadLetters } from './list-dead-letters.ts'
 import { createReplayTargets, type ReplayPlan, type ReplayTargetDeps } from './replay-plan.ts'
@@ -44,6 +45,8 @@ export interface ReplayProgress {
   /** Number of dead letters visited so far, selected or not. */
   readonly seen: number
   readonly replayed: number
+  /** Of a dry run: number of selected dead letters that can be replayed. Otherwise 0. */
+  readonly replayable: number
   /** Number of selected dead letters that cannot be replayed. */
   readonly refused: number
 }
@@ -109,9 +112,10 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
   const destinations = new Set<string>()
   let total: number | undefined
   let seen = 0
+  let replayable = 0
   let refused = 0
   let isDeclined = false
-  const reportProgress = (): void => onProgress?.({ seen, replayed: writing.replayed, refused })
+  const reportProgress = (): void => onProgress?.({ seen, replayed: writing.replayed, replayable, refused })
   const writing = new Writing(deps, reportProgress, error => failing.abort(error))
 
   async function visit(deadLetter: DeadLetter, record: LogRecord): Promise<void> {
@@ -123,9 +127,15 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
     const way = await wayOf(record, deadLetter)
     count(tally, deadLetter, way)
     if ('refusal' in way) refused++
-    if (dryRun || 'refusal' in way) return
+    else if (dryRun) replayable++
+    if (dryRun || 'refusal' in way) return reportProgress()
     await paced()
-    await writing.start(record, way, stop)
+    await writing.start(record, way, stop, () => {
+      count(tally, deadLetter, way, -1)
+      count(tally, deadLetter, { refusal: 'too_large' })
+      refused++
+      reportProgress()
+    })
   }
 
   async function counted(number: number): Promise<boolean> {
@@ -154,7 +164,7 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
   )
   await writing.drained()
   const { replayed, unmarked } = writing
-  return { total, rows: [...tally.values()], replayed, unmarked, destinations, end: endOf(thrown) }
+  return { total, rows: rowsOf(tally), replayed, unmarked, destinations, end: endOf(thrown) }
 }
 
 /** Makes a reader that rejects with the signal's reason at the first record after the abort. */
@@ -166,11 +176,15 @@ const stoppable = (reader: TopicReader, stop: AbortSignal): TopicReader => ({
     }),
 })
 
-function count(tally: Map<string, ReplayRow>, { destination, reason }: DeadLetter, way: ReplayPlan): void {
+/** Adds `change` to the row of a dead letter. */
+function count(tally: Map<string, ReplayRow>, { destination, reason }: DeadLetter, way: ReplayPlan, change = 1): void {
   const target = 'topic' in way ? { topic: way.topic } : way
   const key = JSON.stringify([destination, reason, target])
-  tally.set(key, { destination, reason, way: target, count: (tally.get(key)?.count ?? 0) + 1 })
+  tally.set(key, { destination, reason, way: target, count: (tally.get(key)?.count ?? 0) + change })
 }
+
+const rowsOf = (tally: ReadonlyMap<string, ReplayRow>): readonly ReplayRow[] =>
+  [...tally.values()].filter(row => row.count > 0)
 
 /**
  * The dead letters that are being replayed: for each one, the process appends its event and then a
@@ -184,8 +198,8 @@ class Writing {
   replayed = 0
   unmarked = 0
   /**
-   * The first failed append. After it, no further dead letter is replayed, because further appends
-   * would fail too.
+   * The first failed append, except of a copy that is too large. After it, no further dead letter is
+   * replayed, because further appends would fail too.
    */
   failure: Error | undefined
 
@@ -198,19 +212,24 @@ class Writing {
   /**
    * Waits until fewer than `maxInFlight` dead letters are being replayed, then begins to replay
    * this one. It appends the event (`copy`) to `topic`, and then the tombstone to the dead-letter
-   * topic.
+   * topic. If the event is too large for `topic`, it calls `tooLarge`, and writes no tombstone.
    * @throws the reason of `stop`, when `stop` is aborted
    */
   async start(
     record: LogRecord,
     { topic, copy }: { readonly topic: string; readonly copy: OutgoingRecord },
     stop: AbortSignal,
+    tooLarge: () => void,
   ): Promise<void> {
     await this.#inFlight.acquire()
     if (stop.aborted) this.#inFlight.release()
     stop.throwIfAborted()
     const { producer, context } = this.#deps
     producer.append(topic, copy, notCopied => {
+      if (notCopied !== undefined && isTooLarge(notCopied)) {
+        tooLarge()
+        return this.#inFlight.release()
+      }
       if (notCopied !== undefined) return this.#end(notCopied)
       producer.append(context.topics.deadLetter, replayedTombstone(record), notMarked => {
         if (notMarked === undefined) this.replayed++

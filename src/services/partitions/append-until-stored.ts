@@ -2,17 +2,11 @@ import { flowLimits } from '../../core/flow/limits.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
 import { durationMs } from '../../core/time.ts'
+import { isTooLarge } from '../is-too-large.ts'
 import type { OwnershipGate } from './ownership-gate.ts'
 import type { PartitionProcessor } from './partition-processor.ts'
 
 const { firstRetryMs, maxRetryMs } = flowLimits.append
-
-/**
- * Kafka's error codes for a record that exceeds its topic's maximum size. A retry would fail again.
- */
-const tooLargeCodes: ReadonlySet<string> = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'])
-
-const isTooLarge = (error: Error): boolean => 'code' in error && tooLargeCodes.has(String(error.code))
 
 export interface AppendDeps {
   readonly producer: LogProducer

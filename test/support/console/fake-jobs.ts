@@ -38,8 +38,10 @@ export function createFakeJobs(deadLetters: DeadLetterDetail[]): (call: Call) =>
     })
     if (job.dryRun !== true) for (const each of selected) deadLetters.splice(deadLetters.indexOf(each), 1)
     const total = deadLetters.length + selected.length
-    const progress = { seen: total, total, replayed: job.dryRun === true ? 0 : selected.length, refused: 0 }
-    return { ...job, state: 'done', progress, counts: job.dryRun === true ? [{ count: selected.length }] : [] }
+    const { length } = selected
+    const result = job.dryRun === true ? { replayed: 0, replayable: length } : { replayed: length }
+    const progress = { seen: total, total, ...result, refused: 0 }
+    return { ...job, state: 'done', progress, counts: job.dryRun === true ? [{ count: length }] : [] }
   }
 
   return call => {

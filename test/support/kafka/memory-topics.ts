@@ -37,9 +37,11 @@ export class MemoryTopics {
 
   reader(): TopicReader {
     return {
-      readToEnd: async (topic, onRecord) => {
+      readToEnd: async (topic, onRecord, { since = 0 } = {}) => {
         // Reads up to the current end offsets, one partition after the other.
-        const records = this.records(topic).toSorted((a, b) => a.partition - b.partition || a.offset - b.offset)
+        const records = this.records(topic)
+          .filter(({ timestamp }) => timestamp >= since)
+          .toSorted((a, b) => a.partition - b.partition || a.offset - b.offset)
         for (const record of records) await onRecord(record)
         return records.length
       },
@@ -54,8 +56,8 @@ export class MemoryTopics {
 export class MemoryTopicsProducer implements LogProducer {
   readonly #topics: MemoryTopics
   readonly #pending: Pending[] = []
-  /** Returns whether a topic rejects a record. */
-  readonly refuses: (topic: string, record: OutgoingRecord) => boolean
+  /** Returns whether, or with which error, a topic rejects a record. */
+  readonly refuses: (topic: string, record: OutgoingRecord) => boolean | Error
   written = 0
   /** Maximum number of records that waited at the same time. */
   mostPending = 0
@@ -81,7 +83,8 @@ export class MemoryTopicsProducer implements LogProducer {
     if (chosen === undefined) return
     this.#pending.splice(this.#pending.indexOf(chosen), 1)
     const { topic, record, onAck } = chosen
-    if (this.refuses(topic, record)) return onAck(new Error(`${topic} takes nothing`))
+    const refusal = this.refuses(topic, record)
+    if (refusal !== false) return onAck(refusal === true ? new Error(`${topic} takes nothing`) : refusal)
     this.#topics.write(topic, record)
     this.written++
     if (!isAnswerLost) onAck(undefined)

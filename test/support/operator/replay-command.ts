@@ -1,10 +1,11 @@
 import type { CommandIo } from '../../../src/app/command.ts'
 import { type ReplayAccess, replayCommand } from '../../../src/app/commands/replay.ts'
+import { encodeJob, type Job, jobKeyOf } from '../../../src/core/jobs/job.ts'
 import type { OutgoingRecord } from '../../../src/core/ports.ts'
 import { configFolder } from '../config/folder.ts'
 import { MemoryTopicsProducer, whileWriting } from '../kafka/memory-topics.ts'
 import { runCommand } from '../process/in-process-command.ts'
-import { ReplayHarness } from './replay-harness.ts'
+import { ReplayHarness, topics } from './replay-harness.ts'
 
 const folder = await configFolder({
   'hookline.yaml': `
@@ -20,6 +21,8 @@ destinations:
 interface Given extends NonNullable<Parameters<typeof runCommand>[1]> {
   readonly refuses?: MemoryTopicsProducer['refuses']
   readonly access?: Partial<ReplayAccess>
+  /** The jobs in the jobs topic. */
+  readonly jobs?: readonly Job[]
 }
 
 /**
@@ -28,7 +31,13 @@ interface Given extends NonNullable<Parameters<typeof runCommand>[1]> {
  */
 export async function runReplay(deadLetters: readonly OutgoingRecord[], argv: readonly string[], given: Given = {}) {
   const harness = new ReplayHarness(deadLetters)
-  const { refuses, access, ...io } = given
+  const { refuses, access, jobs = [], ...io } = given
+  for (const job of jobs)
+    harness.memoryTopics.write(topics.jobs, {
+      key: Buffer.from(jobKeyOf(job)),
+      value: Buffer.from(encodeJob(job)),
+      ...{ headers: {}, partition: 0 },
+    })
   const producer = new MemoryTopicsProducer(harness.memoryTopics, refuses)
   const { clock, events, inputs } = harness
   const open = () => ({

@@ -125,6 +125,24 @@ describe('the requests for the progress', () => {
     expect(keys).toHaveLength(62)
   })
 
+  it('show why the job does not advance, once for each error', async () => {
+    const failing = (error?: string) => json(200, { ...job, state: 'running', error })
+    const errors = ['registry\nis down', 'registry\nis down', 'no leader', undefined, 'no leader']
+    const { code, err } = await createReplay([start, ...errors.map(failing), json(200, job)])
+    expect(code).toBe(0)
+    expect(err.split('\n').filter(line => line.includes('tries again'))).toEqual([
+      'hookline: replay r-1 tries again: registry\u{fffd}is down',
+      'hookline: replay r-1 tries again: no leader',
+      'hookline: replay r-1 tries again: no leader',
+    ])
+  })
+
+  it('do not show the error of a job that has failed as a further try', async () => {
+    const { code, err } = await createReplay([start, json(200, { ...job, state: 'failed', error: 'removed' })])
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('hookline: replay r-1 failed: removed\n') })
+    expect(err).not.toContain('tries again')
+  })
+
   it('end at a signal, and the command prints how to follow the job', async () => {
     const controller = new AbortController()
     const interrupt: Respond = () => controller.abort()

@@ -30,12 +30,16 @@ export interface Replay extends Job {
    * - After a replay: only the dead letters that the replay refused.
    * - After a dry run: all selected dead letters. An entry without `refusal` counts those that a
    *   replay would replay.
+   *
+   * At most 200 entries, those with the highest counts.
    */
   readonly counts?: readonly { readonly count: number; readonly refusal?: string }[]
   readonly progress?: {
     readonly seen: number
     readonly total?: number
     readonly replayed: number
+    /** Only of a dry run: number of selected dead letters that can be replayed. */
+    readonly replayable?: number
     readonly refused: number
   }
 }

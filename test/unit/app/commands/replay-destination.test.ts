@@ -4,6 +4,7 @@ import { deadLetterView } from '../../../../src/core/operator/dead-letter-view.t
 import type { MessageAndDeadLetterApi } from '../../../../src/core/operator/message-and-dead-letter-api.ts'
 import { recordOf } from '../../../support/builders.ts'
 import { closingAfterEach } from '../../../support/cleanup.ts'
+import { replayJob, running } from '../../../support/jobs/builders.ts'
 import { writtenDeadLetter } from '../../../support/operator/dead-letter-topic.ts'
 import { objectsCommand } from '../../../support/operator/objects-command.ts'
 import { runReplay as run } from '../../../support/operator/replay-command.ts'
@@ -90,6 +91,23 @@ describe('an unconfigured --destination of a job', () => {
       code: 1,
       err: expect.stringContaining('rate: is not valid'),
     })
+  })
+})
+
+describe('while a replay job runs', () => {
+  const jobs = [running(replayJob('r-1'))]
+
+  it('replays nothing', async () => {
+    const { code, out, err, producer } = await run([givenUp(1)], ['--destination', 'crm'], { jobs })
+    expect({ code, out, written: producer.written }).toEqual({ code: 1, out: '', written: 0 })
+    expect(err).toBe(
+      'hookline: nothing replayed, because the operator service runs replay r-1, which may replay the same dead letters; wait until it ends, or cancel it with: hookline replay --cancel r-1 --operator-url <url>\n',
+    )
+  })
+
+  it('counts dead letters with --dry-run', async () => {
+    const { code, out } = await run([givenUp(1)], ['--destination', 'crm', '--dry-run'], { jobs })
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('1 would be replayed') })
   })
 })
 

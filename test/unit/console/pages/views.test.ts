@@ -9,7 +9,6 @@ import {
   filterText,
   partialText,
 } from '../../../../packages/console/src/pages/dead-letters/dead-letter-filters.ts'
-import { dryRunText } from '../../../../packages/console/src/pages/dead-letters/dry-run-text.ts'
 import { firstDeliveryOf } from '../../../../packages/console/src/pages/destination/first-delivery.ts'
 import { hourlyResults } from '../../../../packages/console/src/pages/destination/hourly-results.ts'
 import { noFailuresText } from '../../../../packages/console/src/pages/destination/no-failures-text.ts'
@@ -135,33 +134,6 @@ describe('the filters of dead letters', () => {
   })
 
   it.each([
-    [
-      'done',
-      3,
-      1,
-      '3 dead letters can be replayed. 1 dead letter cannot be replayed: 1 because the destination is disabled.',
-    ],
-    ['done', 1, 0, '1 dead letter can be replayed.'],
-    ['running', 1200, 0, 'Counting… 1,200 dead letters read so far.'],
-    ['waiting', 0, 0, 'The count begins when no other replay runs.'],
-    ['failed', 0, 0, 'Hookline did not count all dead letters, because the dry run failed.'],
-    ['cancelled', 2, 0, 'Hookline did not count all dead letters, because an operator cancelled the dry run.'],
-  ] as const)('a dry run that is %s with %d', (state, replayed, refused, text) => {
-    const counts = [
-      { count: replayed, topic: 'hookline.retry.10s' },
-      { count: refused, refusal: 'disabled' },
-    ]
-    const progress = { seen: replayed + refused, replayed: 0, refused: 0 }
-    expect(dryRunText({ state, progress, counts })).toBe(text)
-  })
-
-  it('a dry run that failed says why', () => {
-    expect(dryRunText({ state: 'failed', error: 'the record is too large' })).toMatch(
-      /failed: the record is too large$/,
-    )
-  })
-
-  it.each([
     ['{"a":1}', '{\n  "a": 1\n}'],
     ['not JSON', 'not JSON'],
     [{ a: 1 }, '{\n  "a": 1\n}'],
@@ -189,7 +161,7 @@ describe('a job', () => {
   ] as const)('has the progress %s', (text, job) => expect(progressText(job)).toBe(text))
 
   it('that only counts says what can be replayed', () => {
-    const job = { ...progressOf({ seen: 1, replayed: 0, refused: 0 }), dryRun: true, counts: [{ count: 1 }] } as const
+    const job = { ...progressOf({ seen: 1, replayed: 0, replayable: 1, refused: 0 }), dryRun: true } as const
     expect(progressText(job)).toBe(
       '1 dead letter read; of those that match the filters, 1 can be replayed, 0 cannot be replayed',
     )

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Job } from '../../../../src/core/jobs/job.ts'
+import { type Job, jobKeyOf, type ResendJob } from '../../../../src/core/jobs/job.ts'
 import { cancelOf, claimed, nextClaim, ownershipOf, released } from '../../../../src/core/jobs/job-steps.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { replayJob, resendJob, running } from '../../../support/jobs/builders.ts'
@@ -8,6 +8,18 @@ const first = resendJob('a', { createdAt: epochMs(1) })
 const second = resendJob('b', { createdAt: epochMs(2) })
 const other = resendJob('c', { createdAt: epochMs(3), destination: 'shop' })
 const replay = replayJob('d', { createdAt: epochMs(4), filters: {} })
+
+/** Running jobs of different destinations. */
+const runningJobs = (count: number, given: Partial<ResendJob>, prefix = 'own') =>
+  Array.from({ length: count }, (_, n) =>
+    running(resendJob(`${prefix}-${n}`, { destination: `${prefix}-${n}`, ...given })),
+  )
+const keysOf = (jobs: readonly Job[]): string[] => jobs.map(jobKeyOf)
+const four = runningJobs(4, {})
+const fourDryRuns = runningJobs(4, { isDryRun: true })
+const failing = runningJobs(8, { error: 'the registry is down' })
+const moreFailing = runningJobs(8, { error: 'the registry is down' }, 'more')
+const dryRun = resendJob('g', { createdAt: epochMs(6), isDryRun: true })
 
 describe('the job to claim', () => {
   it.each([
@@ -46,7 +58,18 @@ describe('the job to claim', () => {
       'f',
     ],
     ['a resend waits for no dry run', [running(resendJob('f', { isDryRun: true })), first], 0, [], 'a'],
-    ['none beyond four own jobs', [first], 0, ['1', '2', '3', '4'], undefined],
+    ['none beyond four own jobs', [...four, other], 0, keysOf(four), undefined],
+    ['a dry run beside four own jobs', [...four, other, dryRun], 0, keysOf(four), 'g'],
+    ['a job beside four own dry runs', [...fourDryRuns, other], 0, keysOf(fourDryRuns), 'c'],
+    ['none beyond four own dry runs', [...fourDryRuns, dryRun], 0, keysOf(fourDryRuns), undefined],
+    ['a job beside own jobs whose last try failed', [...failing, other], 0, keysOf(failing), 'c'],
+    [
+      'none beyond 16 own jobs',
+      [...failing, ...moreFailing, other],
+      0,
+      keysOf([...failing, ...moreFailing]),
+      undefined,
+    ],
   ] as const)('%s', (_, open: readonly Job[], sinceLastRecord, own, id) => {
     expect(nextClaim(open, { sinceLastRecord: () => durationMs(sinceLastRecord), own: new Set<string>(own) })?.id).toBe(
       id,

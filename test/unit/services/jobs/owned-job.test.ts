@@ -1,17 +1,17 @@
-import { expect, it } from '@jest/globals'
-import type { Job } from '../../../../src/core/jobs/job.ts'
+import { describe, expect, it } from '@jest/globals'
+import type { Job, ReplayJob } from '../../../../src/core/jobs/job.ts'
 import { cancelOf } from '../../../../src/core/jobs/job-steps.ts'
 import type { LogProducer } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import type { JobStore } from '../../../../src/services/jobs/job-store.ts'
 import { OwnedJob } from '../../../../src/services/jobs/owned-job.ts'
-import { resendJob, running } from '../../../support/jobs/builders.ts'
+import { replayJob, resendJob, running } from '../../../support/jobs/builders.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
 /** Creates a running job whose records are only in memory. `job` returns its last record. */
-function createOwned() {
-  let job: Job = running(resendJob('r'))
+function createOwned(first: Job = running(resendJob('r'))) {
+  let job = first
   const store: Pick<JobStore, 'get' | 'write'> = {
     get: () => job,
     async write(known, nextRecord) {
@@ -55,6 +55,49 @@ it('a cancelled job whose last record cannot be written does not delay the end o
   store.write = async () => ({ kind: 'failed', detail: 'Kafka is down' })
   owned.stop('stopping')
   expect(await owned.end(undefined)).toBeUndefined()
+})
+
+describe('a job whose counts are too large for the jobs topic', () => {
+  /** Refuses records with counts. */
+  function createLimited() {
+    const { store, owned, ...others } = createOwned(running(replayJob('r')))
+    const { write } = store
+    store.write = async (known, nextRecord) => {
+      const { counts } = nextRecord(known, 'w') as ReplayJob
+      if (counts !== undefined) return { kind: 'failed', detail: 'record too large', isTooLarge: true }
+      return write(known, nextRecord)
+    }
+    owned.advance({ counts: [] })
+    return { store, owned, ...others }
+  }
+  const settle = () => new Promise<void>(setImmediate)
+  const error = 'the job has no counts, because its record was too large for the jobs topic: record too large'
+
+  it.each([
+    ['fails without the counts', {}, error],
+    ['fails with the error of its work', { error: 'a bug' }, 'a bug'],
+  ])('%s', async (_, outcome, text) => {
+    const { clock, owned, job } = createLimited()
+    const ended = owned.end(outcome)
+    await clock.advance(1_000, settle)
+    expect(await ended).toBe(job())
+    expect(job()).toMatchObject({ state: 'failed', error: text, counts: undefined })
+  })
+
+  it('fails without the counts, if an earlier record was too large too', async () => {
+    const { clock, owned, job } = createLimited()
+    await clock.advance(2_000, settle)
+    await owned.end({})
+    expect(job()).toMatchObject({ state: 'failed', error, counts: undefined })
+  })
+
+  it('can be cancelled', async () => {
+    const { store, clock, owned, job } = createLimited()
+    await store.write(job(), cancelOf(job(), epochMs(7))!)
+    const ended = owned.end(undefined)
+    await clock.advance(1_000, settle)
+    expect(await ended).toMatchObject({ state: 'cancelled', counts: undefined })
+  })
 })
 
 it('logs why a write of the record of a job failed, once for several failures in succession', async () => {

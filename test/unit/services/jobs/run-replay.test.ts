@@ -1,11 +1,61 @@
 import { expect, it } from '@jest/globals'
+import type { ReplayJob } from '../../../../src/core/jobs/job.ts'
 import type { EventCodec } from '../../../../src/core/ports.ts'
 import { runReplay } from '../../../../src/services/jobs/run-replay.ts'
 import { replayJob } from '../../../support/jobs/builders.ts'
 import { createMemoryOwnedJob } from '../../../support/jobs/memory-owned-job.ts'
 import { MemoryTopicsProducer, whileWriting } from '../../../support/kafka/memory-topics.ts'
 import { turns } from '../../../support/manual-clock.ts'
-import { context, givenUp, ReplayHarness } from '../../../support/operator/replay-harness.ts'
+import { context, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replay-harness.ts'
+
+/** Runs a job on the dead letters of a harness until the job ends. `refuses` is that of the producer. */
+async function runToEnd(harness: ReplayHarness, job: Partial<ReplayJob>, refuses?: MemoryTopicsProducer['refuses']) {
+  const { clock, events, inputs, memoryTopics } = harness
+  const producer = new MemoryTopicsProducer(memoryTopics, refuses)
+  const { owned, changed } = createMemoryOwnedJob(producer)
+  const deps = { reader: memoryTopics.reader(), clock, events, inputs, context: () => context }
+  const running = runReplay(deps, replayJob('r', { filters: {}, ends: [10_000, 10_000], ...job }), owned)
+  return { outcome: await whileWriting(producer, running), changed: changed() }
+}
+
+it('a dead letter that is too large for its target topic does not stop the others', async () => {
+  const harness = new ReplayHarness(Array.from({ length: 600 }, (_, n) => refusedEvent(n, 'unknown_source')))
+  const tooLarge = Object.assign(new Error('too large'), { code: 'MESSAGE_TOO_LARGE', retriable: false })
+  const { outcome, changed } = await runToEnd(
+    harness,
+    {},
+    (topic, { key }) => topic === topics.events && String(key) === 'user-0' && tooLarge,
+  )
+  expect(outcome).toEqual({})
+  expect(changed).toMatchObject({
+    progress: { seen: 600, total: 600, replayed: 599, refused: 1 },
+    counts: [{ destination: '-', reason: 'unknown_source', refusal: 'too_large', count: 1 }],
+  })
+})
+
+it('a dry run with more than 200 rows has the sums of all rows in its progress', async () => {
+  const ids = Array.from({ length: 300 }, (_, n) => `gone-${n}`)
+  const deadLetters = ids.flatMap((id, n) => [givenUp(2 * n, id), refusedEvent(2 * n)])
+  const { changed } = await runToEnd(new ReplayHarness([...deadLetters, refusedEvent(601)]), { isDryRun: true })
+  expect(changed.counts).toHaveLength(200)
+  expect(changed.progress).toEqual({ seen: 601, total: 601, replayed: 0, replayable: 301, refused: 300 })
+})
+
+it('counts a refused dead letter, even if it is the last one', async () => {
+  const { changed } = await runToEnd(new ReplayHarness([givenUp(1, 'gone')]), {})
+  expect(changed.progress).toEqual({ seen: 1, total: 1, replayed: 0, refused: 1 })
+})
+
+it('truncates long texts of other producers in its counts', async () => {
+  const long = 'x'.repeat(6_000)
+  const deadLetter = refusedEvent(1)
+  const harness = new ReplayHarness([
+    { ...deadLetter, headers: { ...deadLetter.headers, destination: long, reason: long } },
+  ])
+  const { changed } = await runToEnd(harness, {})
+  const text = 'x'.repeat(1_000)
+  expect(changed.counts).toEqual([{ destination: text, reason: text, refusal: 'unknown_destination', count: 1 }])
+})
 
 it('continues after an outage of the schema registry, and has its error until then', async () => {
   const harness = new ReplayHarness([givenUp(1), givenUp(2)])

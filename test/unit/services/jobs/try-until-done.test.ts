@@ -57,28 +57,11 @@ it('doubles the wait after each try without progress, up to a minute', async () 
   expect(startedAt).toEqual([0, 5, 15, 35, 75, 135, 195, 255, 260, 270])
 })
 
-describe('ends with the error', () => {
-  const tooLarge = failure({ code: 'MESSAGE_TOO_LARGE', retriable: false })
-
-  it.each([
-    ['when a record is too large', 0, 1],
-    ['when nothing else can be written before a record that is too large', 2, 3],
-  ])('%s', async (_, triesWithProgress, tries) => {
-    const { clock, outcome, startedAt } = startWork(async work => {
-      if (work.tries <= triesWithProgress) work.done++
-      throw tooLarge
-    })
-    await clock.advance(60_000, turns)
-    expect(await outcome).toEqual({ error: 'down' })
-    expect(startedAt).toHaveLength(tries)
+it('throws the error of a bug', async () => {
+  const { outcome } = startWork(async () => {
+    throw new TypeError('a bug')
   })
-
-  it('of a bug, by throwing it', async () => {
-    const { outcome } = startWork(async () => {
-      throw new TypeError('a bug')
-    })
-    await expect(outcome).rejects.toThrow(TypeError)
-  })
+  await expect(outcome).rejects.toThrow(TypeError)
 })
 
 describe('a job that must stop', () => {

@@ -193,6 +193,26 @@ describe('when Kafka fails', () => {
     expect([producer.mostPending, producer.written]).toEqual([256, 0])
   })
 
+  it.each(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'])(
+    'refuses a copy with the error %s, and replays all others',
+    async code => {
+      const harness = new ReplayHarness(manyGivenUp(600))
+      const tooLarge = Object.assign(new Error('too large'), { code, retriable: false })
+      const report = await harness.replay({
+        refuses: (_topic, { headers }) => headers['message-id'] === 'm-4' && tooLarge,
+      })
+      const row = { destination: 'crm', reason: 'retries_exhausted' }
+      expect(report).toMatchObject({
+        ...{ replayed: 599, unmarked: 0, end: { kind: 'done' } },
+        rows: [
+          { ...row, way: { topic: firstTier }, count: 599 },
+          { ...row, way: { refusal: 'too_large' }, count: 1 },
+        ],
+      })
+      expect(harness.standing.map(({ headers }) => headers['message-id'])).toEqual(['m-4'])
+    },
+  )
+
   it('reports a tombstone that is not stored; the next replay repeats that dead letter', async () => {
     const harness = harnessOf(givenUp(1))
     const report = await harness.replay({ refuses: topic => topic === topics.deadLetter })

@@ -1,4 +1,3 @@
-import { dryRunSums } from '../../../../../src/core/jobs/dry-run-sums.ts'
 import type { Replay } from '../../api/job-types.ts'
 import { countText, countWithNoun } from '../../components/number-text.ts'
 import { isActive } from '../jobs/job-view.ts'
@@ -28,17 +27,27 @@ export function dryRunText({
     const why = error === undefined ? '.' : `: ${error}`
     return `Hookline did not count all dead letters, because the dry run failed${why}`
   }
-  const { replayable, refused } = dryRunSums(counts)
+  const { replayable = 0, refused = 0 } = progress ?? {}
   const rest =
-    refused > 0 ? ` ${countWithNoun(refused, 'dead letter')} cannot be replayed: ${reasonsOf(counts ?? [])}.` : ''
+    refused > 0
+      ? ` ${countWithNoun(refused, 'dead letter')} cannot be replayed: ${reasonsOf(counts ?? [], refused)}.`
+      : ''
   return `${countWithNoun(replayable, 'dead letter')} can be replayed.${rest}`
 }
 
-function reasonsOf(counts: NonNullable<Replay['counts']>): string {
+/** The reasons why dead letters are refused. `counts` may lack some of them, if it has 200 rows. */
+function reasonsOf(counts: NonNullable<Replay['counts']>, refused: number): string {
   const sums = new Map<string, number>()
-  for (const { count, refusal } of counts)
-    if (refusal !== undefined && count > 0) sums.set(refusal, (sums.get(refusal) ?? 0) + count)
-  return [...sums]
-    .map(([refusal, count]) => `${countText(count)} because ${refusalTexts[refusal] ?? `of ${refusal}`}`)
-    .join(', ')
+  let others = refused
+  for (const { count, refusal } of counts) {
+    if (refusal === undefined || count === 0) continue
+    sums.set(refusal, (sums.get(refusal) ?? 0) + count)
+    others -= count
+  }
+  const texts = [...sums].map(
+    ([refusal, count]) => `${countText(count)} because ${refusalTexts[refusal] ?? `of ${refusal}`}`,
+  )
+  return [...texts, ...(others > 0 ? [`${countText(others)} for reasons that the result does not list`] : [])].join(
+    ', ',
+  )
 }

@@ -1,4 +1,3 @@
-import { dryRunSums } from '../../../../../src/core/jobs/dry-run-sums.ts'
 import { defaultResendRate } from '../../../../../src/core/jobs/job-rates.ts'
 import { tooLargeText } from '../../../../../src/core/jobs/too-large-text.ts'
 import type { Replay, Resend } from '../../api/job-types.ts'
@@ -53,10 +52,13 @@ function resendResultText({ dryRun }: AnyJob, { sent, skipped, tooLarge }: NonNu
     : `${countText(sent)} resent, ${countText(skipped)} skipped ${why}${tooLargeText(tooLarge)}`
 }
 
-function replayResultText(job: Replay, { replayed, refused }: NonNullable<Replay['progress']>): string {
-  if (job.dryRun !== true) return `${countText(replayed)} replayed, ${countText(refused)} not replayed`
-  const counted = dryRunSums(job.counts)
-  return `${countText(counted.replayable)} can be replayed, ${countText(counted.refused)} cannot be replayed`
+function replayResultText(
+  { dryRun }: Replay,
+  { replayed, replayable = 0, refused }: NonNullable<Replay['progress']>,
+): string {
+  return dryRun === true
+    ? `${countText(replayable)} can be replayed, ${countText(refused)} cannot be replayed`
+    : `${countText(replayed)} replayed, ${countText(refused)} not replayed`
 }
 
 /** The replays and the resends in one list, newest first. */

@@ -1,0 +1,50 @@
+import { expect, it } from '@jest/globals'
+import { KafkaError, topicMissing } from '../../../../src/adapters/kafka/kafkajs/errors.ts'
+import { encodeJob, type Job, jobKeyOf } from '../../../../src/core/jobs/job.ts'
+import { epochMs } from '../../../../src/core/time.ts'
+import { runningReplay } from '../../../../src/services/jobs/running-replay.ts'
+import { replayJob, resendJob, running } from '../../../support/jobs/builders.ts'
+import { MemoryTopics } from '../../../support/kafka/memory-topics.ts'
+
+const topic = 'hookline.jobs'
+const clock = { now: () => epochMs(100_000) }
+const replay = running(replayJob('r'))
+
+const recordOf = (job: Job) => ({
+  key: Buffer.from(jobKeyOf(job)),
+  value: Buffer.from(encodeJob(job)),
+  ...{ headers: {}, partition: 0 },
+})
+
+/** Returns the id of the running replay. The records of the jobs topic are from `ageMs` before now. */
+async function runningOf(jobs: readonly Job[], ageMs: number) {
+  const topics = new MemoryTopics(() => epochMs(clock.now() - ageMs))
+  for (const job of jobs) topics.write(topic, recordOf(job))
+  return (await runningReplay({ reader: topics.reader(), clock, topic }))?.id
+}
+
+it.each<[string, Job[], number, string | undefined]>([
+  ['a running replay', [replay], 1_000, 'r'],
+  ['a running replay whose start is more than a minute ago', [{ ...replay, version: 500 }], 1_000, 'r'],
+  ['no replay that has ended', [replay, { ...replay, version: 3, writeId: 'w', state: 'done' }], 1_000, undefined],
+  ['no replay that waits', [replayJob('r')], 1_000, undefined],
+  ['no dry run', [{ ...replay, isDryRun: true }], 1_000, undefined],
+  ['no resend', [running(resendJob('r'))], 1_000, undefined],
+  ['no replay without a record in the last minute', [replay], 61_000, undefined],
+])('finds %s', async (_, jobs, ageMs, id) => expect(await runningOf(jobs, ageMs)).toBe(id))
+
+const forbidden = new KafkaError('not authorized', { code: 'TOPIC_AUTHORIZATION_FAILED', retriable: false })
+const unreachable = new KafkaError('no broker', { code: 'ECONNREFUSED', retriable: true })
+
+it.each([
+  ['does not exist', topicMissing(topic)],
+  ['must not be read', forbidden],
+])('finds no replay if the jobs topic %s', async (_, error) => {
+  const reader = { readToEnd: () => Promise.reject(error) }
+  expect(await runningReplay({ reader, clock, topic })).toBeUndefined()
+})
+
+it('rejects when Kafka cannot be used', async () => {
+  const reader = { readToEnd: () => Promise.reject(unreachable) }
+  await expect(runningReplay({ reader, clock, topic })).rejects.toBe(unreachable)
+})
