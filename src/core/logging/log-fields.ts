@@ -41,6 +41,7 @@ const names = [
     'perSecond',
     'difference',
     'hour',
+    'exactSince',
     'records',
     'stale',
     'messages',
