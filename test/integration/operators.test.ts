@@ -196,8 +196,11 @@ describe('deletions over HTTP', () => {
     expect(finished).toMatchObject({
       sources: [{ id: 'web', destinations: [{ id: 'crm', delivered: 1, undelivered: 0, waiting: 0 }] }],
     })
-    const { destinations } = await json('audience', 'show', '--name', 'Deleted', '--user', 'd-1')
-    expect(destinations).toEqual([])
+    // The audiences service first waits until its list of suppressions is current.
+    await until(async () => {
+      const { destinations } = await json('audience', 'show', '--name', 'Deleted', '--user', 'd-1')
+      return destinations.length === 0
+    })
     // The deletion has sent a delete message, but no identify message with another value. The
     // receiver of this test changes its values only after an identify message.
     expect(receiver.values.get('d-1')).toBe(true)
