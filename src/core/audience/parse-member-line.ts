@@ -24,7 +24,8 @@ const nothing: MemberLine = { kind: 'nothing' }
  * Creates a reader for the lines of one member list; call it with each line in order. A line is a
  * JSON object `{"userId", "value"}`, a JSON string or number with the id, or the plain id. The
  * whole list is CSV when its first line that is not blank has a field `userId`. If that line looks
- * like the header of another format, it is refused. `parseValue` describes the values.
+ * like the header of another format, it is refused. A line that begins with `{` or `[` is never a
+ * header. `parseValue` describes the values.
  */
 export function createMemberReader(kind: AudienceKind): ReadMemberLine {
   let number = 0
@@ -58,15 +59,16 @@ export function createMemberReader(kind: AudienceKind): ReadMemberLine {
     if (line === undefined) return refused(notUtf8)
     const text = (number === 1 ? line.replace(/^\ufeff/, '') : line).trim()
     if (text === '') return nothing
-    const isFirst = !hasBegun
+    const isJson = text.startsWith('{') || text.startsWith('[')
+    const mayBeHeader = !hasBegun && !isJson
     hasBegun = true
-    if (isFirst) csv = csvColumns(text)
-    if (isFirst && csv === undefined && hasColumnOfIds(text)) return refused(otherHeader)
-    if (isFirst && csv !== undefined)
+    if (mayBeHeader) csv = csvColumns(text)
+    if (mayBeHeader && csv === undefined && hasColumnOfIds(text)) return refused(otherHeader)
+    if (mayBeHeader && csv !== undefined)
       return kind === 'trait' && csv.value === undefined ? refused(noValueColumn) : nothing
     if (Buffer.byteLength(text) > maxMessageBytes) return refused(`the line is longer than ${maxMessageBytes} bytes`)
     if (csv !== undefined) return fromCsv(text, csv)
-    if (text.startsWith('{') || text.startsWith('[')) return fromJson(text)
+    if (isJson) return fromJson(text)
     return member(textOf(jsonString(text) ?? text), undefined)
   }
 }
@@ -102,7 +104,7 @@ const hasColumnOfIds = (line: string): boolean =>
  * Converts the field `value` of a CSV line to a value.
  * - A field that is valid JSON becomes its JSON value. But `true` and `false` of a computed trait
  *   stay text, and so does a whole number beyond ±2^53: it is usually an id, and as a number it
- *   would lose digits.
+ *   would lose digits. In a list, write these numbers as strings.
  * - Any other field stays text.
  * - An empty field adds the user to an audience, and removes a computed trait.
  * - `text` is `undefined` when the line has no `value` field. The result is then `undefined` too.

@@ -79,7 +79,7 @@ export const kafkaMetrics = {
   ),
   positionsLost: counter(
     'hookline_positions_lost_total',
-    'Offsets that this process skipped because their records are no longer in Kafka, for example because retention removed them. When the log of a partition was truncated, the number of lost records is unknown, and the loss counts as 1.',
+    'Offsets that this process skipped because their records are no longer in Kafka, for example because retention removed them. When the log of a partition was truncated, the number of lost records is unknown, and the loss counts as 1. When Kafka has deleted the committed offset of a partition of the audiences service, it is unknown whether records are lost, and this counts as 1 too.',
     { unit: 'offsets', use: 'alert', labels: { topic } },
   ),
   produceFailures: counter(

@@ -97,16 +97,18 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
     logCheck: createLogCheck({ ...deps, log, readTail, held: () => held.values() }),
     async restoreInto(processor, { isUncommitted }) {
       processor.pause('restore')
+      // A commit during the restore would hide the loss from the next owner of the partition.
+      if (isUncommitted === true) processor.pause('loss')
       const restored = await restore(processor)
       if (restored === undefined || processor.revoked) return
       const now = ownedAudiencePartitionWith(processor, restored)
       held.set(processor, now)
       inputs.takeFound(restored.stale, now, true)
-      if (isUncommitted === true && restored.next > 0) {
+      if (isUncommitted === true && restored.next === 0) processor.resume('loss')
+      else if (isUncommitted === true) {
         const { topic, partition, tracker } = processor
         logger.error({ topic, partition, to: tracker.received }, commitsLost)
         metrics.positionsLost.inc({ topic }, 1)
-        processor.pause('loss')
       }
       if (processor.isPausedFor('loss')) inputs.cancelSyncs(now)
       processor.resume('restore')

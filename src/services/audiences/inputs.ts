@@ -87,12 +87,18 @@ class OpenInput implements QueuedInput {
   readonly record: LogRecord
   readonly input: AudienceInput | LostInput
   readonly user: string | undefined
+  /**
+   * Fetch time of the partition's last batch at the admission, in monotonic milliseconds. The input
+   * was fetched then or earlier.
+   */
+  readonly fetchedAt: number
   readonly #state: AudiencePartition
 
-  constructor(record: LogRecord, input: AudienceInput | LostInput, state: AudiencePartition) {
+  constructor(record: LogRecord, input: AudienceInput | LostInput, { state, processor }: OwnedAudiencePartition) {
     this.record = record
     this.input = input
     this.user = inputUser(input)
+    this.fetchedAt = processor.fetchedAt
     this.#state = state
   }
 
@@ -145,7 +151,7 @@ export class Inputs {
 
   #admit(record: LogRecord, input: AudienceInput, held: OwnedAudiencePartition): void {
     const proceed = (): void => {
-      held.order.add(new OpenInput(record, input, held.state))
+      held.order.add(new OpenInput(record, input, held))
       this.startReady(held)
     }
     if (!this.#waitForAudience(input, record, held.processor, proceed)) proceed()
@@ -200,14 +206,14 @@ export class Inputs {
    */
   #beginDeletion(open: OpenInput, held: OwnedAudiencePartition): void {
     const { clock, suppressions, gate } = this.#deps
-    const { processor } = held
-    const { fetchedAt } = processor
-    const isKnown = (): boolean => clock.monotonic() - suppressions.age() >= fetchedAt
+    const isKnown = (): boolean => clock.monotonic() - suppressions.age() >= open.fetchedAt
     if (isKnown()) return this.#begin(open, held)
     const check = async (): Promise<void> => {
-      if (!(await gate.toStart(processor))) return
-      if (isKnown()) this.#begin(open, held)
-      else clock.after(checkEvery, () => void check())
+      if (!(await gate.toStart(held.processor))) return
+      if (!isKnown()) return void clock.after(checkEvery, () => void check())
+      this.#begin(open, held)
+      // A deletion that changes nothing is already done, so the inputs behind it may start.
+      this.startReady(held)
     }
     clock.after(checkEvery, () => void check())
   }
@@ -290,7 +296,7 @@ export class Inputs {
       { topic, partition, offset, detail },
       'record of the audience input topic cannot be decoded (see detail), so hookline does not apply it, and writes it to the dead-letter topic: list it with `hookline dead-letters --destination -`; the record may be a part of a list, so full syncs that began before it remove no user of this partition: sync these lists again',
     )
-    held.order.add(new OpenInput(record, { kind: 'lost' }, held.state))
+    held.order.add(new OpenInput(record, { kind: 'lost' }, held))
     this.startReady(held)
   }
 
@@ -306,7 +312,7 @@ export class Inputs {
     const { topic, partition, tracker } = held.processor
     const at = { topic, partition, offset: tracker.received - 1, timestamp: this.#deps.clock.now() }
     const record = { ...at, key: null, value: null, headers: {} }
-    held.order.add(new OpenInput(record, { kind: 'lost', isGone: true }, held.state))
+    held.order.add(new OpenInput(record, { kind: 'lost', isGone: true }, held))
     this.startReady(held)
   }
 

@@ -37,8 +37,9 @@ export interface DeletionDeps {
  * - Write the delete messages.
  *
  * After a crash, it may be called again with the same record, and writes the same records under the
- * same ids. Only the suppressions have a later time. Rejects when Kafka does not store a record; the records stored before that stay in
- * effect.
+ * same ids, except that the suppressions get the time of the second call. So events that the users
+ * sent between the two calls are stopped too. Rejects when Kafka does not store a record; the
+ * records stored before that stay in effect.
  */
 export async function writeDeletion(
   { producer, topics, suppressions, brokersNow, encodeEvent, encodeInput, headers = {} }: DeletionDeps,

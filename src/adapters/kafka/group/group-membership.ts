@@ -288,7 +288,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     const again = { topic, partition, next: to, paused: false, isRevoking: false, committed: undefined }
     if (isBeforeBeginning(at, from)) return this.#reassign(group, again, {})
     onPositionLost({ topic, partition, from, to })
-    if (to < from) return this.#reassign(group, again, { isTruncated: true })
+    if (to < from) return this.#reassign(group, again, { isTruncated: true, isUncommitted: false })
     handlers.onRecords({ topic, partition, records: [], nextOffset: to, highWatermark: end, isAfterLoss: true })
   }
 
@@ -299,7 +299,7 @@ export class GroupMembership implements GroupHooks, MemberState {
    * - If the beginning of its log was unknown (`isBeginningUnknown`), the service must not assume
    *   that it has read the log from offset 0.
    */
-  #reassign(group: ConsumerGroup, partition: OwnedPartition, more: Pick<Position, 'isTruncated'>): void {
+  #reassign(group: ConsumerGroup, partition: OwnedPartition, more: Partial<Position>): void {
     const { owned, handlers } = this.#deps
     owned.add(partition)
     group.resume([{ topic: partition.topic, partitions: [partition.partition] }])

@@ -155,6 +155,13 @@ describe('CSV, when the first line has a field userId', () => {
       /^line 1: the line seems to name the columns of a CSV list, but no column has the name 'userId': /,
     )
   })
+  it.each(['["name","id","mail"]', '["name","userId", "mail"]'])(
+    'the first line may be a JSON object with the list %s',
+    list => {
+      const line = `{"userId":"u1", "value":${list}}`
+      expect(read('trait', [line, line])).toEqual(Array(2).fill(`u1=${list.replaceAll(' ', '')}`))
+    },
+  )
   it.each(['id-1', 'ids', 'my id', 'grid', '"identity"', '{"id":1,"userId":"u1"}'])(
     'another first line is a user: %j',
     line => {

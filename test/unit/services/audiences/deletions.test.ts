@@ -25,6 +25,28 @@ it('a line of a sync that is read behind a deletion does not add the user again,
   expect(harness.committed()).toBe(harness.log.records(harness.topics.audienceInput).length)
 })
 
+it('a deletion that waited and changes nothing does not stop the inputs behind it', async () => {
+  const harness = await AudiencesHarness.started()
+  harness.marksAge = durationMs(1_000)
+  harness.write({ kind: 'forgotten', userId: 'eve' }, observed('ann', 0), observed('bob', 0))
+  await harness.advance(500)
+  harness.marksAge = durationMs(0)
+  await harness.advance(100)
+  expect(harness.count('audienceInputs{forgotten,unchanged}')).toBe(1)
+  expect(names(harness)).toEqual(['crm ann true', 'crm bob true'])
+})
+
+it('later inputs do not prolong the wait of a deletion', async () => {
+  const harness = await AudiencesHarness.started()
+  harness.marksAge = durationMs(500)
+  for (let step = 0; step < 44; step++) {
+    if (step < 20) harness.write({ kind: 'forgotten', userId: `user-${step}` })
+    harness.write(observed('bob', 0))
+    await harness.advance(25)
+  }
+  expect(harness.count('audienceInputs{forgotten,unchanged}')).toBe(20)
+})
+
 it('a deletion that waits for the suppressions is left to the next owner when the partition is revoked', async () => {
   const harness = await AudiencesHarness.started()
   harness.write(observed('ann', 0))

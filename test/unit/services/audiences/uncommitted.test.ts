@@ -26,8 +26,33 @@ it('without a committed offset, half a list does not remove the other half', asy
   expect(harness.lines.filter(({ level }) => level === 'error')).toMatchObject([{ fields: { ...at, to: offset } }])
 })
 
+it('commits no offset before the memberships are loaded and the syncs are cancelled', async () => {
+  const harness = await AudiencesHarness.started()
+  harness.write(observed('ann', 0))
+  await harness.advance(1)
+  const { reader } = harness
+  const canRead = Promise.withResolvers<void>()
+  harness.reader = {
+    ...reader,
+    readPartition: async (...asked) => {
+      await canRead.promise
+      return reader.readPartition(...asked)
+    },
+  }
+  await assignUncommitted(harness, harness.committed())
+  expect(harness.consumer.handlers?.positions()).toEqual([])
+  harness.log.unwritable.add(harness.topics.memberships)
+  canRead.resolve()
+  await harness.advance(1)
+  expect(harness.consumer.handlers?.positions()).toEqual([])
+  harness.log.unwritable.clear()
+  await harness.advance(15_000)
+  expect(harness.consumer.handlers?.positions()).toHaveLength(1)
+})
+
 it('without memberships, a partition without a committed offset has lost nothing', async () => {
   const harness = await AudiencesHarness.started()
   await assignUncommitted(harness, 3)
+  expect(harness.consumer.handlers?.positions()).toMatchObject([{ ...at, offset: 3 }])
   expect(harness.count('positionsLost{hookline.audience-input}')).toBe(0)
 })

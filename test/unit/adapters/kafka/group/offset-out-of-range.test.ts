@@ -36,7 +36,7 @@ describe('an offset out of range', () => {
     state.log = { beginning: 30, end: 100 }
     events.length = 0
     await member.outOfRange(it, at)
-    expect(events).toEqual(['seek 0 to 30', 'revoked 0', 'assigned 0@30'])
+    expect(events).toEqual(['seek 0 to 30', 'revoked 0', 'assigned 0@30 uncommitted'])
     expect([losses, batches]).toEqual([[], []])
     expect(owned.get(at)).toMatchObject({ next: 30, committed: undefined })
   })

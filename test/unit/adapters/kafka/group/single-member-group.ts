@@ -102,5 +102,5 @@ export function setUp() {
   return { member, group, it, join, state, events, owned: partitions, clock, losses, batches, ...inKafkajs }
 }
 
-const described = ({ partition, offset, isTruncated }: Position): string =>
-  `${partition}@${offset}${isTruncated === true ? ' truncated' : ''}`
+const described = ({ partition, offset, isTruncated, isUncommitted }: Position): string =>
+  `${partition}@${offset}${isTruncated === true ? ' truncated' : ''}${isUncommitted === true ? ' uncommitted' : ''}`
