@@ -51,8 +51,9 @@ interface Wanted<T> {
 
 /**
  * Number of offsets in the smallest and largest first chunk, and in the largest chunk of a
- * partition. Each chunk has `growth` times the offsets of the previous one. So a read of few records
- * stays short, and a long read needs few requests.
+ * partition. Each chunk has `growth` times the offsets of the previous one, and at least `maxFirst`.
+ * Only the first chunk may have fewer. So a read of few records stays short, and a long read needs
+ * few requests.
  */
 const chunkOffsets = { minFirst: 8, maxFirst: 250, growth: 4, max: 2_000 }
 /**
@@ -178,7 +179,8 @@ async function readChunk<T>(session: LogSession, wanted: Wanted<T>, reading: Rea
   // A chunk can have no records, because compaction has removed them. Its bytes then say nothing
   // about those of the next chunk.
   const withinBytes = bytes === 0 ? Number.POSITIVE_INFINITY : Math.ceil((maxChunkBytes * records) / bytes)
-  reading.span = Math.min(reading.span * chunkOffsets.growth, chunkOffsets.max, withinBytes)
+  const grown = Math.max(reading.span * chunkOffsets.growth, chunkOffsets.maxFirst)
+  reading.span = Math.min(grown, chunkOffsets.max, withinBytes)
 }
 
 /**

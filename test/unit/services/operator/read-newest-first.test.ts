@@ -37,6 +37,15 @@ it('chunks of large records stay small, so that the budget is checked often', as
   expect(large.session.count).toBe(3_000)
 })
 
+it('reads large chunks soon after a small first one, so that a search for a rare record reaches far back', async () => {
+  const { measured } = topicOf(5_000, 10)
+  const chunks: number[] = []
+  const onChunk = ({ from, to }: Part): number => chunks.push(to - from)
+  const parts = [{ partition: 0, from: 0, to: 5_000 }]
+  await readNewestFirst(measured, { topic, parts, budget: budgetOf(5_000), limit: 1, select: () => undefined, onChunk })
+  expect(chunks).toEqual([8, 250, 1_000, 2_000, 1_742])
+})
+
 it('the keys of many new records are read in parts, each within the budget', async () => {
   const many = topicOf(1, 10)
   const keys = createDeadLetterKeys({ topic, index: new DeadLetterIndex() })
