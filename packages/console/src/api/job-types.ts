@@ -38,7 +38,10 @@ export interface Replay extends Job {
     readonly seen: number
     readonly total?: number
     readonly replayed: number
-    /** Only of a dry run: number of selected dead letters that can be replayed. */
+    /**
+     * Only of a dry run: number of selected dead letters that can be replayed. Absent if a process
+     * of an earlier version ran it.
+     */
     readonly replayable?: number
     readonly refused: number
   }
