@@ -66,8 +66,9 @@ export interface Resend extends Job {
     readonly tooLarge?: number
   }
   /**
-   * Partitions in which Kafka's retention has removed records that may be in the time span, so the
-   * resend may be incomplete. `firstOffset` is the offset of the first remaining record.
+   * Partitions in which Kafka's retention has removed records before the job read them. Some of the
+   * records may be in the time span, so the resend may be incomplete. `firstOffset` is the offset of
+   * the next record that the job could read. The job may have sent earlier ones.
    */
   readonly missing?: readonly { readonly partition: number; readonly firstOffset: number }[]
 }

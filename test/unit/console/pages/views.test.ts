@@ -198,7 +198,7 @@ describe('a job', () => {
 
   it('says what retention has removed', () => {
     expect(missingText(undefined)).toBe('none')
-    expect(missingText([{ partition: 1, firstOffset: 20 }])).toBe('partition 1: events before offset 20')
+    expect(missingText([{ partition: 1, firstOffset: 20 }])).toBe('partition 1: some events before offset 20')
   })
 })
 

@@ -70,10 +70,13 @@ export function jobRateText({ kind, rate }: Pick<AnyJob, 'kind' | 'rate'>): stri
   return kind === 'resend' ? `at most ${defaultResendRate} messages per second` : 'no limit'
 }
 
-/** The records that a resend could not read, because retention has removed them, in words. */
+/**
+ * The partitions in which retention has removed records before a resend read them, in words. The
+ * resend may have sent earlier records of these partitions.
+ */
 export function missingText(missing: Resend['missing']): string {
   if (missing === undefined || missing.length === 0) return 'none'
   return missing
-    .map(({ partition, firstOffset }) => `partition ${partition}: events before offset ${firstOffset}`)
+    .map(({ partition, firstOffset }) => `partition ${partition}: some events before offset ${firstOffset}`)
     .join(', ')
 }
