@@ -1,5 +1,6 @@
 import type { ShownJob } from '../adapters/operator-client/job-client.ts'
 import { countWithNoun } from '../core/count-with-noun.ts'
+import { dryRunSums } from '../core/jobs/dry-run-sums.ts'
 import { tooLargeText } from '../core/jobs/too-large-text.ts'
 import { tableOf } from './terminal.ts'
 
@@ -22,11 +23,12 @@ export function jobLines(job: ShownJob): readonly string[] {
 const missingText = (partitions: readonly number[]): string =>
   `the resend may be incomplete, because Kafka may have deleted events of this time span; affected partitions: ${partitions.join(', ')}`
 
-function totalsOf({ kind, state, dryRun = false, progress }: ShownJob): string {
-  const { seen = 0, replayed = 0, replayable = 0, refused = 0, read = 0, sent = 0, skipped = 0, tooLarge } = progress
+function totalsOf({ kind, state, dryRun = false, progress, counts }: ShownJob): string {
+  const { seen = 0, replayed = 0, refused = 0, read = 0, sent = 0, skipped = 0, tooLarge } = progress
   if (kind === 'replay') {
+    const sums = dryRunSums(progress, counts)
     const results = dryRun
-      ? `${replayable} would be replayed, ${refused} could not be replayed`
+      ? `${sums.replayable} would be replayed, ${sums.refused} could not be replayed`
       : `${replayed} replayed, ${refused} not replayed`
     return `${countWithNoun(seen, 'dead letter')} read; of those that match the filters, ${results}; state: ${state}`
   }

@@ -131,7 +131,7 @@ export const jobSchemas: Readonly<Record<string, Schema>> = {
       missing: {
         ...list(closedWith({ partition: count, firstOffset: count }, ['partition', 'firstOffset'])),
         description:
-          'Partitions of the events topic in which retention has removed the records before `firstOffset`. The job cannot resend these records, and some of them may belong to the time span.',
+          'Partitions of the events topic in which retention has removed records before the job read them. The next record that the job could read has the offset `firstOffset`. Some of the removed records may belong to the time span; earlier ones may have been sent.',
       },
     },
     [...always, 'destination', 'since', 'until'],

@@ -125,7 +125,10 @@ const replayJob = shared.extend({
      * process that was killed while it ran the job.
      */
     replayed: count,
-    /** Only of a dry run: number of selected dead letters that can be replayed. */
+    /**
+     * Only of a dry run: number of selected dead letters that can be replayed. Absent if a process
+     * of an earlier version ran it.
+     */
     replayable: count.optional(),
     refused: count,
   }),

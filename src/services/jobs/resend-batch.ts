@@ -23,7 +23,7 @@ const notStored =
   'hookline could not write events of a resend to the retry topic (see error); it tries again every second, and until a try succeeds, the resend waits and its field "error" has the error; check Kafka, and the rights of the operator service on the topic'
 
 const neverStored =
-  'an event is too large for the retry topic, so the resend does not send it; hookline logs only the first of these events, and the field "progress" of the job has their number; to send them, raise max.message.bytes of the topic, and create the resend again'
+  'an event is too large for the retry topic, so the resend does not send it; "topic", "partition" and "offset" are those of the event; hookline logs only the first of these events, and the field "progress" of the job has their number; to send them, raise max.message.bytes of the retry topics, and create the resend again'
 
 interface Deps {
   readonly clock: Clock
@@ -87,7 +87,7 @@ export class ResendBatch {
       const error = await promise
       if (error === undefined) return 'stored'
       if (isTooLarge(error)) {
-        const { partition, offset } = event
+        const { topic, partition, offset } = event
         if (this.#refused++ === 0) this.#logger.warn({ kind, id, topic, partition, offset }, neverStored)
         return 'refused'
       }

@@ -51,8 +51,9 @@ interface Wanted<T> {
 
 /**
  * Number of offsets in the smallest and largest first chunk, and in the largest chunk of a
- * partition. Each chunk has `growth` times the offsets of the previous one. So a read of few records
- * stays short, and a long read needs few requests.
+ * partition. Each chunk has `growth` times the offsets of the previous one, and at least `maxFirst`.
+ * Only the first chunk may have fewer. So a read of few records stays short, and a long read needs
+ * few requests.
  */
 const chunkOffsets = { minFirst: 8, maxFirst: 250, growth: 4, max: 2_000 }
 /**
@@ -66,8 +67,8 @@ const firstOffsetsPerRecord = 4
  */
 const maxConcurrentChunks = 4
 /**
- * Maximum number of partitions whose first chunks are read concurrently. The limit exists because
- * the budget is checked only between reads, and a topic can have hundreds of partitions.
+ * Maximum number of partitions whose first chunks are read concurrently. The limit exists because a
+ * topic can have hundreds of partitions.
  */
 const maxConcurrentFirstChunks = 32
 /**
@@ -92,8 +93,9 @@ interface Reading<T> {
 
 /**
  * Reads records of several partitions backwards, and returns the selected ones, newest first. The
- * next chunk is read in the partitions whose unread records may be the newest. A chunk is always
- * read completely, so that each call makes progress if its budget is not spent.
+ * next chunk is read in the partitions whose unread records may be the newest. The first chunk of
+ * each partition is read even if the budget is spent before, and a chunk is always read completely.
+ * So each call makes progress if its budget is not spent when the call begins.
  */
 export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>): Promise<NewestFirst<T>> {
   const { parts, budget, limit, isWanted = () => true } = wanted
@@ -117,8 +119,11 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
     }
   }
 
-  while (found.length < limit && !budget.isSpent) {
-    const newestFirst = unread().toSorted((a, b) => b.floor - a.floor || 0)
+  // No record is known to be the newest before the first chunk of each partition was read. So the
+  // budget does not end the read earlier: the next page would begin at the same offsets again.
+  const unbegun = new Set(budget.isSpent ? [] : unread())
+  while (found.length < limit && (unbegun.size > 0 || !budget.isSpent)) {
+    const newestFirst = unbegun.size > 0 ? [...unbegun] : unread().toSorted((a, b) => b.floor - a.floor || 0)
     const next = newestFirst
       .slice(0, maxConcurrentFirstChunks)
       .filter(({ floor }, index) => index < maxConcurrentChunks || floor === newestFirst[0]?.floor)
@@ -128,6 +133,7 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
     // request is in progress.
     await Promise.allSettled(chunks)
     await Promise.all(chunks)
+    for (const reading of next) unbegun.delete(reading)
     emit()
   }
   const isEmpty = readings.every(reading => reading.found.length === 0)
@@ -173,7 +179,8 @@ async function readChunk<T>(session: LogSession, wanted: Wanted<T>, reading: Rea
   // A chunk can have no records, because compaction has removed them. Its bytes then say nothing
   // about those of the next chunk.
   const withinBytes = bytes === 0 ? Number.POSITIVE_INFINITY : Math.ceil((maxChunkBytes * records) / bytes)
-  reading.span = Math.min(reading.span * chunkOffsets.growth, chunkOffsets.max, withinBytes)
+  const grown = Math.max(reading.span * chunkOffsets.growth, chunkOffsets.maxFirst)
+  reading.span = Math.min(grown, chunkOffsets.max, withinBytes)
 }
 
 /**

@@ -23,6 +23,11 @@ it.each<[string, Partial<ShownJob>, string]>([
     '100 dead letters read; of those that match the filters, 60 would be replayed, 40 could not be replayed; state: done',
   ],
   [
+    'the dry run of a replay that a process of an earlier version ran',
+    { dryRun: true, progress: { seen: 100, replayed: 0, refused: 0 }, counts },
+    '100 dead letters read; of those that match the filters, 3 would be replayed, 1 could not be replayed; state: done',
+  ],
+  [
     'the dry run of a resend',
     { kind: 'resend', dryRun: true, progress: { read: 5, sent: 4, skipped: 1 } },
     '5 events read, 4 would be resent, 1 skipped (for example events for other destinations, of types or users that were not selected, or of deleted users); state: done',

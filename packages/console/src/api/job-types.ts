@@ -38,7 +38,10 @@ export interface Replay extends Job {
     readonly seen: number
     readonly total?: number
     readonly replayed: number
-    /** Only of a dry run: number of selected dead letters that can be replayed. */
+    /**
+     * Only of a dry run: number of selected dead letters that can be replayed. Absent if a process
+     * of an earlier version ran it.
+     */
     readonly replayable?: number
     readonly refused: number
   }
@@ -63,8 +66,9 @@ export interface Resend extends Job {
     readonly tooLarge?: number
   }
   /**
-   * Partitions in which Kafka's retention has removed records that may be in the time span, so the
-   * resend may be incomplete. `firstOffset` is the offset of the first remaining record.
+   * Partitions in which Kafka's retention has removed records before the job read them. Some of the
+   * records may be in the time span, so the resend may be incomplete. `firstOffset` is the offset of
+   * the next record that the job could read. The job may have sent earlier ones.
    */
   readonly missing?: readonly { readonly partition: number; readonly firstOffset: number }[]
 }

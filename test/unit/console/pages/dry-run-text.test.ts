@@ -30,6 +30,14 @@ it('a dry run with more rows than the result lists', () => {
   )
 })
 
+it('a dry run that a process of an earlier version ran', () => {
+  const progress = { seen: 700, replayed: 0, refused: 0 }
+  const counts = [{ count: 400 }, { count: 90, refusal: 'disabled' }]
+  expect(dryRunText({ state: 'done', progress, counts })).toBe(
+    '400 dead letters can be replayed. 90 dead letters cannot be replayed: 90 because the destination is disabled.',
+  )
+})
+
 it('a dry run that failed says why', () => {
   expect(dryRunText({ state: 'failed', error: 'the record is too large' })).toMatch(/failed: the record is too large$/)
 })

@@ -168,6 +168,14 @@ describe('a job', () => {
     expect(doneOf(job)).toEqual({ done: 1 })
   })
 
+  it('that only counts, and that a process of an earlier version ran, says what can be replayed', () => {
+    const counts = [{ count: 3 }, { count: 2, refusal: 'disabled' }]
+    const job = { ...progressOf({ seen: 9, replayed: 0, refused: 0 }), dryRun: true, counts } as const
+    expect(progressText(job)).toBe(
+      '9 dead letters read; of those that match the filters, 3 can be replayed, 2 cannot be replayed',
+    )
+  })
+
   it('that only counts the events of a resend says that nothing was resent', () => {
     const job = { ...resend, dryRun: true, progress: { read: 12, total: 12, sent: 8, skipped: 4 } } as const
     expect(titleOf(job)).toBe('Dry run of a resend')
@@ -190,7 +198,7 @@ describe('a job', () => {
 
   it('says what retention has removed', () => {
     expect(missingText(undefined)).toBe('none')
-    expect(missingText([{ partition: 1, firstOffset: 20 }])).toBe('partition 1: events before offset 20')
+    expect(missingText([{ partition: 1, firstOffset: 20 }])).toBe('partition 1: some events before offset 20')
   })
 })
 

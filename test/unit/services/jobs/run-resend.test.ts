@@ -144,7 +144,7 @@ it('counts the events that are too large for the retry topic, and logs the first
   await resend.clock.advance(1_000, resend.settle)
   expect([await resend.outcome, resend.sent]).toEqual([{}, [0]])
   expect(resend.changed()).toMatchObject({ progress: { read: 12, sent: 9, skipped: 1, tooLarge: 2 } })
-  const fields = { kind: 'resend', id: 'r', topic: 'hookline.retry.10s', partition: 0, offset: 1 }
+  const fields = { kind: 'resend', id: 'r', topic: 'hookline.events', partition: 0, offset: 1 }
   expect(resend.logger.lines).toEqual([{ level: 'warn', fields, line: expect.stringContaining('too large') }])
 })
 

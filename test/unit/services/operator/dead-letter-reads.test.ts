@@ -18,7 +18,7 @@ it('a repeated request for a dead letter continues the search where the first on
     const { record } = await find(session, oldest, new ReadBudget({ records: 1_000, time: 1 }, () => 0))
     found.push(record !== undefined)
   }
-  expect(found).toEqual([false, true])
+  expect(found).toEqual([false, false, true])
   expect(session.count).toBeLessThan(3_100)
 })
 

@@ -4,7 +4,7 @@ import { DeadLetterIndex } from '../../../../src/core/operator/dead-letter-index
 import { ReadBudget } from '../../../../src/core/operator/read-budget.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import { createDeadLetterKeys } from '../../../../src/services/operator/dead-letter-keys.ts'
-import { readNewestFirst } from '../../../../src/services/operator/read-newest-first.ts'
+import { type Part, readNewestFirst } from '../../../../src/services/operator/read-newest-first.ts'
 import { MemorySession } from '../../../support/kafka/memory-session.ts'
 
 const topic = 'hookline.dead-letter'
@@ -35,6 +35,15 @@ it('chunks of large records stay small, so that the budget is checked often', as
   expect((await readNewestFirst(large.measured, wanted)).isComplete).toBe(true)
   expect(large.largest).toBeLessThan(16 * 1024 * 1024)
   expect(large.session.count).toBe(3_000)
+})
+
+it('reads large chunks soon after a small first one, so that a search for a rare record reaches far back', async () => {
+  const { measured } = topicOf(5_000, 10)
+  const chunks: number[] = []
+  const onChunk = ({ from, to }: Part): number => chunks.push(to - from)
+  const parts = [{ partition: 0, from: 0, to: 5_000 }]
+  await readNewestFirst(measured, { topic, parts, budget: budgetOf(5_000), limit: 1, select: () => undefined, onChunk })
+  expect(chunks).toEqual([8, 250, 1_000, 2_000, 1_742])
 })
 
 it('the keys of many new records are read in parts, each within the budget', async () => {
@@ -70,28 +79,41 @@ it('reads several partitions concurrently, so that the read does not wait for ea
 
 describe('a topic with 324 partitions of 300 records', () => {
   const partitions = 324
-  const read = async (budget: ReadBudget) => {
-    const session = new MemorySession(partitions)
-    for (let n = 0; n < 300; n++)
-      for (let partition = 0; partition < partitions; partition++)
-        session.append(topic, partition, n * partitions + partition, { key: null, value: null, headers: {} })
-    const parts = Array.from({ length: partitions }, (_, partition) => ({ partition, from: 0, to: 300 }))
-    const result = await readNewestFirst(session, { topic, parts, budget, limit: 100, select: ({ offset }) => offset })
-    return { result, session }
-  }
+  const end = 300
+  const session = new MemorySession(partitions)
+  for (let n = 0; n < end; n++)
+    for (let partition = 0; partition < partitions; partition++)
+      session.append(topic, partition, n * partitions + partition, { key: null, value: null, headers: {} })
+  const all: readonly Part[] = Array.from({ length: partitions }, (_, partition) => ({ partition, from: 0, to: end }))
+  const read = (budget: ReadBudget, parts = all, of: LogSession = session) =>
+    readNewestFirst(of, { topic, parts, budget, limit: 100, select: ({ offset }) => offset })
+  const newest = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ item: end - 1, partition: partitions - 1 - index }))
 
   it('returns the newest 100 records after a read of a few per partition', async () => {
-    const { result, session } = await read(budgetOf(300_000))
-    const newest = Array.from({ length: 100 }, (_, index) => ({ item: 299, partition: partitions - 1 - index }))
-    expect(result.found).toMatchObject(newest)
-    expect(session.count).toBeLessThan(10 * partitions)
+    const before = session.count
+    expect((await read(budgetOf(300_000))).found).toMatchObject(newest(100))
+    expect(session.count - before).toBeLessThan(10 * partitions)
   })
 
-  it('is not read further when the budget is spent before every partition was read', async () => {
-    const { result, session } = await read(budgetOf(500))
-    expect(result).toMatchObject({ found: [], isComplete: false, searchedSince: undefined })
-    expect(result.left).toHaveLength(partitions)
-    expect(session.count).toBeLessThan(1_000)
+  it('is read page by page even if each budget is smaller than the first chunks of all partitions', async () => {
+    const first = await read(budgetOf(500))
+    const second = await read(budgetOf(500), first.left)
+    expect([...first.found, ...second.found]).toMatchObject(newest(200))
+    expect(second.left).not.toEqual(first.left)
+  })
+
+  it('is read once per partition when the time ends early and compaction has removed the newest records', async () => {
+    let reads = 0
+    const compacted: LogSession = Object.assign(Object.create(session), {
+      async read(...[of, from, to, onRecord]: Parameters<LogSession['read']>) {
+        reads++
+        return session.read(of, from, to, record => (record.offset < 250 ? onRecord(record) : undefined))
+      },
+    })
+    const { left } = await read(new ReadBudget({ records: 300_000, time: 1 }, () => reads), all, compacted)
+    expect(reads).toBe(partitions)
+    expect(left.every(({ to }) => to < end)).toBe(true)
   })
 })
 

@@ -1,3 +1,4 @@
+import { dryRunSums } from '../../../../../src/core/jobs/dry-run-sums.ts'
 import type { Replay } from '../../api/job-types.ts'
 import { countText, countWithNoun } from '../../components/number-text.ts'
 import { isActive } from '../jobs/job-view.ts'
@@ -27,7 +28,7 @@ export function dryRunText({
     const why = error === undefined ? '.' : `: ${error}`
     return `Hookline did not count all dead letters, because the dry run failed${why}`
   }
-  const { replayable = 0, refused = 0 } = progress ?? {}
+  const { replayable, refused } = dryRunSums(progress ?? {}, counts)
   const rest =
     refused > 0
       ? ` ${countWithNoun(refused, 'dead letter')} cannot be replayed: ${reasonsOf(counts ?? [], refused)}.`

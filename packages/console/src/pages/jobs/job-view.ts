@@ -1,3 +1,4 @@
+import { dryRunSums } from '../../../../../src/core/jobs/dry-run-sums.ts'
 import { defaultResendRate } from '../../../../../src/core/jobs/job-rates.ts'
 import { tooLargeText } from '../../../../../src/core/jobs/too-large-text.ts'
 import type { Replay, Resend } from '../../api/job-types.ts'
@@ -52,13 +53,11 @@ function resendResultText({ dryRun }: AnyJob, { sent, skipped, tooLarge }: NonNu
     : `${countText(sent)} resent, ${countText(skipped)} skipped ${why}${tooLargeText(tooLarge)}`
 }
 
-function replayResultText(
-  { dryRun }: Replay,
-  { replayed, replayable = 0, refused }: NonNullable<Replay['progress']>,
-): string {
+function replayResultText({ dryRun, counts }: Replay, progress: NonNullable<Replay['progress']>): string {
+  const sums = dryRunSums(progress, counts)
   return dryRun === true
-    ? `${countText(replayable)} can be replayed, ${countText(refused)} cannot be replayed`
-    : `${countText(replayed)} replayed, ${countText(refused)} not replayed`
+    ? `${countText(sums.replayable)} can be replayed, ${countText(sums.refused)} cannot be replayed`
+    : `${countText(progress.replayed)} replayed, ${countText(progress.refused)} not replayed`
 }
 
 /** The replays and the resends in one list, newest first. */
@@ -71,10 +70,13 @@ export function jobRateText({ kind, rate }: Pick<AnyJob, 'kind' | 'rate'>): stri
   return kind === 'resend' ? `at most ${defaultResendRate} messages per second` : 'no limit'
 }
 
-/** The records that a resend could not read, because retention has removed them, in words. */
+/**
+ * The partitions in which retention has removed records before a resend read them, in words. The
+ * resend may have sent earlier records of these partitions.
+ */
 export function missingText(missing: Resend['missing']): string {
   if (missing === undefined || missing.length === 0) return 'none'
   return missing
-    .map(({ partition, firstOffset }) => `partition ${partition}: events before offset ${firstOffset}`)
+    .map(({ partition, firstOffset }) => `partition ${partition}: some events before offset ${firstOffset}`)
     .join(', ')
 }

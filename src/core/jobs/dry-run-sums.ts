@@ -1,0 +1,28 @@
+interface Sums {
+  readonly replayable: number
+  readonly refused: number
+}
+
+/**
+ * The part of a row of a replay's `counts` that this file needs. `refusal` says why the replay
+ * refuses the dead letters of the row; it is absent if the replay can copy them.
+ */
+interface CountRow {
+  readonly count: number
+  readonly refusal?: string | undefined
+}
+
+/**
+ * Returns how many dead letters the dry run of a replay would replay, and how many it would refuse.
+ * If a process of an earlier version ran the job, its progress does not have these numbers. They
+ * are then the sums of its `counts`, which has at most 200 rows.
+ */
+export function dryRunSums(
+  { replayable, refused = 0 }: { readonly [key in keyof Sums]?: number | undefined },
+  counts: readonly CountRow[] = [],
+): Sums {
+  if (replayable !== undefined) return { replayable, refused }
+  const sum = (isRefused: boolean): number =>
+    counts.reduce((all, { count, refusal }) => ((refusal !== undefined) === isRefused ? all + count : all), 0)
+  return { replayable: sum(false), refused: sum(true) }
+}
