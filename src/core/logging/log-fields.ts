@@ -40,7 +40,7 @@ const names = [
   ...[
     'perSecond',
     'difference',
-    'hour',
+    'rows',
     'exactSince',
     'records',
     'stale',
@@ -65,7 +65,6 @@ const names = [
     'retryAfterMs',
     'perSecond',
     'difference',
-    'hour',
     'tookMs',
     'ageMs',
     'failingSince',

@@ -67,7 +67,7 @@ export const deliveryMetrics = {
   ),
   ledgerDifference: gauge(
     'hookline_ledger_difference',
-    'Deliveries that have no result and do not wait in a retry topic. Only the last 24 hours count. An hour whose counts are incomplete has the last difference that was read while they were complete. The value is from the last reading of the ledger. If it is not 0, a delivery was lost, or Hookline has a bug.',
+    'Deliveries that have no result and do not wait in a retry topic. Only the last 24 hours count. An hour whose counts are incomplete has the last difference that was read while they were complete, until the operator service restarts. The value is from the last reading of the ledger. If it is not 0, a delivery was lost, or Hookline has a bug.',
     { unit: 'deliveries', use: 'alert' },
   ),
   ledgerReadAt: gauge(

@@ -19,6 +19,8 @@ const readEvery = durationMs(300_000)
  * with this process have committed their offsets by then.
  */
 const firstAfter = durationMs(5_000)
+/** Maximum number of rows in a log line. */
+const maxLogged = 100
 
 interface Deps {
   readonly readLedger: ReadLedger
@@ -48,10 +50,9 @@ export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps):
     metrics.ledgerDifference.set({}, difference)
     metrics.ledgerReadAt.set({}, clock.now() / 1_000)
     if (difference !== 0 && difference !== logged) {
-      const { hour, destination } = unbalanced[0] ?? {}
       logger.error(
-        { difference, hour, destination },
-        'deliveries may be lost: "difference" deliveries of the last day have no result (they are not delivered, dead-lettered or dropped, and do not wait in a retry topic); "hour" and "destination" name the first row with a difference; to see all rows, run `hookline ledger`; see the runbook HooklineLedgerDifference',
+        { difference, rows: unbalanced.slice(0, maxLogged).map(shown) },
+        'deliveries may be lost: "difference" deliveries of the last day have no result (they are not delivered, dead-lettered or dropped, and do not wait in a retry topic); "rows" has the first 100 rows with a difference; to see all rows, run `hookline ledger`; see the runbook HooklineLedgerDifference',
       )
     }
     logged = difference
@@ -102,5 +103,8 @@ async function readCompleteHours(readLedger: ReadLedger, current: number): Promi
   if (since < until) return readLedger({ since, until })
   return { ...view, totals: { ...view.totals, difference: undefined } }
 }
+
+/** Returns the parts of a row that a log line has. */
+const shown = ({ hour, destination, difference }: LedgerRow) => ({ hour, destination, difference })
 
 const hourIn = (time: string): number => hourOf(epochMs(Date.parse(time)))

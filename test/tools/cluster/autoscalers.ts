@@ -5,13 +5,14 @@ import { keda, metricsServer, moduleDirectory } from './go-modules.ts'
 import type { Installation } from './installation.ts'
 import { emptyImage } from './kafka-pods.ts'
 import { program } from './programs.ts'
+import { withLogs } from './steps.ts'
 
 /** A way to remove what was installed. It does not wait until the pods have ended. */
 export type Removal = () => Promise<void>
 
 /**
  * Installs the operator and the metrics server of KEDA with the manifests of its Go module. Resolves
- * when the API server has the API for external metrics.
+ * when the API server has the API for external metrics. Removes them after an error.
  */
 export async function installKeda({ shell, directory }: Installation): Promise<Removal> {
   const place = join(directory, 'keda')
@@ -19,7 +20,8 @@ export async function installKeda({ shell, directory }: Installation): Promise<R
   const { secret, ca } = kedaCertificates()
   const programs = await program('autoscalers')
   const certificates = ['--tls-cert-file=/certs/tls.crt', '--tls-private-key-file=/certs/tls.key', '--cert-dir=/certs']
-  const remove = await apply(shell, place, {
+  return apply(shell, place, {
+    namespace: 'keda',
     resources: ['minimal', secret],
     patches: [
       runs({ ...{ namespace: 'keda', name: 'keda-operator', programs, program: 'operator' }, args: [] }),
@@ -29,22 +31,24 @@ export async function installKeda({ shell, directory }: Installation): Promise<R
       }),
       apiService('v1beta1.external.metrics.k8s.io', { caBundle: Buffer.from(ca).toString('base64') }),
     ],
+    waits: [
+      'kubectl --namespace keda rollout status deployment/keda-operator deployment/keda-metrics-apiserver',
+      'kubectl wait --for=condition=Available apiservice/v1beta1.external.metrics.k8s.io --timeout=60s',
+    ],
   })
-  await shell(`kubectl --namespace keda rollout status deployment/keda-operator deployment/keda-metrics-apiserver`)
-  await shell('kubectl wait --for=condition=Available apiservice/v1beta1.external.metrics.k8s.io --timeout=60s')
-  return remove
 }
 
 /**
  * Installs the metrics server of Kubernetes with the manifests of its Go module. Resolves when the
- * API server has the API for the resources that pods use.
+ * API server has the API for the resources that pods use. Removes it after an error.
  */
 export async function installMetricsServer({ shell, directory }: Installation): Promise<Removal> {
   const place = join(directory, 'metrics-server')
   await cp(join(await moduleDirectory(metricsServer), 'manifests'), place, { recursive: true })
   const serving = ['--cert-dir=/tmp', '--secure-port=10250']
   const addresses = ['--kubelet-preferred-address-types=InternalIP', '--kubelet-use-node-status-port']
-  const remove = await apply(shell, place, {
+  return apply(shell, place, {
+    namespace: 'kube-system',
     resources: ['base'],
     patches: [
       runs({
@@ -54,23 +58,31 @@ export async function installMetricsServer({ shell, directory }: Installation): 
         args: [...serving, ...addresses, '--kubelet-insecure-tls', '--metric-resolution=15s'],
       }),
     ],
+    waits: [
+      'kubectl --namespace kube-system rollout status deployment/metrics-server',
+      'kubectl wait --for=condition=Available apiservice/v1beta1.metrics.k8s.io --timeout=60s',
+    ],
   })
-  await shell('kubectl --namespace kube-system rollout status deployment/metrics-server')
-  await shell('kubectl wait --for=condition=Available apiservice/v1beta1.metrics.k8s.io --timeout=60s')
-  return remove
 }
 
 interface Overlay {
+  /** The namespace of the programs. */
+  readonly namespace: string
   /** Directories next to the overlay, and objects. */
   readonly resources: readonly (string | object)[]
   readonly patches: readonly object[]
+  /** Commands that wait until the programs are ready. */
+  readonly waits: readonly string[]
 }
 
-/** Applies a directory of manifests with kustomize, which kubectl contains. */
-async function apply(
+/**
+ * Applies a directory of manifests with kustomize, which kubectl contains, and waits until the
+ * programs are ready. Removes what it has applied after an error.
+ */
+export async function apply(
   shell: Installation['shell'],
   directory: string,
-  { resources, patches }: Overlay,
+  { namespace, resources, patches, waits }: Overlay,
 ): Promise<Removal> {
   const overlay = join(directory, 'overlay')
   await mkdir(overlay)
@@ -79,8 +91,16 @@ async function apply(
     if (typeof resource !== 'string') await writeFile(join(overlay, `${index}.yaml`), JSON.stringify(resource))
   const kustomization = { resources: names, patches: patches.map(patch => ({ patch: JSON.stringify(patch) })) }
   await writeFile(join(overlay, 'kustomization.yaml'), JSON.stringify(kustomization))
-  await shell(`kubectl apply --server-side --kustomize '${overlay}'`)
-  return async () => void (await shell(`kubectl delete --wait=false --kustomize '${overlay}'`))
+  const commands = [`kubectl apply --server-side --kustomize '${overlay}'`, ...waits]
+  const remove: Removal = async () =>
+    void (await shell(`kubectl delete --wait=false --ignore-not-found --kustomize '${overlay}'`))
+  try {
+    for (const command of commands) await withLogs({ shell }, namespace, () => shell(command))
+  } catch (error) {
+    await remove()
+    throw error
+  }
+  return remove
 }
 
 interface Runs {

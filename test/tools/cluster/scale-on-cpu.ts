@@ -121,7 +121,7 @@ export const scaleOnCpuScenario: Scenario = {
   name: 'scale-on-cpu',
   shows: `Kubernetes scales the collectors on their CPU use: from 1 to ${maxReplicas} while a second source sends ${perSecond} messages a second on new connections, and back to 1 when it stops; then an upgrade turns autoscaling off`,
   limits: { restarts: 0, refused: 0, latestMs },
-  prepare: on => withLogs(on, 'kube-system', () => prepare(on)),
+  prepare,
   inject: on => withLogs(on, 'kube-system', () => scaleOnCpu(on)),
   cleanUp: async () => removeMetricsServer?.(),
 }

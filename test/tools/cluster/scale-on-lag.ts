@@ -27,8 +27,8 @@ const scaleDown = {
 }
 const object = 'scaledobject/hookline-dispatcher'
 
-/** Resolves with the values before. */
-async function enableKeda(on: Installation): Promise<Values> {
+/** Resolves with the values before. Restores them after an error. */
+export async function enableKeda(on: Installation): Promise<Values> {
   on.receiver.slow(slow, fastLatencyMs)
   const before = await on.upgrade(values => {
     const { config } = values
@@ -45,14 +45,21 @@ async function enableKeda(on: Installation): Promise<Values> {
       },
     }
   })
-  await on.rolledOut()
-  await on.shell(`${inHookline} wait --for=condition=Ready ${object} --timeout=120s`)
-  await on.shell(
-    `${inHookline} patch ${object} --type merge --patch '${JSON.stringify({
-      spec: { advanced: { horizontalPodAutoscalerConfig: { behavior: { scaleDown } } } },
-    })}'`,
-  )
+  try {
+    await withLogs(on, 'keda', () => quickenScaledObject(on))
+  } catch (error) {
+    await on.upgrade(() => before)
+    throw error
+  }
   return before
+}
+
+/** Waits for the ScaledObject of the chart, and shortens the time until it removes a pod. */
+async function quickenScaledObject({ rolledOut, shell }: Installation): Promise<void> {
+  await rolledOut()
+  await shell(`${inHookline} wait --for=condition=Ready ${object} --timeout=120s`)
+  const patch = { spec: { advanced: { horizontalPodAutoscalerConfig: { behavior: { scaleDown } } } } }
+  await shell(`${inHookline} patch ${object} --type merge --patch '${JSON.stringify(patch)}'`)
 }
 
 async function scaleOnLag(on: Installation, before: Values): Promise<Done> {
@@ -113,8 +120,8 @@ export const scaleOnLagScenario: Scenario = {
   shows: `KEDA scales the dispatchers on the lag: from 1 to ${maxReplicas} while a third destination responds after ${slowLatencyMs / 1_000} s, and back to 1 when it responds quickly; then an upgrade turns KEDA off`,
   limits: { restarts: 0, refused: 0, latestMs },
   async prepare(on) {
-    removeKeda = await withLogs(on, 'keda', () => installKeda(on))
-    valuesBefore = await withLogs(on, 'keda', () => enableKeda(on))
+    removeKeda = await installKeda(on)
+    valuesBefore = await enableKeda(on)
   },
   inject: on => withLogs(on, 'keda', () => scaleOnLag(on, valuesBefore as Values)),
   cleanUp: async () => removeKeda?.(),

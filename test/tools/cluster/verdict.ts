@@ -110,15 +110,21 @@ export function judge(evidence: Evidence): Figures {
 
 /**
  * The number of times that the collector accepted each message that was sent again. The times at
- * which it received the message are the marks of the deliveries.
+ * which it received the message are the marks of the deliveries, except of destinations with another
+ * inspection. So marks are compared only within a destination.
  */
 function copiesOf({ posted, deliveries }: Evidence): ReadonlyMap<string, number> {
   const sentAgain = new Set(posted.flatMap(request => request.sentAgain ?? []))
   const repeated = Map.groupBy(
     deliveries.filter(({ id }) => sentAgain.has(id)),
-    ({ id }) => id,
+    targetOf,
   )
-  return new Map([...repeated].map(([id, each]) => [id, new Set(each.map(({ mark }) => mark)).size]))
+  const copies = new Map<string, number>()
+  for (const each of repeated.values()) {
+    const [{ id = '' } = {}] = each
+    copies.set(id, Math.max(copies.get(id) ?? 1, new Set(each.map(({ mark }) => mark)).size))
+  }
+  return copies
 }
 
 /** The longest time without a delivery of a partition to a destination since `from`, in ms. */

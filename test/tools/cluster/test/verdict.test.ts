@@ -77,6 +77,18 @@ describe('the verdict of a scenario on the cluster', () => {
     expect(judge(evidence({ posted: [sentAgain], deliveries })).duplicates).toEqual({ inProgress: 0, ours })
   })
 
+  it('compares the marks of a message that was sent again only within a destination', () => {
+    const destinations = ['crm', 'warehouse']
+    const deliveries = destinations.flatMap(destination => [
+      delivered(first, 100, 'pod-1', destination),
+      { ...delivered(second, 1_100, 'pod-1', destination), mark: `10:00:00 at ${destination}` },
+    ])
+    const again = { ...delivered(second, 1_200), mark: '10:00:00 at crm' }
+    expect(
+      judge(evidence({ destinations, posted: [sentAgain], deliveries: [...deliveries, again] })).duplicates,
+    ).toEqual({ inProgress: 0, ours: 1 })
+  })
+
   it('attributes a delivery that a killed pod had in progress', () => {
     const deliveries = [delivered(first, 400), delivered(second, 1_100), delivered(first, 2_000, 'pod-2')]
     expect(judge(evidence({ deliveries, victims: ['pod-1'] }))).toMatchObject({

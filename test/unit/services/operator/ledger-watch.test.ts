@@ -55,14 +55,22 @@ const gauge = (set: (value: number) => void) => ({
   reset() {},
 })
 
-it('logs a difference when it appears and when it changes, with its first hour and destination', async () => {
+it('logs a difference when it appears and when it changes, with its rows', async () => {
   const { set, lines } = await watched([viewWith(0), viewWith(2), viewWith(2), viewWith(3), viewWith(0), viewWith(3)])
   expect(set).toEqual([0, 2, 2, 3, 0, 3])
   const line = (difference: number) => ({
     level: 'error',
-    fields: { difference, hour: isoHour(thisHour), destination: 'crm' },
+    fields: { difference, rows: [{ hour: isoHour(thisHour), destination: 'crm', difference }] },
   })
   expect(lines).toEqual([line(2), line(3), line(3)])
+})
+
+it('logs at most 100 rows', async () => {
+  const [row] = viewWith(1).rows
+  const rows = Array.from({ length: 101 }, (_, index) => ({ ...row, destination: `d-${index}` })) as LedgerView['rows']
+  const { lines } = await watched([viewWith(101, { rows })])
+  const logged = lines[0]?.fields['rows'] as LedgerView['rows']
+  expect(logged.map(({ destination }) => destination)).toEqual(Array.from({ length: 100 }, (_, index) => `d-${index}`))
 })
 
 it('keeps the last difference and its time when the ledger cannot be read or is partial', async () => {
@@ -107,9 +115,10 @@ describe('a difference in an hour whose counts have become incomplete', () => {
   it('is reported until the hour is 24 hours old', async () => {
     const { set, lines } = await watched([lostIn(thisHour - 23), ...onlyThisHour(0), ...onlyThisHour(2)])
     expect(set).toEqual([7, 7, 9])
+    const kept = { hour: isoHour(thisHour - 23), destination: 'crm', difference: 7 }
     expect(lines.map(({ fields }) => fields)).toEqual([
-      { difference: 7, hour: isoHour(thisHour - 23), destination: 'crm' },
-      { difference: 9, hour: isoHour(thisHour - 23), destination: 'crm' },
+      { difference: 7, rows: [kept] },
+      { difference: 9, rows: [kept, { hour: isoHour(thisHour), destination: 'crm', difference: 2 }] },
     ])
   })
 
