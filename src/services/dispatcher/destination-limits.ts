@@ -165,12 +165,13 @@ export class DestinationLimits {
   /**
    * Whether the next attempt starts during the pause. An endpoint that always responds with a 503
    * and Retry-After is like one whose circuit breaker is open: after the retry window, a delivery
-   * gets its first attempt. After a 429, it waits, because the endpoint works.
+   * gets its first attempt. After a 429 or a delivered attempt in the last five minutes, it waits,
+   * because the endpoint works.
    */
   #ignoresPause({ slowDown, queue }: DestinationState, next: Delivery | undefined, now: number): boolean {
     const delivery = next ?? queue.oldest
     const isLate = delivery !== undefined && mustBeAttempted(delivery.carried, this.#deps.clock.now())
-    return isLate && slowDown.paceAt(now) === undefined
+    return isLate && slowDown.paceAt(now) === undefined && !slowDown.hasDelivered(now)
   }
 
   /**
