@@ -44,6 +44,14 @@ export interface LimitsDeps extends PlanDeps {
 }
 
 /**
+ * Whether a destination has a limit of its own, so that its deliveries may wait for a long time.
+ * The answer comes from the plan of the last delivery: a limit that was added or removed after that
+ * delivery takes effect with the next one.
+ */
+export const hasLimit = ({ plan, slowDown }: DestinationState): boolean =>
+  plan?.kind === 'deliver' && (plan.limits !== undefined || slowDown.isActive)
+
+/**
  * Applies the limits that a destination has of its own: `ratePerSecond` and `maxConcurrency` of its
  * policy, and the pace and pauses that its endpoint has caused with 429 and Retry-After.
  */
@@ -54,21 +62,12 @@ export class DestinationLimits {
     this.#deps = deps
   }
 
-  /**
-   * Whether a destination has a limit of its own, so that its deliveries may wait for a long time.
-   * The answer comes from the plan of the last delivery: a limit that was added or removed after
-   * that delivery takes effect with the next one.
-   */
-  hasLimit({ plan, slowDown }: DestinationState): boolean {
-    return plan?.kind === 'deliver' && (plan.limits !== undefined || slowDown.isActive)
-  }
-
   /** @param next is the delivery that starts next. By default, it is the first one of the queue. */
   permission(target: DestinationState, next?: Delivery): Permission {
     const { plan, slowDown } = target
     // Return early for destinations without limits. This method runs for each delivery, and few
     // destinations have limits.
-    if (plan?.kind === 'deliver' && !this.hasLimit(target)) return start
+    if (plan?.kind === 'deliver' && !hasLimit(target)) return start
     const current = planOf(target, this.#deps)
     // A delivery that gets no attempt, for example because its destination is paused, need not wait
     // for a limit. It may leave its queue now.
@@ -98,7 +97,7 @@ export class DestinationLimits {
    * the destination determines the turn.
    */
   spill({ target, carried }: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
-    if (!this.hasLimit(target)) return undefined
+    if (!hasLimit(target)) return undefined
     const monotonic = this.#deps.clock.monotonic()
     const turn = msToTurn(carried, now)
     const isLate = turn === 0 && target.lastTurn - monotonic > turnValidMs
