@@ -280,6 +280,7 @@ export class AttemptStarter {
       return this.#finish(delivery, defer(delivery.carried, 'breaker_open', policy, now, { climbs }))
     }
     const deferral = this.#limits.deferral(delivery, policy, now)
+    if (deferral === 'wait') return this.#queues.restore(delivery)
     if (deferral !== undefined) return this.#finish(delivery, deferral)
     delivery.carried = forgetRemovedWebhooks(delivery.carried, callees)
     const webhooks = webhooksToCall(callees, delivery.carried)

@@ -81,12 +81,20 @@ export class DestinationLimits {
 
   /**
    * Returns a decision that defers the delivery when a limit of its destination requires this.
-   * Otherwise returns `undefined`.
+   * Returns `wait` when the delivery must wait in its queue: a reload may have added a limit after
+   * the delivery was taken. Otherwise returns `undefined`.
    */
-  deferral(delivery: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
+  deferral(delivery: Delivery, policy: RetryPolicy, now: EpochMs): Decision | 'wait' | undefined {
     const permission = this.permission(delivery.target, delivery)
-    const isDeferred = permission.kind === 'defer_pause' || permission.kind === 'defer_to_others'
-    return isDeferred ? deferByLimit(permission, delivery.carried, policy, now) : undefined
+    switch (permission.kind) {
+      case 'start':
+        return undefined
+      case 'wait':
+      case 'wait_for_end':
+        return 'wait'
+      default:
+        return deferByLimit(permission, delivery.carried, policy, now)
+    }
   }
 
   /**

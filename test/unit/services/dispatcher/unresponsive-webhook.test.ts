@@ -120,4 +120,20 @@ describe('with maxConcurrency, a slower webhook that responds', () => {
     const ids = sentTo('slow').filter(id => id.startsWith('m'))
     expect(new Set(ids).size).toBe(100)
   })
+
+  it('gets the first message after a reload that adds the limit', async () => {
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('crm', { webhooks })],
+      latencyMs: ({ url }) => (url.includes('slow') ? 500 : 20),
+    })
+    await harness.advance(10 * second)
+    const send = (id: string): void => harness.write({ message: trackMessage(id, { userId: id }) })
+    for (let index = 0; index < 12; index++) send(`before${index}`)
+    await harness.advance(100)
+    harness.destinations = [destination('crm', { webhooks, policy: { maxConcurrency: 4 } })]
+    send('first')
+    await harness.advance(10 * second)
+    const urls = harness.calls.flatMap(({ call }) => (idOf(call) === 'first' ? [call.url] : []))
+    expect(urls).toEqual(webhooks.map(({ url }) => url))
+  })
 })
