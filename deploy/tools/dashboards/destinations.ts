@@ -50,7 +50,7 @@ const worstDestinations: Row = {
     {
       title: 'Dead-lettered within an hour',
       description:
-        'Dead letters of the last hour, by destination and reason. A dash as the destination means that the record did not become a delivery, for example because it cannot be decoded. The command "hookline dead-letters" lists the dead letters.',
+        'Dead letters of the last hour, by destination and reason. A dash as the destination means that a record of the events topic did not become a delivery, for example because it cannot be decoded, or that the destination of a retry record is unknown. The command "hookline dead-letters" lists the dead letters.',
       unit: 'short',
       as: 'table',
       width: 12,

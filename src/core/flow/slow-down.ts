@@ -72,6 +72,8 @@ export class SlowDown {
    */
   #limitedSince: number | undefined
   #pausedUntil = Number.NEGATIVE_INFINITY
+  /** When an attempt was last delivered. */
+  #deliveredAt = Number.NEGATIVE_INFINITY
   /**
    * The part of the partitions, 0 to 1, for which the pace is set: the last part above 0 that
    * `setPart` got.
@@ -110,6 +112,11 @@ export class SlowDown {
     return Math.max(0, this.#pausedUntil - now)
   }
 
+  /** Whether an attempt was delivered in the last five minutes, the maximum length of a pause. */
+  hasDelivered(now: number): boolean {
+    return now - this.#deliveredAt < maxPauseMs
+  }
+
   /** Milliseconds until the next attempt may start; 0 when it may start now. */
   msToWait(now: number): number {
     const paused = this.msPaused(now)
@@ -129,6 +136,7 @@ export class SlowDown {
 
   /** Notes that an attempt was delivered. */
   delivered(now: number): void {
+    this.#deliveredAt = now
     this.#backOffMs = backOffMs.first
     const mean = this.#mean.add(this.#active(now))
     if (this.#pace === undefined) return

@@ -77,7 +77,7 @@ export const deliveryMetrics = {
   ),
   deadLetters: counter(
     'hookline_dead_letters_total',
-    'Records written to the dead-letter topic. The destination is `-` when the record did not become a delivery, for example because it cannot be decoded or its destination is unknown.',
+    'Records written to the dead-letter topic. The destination is `-` when a record of the events topic did not become a delivery, for example because it cannot be decoded, or when the destination of a retry record is unknown.',
     { unit: 'records', use: 'alert', labels: { destination, reason: deadLetterReasons } },
   ),
   truncatedDeadLetters: counter(

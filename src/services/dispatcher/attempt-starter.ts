@@ -32,7 +32,7 @@ import { createBoundedLoop, type Step } from './bounded-loop.ts'
 import { updateCircuitBreaker } from './circuit-breaker-update.ts'
 import { coalesce } from './coalesce.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
-import { DestinationLimits, type LimitsDeps } from './destination-limits.ts'
+import { DestinationLimits, hasLimit, type LimitsDeps } from './destination-limits.ts'
 import { type DeliverPlan, planOf } from './destination-plan.ts'
 import { DestinationQueues } from './destination-queues.ts'
 import type { MakeAttempt, OnAttemptEnd, StartedAttempt } from './make-attempt.ts'
@@ -119,7 +119,7 @@ export class AttemptStarter {
     this.#logAttempt = createAttemptLog({ clock, logger, attemptRecords })
     this.#leaving = new UnattemptedDeliveries({ ...deps, limits: this.#limits })
     const canDefer = ({ carried, target }: Delivery): boolean =>
-      !mustBeAttempted(carried, clock.now()) || this.#limits.hasLimit(target) || target.breaker.isOpen
+      !mustBeAttempted(carried, clock.now()) || hasLimit(target) || target.breaker.isOpen
     this.#spillover = new SpilloverController({
       clock,
       oldestOpenMs,
@@ -280,6 +280,7 @@ export class AttemptStarter {
       return this.#finish(delivery, defer(delivery.carried, 'breaker_open', policy, now, { climbs }))
     }
     const deferral = this.#limits.deferral(delivery, policy, now)
+    if (deferral === 'wait') return this.#queues.restore(delivery)
     if (deferral !== undefined) return this.#finish(delivery, deferral)
     delivery.carried = forgetRemovedWebhooks(delivery.carried, callees)
     const webhooks = webhooksToCall(callees, delivery.carried)

@@ -44,6 +44,14 @@ export interface LimitsDeps extends PlanDeps {
 }
 
 /**
+ * Whether a destination has a limit of its own, so that its deliveries may wait for a long time.
+ * The answer comes from the plan of the last delivery: a limit that was added or removed after that
+ * delivery takes effect with the next one.
+ */
+export const hasLimit = ({ plan, slowDown }: DestinationState): boolean =>
+  plan?.kind === 'deliver' && (plan.limits !== undefined || slowDown.isActive)
+
+/**
  * Applies the limits that a destination has of its own: `ratePerSecond` and `maxConcurrency` of its
  * policy, and the pace and pauses that its endpoint has caused with 429 and Retry-After.
  */
@@ -54,21 +62,12 @@ export class DestinationLimits {
     this.#deps = deps
   }
 
-  /**
-   * Whether a destination has a limit of its own, so that its deliveries may wait for a long time.
-   * The answer comes from the plan of the last delivery: a limit that was added or removed after
-   * that delivery takes effect with the next one.
-   */
-  hasLimit({ plan, slowDown }: DestinationState): boolean {
-    return plan?.kind === 'deliver' && (plan.limits !== undefined || slowDown.isActive)
-  }
-
   /** @param next is the delivery that starts next. By default, it is the first one of the queue. */
   permission(target: DestinationState, next?: Delivery): Permission {
     const { plan, slowDown } = target
     // Return early for destinations without limits. This method runs for each delivery, and few
     // destinations have limits.
-    if (plan?.kind === 'deliver' && !this.hasLimit(target)) return start
+    if (plan?.kind === 'deliver' && !hasLimit(target)) return start
     const current = planOf(target, this.#deps)
     // A delivery that gets no attempt, for example because its destination is paused, need not wait
     // for a limit. It may leave its queue now.
@@ -82,12 +81,20 @@ export class DestinationLimits {
 
   /**
    * Returns a decision that defers the delivery when a limit of its destination requires this.
-   * Otherwise returns `undefined`.
+   * Returns `wait` when the delivery must wait in its queue: a reload may have added a limit after
+   * the delivery was taken. Otherwise returns `undefined`.
    */
-  deferral(delivery: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
+  deferral(delivery: Delivery, policy: RetryPolicy, now: EpochMs): Decision | 'wait' | undefined {
     const permission = this.permission(delivery.target, delivery)
-    const isDeferred = permission.kind === 'defer_pause' || permission.kind === 'defer_to_others'
-    return isDeferred ? deferByLimit(permission, delivery.carried, policy, now) : undefined
+    switch (permission.kind) {
+      case 'start':
+        return undefined
+      case 'wait':
+      case 'wait_for_end':
+        return 'wait'
+      default:
+        return deferByLimit(permission, delivery.carried, policy, now)
+    }
   }
 
   /**
@@ -98,7 +105,7 @@ export class DestinationLimits {
    * the destination determines the turn.
    */
   spill({ target, carried }: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
-    if (!this.hasLimit(target)) return undefined
+    if (!hasLimit(target)) return undefined
     const monotonic = this.#deps.clock.monotonic()
     const turn = msToTurn(carried, now)
     const isLate = turn === 0 && target.lastTurn - monotonic > turnValidMs
@@ -165,12 +172,13 @@ export class DestinationLimits {
   /**
    * Whether the next attempt starts during the pause. An endpoint that always responds with a 503
    * and Retry-After is like one whose circuit breaker is open: after the retry window, a delivery
-   * gets its first attempt. After a 429, it waits, because the endpoint works.
+   * gets its first attempt. After a 429 or a delivered attempt in the last five minutes, it waits,
+   * because the endpoint works.
    */
   #ignoresPause({ slowDown, queue }: DestinationState, next: Delivery | undefined, now: number): boolean {
     const delivery = next ?? queue.oldest
     const isLate = delivery !== undefined && mustBeAttempted(delivery.carried, this.#deps.clock.now())
-    return isLate && slowDown.paceAt(now) === undefined
+    return isLate && slowDown.paceAt(now) === undefined && !slowDown.hasDelivered(now)
   }
 
   /**

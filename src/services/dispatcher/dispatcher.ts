@@ -162,7 +162,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   }
   const { unwritableTopics } = settle
   const inProgress = { open: () => intake.open, states: () => starter.states, oldestOpenMs }
-  const shown = { limiter, delivery, groups, ...inProgress }
+  const shown = { limiter, delivery, groups, ...inProgress, findState: (id: string) => starter.findState(id) }
   const refreshGauges = createGauges({ ...deps, ...shown })
   const vitals = createVitals({ clock, suppressions, groups, oldestOpenMs, unwritableTopics })
   const allProcessors = () => [livePartitions, retryPartitions].flatMap(each => [...each.processors()])

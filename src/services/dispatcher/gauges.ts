@@ -10,6 +10,7 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createShowProgress, lagOf, showOldest } from '../partitions/progress-gauges.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
 import type { DestinationState } from './delivery.ts'
+import { hasLimit } from './destination-limits.ts'
 
 interface Deps {
   readonly metrics: Metrics
@@ -24,6 +25,8 @@ interface Deps {
   readonly states: () => Iterable<Pick<DestinationState, 'destination' | 'breaker' | 'slowDown'>>
   readonly routing: () => Pick<Routing, 'destinations'>
   readonly oldestOpenMs: () => number
+  /** Returns the state of a destination; `undefined` before its first delivery. */
+  readonly findState: (destination: string) => DestinationState | undefined
 }
 
 /**
@@ -34,8 +37,9 @@ export function createGauges(deps: Deps): () => void {
   const { metrics, clock, topics, limiter, groups } = deps
   const showProgress = createShowProgress(metrics, processor => ({
     position: processor.tracker.committable,
-    // A record in progress was due when it was admitted. Its delivery waits at most 10 s more.
-    isAtRest: processor.isPausedFor('not_due') && processor.tracker.open === 0,
+    // A record in progress was due when it was admitted. Its delivery waits at most 10 s more,
+    // unless its destination has a limit: then it waits behind all others of the destination.
+    isAtRest: processor.isPausedFor('not_due') && (processor.tracker.open === 0 || waitsOnlyForLimits(processor, deps)),
   }))
 
   /**
@@ -109,4 +113,17 @@ export function createGauges(deps: Deps): () => void {
     showProgress(processors, now)
     showOldestRecords(processors, now)
   }
+}
+
+/** Whether each record in progress of the partition is for a destination with a limit. */
+function waitsOnlyForLimits(
+  processor: PartitionProcessor,
+  { open, findState }: Pick<Deps, 'open' | 'findState'>,
+): boolean {
+  for (const each of open()) {
+    if (each.processor !== processor) continue
+    const state = each.destination === undefined ? undefined : findState(each.destination)
+    if (state === undefined || !hasLimit(state)) return false
+  }
+  return true
 }

@@ -1,4 +1,4 @@
-import { classify, type Outcome } from '../../core/delivery/classify-outcome.ts'
+import { classify, isOfEndpoint, type Outcome } from '../../core/delivery/classify-outcome.ts'
 import type { Attempt, CallOutcome } from '../../core/delivery/decide.ts'
 import type { RequestBuilder } from '../../core/delivery/request.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
@@ -129,9 +129,9 @@ class AttemptInProgress {
     const endedAt = clock.monotonic()
     const tookMs = endedAt - startedAt
     limiter.ended(delivery.target, webhook.permits, tookMs, endedAt)
-    webhook.permits.ofWebhook.noteResponse(result.kind === 'answered')
     metrics.webhookCallSeconds.observe(noLabels, tookMs / 1000, trace && sampledTraceIdOf(trace.context))
     const outcome = noteOutcome(this.#deps, delivery.target, webhook, result)
+    if (isOfEndpoint(outcome.outcome)) webhook.permits.ofWebhook.noteResponse(result.kind === 'answered')
     this.#outcomes ??= []
     this.#outcomes[index] = outcome
     if (span !== undefined) endCall(span, result, outcome)

@@ -25,7 +25,8 @@ export interface CountResults {
   unrouted(decision: Deferral): void
   /**
    * Counts a record that is dead-lettered before any delivery. `event` is `undefined` when the
-   * record was not decoded. `destination` is that of a record from a retry topic.
+   * record was not decoded. `destination` is that of the dead letter of a record from a retry
+   * topic.
    */
   refused(event: EventHead | undefined, reason: DeadLetterReason, destination: string | undefined): void
 }

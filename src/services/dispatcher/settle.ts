@@ -122,7 +122,7 @@ export function createSettle(deps: Deps): Settle {
     writeDeadLetter(withDoneFor(open.record, done), { ...known, reason }, open.processor, written => {
       const { event } = known
       if (written) {
-        count.refused(event, reason, open.destination)
+        count.refused(event, reason, open.destination === undefined ? undefined : known.carried?.destination)
         open.unroutedResult('dead_lettered')
       }
       for (const destination of written && event !== undefined ? reportedDestinations(event) : []) {

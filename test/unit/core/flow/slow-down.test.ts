@@ -36,6 +36,13 @@ describe('without a 429', () => {
   })
 })
 
+it('an attempt counts as delivered for five minutes', () => {
+  const slowDown = new SlowDown()
+  expect(slowDown.hasDelivered(0)).toBe(false)
+  slowDown.delivered(0)
+  expect([slowDown.hasDelivered(299 * second), slowDown.hasDelivered(300 * second)]).toEqual([true, false])
+})
+
 describe('the first 429', () => {
   it('sets the pace to the rate of delivered attempts', () => {
     const slowDown = steady(100)

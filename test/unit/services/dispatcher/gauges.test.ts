@@ -98,6 +98,36 @@ describe('progress of a partition', () => {
     // The last of the 122 scrapes is at 610 s. At the first one, at 5 s, no retry was due.
     expect(Math.max(...ages)).toBe(expected)
   })
+
+  it('is the current time while a due retry waits for the rate of its destination and later retries are not due', async () => {
+    const failed = new Set<unknown>()
+    const harness = await DispatcherHarness.started({
+      destinations: [
+        destination('crm', { policy: { ratePerSecond: 1 }, filter: { types: ['track'] } }),
+        destination('erp', { filter: { types: ['identify'] } }),
+      ],
+      delivery: { maxInFlight: 512, perWebhook: 64 },
+      answer({ headers }) {
+        const id = headers['X-Message-Id']
+        if (String(id).startsWith('m') || failed.has(id)) return ok
+        failed.add(id)
+        return answered(503)
+      },
+    })
+    await harness.advance(1_000)
+    harness.write({ message: trackMessage('retried') })
+    await harness.advance(2_000)
+    for (let index = 0; index < 900; index++)
+      harness.write({ message: trackMessage(`m${index}`, { userId: `m${index}` }) })
+    const ages: number[] = []
+    for (let count = 0; count < 122; count++) {
+      harness.write({ message: trackMessage(`e${count}`, { type: 'identify', userId: `e${count}` }) })
+      await harness.advance(5_000)
+      ages.push(ageOf(harness, shown(harness, 'partitionProgress')[`${harness.topics.retry(durationMs(10_000))},0`]))
+    }
+    expect(harness.count('deliveries{crm,delivered}')).toBeLessThan(900)
+    expect(Math.max(...ages)).toBe(0)
+  })
 })
 
 describe('a revoked partition', () => {

@@ -68,4 +68,19 @@ describe('a retry record that cannot be decoded counts as a dead letter', () => 
     expect(deadLettersOf(harness)).toEqual(['deadLetters{-,undecodable}'])
     expect(harness.service.activity.results.of('crm').deadLettered).toBe(0)
   })
+
+  it('of the destination that the dead letter names', async () => {
+    const harness = await DispatcherHarness.started()
+    const { headers } = retryRecord(recordOf(), carriedOf({ deadline: later('4h', harness.clock.now()) }))
+    const value = harness.codec.encode({
+      ...{ sourceId: canarySource, destinationId: undefined, receivedAt: harness.clock.now(), canonical: false },
+      ...{ origin: undefined, message: trackMessage('m') },
+    })
+    harness.log.write(harness.topics.retry(tier), value, 'key', headers)
+    await harness.advance(tier)
+    const [deadLetter] = harness.log.records(harness.topics.deadLetter)
+    expect(deadLetter?.headers).toMatchObject({ reason: 'unknown_source' })
+    expect(deadLetter?.headers).not.toHaveProperty('destination')
+    expect(deadLettersOf(harness)).toEqual(['deadLetters{-,unknown_source}'])
+  })
 })

@@ -72,6 +72,24 @@ it.each<DestinationPolicy>([{}, { ratePerSecond: 5 }, { maxConcurrency: 8 }])(
   },
 )
 
+it('an endpoint that is overloaded for a short time gets the late messages after its pause', async () => {
+  let isOverloaded = false
+  const harness = await DispatcherHarness.started({
+    destinations: [destination('crm', { policy: { ratePerSecond: 5 } })],
+    delivery: { schedule: [durationMs(10_000)], window: durationMs(60_000), maxInFlight: 512, perWebhook: 64 },
+    answer: () => (isOverloaded ? answered(503, '5') : ok),
+  })
+  for (let index = 0; index < 900; index++)
+    harness.write({ message: trackMessage(`m${index}`, { userId: `m${index}` }) })
+  await harness.advance(80_000)
+  isOverloaded = true
+  await harness.advance(5_000)
+  isOverloaded = false
+  await harness.advance(300_000)
+  expect(harness.count('deliveries{crm,dead_lettered}')).toBeLessThanOrEqual(2)
+  expect(harness.count('deliveries{crm,delivered}') + harness.count('deliveries{crm,dead_lettered}')).toBe(900)
+})
+
 it('an endpoint that always responds with 429 lets each delivery move about once in five minutes', async () => {
   const harness = await DispatcherHarness.started({
     delivery: { maxInFlight: 64, perWebhook: 64 },

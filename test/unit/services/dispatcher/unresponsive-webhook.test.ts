@@ -15,16 +15,14 @@ interface Response {
 
 const idOf = ({ headers }: WebhookCall): string => String(headers['X-Message-Id'])
 
+const webhooks = ['quick', 'slow'].map((name, index) => ({ ...webhookOf(index), url: `https://${name}.example.com/` }))
+
 /**
  * A destination with `maxConcurrency: 12` and two webhooks: `quick` responds to each request with
  * 200 after 20 ms, unless the test sets another result, and `slow` responds as the test says.
  */
 async function start(slow: (id: string) => Response, quick: (id: string) => CallResult = () => ok) {
   const isSlow = ({ url }: WebhookCall): boolean => url.includes('slow')
-  const webhooks = ['quick', 'slow'].map((name, index) => ({
-    ...webhookOf(index),
-    url: `https://${name}.example.com/`,
-  }))
   const harness = await DispatcherHarness.started({
     destinations: [destination('crm', { webhooks, policy: { maxConcurrency: 12 } })],
     delivery: { schedule: [durationMs(10 * second)], window: durationMs(600 * second) },
@@ -105,5 +103,37 @@ describe('with maxConcurrency, a slower webhook that responds', () => {
     for (const name of ['quick', 'slow']) expect(new Set(sentTo(name)).size).toBe(400)
     expect(harness.count('deliveries{crm,delivered}')).toBe(400)
     expect(harness.count('deliveries{crm,deferred}')).toBe(0)
+  })
+
+  it.each(['proxy', 'auth'] as const)('gets each message after requests that failed in the phase %s', async phase => {
+    let isBroken = true
+    const failed: CallResult = { kind: 'failed', phase, code: 'ECONNREFUSED', detail: '' }
+    const { harness, send, sentTo } = await start(
+      () => (isBroken ? { result: failed, afterMs: 5 } : { result: ok, afterMs: 500 }),
+      () => (isBroken ? failed : ok),
+    )
+    for (let index = 0; index < 20; index++) send(`failed${index}`)
+    await harness.advance(2 * second)
+    isBroken = false
+    for (let index = 0; index < 100; index++) send(`m${index}`)
+    await harness.advance(30 * second)
+    const ids = sentTo('slow').filter(id => id.startsWith('m'))
+    expect(new Set(ids).size).toBe(100)
+  })
+
+  it('gets the first message after a reload that adds the limit', async () => {
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('crm', { webhooks })],
+      latencyMs: ({ url }) => (url.includes('slow') ? 500 : 20),
+    })
+    await harness.advance(10 * second)
+    const send = (id: string): void => harness.write({ message: trackMessage(id, { userId: id }) })
+    for (let index = 0; index < 12; index++) send(`before${index}`)
+    await harness.advance(100)
+    harness.destinations = [destination('crm', { webhooks, policy: { maxConcurrency: 4 } })]
+    send('first')
+    await harness.advance(10 * second)
+    const urls = harness.calls.flatMap(({ call }) => (idOf(call) === 'first' ? [call.url] : []))
+    expect(urls).toEqual(webhooks.map(({ url }) => url))
   })
 })
