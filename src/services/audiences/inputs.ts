@@ -12,7 +12,7 @@ import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogRecord, ValueCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
-import type { SuppressionList } from '../deletion/suppression-list.ts'
+import { includesAllBefore, type SuppressionList } from '../deletion/suppression-list.ts'
 import type { OwnershipGate } from '../partitions/ownership-gate.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
@@ -206,7 +206,7 @@ export class Inputs {
    */
   #beginDeletion(open: OpenInput, held: OwnedAudiencePartition): void {
     const { clock, suppressions, gate } = this.#deps
-    const isKnown = (): boolean => clock.monotonic() - suppressions.age() >= open.fetchedAt
+    const isKnown = (): boolean => includesAllBefore(open.fetchedAt, suppressions, clock)
     if (isKnown()) return this.#begin(open, held)
     const check = async (): Promise<void> => {
       if (!(await gate.toStart(held.processor))) return

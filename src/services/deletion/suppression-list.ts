@@ -76,6 +76,13 @@ export interface SuppressionList {
   compact(maxUsers: number): Promise<number>
 }
 
+/** Whether the list has all records that were written before `moment`, in monotonic milliseconds. */
+export const includesAllBefore = (
+  moment: number,
+  suppressions: Pick<SuppressionList, 'age'>,
+  clock: Pick<Clock, 'monotonic'>,
+): boolean => clock.monotonic() - suppressions.age() >= moment
+
 const undecodable =
   'suppression record cannot be decoded; hookline ignores it and may deliver events of the deleted user: read the user id from the key of the record at this offset, and delete this user again with `hookline delete-user`'
 

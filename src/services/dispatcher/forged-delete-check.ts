@@ -3,7 +3,7 @@ import { isConfirmedDelete } from '../../core/deletion/suppressions.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { Clock } from '../../core/ports.ts'
-import type { SuppressionList } from '../deletion/suppression-list.ts'
+import { includesAllBefore, type SuppressionList } from '../deletion/suppression-list.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
 
@@ -59,7 +59,7 @@ export class DeletionCheck {
     const { suppressions, clock } = this.#deps
     const { processor } = open
     const { fetchedAt } = processor
-    const isKnown = (): boolean => this.#isConfirmedDelete(event) || clock.monotonic() - suppressions.age() >= fetchedAt
+    const isKnown = (): boolean => this.#isConfirmedDelete(event) || includesAllBefore(fetchedAt, suppressions, clock)
     if (isKnown()) return end(this.#isConfirmedDelete(event))
     const behind = this.#hold(open)
     const checkAgain = (): void => {
