@@ -63,8 +63,6 @@ const names = [
     'waitedMs',
     'retryInMs',
     'retryAfterMs',
-    'perSecond',
-    'difference',
     'tookMs',
     'ageMs',
     'failingSince',

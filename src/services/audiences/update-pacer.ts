@@ -60,6 +60,9 @@ export function createUpdatePacer(clock: Clock, perSecond: () => number): Update
         if (!isTimed) serve()
       }),
     waiting: () => queue.length,
-    isWaiting: processor => [...queue].some(waiting => waiting.processor === processor),
+    isWaiting(processor) {
+      for (const waiting of queue) if (waiting.processor === processor) return true
+      return false
+    },
   }
 }

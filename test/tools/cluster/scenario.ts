@@ -98,20 +98,17 @@ async function runUnderLoad(scenario: Scenario, on: Installation): Promise<Row> 
   await ledger.settled(destinations, settleMs)
   // The wait is needed to count duplicates that arrive late.
   await delay(steadyMs)
+  const posted = ledger.posted.filter(({ at }) => at >= begun)
   const figures = judge({
     ...{ limits, destinations, at: done.at ?? at, victims: done.victims ?? [] },
     sent: [...ledger.sent.values()].filter(sent => sent.at >= begun),
-    posted: ledger.posted.filter(posted => posted.at >= begun),
+    posted,
     deliveries: ledger.deliveries.filter(
       ({ sent, destination }) => sent.at >= begun && destinations.some(each => each === destination),
     ),
     restarts: restartsBetween(before, await on.pods()),
   })
   const failures = [...figures.failures, ...(done.failures ?? [])]
-  const measured = [
-    ...(done.measured ?? []),
-    ...refusalsIn(ledger.posted.filter(posted => posted.at >= begun)),
-    ...sentAgainIn(ledger.posted.filter(posted => posted.at >= begun)),
-  ]
+  const measured = [...(done.measured ?? []), ...refusalsIn(posted), ...sentAgainIn(posted)]
   return { name, shows, ...figures, measured, failures }
 }

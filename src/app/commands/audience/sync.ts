@@ -199,8 +199,8 @@ export interface MemberList {
   readonly size: number | undefined
   readonly bytesRead: number
   /**
-   * The lines (see `linesOf`), which can be read only once. Throws when `signal` is aborted, when the file cannot
-   * be read, and when its gzip is damaged.
+   * The lines (see `linesOf`), which can be read only once. Throws when `signal` is aborted, when
+   * the file cannot be read, and when its gzip is damaged.
    */
   lines(signal: AbortSignal): AsyncIterable<readonly (string | undefined)[]>
 }
