@@ -4,19 +4,22 @@ import { inHookline } from './steps.ts'
 
 /**
  * Reads a topic with the Kafka client of the image, and prints each record as a line of JSON. This
- * machine cannot read it, because Kafka advertises a name that only pods can resolve.
+ * machine cannot read it, because Kafka advertises a name that only pods can resolve. The program
+ * ends after its output is written: `process.exit` discards lines that wait for a slow reader.
  */
 const program = (topic: string): string => `
 const { Kafka, logLevel } = require('/app/node_modules/kafkajs')
 const kafka = new Kafka({ brokers: ['kafka-bootstrap.kafka:9092'], logLevel: logLevel.NOTHING })
 const text = value => value && value.toString()
+const lines = []
+const end = () => process.stdout.write(lines.join('\\n'), () => process.exit(0))
 async function read() {
   const admin = kafka.admin()
   await admin.connect()
   const places = await admin.fetchTopicOffsets('${topic}')
   await admin.disconnect()
   const unread = new Set(places.filter(({ low, high }) => low !== high).map(({ partition }) => partition))
-  if (unread.size === 0) process.exit(0)
+  if (unread.size === 0) return end()
   const ends = new Map(places.map(({ partition, high }) => [partition, BigInt(high)]))
   const consumer = kafka.consumer({ groupId: 'test-cluster' })
   await consumer.connect()
@@ -24,9 +27,9 @@ async function read() {
   await consumer.run({
     eachMessage: async ({ partition, message: { offset, key, value, headers } }) => {
       const texts = Object.fromEntries(Object.entries(headers).map(([name, each]) => [name, text(each)]))
-      console.log(JSON.stringify({ key: text(key), value: text(value), headers: texts }))
-      if (BigInt(offset) + 1n >= ends.get(partition)) unread.delete(partition)
-      if (unread.size === 0) process.exit(0)
+      lines.push(JSON.stringify({ key: text(key), value: text(value), headers: texts }))
+      const isLast = BigInt(offset) + 1n >= ends.get(partition)
+      if (isLast && unread.delete(partition) && unread.size === 0) end()
     },
   })
 }
