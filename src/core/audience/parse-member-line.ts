@@ -40,6 +40,10 @@ export function createMemberReader(kind: AudienceKind): ReadMemberLine {
       ? { kind: 'member', userId: id, value: value.value }
       : refused(`the value ${value.message}`)
   }
+  const header = ({ value, otherValue }: CsvColumns): MemberLine => {
+    if (otherValue !== undefined) return refused(misspelledValueColumn(otherValue))
+    return kind === 'trait' && value === undefined ? refused(noValueColumn) : nothing
+  }
   const fromJson = (text: string): MemberLine => {
     const parsed = parseJson(text)
     if (parsed.kind === 'rejected') return refused(parsed.message)
@@ -64,8 +68,7 @@ export function createMemberReader(kind: AudienceKind): ReadMemberLine {
     hasBegun = true
     if (mayBeHeader) csv = csvColumns(text)
     if (mayBeHeader && csv === undefined && hasColumnOfIds(text)) return refused(otherHeader)
-    if (mayBeHeader && csv !== undefined)
-      return kind === 'trait' && csv.value === undefined ? refused(noValueColumn) : nothing
+    if (mayBeHeader && csv !== undefined) return header(csv)
     if (Buffer.byteLength(text) > maxMessageBytes) return refused(`the line is longer than ${maxMessageBytes} bytes`)
     if (csv !== undefined) return fromCsv(text, csv)
     if (isJson) return fromJson(text)
@@ -81,15 +84,22 @@ const otherHeader =
 const noValueColumn =
   "the CSV list has no column 'value', but a computed trait needs a value for each user: add the column; an empty value removes the trait"
 
+const misspelledValueColumn = (name: string): string =>
+  `the CSV list has a column '${name}', but the column of values must have the name 'value': name it exactly so, or give it another name if it has other data`
+
 interface CsvColumns {
   readonly userId: number
   readonly value: number | undefined
+  /** The name of a column that is probably meant to be `value`, for example `Value`. */
+  readonly otherValue: string | undefined
 }
 
 function csvColumns(line: string): CsvColumns | undefined {
   const names = csvFields(line) ?? []
   const [userId, value] = [names.indexOf('userId'), names.indexOf('value')]
-  return userId < 0 ? undefined : { userId, value: value < 0 ? undefined : value }
+  if (userId < 0) return undefined
+  const otherValue = names.find(name => name !== 'value' && name.trim().toLowerCase() === 'value')
+  return { userId, value: value < 0 ? undefined : value, otherValue: value < 0 ? otherValue : undefined }
 }
 
 /**

@@ -155,6 +155,15 @@ describe('CSV, when the first line has a field userId', () => {
       /^line 1: the line seems to name the columns of a CSV list, but no column has the name 'userId': /,
     )
   })
+  it.each(['userId,Value', '"VALUE","userId"'])('a column of values with another spelling is refused: %s', line => {
+    for (const kind of ['audience', 'trait'] as const)
+      expect(read(kind, [line])[0]).toMatch(
+        /^line 1: the CSV list has a column '(Value|VALUE)', but the column of values /,
+      )
+  })
+  it('a column Value may be beside the column value', () => {
+    expect(read('audience', ['userId,value,Value', 'u1,false,true'])).toEqual(['-', 'u1=false'])
+  })
   it.each(['["name","id","mail"]', '["name","userId", "mail"]'])(
     'the first line may be a JSON object with the list %s',
     list => {
