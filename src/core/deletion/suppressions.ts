@@ -136,11 +136,11 @@ export class SuppressionIndex {
    * Applies a record of the suppressions topic. A writer makes a user's record from the last record
    * of the user that it has read. `madeOf` is the offset of that last record, or -1 when the writer
    * has read none. It is `undefined` when the headers of the new record have no such offset.
-   * - If `madeOf` is `undefined` or the offset of the user's record in this index, the new record
-   *   replaces that record.
-   * - Any other `madeOf` shows that the writer did not know the user's record in this index. The
-   *   suppressions of both records are then valid until a process writes one record with all of
-   *   them.
+   * - If `madeOf` is `undefined` or the offset of the user's last record in this index, the new
+   *   record replaces the suppressions of the user.
+   * - Any other `madeOf` shows that the writer did not know the user's last record. The suppressions
+   *   of the index and of the new record are then valid until a process writes one record with all
+   *   of them.
    *
    * `offset` and `partition` are the position of the record.
    */
@@ -149,7 +149,7 @@ export class SuppressionIndex {
     if (held !== undefined && madeOf !== undefined && madeOf !== held.offset) {
       this.#incomplete.add(userId)
       const merged = mergeSuppressions(held.suppressions, suppressions ?? [])
-      return void this.#byUser.set(userId, { ...held, suppressions: merged })
+      return void this.#byUser.set(userId, { suppressions: merged, offset, partition })
     }
     this.#incomplete.delete(userId)
     if (suppressions === undefined) this.#byUser.delete(userId)

@@ -136,8 +136,25 @@ describe('the suppressions of all users', () => {
       const index = new SuppressionIndex(lasts)
       index.apply('ann', suppressed, 5, -1)
       index.apply('ann', later, 6, -1)
-      index.apply('ann', [mark()], 7, 5)
+      index.apply('ann', [mark()], 7, 6)
       expect([index.get('ann'), index.offsetOf('ann'), [...index.outdated(start)]]).toEqual([[mark()], 7, []])
+    })
+    it('a further record of a writer that did not know the last one is merged too', () => {
+      const index = new SuppressionIndex(lasts)
+      index.apply('ann', [mark()], 5, -1)
+      index.apply('ann', suppressed, 6, -1)
+      index.apply('ann', later, 7, 5)
+      expect([index.get('ann'), [...index.outdated(start)]]).toEqual([both, ['ann']])
+    })
+    it('the correction alone counts when compaction has removed the first of the two records', () => {
+      const [before, after] = [new SuppressionIndex(lasts), new SuppressionIndex(lasts)]
+      before.apply('ann', suppressed, 5, -1)
+      for (const index of [before, after]) index.apply('ann', later, 6, -1)
+      const madeOf = before.offsetOf('ann')
+      for (const index of [before, after]) {
+        index.apply('ann', both, 7, madeOf)
+        expect([index.get('ann'), index.offsetOf('ann'), [...index.outdated(start)]]).toEqual([both, 7, []])
+      }
     })
     it('a record whose base is unknown counts', () => {
       const index = new SuppressionIndex(lasts)
