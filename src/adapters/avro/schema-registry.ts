@@ -238,7 +238,7 @@ type FailedStatus = number | 'no_response' | 'none'
 
 /** Whether a retry of the failed call may succeed. */
 const isTransientStatus = (status: FailedStatus): boolean =>
-  status === 'no_response' || (status !== 'none' && status >= 500)
+  status === 'no_response' || status === 408 || status === 429 || (status !== 'none' && status >= 500)
 
 /**
  * 4xx statuses that say nothing about the requested schema: the server rejects the client or its

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { noMessageRequestReasons } from '../../core/operator/message-preview.ts'
 import { pageLimits } from '../../core/operator/object-query.ts'
 import { destinationStates } from '../../core/operator/object-view.ts'
@@ -6,20 +5,9 @@ import { maxWriteKeys } from '../../core/operator/write-key-limit.ts'
 import { destination, source } from '../../core/settings/source-and-destination.ts'
 import { closed, count, flag, list, reference, type Schema, text, time } from './openapi-basic-schemas.ts'
 import { changeList } from './openapi-changes.ts'
+import { documentSchema } from './openapi-document-schema.ts'
 import { liveDestination, liveInstallation } from './openapi-live-status.ts'
 import { previewedMessage, previewOr } from './openapi-request-preview.ts'
-
-/**
- * The schema of the JSON document of a destination or source: the schema of its entry in the
- * configuration file, with two differences. A document contains values and no names of files, so it
- * does not have the keys that name files. `id` is optional, because the path of the request has the
- * id.
- */
-function documentSchema(entry: z.ZodType): Schema {
-  const { $schema: _, properties, required, ...rest } = z.toJSONSchema(entry, { io: 'input', target: 'draft-2020-12' })
-  const own = Object.entries(properties ?? {}).filter(([name]) => !name.endsWith('File'))
-  return { ...rest, properties: Object.fromEntries(own), required: required?.filter(name => name !== 'id') }
-}
 
 const disabledAutomatically = {
   ...closed({

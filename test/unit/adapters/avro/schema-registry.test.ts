@@ -142,6 +142,8 @@ describe('over TLS', () => {
 describe('an unavailable registry is transient, so a start may wait for it,', () => {
   it.each([
     ['when it responds that it is overloaded', answering(503, '{"message":"overloaded"}'), true],
+    ['when it limits the requests', answering(429, '{"message":"slower"}'), true],
+    ['when it did not get the request in time', answering(408, '{"message":"late"}'), true],
     ['when it closes the connection', (({ socket }) => void socket.destroy()) as RequestListener, true],
     ['but not when it rejects the credentials', answering(401, '{"message":"Unauthorized"}'), false],
     ['but not when it rejects the request', answering(400, '{"message":"Bad Request"}'), false],

@@ -65,6 +65,14 @@ describe('the schema of a destination', () => {
     ['masked secrets', { ...valid, sharedSecret: ['***', '***'], secretRotatesAt: '2026-12-31T18:00:00Z' }, true],
     ['no webhook', { sources: ['web'] }, false],
     ['a name of a file', { ...valid, sharedSecretFile: 'secrets/crm' }, false],
+    ['the file of a URL', { ...valid, webhooks: [{ urlFile: 'url' }] }, false],
+    [
+      'the file of a header',
+      { ...valid, webhooks: [{ ...valid.webhooks[0], headers: { key: { file: 'key' } } }] },
+      false,
+    ],
+    ['a header', { ...valid, webhooks: [{ ...valid.webhooks[0], headers: { key: 'value' } }] }, true],
+    ['a file of CAs', { ...valid, tls: { caFile: 'ca.pem' } }, false],
     ['an unknown key', { ...valid, hedaers: {} }, false],
   ])('with %s', (_, given, expected) => {
     expect(validate(given)).toBe(expected)

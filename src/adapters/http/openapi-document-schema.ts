@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import type { Schema } from './openapi-basic-schemas.ts'
+
+/**
+ * The schema of the JSON document of a destination or source: the schema of its entry in the
+ * configuration file, with two differences. A document contains values and no names of files, so it
+ * does not have the keys that name files. `id` is optional, because the path of the request has the
+ * id.
+ */
+export function documentSchema(entry: z.ZodType): Schema {
+  const { $schema: _, ...schema } = z.toJSONSchema(entry, { io: 'input', target: 'draft-2020-12' })
+  const { required, ...rest } = withoutFiles(schema) as Schema & { readonly required?: readonly string[] }
+  return { ...rest, required: required?.filter(name => name !== 'id') }
+}
+
+const namesFile = (key: string): boolean => key === 'file' || key.endsWith('File')
+
+/** Removes the keys that name files from a JSON schema, at all depths, with the texts about them. */
+function withoutFiles(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.filter(each => !each?.properties?.file).map(withoutFiles)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const kept = Object.entries(schema).map(([key, value]) => {
+    if (key === 'properties') return [key, withoutFiles(withoutKeys(value))]
+    return [key, key === 'description' && typeof value === 'string' ? withoutFileTexts(value) : withoutFiles(value)]
+  })
+  return Object.fromEntries(kept)
+}
+
+const withoutKeys = (properties: object): object =>
+  Object.fromEntries(Object.entries(properties).filter(([key]) => !namesFile(key)))
+
+const withoutFileTexts = (description: string): string =>
+  description.replace(/ Alternatively, set `\w+File`\.| or `\w+File`|, or `\{ file: NAME \}` for a file .+?(?=\.)/g, '')
