@@ -59,8 +59,8 @@ interface Topic {
   readonly queues: Map<number, PartitionQueue>
   readonly prefersLargeBatches: boolean
   /**
-   * The partition for records without a key. As in Kafka's sticky partitioner, it changes only when
-   * batches are sent, so that these records share a batch.
+   * The partition for records without a key, and for all records if `prefersLargeBatches`. As in
+   * Kafka's sticky partitioner, it changes only when batches are sent, so records share a batch.
    */
   stickyPartition: number
   cancelLinger: Cancel | undefined
