@@ -152,8 +152,8 @@ export class GroupMembership implements GroupHooks, MemberState {
    * - In JOINING it may commit until the response to JoinGroup. If another member has died, that
    *   response takes up to the session timeout. If this process is killed in that time, the next
    *   owner repeats only the work since the last commit.
-   * - After the response it may not commit: the commit would have the new generation, so the
-   *   coordinator would accept it even for the partition of another member.
+   * - After the response it may not commit. After SyncGroup, a commit would have the new
+   *   generation, so the coordinator would accept it even for the partition of another member.
    */
   get committable(): ConsumerGroup | undefined {
     const group = this.#group

@@ -57,8 +57,8 @@ interface ConnectionPool {
 
 const poolFile = 'network/connectionPool'
 /**
- * Index of the connection for JoinGroup, which this patch adds to the pool. kafkajs itself uses 1
- * for fetches and 0 for all other requests.
+ * Index of the connection for JoinGroup, which `patchJoinConnection` adds to the pool. kafkajs
+ * itself uses 1 for fetches and 0 for all other requests.
  */
 const joinConnection = 2
 

@@ -130,8 +130,8 @@ const incompleteMaxAgeMs = 1_000
 /**
  * Defect: kafkajs measures the age of metadata with the wall clock (cluster/brokerPool.js:159). If
  * the clock is set back by an hour, the client finds no new partitions for up to an hour.
- * Patch: stores the expiry in monotonic time. Metadata with an error or without a leader expires
- * sooner (`incompleteMaxAgeMs`).
+ * Patch: stores the expiry in monotonic time. Incomplete metadata expires sooner
+ * (`incompleteMaxAgeMs`).
  * Remove when: kafkajs measures the age with a monotonic clock, and `patchMetadataErrors` is removed.
  */
 function patchMetadataAge(): void {

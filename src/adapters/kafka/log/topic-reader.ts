@@ -24,8 +24,9 @@ export interface ReaderDeps {
 
 const maxWaitMs = 250
 /**
- * Maximum bytes of one fetch in `readPartition`. A response may end in the middle of a batch, and
- * the next fetch then returns the whole batch again. With larger fetches, this happens less often.
+ * Maximum bytes of one fetch in the reader's method `readPartition`. A response may end in the
+ * middle of a batch, and the next fetch then returns the whole batch again. Larger fetches make
+ * this rarer.
  */
 const partitionBytes = 4 * 1024 * 1024
 
