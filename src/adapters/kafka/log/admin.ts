@@ -183,7 +183,7 @@ export async function readCommits(kafka: KafkaClient, groupId: string): Promise<
   }
 }
 
-/** Fetches committed offsets, with retries while the coordinator starts: kafkajs has none here. */
+/** Fetches committed offsets. Retries while the coordinator starts, because kafkajs does not. */
 const fetchOffsets = (admin: Admin, request: Parameters<Admin['fetchOffsets']>[0]): ReturnType<Admin['fetchOffsets']> =>
   repeatOn(coordinatorErrors, () => admin.fetchOffsets(request))
 
