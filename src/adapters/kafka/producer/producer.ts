@@ -216,9 +216,9 @@ class BatchingProducer implements LogProducer {
   }
 
   /**
-   * Removes the records whose `maySend` returns false, and acknowledges them with an error. This
-   * happens, for example, after the process was frozen: another process may then own its partitions
-   * and have written the same records.
+   * Removes the records whose `maySend` returns false, and calls their `onAck` with an error. For
+   * example, `maySend` returns false after the process was frozen: another process may then own its
+   * partitions and have written the same records.
    */
   #withoutWithdrawn(taken: readonly Queued[]): readonly Queued[] {
     const withdrawn = taken.filter(({ record }) => record.maySend?.() === false)
