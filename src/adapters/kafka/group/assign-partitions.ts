@@ -18,8 +18,8 @@ export interface SubscriberAssignment {
 }
 
 /**
- * Assigns partitions to the members that subscribe to their topics, sticky and cooperative as in
- * KIP-429:
+ * Assigns each partition to a member that subscribes to the partition's topic. The assignment is
+ * sticky and cooperative, as in KIP-429:
  * - A member keeps the partitions that it owns.
  * - A partition without an owner goes to the subscriber with the fewest partitions.
  * - A partition that must move stays with its owner and is listed in `excess`. The owner revokes
@@ -150,7 +150,7 @@ interface Move {
  * Chooses the next move of one partition between two members whose totals differ by at least two.
  * Returns `undefined` when the members are balanced.
  * - The giver is the member with the most partitions, of those that can give one.
- * - The receiver is the subscriber of the partition's topic with the fewest partitions.
+ * - The receiver has the fewest partitions of all members that subscribe to the partition's topic.
  * - The partition belongs to the topic in which the counts of giver and receiver differ most.
  */
 function nextMove(members: readonly MemberTally[]): Move | undefined {

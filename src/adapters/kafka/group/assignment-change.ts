@@ -54,8 +54,8 @@ export interface AssignmentChange {
 /**
  * Compares the owned partitions with the new assignment, and fetches the committed offsets of the
  * gained ones. It does not check that the log still has these offsets; the first fetch does.
- * @throws kafkajs's error, when the coordinator does not respond, or this member's metadata does
- * not have a partition without a committed offset
+ * @throws an error, for example when the coordinator does not respond, or when a gained partition
+ * has no committed offset and is missing in this member's metadata
  */
 export async function assignmentChange(
   group: ConsumerGroup,

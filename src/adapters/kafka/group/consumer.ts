@@ -271,9 +271,7 @@ function createKafkajsConsumer(deps: ConsumerDeps, membership: GroupMembership, 
     retry: consumerRetry,
     partitionAssigners: [
       config => {
-        // Sets the callbacks with which the membership controls kafkajs's consumer group.
-        // `setGroupHooks` stores the callbacks by cluster client. kafkajs passes the cluster client
-        // only to partition assigners, so the call is here.
+        // The hooks are set here, because kafkajs passes the cluster client only to assigners.
         setGroupHooks(config.cluster as unknown as Cluster, membership)
         return cooperativeAssignor(membership)(config)
       },

@@ -35,15 +35,15 @@ export const defaultFetchSize: FetchSize = flowLimits.fetch.usual
 export const smallFetchSize: FetchSize = flowLimits.fetch.retries
 
 /**
- * The maximum number of records that one iteration of the event loop delivers. The limit keeps a
- * compressed fetch, which may contain 50,000 records, from blocking the event loop.
+ * The maximum number of records of a batch that are delivered in one iteration of the event loop. A
+ * compressed batch may contain 50,000 records, which would otherwise block the event loop.
  */
 const maxRecordsPerTurn = 1_000
 /**
- * The maximum bytes that one iteration of the event loop delivers: as many as an uncompressed fetch
- * returns for a partition. A compressed fetch may decompress to 64 MiB, and delivered records stay
- * in memory until they are processed. So a batch is delivered in parts, and the service can pause
- * the partition between two parts.
+ * The maximum bytes of a batch that are delivered in one iteration of the event loop: as many as an
+ * uncompressed fetch returns for a partition. A compressed fetch may decompress to 64 MiB, and
+ * delivered records stay in memory until they are processed. So a batch is delivered in parts, and
+ * the service can pause the partition between two parts.
  */
 const maxBytesPerTurn = defaultFetchSize.perPartition
 

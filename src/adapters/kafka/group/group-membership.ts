@@ -81,10 +81,7 @@ import { SessionLease } from './session-lease.ts'
 export interface GroupMembershipDeps {
   readonly owned: OwnedPartitions
   readonly handlers: LogConsumerHandlers
-  /**
-   * Commits all offsets that have changed; used for the last commit of a generation and for
-   * revocations.
-   */
+  /** Commits the changed offsets, at the end of a generation and in a revocation. */
   readonly flush: (group: ConsumerGroup, limit: DurationMs) => Promise<boolean>
   /** Delivers a fetched batch to the handlers. */
   readonly deliver: (batch: FetchedBatch) => Promise<void>
@@ -155,8 +152,8 @@ export class GroupMembership implements GroupHooks, MemberState {
    * - In JOINING it may commit until the response to JoinGroup. If another member has died, that
    *   response takes up to the session timeout. If this process is killed in that time, the next
    *   owner repeats only the work since the last commit.
-   * - After the response it may not commit: the commit would have the new generation, so the
-   *   coordinator would accept it even for the partition of another member.
+   * - After the response it may not commit. After SyncGroup, a commit would have the new
+   *   generation, so the coordinator would accept it even for the partition of another member.
    */
   get committable(): ConsumerGroup | undefined {
     const group = this.#group
@@ -268,9 +265,9 @@ export class GroupMembership implements GroupHooks, MemberState {
 
   /**
    * Moves the position of a partition whose log does not have the offset of a fetch. Does nothing
-   * for a partition that is being revoked: `#reassign` would fetch it again, and the revocation does
-   * not wait for that work. The next owner finds the same offset out of range, and so does this
-   * member if the revocation is cancelled.
+   * for a partition that is being revoked: `#reassign` would let the service start new work, for
+   * which the revocation does not wait. The next owner then finds the same offset out of range. So
+   * does this member if the revocation is cancelled.
    */
   async outOfRange(group: ConsumerGroup, { topic, partition }: TopicPartition): Promise<void> {
     const { owned, handlers, onPositionLost } = this.#deps
@@ -281,7 +278,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     const [beginning, end] = await Promise.all([fetchOffset(cluster, at, 'beginning'), fetchOffset(cluster, at, 'end')])
     const nearest = nearestOffset(from, beginning, end)
     if (owned.get(at) !== at || at.isRevoking || at.next !== from || nearest === from) return
-    // The records between the committed offset and the end of a truncated log may be unfinished.
+    // After a truncation, continue at the committed offset: later records may be unfinished.
     const to = nearest > from ? nearest : nearestOffset(at.committed?.offset ?? from, beginning, end)
     at.next = to
     group.seek({ topic, partition, offset: String(to) })

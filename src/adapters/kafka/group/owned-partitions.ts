@@ -21,7 +21,7 @@ export interface OwnedPartition extends TopicPartition {
    * the revocation is complete.
    */
   isRevoking: boolean
-  /** The last commit; `undefined` when there is none, or when the log was truncated since. */
+  /** The last commit; `undefined` when there is none, or when the log was truncated after it. */
   committed: Committed | undefined
   /**
    * True when the group has committed no offset, and no leader could report the beginning of the

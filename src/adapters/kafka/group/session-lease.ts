@@ -84,8 +84,8 @@ export class SessionLease {
       // REBALANCE_IN_PROGRESS. So this error confirms that both are valid.
       if (code === 'REBALANCE_IN_PROGRESS') this.#confirm(sentAt)
       else this.#sentAt = Number.NEGATIVE_INFINITY
-      // The coordinator has removed this member, so other members may own its partitions now. After
-      // ILLEGAL_GENERATION the lease continues: the coordinator checks the member id before the
+      // After UNKNOWN_MEMBER_ID, other members may own this member's partitions, so the lease ends.
+      // After ILLEGAL_GENERATION it continues: the coordinator checks the member id before the
       // generation, so it still has the member.
       if (code === 'UNKNOWN_MEMBER_ID') this.#confirmedAt = Number.NEGATIVE_INFINITY
       throw error

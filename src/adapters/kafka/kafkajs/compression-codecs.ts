@@ -19,9 +19,9 @@ export interface Codec {
 export const maxDecompressedBytes = 64 * 1024 * 1024
 
 /**
- * Returns the options to decompress these bytes. The default `chunkSize` of Node is 16 KiB, and each
- * chunk costs a turn of the event loop. With it, a batch that decompresses to 64 MiB takes ten times
- * as much CPU time, which the deliveries of the process lack.
+ * Returns the options to decompress these bytes. Node's default `chunkSize` is 16 KiB, and each
+ * chunk takes one iteration of the event loop. With this default, a batch that decompresses to
+ * 64 MiB would take ten times as much CPU time.
  */
 const decompressOptions = ({ length }: Buffer) => ({
   maxOutputLength: maxDecompressedBytes,
@@ -199,8 +199,8 @@ export async function decompress(compression: number, bytes: Buffer): Promise<Bu
 }
 
 /**
- * Registers the codecs that kafkajs lacks: it has gzip only. Only producers use them, because
- * `decompress` decompresses fetched batches.
+ * Registers the codecs that kafkajs lacks: it has gzip only. kafkajs uses them to produce, and to
+ * read formats older than record batches. `decompress` decompresses fetched record batches.
  */
 export function registerCodecs({
   CompressionCodecs,

@@ -33,8 +33,8 @@ export function recordTooLarge(topic: string, bytes: number, maxBytes: number): 
 
 /**
  * Creates an error that makes kafkajs join the group again. When a fetch or a heartbeat throws it,
- * kafkajs rejoins because of its `type`. When other code throws it, the consumer crashes, and
- * kafkajs restarts the consumer because the error is `retriable`.
+ * kafkajs rejoins because of its `type`. When a join throws it, kafkajs retries the join, or
+ * restarts the consumer, because the error is `retriable`.
  */
 export function rejoinError(): Error {
   return Object.assign(new Error('the consumer must rejoin its group'), {
@@ -88,8 +88,8 @@ export const coordinatorErrors: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The names and types of errors that occur during a broker failover: the broker did not respond, or
- * is no longer, or not yet, the coordinator, or the partition has no leader.
+ * The names and types of errors that occur during a broker failover: a broker does not respond, a
+ * broker is not the group coordinator, or a partition has no leader.
  */
 const outOfReach: ReadonlySet<string> = new Set([
   'KafkaJSConnectionError',

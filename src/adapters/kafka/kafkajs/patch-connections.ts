@@ -57,8 +57,8 @@ interface ConnectionPool {
 
 const poolFile = 'network/connectionPool'
 /**
- * Index of the connection for JoinGroup, which this patch adds to the pool. kafkajs itself uses 1
- * for fetches and 0 for all other requests.
+ * Index of the connection for JoinGroup, which `patchJoinConnection` adds to the pool. kafkajs
+ * itself uses 1 for fetches and 0 for all other requests.
  */
 const joinConnection = 2
 
@@ -96,7 +96,7 @@ function patchJoinConnection(): void {
 
 /**
  * Defect: when a connection is not open, each of several concurrent requests opens a connection
- * (network/connectionPool.js:51). kafkajs uses only the last one, and never closes the others.
+ * (network/connectionPool.js:52). kafkajs uses only the last one, and never closes the others.
  * Patch: the requests wait for the same connection.
  * Remove when: kafkajs opens one connection for concurrent requests.
  */
@@ -261,7 +261,7 @@ function detachSocket(socket: Socket, isSettled: boolean): void {
   if (isSettled) socket.removeAllListeners('error').on('error', () => undefined)
 }
 
-/** Errors of a new connection that is closed, or gets no response, before the first response. */
+/** The errors of a new connection that is closed before its first response, or gets no response. */
 const withoutFirstResponse: ReadonlySet<string> = new Set([
   'KafkaJSConnectionClosedError',
   'KafkaJSRequestTimeoutError',
@@ -270,9 +270,9 @@ const withoutFirstResponse: ReadonlySet<string> = new Set([
 /**
  * Defect: if a connection opens, but then closes or gets no response, kafkajs tries the same broker
  * again until its retries end. It tries another broker only after a `KafkaJSConnectionError`
- * (cluster/brokerPool.js:96), and these errors have other names. A proxy or load balancer whose
- * broker is down closes connections in this way, and a broker that hangs does not respond. Each new
- * client begins with the first configured broker, so it does not reach the others.
+ * (cluster/brokerPool.js:96), but here the errors are those of `withoutFirstResponse`. A proxy or
+ * load balancer whose broker is down closes new connections, and a broker that hangs does not
+ * respond. Each client begins with the first configured broker, so it does not reach the others.
  * Patch: throws a `KafkaJSConnectionError`.
  * Remove when: kafkajs tries another broker after each failed attempt to connect.
  */

@@ -30,8 +30,8 @@ export function patchLeaderLookup(): void {
 }
 
 /**
- * Groups partitions by leader. Returns `undefined` when a partition is unknown or has no leader, so
- * that the caller uses kafkajs's own code.
+ * Groups partitions by leader. Partitions without a leader have the key -1. Returns `undefined` if
+ * the metadata does not have a partition, so that the caller uses kafkajs's own code.
  */
 function byLeader(
   cluster: Cluster,

@@ -48,9 +48,8 @@ interface BrokerPool {
 
 /**
  * Keeps the last known partitions of a topic that has an error in newer metadata. Most of these
- * errors end soon. Without the partitions, a group that rebalances before that would assign none of
- * the topic, and its members would lose those that they own. A topic that does not exist keeps
- * none.
+ * errors end soon. Without the known partitions, a rebalance during the error would revoke all
+ * partitions of the topic from their owners. A topic that does not exist keeps no partitions.
  * Remove when: `patchMetadataErrors` is removed.
  */
 function keepKnownPartitions(): void {
@@ -76,9 +75,10 @@ function withKnownPartitions(found: Metadata, known: Metadata | null): Metadata 
 }
 
 /**
- * Restores the errors that `patchMetadataErrors` hides from the calls that name topics. Only admin
- * clients call `metadata`. `addMultipleTargetTopics` rejects only for topics that the client did
- * not have yet: a later error of a topic leaves it without partitions, or with those that it had.
+ * Makes two methods reject again with the errors that `patchMetadataErrors` hides:
+ * - `metadata`, which only admin clients call, rejects if a requested topic has an error.
+ * - `addMultipleTargetTopics` rejects only for topics that the client did not have before.
+ *   `keepKnownPartitions` handles later errors of these topics.
  * Remove when: `patchMetadataErrors` is removed.
  */
 function rejectErrorsOfNamedTopics(): void {
@@ -130,8 +130,8 @@ const incompleteMaxAgeMs = 1_000
 /**
  * Defect: kafkajs measures the age of metadata with the wall clock (cluster/brokerPool.js:159). If
  * the clock is set back by an hour, the client finds no new partitions for up to an hour.
- * Patch: stores the expiry in monotonic time, as `patchThrottle` does. Incomplete metadata
- * (`patchMetadataErrors`) expires sooner.
+ * Patch: stores the expiry in monotonic time. Incomplete metadata expires sooner
+ * (`incompleteMaxAgeMs`).
  * Remove when: kafkajs measures the age with a monotonic clock, and `patchMetadataErrors` is removed.
  */
 function patchMetadataAge(): void {

@@ -170,9 +170,8 @@ class Cursor {
   }
 
   /**
-   * Reads a length and a text; null becomes ''. `rest` is the rest of the record as text
-   * (`plainRest`). A slice of it takes a fifth of the time of decoding bytes. `rest` is `undefined`
-   * when a character in it takes several bytes. The text is then decoded from bytes.
+   * Reads a length and a text; null becomes ''. `rest` is the result of `plainRest`: a slice of it
+   * takes a fifth of the time of decoding bytes. If `rest` is `undefined`, bytes are decoded.
    */
   text(rest: PlainText | undefined): string {
     const length = Math.max(0, this.varint())

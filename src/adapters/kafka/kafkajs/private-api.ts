@@ -118,9 +118,9 @@ export interface FetchedBatch {
   readonly partition: number
   readonly fetchedOffset: string
   readonly highWatermark: string
-  /** The records, without those of aborted transactions and without control records. */
+  /** The records from `fetchedOffset` on, without aborted transactions and control records. */
   readonly messages: readonly FetchedMessage[]
-  /** All records of the response, including those that `messages` omits. */
+  /** As `messages`, but with control records and with records below `fetchedOffset`. */
   readonly rawMessages: readonly FetchedMessage[]
   lastOffset(): string
   isEmpty(): boolean

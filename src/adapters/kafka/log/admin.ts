@@ -14,8 +14,8 @@ import { loadKafkajs } from '../kafkajs/load-kafkajs.ts'
 import { brokerError, leaderNotAvailable } from '../kafkajs/patch-metadata.ts'
 
 /**
- * Maximum number of tries of a request to which the brokers cannot respond yet. With a pause of
- * `retryAfterMs` after each try, they take about ten seconds.
+ * Maximum number of tries of a request that fails while the brokers are not ready for it. With a
+ * pause of `retryAfterMs` milliseconds between two tries, all tries take about ten seconds.
  */
 const maxTries = 100
 const retryAfterMs = 100
@@ -183,7 +183,7 @@ export async function readCommits(kafka: KafkaClient, groupId: string): Promise<
   }
 }
 
-/** kafkajs does not repeat this request while the coordinator of the group starts. */
+/** Fetches committed offsets. Retries while the coordinator starts, because kafkajs does not. */
 const fetchOffsets = (admin: Admin, request: Parameters<Admin['fetchOffsets']>[0]): ReturnType<Admin['fetchOffsets']> =>
   repeatOn(coordinatorErrors, () => admin.fetchOffsets(request))
 

@@ -10,7 +10,7 @@ import { createClusterClient } from './cluster-client.ts'
 export interface BrokerCapabilities {
   /**
    * The requests that Hookline needs but cannot send to this broker, because the broker and kafkajs
-   * support no common version. The names are Kafka's.
+   * support no common version. The names are kafkajs's (see `requests`).
    */
   readonly unsupported: readonly string[]
 }
@@ -45,7 +45,7 @@ export interface ClusterProbe {
  * partition, so a request for this partition shows the permission and has no effect.
  */
 const noPartition = 2 ** 31 - 2
-/** Kafka's names of the requests that Hookline needs. */
+/** kafkajs's names of the needed requests. GroupCoordinator is Kafka's FindCoordinator. */
 const requests = [
   'Produce',
   'Fetch',

@@ -21,8 +21,8 @@ interface Deps {
 
 const maxWaitMs = 250
 /**
- * Estimated bytes of a record. A fetch asks for the estimated bytes of the remaining records,
- * because a larger fetch would also return the records after them.
+ * Estimated bytes of a record. A fetch asks only for the estimated bytes of the records that the
+ * session has still to read. A larger fetch would also return the records after them.
  */
 const bytesPerRecord = 1_024
 /**
@@ -39,7 +39,10 @@ const retryDelay = durationMs(100)
 
 interface LogSessions {
   readonly use: WithLogSession
-  /** Closes the connection, after the sessions in progress. A later session opens a new one. */
+  /**
+   * Closes the connection when no session uses it. Does not wait for sessions in progress. A later
+   * session opens a new connection.
+   */
   close(): Promise<void>
 }
 

@@ -25,8 +25,8 @@ export async function fetchOffsetRange(cluster: Cluster, topic: string, partitio
 }
 
 /**
- * Returns the first offset or the end offset of a partition.
- * @throws when the partition has no known leader, or the leader does not respond
+ * Returns the first offset (`beginning`) or the last stable offset (`end`) of a partition.
+ * @throws an error when the partition has no known leader, or the leader does not respond
  */
 export async function fetchOffset(
   cluster: Cluster,

@@ -24,8 +24,9 @@ export interface ReaderDeps {
 
 const maxWaitMs = 250
 /**
- * Maximum bytes of one fetch in `readPartition`. A response may end in the middle of a batch, and
- * the next fetch then returns the whole batch again. With larger fetches, this happens less often.
+ * Maximum bytes of one fetch in the reader's method `readPartition`. A response may end in the
+ * middle of a batch, and the next fetch then returns the whole batch again. Larger fetches make
+ * this rarer.
  */
 const partitionBytes = 4 * 1024 * 1024
 
@@ -71,7 +72,7 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & 
           const beginning = Math.max(range.beginning, first)
           // A partition that was added after `to` was computed is not read.
           const end = to === undefined ? range.end : Math.min(range.end, to[range.partition] ?? 0)
-          // With `since`, the range begins at this time, not at the first record of the partition.
+          // With `since`, `beginning` can be above `first` although no records were removed.
           if (since === undefined && first < Math.min(beginning, end)) onRemoved?.(range.partition, beginning)
           count += await readPartition(deps, cluster, { ...range, beginning, end, isEnough, onRemoved }, message =>
             onRecord(toLogRecord(topic, range.partition, message)),
@@ -106,8 +107,8 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & 
 }
 
 /**
- * Finds the offsets to read in a partition, with retries: during an election the partition has no
- * leader.
+ * Finds the offsets to read in a partition: all of its log, or its records since the time `since`.
+ * It retries, because the partition has no leader during an election.
  * @throws KafkaError when it is not retriable, or after the last retry
  */
 async function rangeFound(

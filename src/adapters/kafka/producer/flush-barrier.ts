@@ -1,8 +1,8 @@
 /**
- * Lets a flush wait only for the records that were added before it. Each flush begins a new epoch,
- * and each record belongs to the epoch in which it was added. An epoch is a number of this class,
- * not one of Kafka. A flush waits until all records of its epoch and of earlier epochs are
- * acknowledged or have failed.
+ * Lets a flush wait only for the records that were added before it. Each record belongs to the
+ * epoch in which it was added (a number of this class, not an epoch of Kafka). A flush ends the
+ * current epoch. It waits until all records of that epoch and of earlier ones are acknowledged or
+ * have failed.
  */
 export class FlushBarrier {
   #epoch = 0

@@ -41,7 +41,7 @@ export interface BrokerClockReading {
 }
 
 /**
- * Extracts the append time from a produce response. It is `undefined` when the topic keeps the
+ * Reads the broker's clock from a produce response. Returns `undefined` when the topic keeps the
  * producer's timestamps (`message.timestamp.type=CreateTime`).
  */
 export function brokerClockReading(

@@ -59,8 +59,8 @@ interface Topic {
   readonly queues: Map<number, PartitionQueue>
   readonly prefersLargeBatches: boolean
   /**
-   * The partition for records without a key. As in Kafka's sticky partitioner, it changes only when
-   * batches are sent, so that these records share a batch.
+   * The partition for records without a key, and for all records if `prefersLargeBatches`. As in
+   * Kafka's sticky partitioner, it changes only when batches are sent, so records share a batch.
    */
   stickyPartition: number
   cancelLinger: Cancel | undefined
@@ -216,9 +216,9 @@ class BatchingProducer implements LogProducer {
   }
 
   /**
-   * Removes the records whose `maySend` returns false, and fails them. `maySend` returns false
-   * after the process was frozen: another process may then own its partitions and have written the
-   * same records.
+   * Removes the records whose `maySend` returns false, and calls their `onAck` with an error. For
+   * example, `maySend` returns false after the process was frozen: another process may then own its
+   * partitions and have written the same records.
    */
   #withoutWithdrawn(taken: readonly Queued[]): readonly Queued[] {
     const withdrawn = taken.filter(({ record }) => record.maySend?.() === false)
@@ -302,9 +302,8 @@ class BatchingProducer implements LogProducer {
 }
 
 /**
- * Returns the next partition by number that has no request in progress. Records without a key
- * therefore avoid a leader that does not respond. If every partition has a request in progress,
- * returns the next partition.
+ * Returns the first partition after the current one that has no request in progress, so that
+ * records avoid a leader that does not respond. If none is free, returns the next one.
  */
 function nextStickyPartition({ stickyPartition, partitions = 1, queues }: Topic): number {
   const next = (stickyPartition + 1) % partitions
