@@ -10,10 +10,10 @@ import { liveDestination, liveInstallation } from './openapi-live-status.ts'
 import { previewedMessage, previewOr } from './openapi-request-preview.ts'
 
 /**
- * The schema of the JSON document of a destination or source: the schema of its entry in the
- * configuration file, with two differences. A document contains values and no names of files, so it
- * does not have the keys that name files. `id` is optional, because the path of the request has the
- * id.
+ * The schema of the JSON document of a destination or source. It is the schema of the object's
+ * entry in the configuration file, with two differences. The keys at its top level that name files
+ * are left out, because a document must not name files. `id` is optional, because the path of the
+ * request has the id.
  */
 function documentSchema(entry: z.ZodType): Schema {
   const { $schema: _, properties, required, ...rest } = z.toJSONSchema(entry, { io: 'input', target: 'draft-2020-12' })
