@@ -20,7 +20,7 @@ function endWithoutOutput({ code, message }: NodeJS.ErrnoException): void {
 let failure: Error | undefined
 process.stdout.on('error', error => {
   failure ??= error
-  // A command that waits for its output can first report what the missing output means.
+  // With `setImmediate`, a command that awaits `outputWritten` first reports its own error.
   if (needsStdout) setImmediate(endWithoutOutput, error)
 })
 

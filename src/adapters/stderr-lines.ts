@@ -6,8 +6,8 @@ const retryMs = 100
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * Whether the last write to stderr wrote only the beginning of a line. All destinations share it,
- * because all of them write to stderr.
+ * Whether the last write to stderr wrote only the beginning of a line. All outputs of this file
+ * share the variable, because all of them write to stderr.
  */
 let isTorn = false
 
@@ -19,11 +19,10 @@ export interface LostLines {
 }
 
 /**
- * Creates a destination of log lines that writes each line to stderr before `write` returns.
- * `write` never throws: on a full disk, for example, Hookline loses log lines and continues to
- * deliver.
- * @param onLost called after the first line that is written again, with the lines before it that
- *   were not written. It can write a line
+ * Creates an output for log lines that writes each line to stderr before `write` returns. `write`
+ * never throws: on a full disk, for example, Hookline loses log lines and continues to deliver.
+ * @param onLost called after the first line that is written again, with the number of lines that
+ *   were lost before it. `onLost` may itself write a line
  */
 export function createStderrLines(onLost: (lost: LostLines) => void): { write(line: string): void } {
   let count = 0

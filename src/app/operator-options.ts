@@ -47,8 +47,9 @@ export const hasOperatorUrl = ({ operatorUrl }: OperatorOptions, { env }: Comman
   operatorUrl !== undefined || (env['HOOKLINE_OPERATOR_URL'] ?? '') !== ''
 
 /**
- * A client of the operator API. The stop signal of the command cancels its requests. Until the first
- * request, for example while the command reads stdin, a signal ends the process immediately.
+ * A client of the operator API. The stop signal of the command cancels its requests. Until the
+ * first request, for example while the command reads stdin, SIGINT and SIGTERM end the process
+ * immediately.
  * @throws UsageError when the URL or the key file is missing or not usable
  */
 export async function openOperator(options: OperatorOptions, io: CommandIo): Promise<ObjectApiClient> {
@@ -94,8 +95,9 @@ export const refusalText = ({ code, message, problems }: Refused): string =>
   )
 
 /**
- * The error for a refused request whose options are query parameters. It is a UsageError if the API
- * finds a problem in the options, so that the exit code is 2 as for problems that the command finds.
+ * The error for a refused request of a command whose options are query parameters. If the API finds
+ * a problem in the options, it is a UsageError, so the exit code is 2 as for problems that the
+ * command itself finds.
  */
 export const refusalError = (refused: Refused): CommandFailed | UsageError =>
   refused.code === 'invalid_query' ? new UsageError(refusalText(refused)) : new CommandFailed(refusalText(refused))

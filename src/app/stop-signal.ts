@@ -13,9 +13,9 @@ interface SignalTarget {
 
 /**
  * Handles SIGINT and SIGTERM, and returns the function `stopSignal` of a `CommandIo`. Until a
- * command calls that function, a signal ends the process immediately. The first signal after that
- * call aborts the returned signal, so that the command can stop in an orderly way. The next one
- * ends the process immediately.
+ * command calls that function, SIGINT and SIGTERM end the process immediately. The first one after
+ * that call aborts the returned `AbortSignal`, so that the command can stop in an orderly way. The
+ * next one ends the process immediately.
  *
  * The process ends by the default action of the signal, so that a shell script that runs commands
  * also ends at Ctrl-C. The process of a container has the id 1, and Linux ignores signals to this

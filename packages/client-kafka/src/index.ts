@@ -49,8 +49,8 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     open,
     close: () => producer.stop(),
     now: clock.now,
-    // Before the first response of a broker, `clock` still has the time before a step of the machine's
-    // clock. A correct timestamp would then be changed.
+    // Before the first response of a broker, `clock` ignores a step of the machine's clock. Its
+    // difference from the machine's time would then shift correct timestamps.
     machineTime: () => (systemTime.learnedAt() === Number.NEGATIVE_INFINITY ? undefined : clientClock.now()),
     hold: clientClock.keepAlive,
   })

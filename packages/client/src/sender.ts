@@ -79,7 +79,8 @@ export class Sender {
   }
 
   assertOpen(): void {
-    // At the time limit of `drain`, a listener that queues its messages again would extend `drain`.
+    // At its time limit, `drain` fails all messages. A listener that queues them again would extend
+    // `drain`.
     if (this.#closed || this.#reporting === 'out_of_time') throw new Closed()
   }
 

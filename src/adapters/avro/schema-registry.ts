@@ -236,7 +236,7 @@ function createClient(url: string, { auth, ca }: Settings['registry'], limitMs: 
  */
 type FailedStatus = number | 'no_response' | 'none'
 
-/** Whether a retry of the failed call may succeed. */
+/** Whether the failed call had no response, or a response with a 5xx status. */
 const isTransientStatus = (status: FailedStatus): boolean =>
   status === 'no_response' || status === 408 || status === 429 || (status !== 'none' && status >= 500)
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../../core/ports.ts'
 
 /**
- * After the registry has responded that it does not have a schema id, the codec does not look up
- * this id again for this number of milliseconds.
+ * Time in milliseconds for which the codec does not look up a schema id again, after the registry
+ * has responded that it does not have this id.
  */
 const unknownForMs = 30_000
 /** The maximum number of unknown ids that the codec remembers; it forgets the oldest first. */

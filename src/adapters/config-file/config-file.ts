@@ -130,8 +130,9 @@ export async function loadConfigFile(
 }
 
 /**
- * The destinations with their stand-ins. The last valid version of a file may have an http:// URL
- * from before `network.httpsOnly` was set. Its destination is held, so that no request goes there.
+ * Replaces destinations by their stand-ins (see `withoutFiles`). A stand-in may have an http:// URL
+ * from before `network.httpsOnly` was set. A placeholder then replaces the stand-in, so that no
+ * request goes to this URL.
  */
 function withStandIns(
   { destinations, network }: Settings,
@@ -155,8 +156,8 @@ function byFileOf({ parts }: ConfigFiles, { destinations }: Settings): ReadonlyM
 }
 
 /**
- * Whether this problem only follows from a problem that was found before validation, so that it is
- * not reported. For example, a value that could not be read is not also reported as missing.
+ * Whether a problem only follows from a problem that was found before validation. It is then not
+ * reported. For example, a value that could not be read is not also reported as missing.
  */
 function isReportedAlready({ at }: LocatedProblem, { problems, input }: ConfigFiles): boolean {
   return problems.some(

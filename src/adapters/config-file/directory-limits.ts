@@ -31,8 +31,8 @@ const directoryTooLong: Objection = {
 export type CountToken = () => Objection | undefined
 
 /**
- * Limits the tokens of one directory. The returned function is called once for each file of the
- * directory.
+ * Limits the tokens of one directory. Call the returned function once for each file of the
+ * directory: it returns the counter of that file.
  */
 export function limitTokens(): () => CountToken {
   let ofDirectory = 0

@@ -22,17 +22,17 @@ export interface Reduced {
  * Removes unusable `destinationsFrom` files from the configuration, and adds a stand-in for the
  * destination of each file:
  * - The destination that the file had when it was last valid in this process.
- * - Otherwise, if its id can be read, a held destination: its messages wait in retry topics.
+ * - Otherwise, if its id can be read, a placeholder, whose messages wait in retry topics.
  * - Otherwise none.
  *
  * Files of directories that cannot be listed were not read, so their last valid destinations are
  * added too.
  *
  * An audience, the canary or the notices may name an id that still has no destination. Validation
- * would refuse this id, so a held destination with the id is added. With a config topic, no held
- * destination is added for the id: the destination may be in that topic, and a held destination
- * would replace it. These ids are read from `wellFormed`, because a list that comes from the
- * environment is still one text in the input of `configFiles`.
+ * would refuse this id, so a placeholder with the id is added. With a config topic, none is added:
+ * the topic may have the destination, and a placeholder would replace it. These ids are read from
+ * `wellFormed`, because a list that comes from the environment is still one text in the input of
+ * `configFiles`.
  */
 export function withoutFiles(
   configFiles: ConfigFiles,
@@ -68,10 +68,9 @@ export function withoutFiles(
   for (const id of missing) add(placeholderDestination(id))
   const stubs = [...standIns.keys()].map(id => stubOf(id, input))
   const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
-  // The configuration names each id in `missing`, but none of the files that could be read has a
-  // destination with this id. Each missing id counts as one more excluded file, unless an unusable
-  // file has no readable id (`unnamed`): that file may have the missing destination, and `bad`
-  // already counts it.
+  // The configuration names each id in `missing`, but no file that could be read has its
+  // destination. So each id counts as one more excluded file. If an unusable file has no readable
+  // id (`unnamed`), that file may have the missing destination, and `bad` already counts it.
   const files = bad.length + unlisted.length + (unnamed > 0 ? 0 : missing.size)
   return { input: { ...(input as object), destinations }, standIns, excluded: { files, unnamed } }
 }
@@ -115,8 +114,9 @@ function isOpen({ allowedSources }: Pick<DestinationFile, 'allowedSources'>, inp
 }
 
 /**
- * A held destination for an unusable file: its messages wait in retry topics. It has the id of the
- * file, and the sources that the file names and may use. `undefined` when the id cannot be read.
+ * A placeholder for the destination of an unusable file: its messages wait in retry topics. It has
+ * the id of the destination, and the sources that the file names and may use. `undefined` when the
+ * id cannot be read.
  */
 function held(part: DestinationFile, input: unknown): Destination | undefined {
   const from = part.value ?? part.outline

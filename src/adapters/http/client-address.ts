@@ -4,8 +4,8 @@ import { clientNetworkOf } from '../../core/network/client-network.ts'
 
 /**
  * The address by which limits identify a client. It is the last address in the header that a proxy
- * sets, because the nearest proxy writes it; a client can forge the addresses before it. Without a
- * valid address in the header, it is the address of the socket. An IPv6 address is reduced to its
+ * sets: the nearest proxy writes the last address, and a client can forge those before it. Without
+ * a valid address in the header, it is the address of the socket. An IPv6 address is reduced to its
  * /64 network.
  */
 export function clientAddressOf({ headers, socket }: IncomingMessage, header: string | undefined): string {

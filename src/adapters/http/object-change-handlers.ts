@@ -24,8 +24,8 @@ export function createChangeHandlers(deps: RequestBodyDeps & { readonly api: Obj
   const readObjectBody = createReadObjectBody(deps)
 
   /**
-   * Calls `change` with the object that the request names. If the precondition in the request
-   * headers is not valid, returns the error response instead.
+   * Calls `change` with the object that the request names. If the query, or the precondition in the
+   * request headers, is not valid, returns the error response instead.
    */
   async function targeted(
     kind: ObjectKind,

@@ -32,8 +32,8 @@ interface State extends Connection {
 }
 
 /**
- * Ends the call of `onBodyAborted` when a handler has read its body. A pipelined request may have set
- * its own function before that. This function stays.
+ * Removes `onBodyAborted` from the connection when the body was read. If a pipelined request has
+ * already set its own function, that function stays.
  */
 export function endBody(connection: Connection, onBodyAborted: Connection['onBodyAborted']): void {
   if (connection.onBodyAborted === onBodyAborted) connection.onBodyAborted = undefined

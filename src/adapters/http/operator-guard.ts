@@ -62,9 +62,8 @@ export type Guard = (
 
 /**
  * Creates the function that wraps the handlers of routes for operators. A wrapped handler runs only
- * after the operator key or the session was checked. Its response gets a request id, and each
- * change writes one line to the audit log, also a change that the role or the session does not
- * permit.
+ * after the operator key or the session was checked. Its response gets a request id. Each change
+ * writes one line to the audit log, even if the role or the session does not permit the change.
  */
 export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDeps): Guard {
   async function admitted(

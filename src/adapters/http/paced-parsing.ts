@@ -20,15 +20,15 @@ const maxUnansweredInTotal = 5_000
 /** Maximum number of lines of a body in one piece. Each chunk of a chunked body has two lines. */
 const linesPerPiece = 64
 /**
- * Maximum bytes of a small request that waits only briefly. At the limit `maxWaiting`, connections
- * are closed. A connection does not count towards that limit if it waits for the next iteration
- * with at most this number of bytes, and none of these bytes was parsed.
+ * Maximum bytes with which a connection can wait without counting towards `maxWaiting`. The bytes
+ * must wait for the next iteration, and none of them may be parsed yet. So a small request that
+ * waits only briefly does not cause the close of a connection.
  */
 const smallData = 16_384
 /**
  * Maximum number of connections of a server that wait, without those that `smallData` exempts. It
  * limits the memory: with the `highWaterMark` of node-server.ts, each of these connections holds up
- * to 80 KiB, which are the data that arrived and data that Node has read in advance.
+ * to 80 KiB of data that has arrived, or that Node has read in advance.
  */
 const maxWaiting = 1_000
 
@@ -208,10 +208,10 @@ function createIterations() {
 const emptyLine = '\r\n\r\n'
 
 /**
- * Returns the end of the first piece of the data. Data with at most one empty line (the end of a
- * head) and fewer than `linesPerPiece` lines of a body is one piece, as most clients send it. Other
- * data is parsed up to its first empty line, or up to the maximum number of lines. `isBody` is true
- * if the data begins in a body.
+ * Returns the offset at which the first piece of the data ends. The data of most clients is one
+ * piece: at most one empty line (the end of a head), and fewer than `linesPerPiece` lines of a
+ * body. The first piece of other data ends at the first empty line, or after the maximum number of
+ * lines. `isBody` is true if the data begins in a body.
  */
 export function endOfPiece(data: Buffer, isBody: boolean): number {
   let head = isBody ? -1 : data.indexOf(emptyLine)

@@ -43,8 +43,8 @@ export interface HttpLimits {
    */
   readonly age: { readonly min: DurationMs; readonly max: DurationMs }
   /**
-   * A connection on which no data is sent or received for this time is closed, in any state except
-   * after a response: `keepAlive` then applies.
+   * How long a connection may be without data in both directions before it is closed. After a
+   * response, `keepAlive` applies instead.
    */
   readonly silence: DurationMs
   /**

@@ -36,8 +36,8 @@ export interface SinkOptions {
   readonly secrets?: readonly Secret[]
   /**
    * The responses to the attempts of one message on one path, in order. The last one repeats.
-   * Defaults to 200. Requests with the same X-Message-Id are attempts of one message; without this
-   * header, requests with the same body are.
+   * Defaults to 200. The attempts of one message have the same X-Message-Id or, without this
+   * header, the same body.
    */
   readonly answers?: readonly SinkAnswer[] | undefined
   /** Delay before each response or reset. */
@@ -205,8 +205,8 @@ function carryOut(
 }
 
 /**
- * Resets a TCP connection. Node cannot reset a TLS connection, so this closes it without
- * close_notify, which clients treat the same.
+ * Resets a TCP connection. Node cannot reset a TLS connection, so a TLS connection is closed
+ * without close_notify, which clients treat like a reset.
  */
 function reset(socket: Socket): void {
   if (socket instanceof TLSSocket) socket.destroy()

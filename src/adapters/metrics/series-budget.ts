@@ -37,9 +37,8 @@ export class SeriesBudget {
 
   /**
    * Whether the limit allows one more series.
-   * @param isDetailed whether at least two labels of the label set could be replaced by `_other`
-   *   and are not, for example the destination and the webhook. The limit for these label sets is
-   *   lower.
+   * @param isDetailed whether `_other` could still replace at least two labels of the label set,
+   *   for example the destination and the webhook. The limit for these label sets is lower.
    */
   hasRoom(isDetailed: boolean): boolean {
     return this.#used < (isDetailed ? seriesBudget.detailed : seriesBudget.folding)

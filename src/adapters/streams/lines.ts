@@ -98,8 +98,9 @@ class LineSplitter {
   }
 
   /**
-   * The text of a line. UTF-16 text without a byte order mark can be valid UTF-8, but has null
-   * bytes. A line that was cut may end within a character.
+   * The text of a line; `undefined` if the line is not UTF-8 text. A line with null bytes is
+   * probably UTF-16, which can be valid UTF-8. A line that was cut is not checked, because it may
+   * end within a character.
    */
   #decoded(line: Buffer): string | undefined {
     const isText = line.length === this.#maxBytes || (isUtf8(line) && !line.includes(0))

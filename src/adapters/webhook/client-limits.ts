@@ -31,8 +31,8 @@ export class ResponseTooLong extends Error {
  */
 export const maxTickets = 32
 /**
- * Maximum time from the check of a certificate to the last resumption of its TLS session. A resumed
- * session does not check the certificate again, which may have expired.
+ * Maximum time from the check of a certificate to the last resumption of its TLS session. A
+ * resumption does not check the certificate again, so the certificate may have expired.
  */
 export const maxSessionAgeMs = 3_600_000
 

@@ -194,11 +194,11 @@ function contextOf(network: NetworkSettings, identity?: TlsIdentity): SecureCont
   const ca = identity?.ca ?? additional
   return createSecureContext({
     minVersion: 'TLSv1.2',
-    // A renegotiation is not part of any response, so no other limit stops an endpoint that
-    // renegotiates without end. Some servers, for example IIS, need it to request a client
-    // certificate.
+    // Renegotiation is off without a client certificate. It is not part of any response, so no
+    // other limit stops an endpoint that renegotiates without end. Some servers, for example IIS,
+    // need a renegotiation to request the client certificate.
     ...(identity?.cert === undefined && { secureOptions: constants.SSL_OP_NO_RENEGOTIATION }),
-    // Without DHE: the server chooses its prime, and a prime of 10,000 bits would block the event
+    // DHE is off. The server chooses its prime, and a prime of 10,000 bits would block the event
     // loop for up to 0.4 s in each handshake. Nearly all servers with DHE also offer ECDHE.
     ciphers: `${tls.DEFAULT_CIPHERS}:!kDHE`,
     ...(ca !== undefined && { ca }),

@@ -117,7 +117,7 @@ class EndpointDial {
     this.#progress = followProgress(socket, { host, isTls, isTunnelled }, this.#startedAt)
     socket.once('error', error => this.#fail(error))
     // The server closed its side. Node does not close this side by itself, so no other event would
-    // follow, and the dial would never end.
+    // follow, and the dial would end only at its deadline.
     socket.once('end', () => this.#fail(closedEarly()))
     socket.once(isTls ? 'secureConnect' : 'connect', () => this.#connected(socket))
   }

@@ -11,9 +11,10 @@ import type { ConnectionPhase } from './connection-progress.ts'
 import { isLoopbackName } from './resolver.ts'
 
 /**
- * No tunnel could be opened. The phase is `proxy` when the proxy failed or refused, `connect` when
- * the proxy reports that it cannot reach the endpoint, and `exchange` when bytes arrived through
- * the tunnel before a request was sent.
+ * No tunnel could be opened, or it cannot be used. The phase is one of these:
+ * - `proxy`: the proxy failed or refused.
+ * - `connect`: the proxy reports that it cannot reach the endpoint.
+ * - `exchange`: bytes arrived through the tunnel before a request was sent.
  */
 export class TunnelFailure extends Error {
   readonly phase: CallPhase & ('proxy' | 'connect' | 'exchange')

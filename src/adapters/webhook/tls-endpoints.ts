@@ -3,7 +3,7 @@ import { maxSessionAgeMs, maxTickets } from './client-limits.ts'
 
 /**
  * No connection was opened, because the certificate of the endpoint was refused several times just
- * before. The code is the one of the last refusal, so the delivery ends as after that refusal.
+ * before. The code is that of the last refusal, so the request has the same outcome as then.
  */
 export class CertificateRefusedBefore extends Error {
   readonly code: string

@@ -167,8 +167,8 @@ async function findWithinLimit(find: FindDeletion, id: string) {
 }
 
 /**
- * Whether a repeated request has the same users and options as the recorded deletion with its id.
- * The record contains only the number of the users, so their ids cannot be compared.
+ * Whether a repeated request fits the recorded deletion with its id. The record has only the number
+ * of the users, so their ids are not compared. A request without sources fits any recorded sources.
  */
 const isOf = ({ users, isSuppressed, sources }: DeletionRecord, request: DeletionRequest): boolean =>
   users === request.userIds.length &&

@@ -183,10 +183,10 @@ const contextOf = (settings: Settings) => ({
 
 /**
  * Rejects a value of `--destination` that is not in the configuration. After an incomplete run,
- * nothing is rejected: a dead letter that was not read could have this destination, so it is not
- * known which of the two errors is right.
+ * nothing is rejected, because an unread dead letter could have this destination. It is then
+ * unknown which of the two errors is right.
  * @throws CommandFailed when a dead letter has the destination, so it was removed from the
- * configuration
+ *   configuration
  * @throws UsageError when no dead letter has the destination, so the value is probably misspelt
  */
 function rejectUnknown(typed: string | undefined, { end, destinations }: ReplayReport, routing: Routing): void {

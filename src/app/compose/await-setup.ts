@@ -23,9 +23,9 @@ interface Context {
 }
 
 /**
- * Repeats `ask` while Kafka cannot answer it yet. With `waitForSetup`, also while topics or schemas
- * are missing or the schema registry does not respond: on Kubernetes a Job creates them, and the
- * services start at the same time.
+ * Repeats `ask` while Kafka cannot answer it yet. With `waitForSetup`, also repeats it while topics
+ * or schemas are missing, or the schema registry does not respond. On Kubernetes, a Job creates the
+ * topics and schemas while the services start.
  * @throws the errors of `awaitKafka`. Without `waitForSetup`, also TopicsMissing,
  *   SchemaNotRegistered and RegistryUnavailable; with it, only a RegistryUnavailable that is not
  *   transient

@@ -72,9 +72,9 @@ function readingAfter(settings: Settings, before: ReadingContext | undefined): R
 }
 
 /**
- * The part of the context that can change without a restart, for settings without `given`: a file
- * that has no operator keys and no encryption keys. Without `network`, an object could have a URL
- * that the file forbids.
+ * The part of the reading context that can change without a restart, for settings without `given`:
+ * their file has neither operator keys nor encryption keys. If the context lacked `network`, an
+ * object could have a URL that the file forbids.
  */
 const liveContextOf = ({ network: { allow, ports, httpsOnly }, payload }: Settings): EntryContext => ({
   network: { allow, ports, httpsOnly },

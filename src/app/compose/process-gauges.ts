@@ -42,9 +42,9 @@ function showDestinations(metrics: Metrics, { destinations }: Settings): void {
 }
 
 /**
- * Sets the gauges of all services. A topic to which several services cannot write counts once. A
- * service cannot remove only its own series, so the series of gauges that several services set are
- * removed here first: those of revoked partitions must not remain.
+ * Sets the gauges of all services. A topic to which several services cannot write counts once.
+ * Several services set the two gauges that are reset here, and a service cannot remove only its own
+ * series. The reset removes the series of revoked partitions.
  */
 export function refreshServices(metrics: Metrics, services: readonly Omit<StartedService, 'health'>[]): void {
   metrics.partitionProgress.reset()

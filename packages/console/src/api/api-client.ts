@@ -29,7 +29,7 @@ export interface ApiClientDeps {
    * in.
    */
   readonly csrfToken: () => string | undefined
-  /** Called when a response has the status 401, because the session has ended. */
+  /** Called on status 401: the session is missing or has ended, or the operator key is wrong. */
   readonly onSignedOut: () => void
   /**
    * Called when the operator API refuses the CSRF token. The cookie then belongs to another

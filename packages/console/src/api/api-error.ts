@@ -1,9 +1,9 @@
 import type { Problem } from './types.ts'
 
-/** A refusal by the operator API, or (with status 0) a request without a response. */
+/** A refusal by the operator API or, with status 0, an error without a response. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
-  /** HTTP status; 0 when there was no response. */
+  /** HTTP status; 0 for an error without a response. */
   readonly status: number
   /** The stable code of the response, for example `not_found`. */
   readonly code: string

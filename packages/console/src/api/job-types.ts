@@ -26,7 +26,8 @@ export interface Replay extends Job {
   readonly dryRun?: true
   readonly filters: DeadLetterFilters
   /**
-   * Numbers of dead letters, one entry for each combination of destination, reason and refusal.
+   * Numbers of dead letters, one entry for each combination of destination, reason, and target
+   * topic or refusal.
    * - After a replay: only the dead letters that the replay refused.
    * - After a dry run: all selected dead letters. An entry without `refusal` counts those that a
    *   replay would replay.

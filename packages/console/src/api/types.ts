@@ -47,7 +47,7 @@ export interface ConfigObject {
   readonly fingerprints: Readonly<Record<string, string>>
 }
 
-/** Why and when Hookline has disabled a destination. The document still has `enabled: true`. */
+/** Why and when Hookline disabled a destination. Its document can still have `enabled: true`. */
 export interface AutomaticDisabling {
   readonly at: string
   /**
@@ -239,7 +239,7 @@ export interface DeadLetter {
   readonly key: string
   readonly at: string
   /**
-   * Id of the destination; `-` for an event that could not be decoded, which has no destination.
+   * Id of the destination; `-` if Hookline dead-lettered the event before it selected destinations.
    */
   readonly destination?: string
   readonly reason: string

@@ -34,7 +34,7 @@ export function Dialog({ title, onClose, children, isOpaque = false }: DialogPro
         event.preventDefault()
         onClose()
       }}
-      // A page cannot prevent that a second Escape closes the dialog.
+      // A page cannot prevent that a second Escape closes the dialog, so the dialog is shown again.
       onClose={({ currentTarget }) => {
         if (currentTarget.isConnected) currentTarget.showModal()
       }}

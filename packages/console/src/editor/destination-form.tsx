@@ -16,7 +16,6 @@ export interface DestinationFormProps extends DocumentFormProps {
   readonly hasSecret: boolean
 }
 
-/** Maximum number of webhooks of a destination. */
 const maxWebhooks = 5
 
 /** A form with the most used fields of a destination. The JSON editor shows all fields. */

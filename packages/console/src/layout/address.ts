@@ -3,9 +3,9 @@ export const consoleBase = '/console'
 
 /**
  * The decoded part of the browser's address after a path of the console, for example the id in
- * `/console/messages/<id>`. The console does not use the router's parameters for it, because the
- * router decodes only some characters and would change an id with `%` or `/`. A text that is not
- * encoded correctly is returned unchanged.
+ * `/console/messages/<id>`. The router's parameters do not have this part unchanged: the router
+ * decodes only some characters, and would change an id with `%` or `/`. A text that is not encoded
+ * correctly is returned unchanged.
  */
 export function restOfAddress(pathname: string, path: string): string {
   const rest = pathname.slice(`${consoleBase}${path}/`.length)

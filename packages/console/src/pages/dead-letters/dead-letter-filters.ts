@@ -6,8 +6,8 @@ import { isoOfInput, localInput } from '../../components/time-text.ts'
 export const filterNames = ['destination', 'reason', 'outcome', 'since', 'until', 'message'] as const
 
 /**
- * Whether a dead letter has a destination. The dead letter of an event that could not be decoded
- * has `-` instead.
+ * Whether a dead letter has a destination. It has `-` instead if Hookline dead-lettered the event
+ * before it selected destinations.
  */
 export const hasDestination = (destination: string | undefined): destination is string =>
   destination !== undefined && destination !== '-'

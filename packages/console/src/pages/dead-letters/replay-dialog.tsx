@@ -18,7 +18,6 @@ export interface ReplayDialogProps {
   readonly onClose: () => void
 }
 
-/** The path of a replay in the operator API. */
 const replayPath = (id: string): string => `/v1/replays/${encodeURIComponent(id)}`
 
 /**

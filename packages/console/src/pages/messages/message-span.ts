@@ -33,10 +33,9 @@ export const messageAddress = (id: string, span: MessageSpan = {}): string =>
 
 const minuteMs = 60_000
 /**
- * How far the search of a link to a message goes back from the time of an attempt or dead letter,
- * in milliseconds: the longest retry window of 4 h, and one hour for the wait before the first
- * attempt. After paused time, a replay or a resend, an attempt may be later. The search may then
- * miss the event.
+ * How long before an attempt or a dead letter the search for its message begins, in milliseconds.
+ * It is the longest retry window, 4 h, and one hour for the wait before the first attempt. After
+ * paused time, a replay or a resend, an attempt may be later. The search may then miss the event.
  */
 const beforeMs = 5 * 60 * minuteMs
 

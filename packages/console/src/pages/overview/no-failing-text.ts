@@ -6,10 +6,9 @@ export interface NoFailingText {
 }
 
 /**
- * The text in place of an empty list of failing destinations. If the state of a circuit breaker or
- * a dead letter of the last hour is unknown, the text does not claim that no destination is
- * failing. `letters` is the first page of the dead letters of the last hour. If it has a next page,
- * some of them are unknown.
+ * The text in place of an empty list of failing destinations. It says that no destination is
+ * failing only if all circuit breakers and all dead letters of the last hour are known. `letters`
+ * is the first page of these dead letters. If it has a next page, some of them are unknown.
  */
 export function noFailingText(
   status: Pick<InstallationStatus, 'openBreakers' | 'partial'> | undefined,
