@@ -21,7 +21,7 @@ export function disableRule(id: string, version: number, routing: Routing): Disa
 /**
  * Whether the failure state of a destination on the config topic is outdated, so that it must be
  * replaced by a state without failures. It is outdated if the destination does not exist, gets no
- * attempts, has no `lifecycle`, or has other webhooks than the state.
+ * attempts, cannot be disabled by failures (`isWatched`), or has other webhooks than the state.
  *
  * After Hookline has disabled a destination, the destination must stay disabled until an operator
  * enables it. Its state is then outdated only if the destination does not exist or has other

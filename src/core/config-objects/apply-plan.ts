@@ -2,7 +2,7 @@ import type { ConfigObject, ObjectDocument, ObjectKind } from './config-objects.
 import { type FieldChange, fieldChanges, fieldsOf } from './field-changes.ts'
 import { maskIn } from './mask.ts'
 
-/** An object as a file describes it, with its secrets in plain text. */
+/** An object as a file describes it, with its secrets in plain text or masked. */
 export interface WantedObject {
   readonly id: string
   readonly document: ObjectDocument

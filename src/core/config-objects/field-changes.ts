@@ -23,8 +23,8 @@ const schemas = { destination, source } as const
 
 /**
  * Returns the fields in which the document `wanted` differs from the stored one. `wanted` has its
- * secrets in plain text. An absent field equals its default. A secret of less than 16 characters
- * has no fingerprint, so it cannot be compared and is always returned as a change.
+ * secrets in plain text or masked. An absent field equals its default. A plain secret of less than
+ * 16 characters has no fingerprint, so it cannot be compared and is always returned as a change.
  */
 export function fieldChanges(kind: ObjectKind, stored: MaskedObject, wanted: ObjectDocument): readonly FieldChange[] {
   const own = maskDocument(kind, wanted)

@@ -171,10 +171,9 @@ export function suppressionsOf({ sources, suppress }: DeletionRequest, at: Epoch
 const maxDestinationsPerMessage = 1_000
 
 /**
- * The delete messages of a deletion: one for each user and each source with destinations, or one for
- * each 1,000 destinations of the source. Their ids depend only on the deletion, the source, the user
- * and the place in the list of destinations. So messages that are written a second time have the
- * same ids.
+ * The delete messages of a deletion: for each user and source, one message for each 1,000
+ * destinations. Their ids depend only on the deletion, the source, the user and the place in the
+ * list of destinations. So messages that are written a second time have the same ids.
  */
 export function* deleteMessagesOf(
   { userIds }: DeletionRequest,

@@ -105,8 +105,9 @@ export function isConfirmedDelete(
 interface Held {
   readonly suppressions: UserSuppressions
   /**
-   * The offset of the user's last record in the suppressions topic. The writer of the user's next
-   * record must write this offset to its headers (see `madeOf` in `apply`).
+   * The offset of the user's last record that replaced the earlier ones. A merged record does not
+   * change it. The writer of the user's next record must write this offset to its headers (see
+   * `madeOf` in `apply`).
    */
   readonly offset: number
   /** The partition of the suppressions topic that has the user's records. */
@@ -120,7 +121,7 @@ interface Held {
 export class SuppressionIndex {
   readonly #byUser = new Map<string, Held>()
   /**
-   * Users whose last record in the suppressions topic lacks a suppression that an earlier record
+   * Users whose last record in the suppressions topic may lack a suppression that an earlier record
    * has, because two processes wrote concurrently. The caller of `outdated` gets these users, and
    * must write one record with all suppressions of the user.
    */
@@ -133,9 +134,9 @@ export class SuppressionIndex {
   }
 
   /**
-   * Applies a record of the suppressions topic. A writer makes a user's record from the last record
-   * of the user that it has read. `madeOf` is the offset of that last record, or -1 when the writer
-   * has read none. It is `undefined` when the headers of the new record have no such offset.
+   * Applies a record of the suppressions topic. A writer makes a user's record from the user's
+   * record in its own index. `madeOf` is the offset of that earlier record (`offsetOf`), or -1 when
+   * the writer's index had none. It is `undefined` when the new record does not have this header.
    * - If `madeOf` is `undefined` or the offset of the user's record in this index, the new record
    *   replaces that record.
    * - Any other `madeOf` shows that the writer did not know the user's record in this index. The
@@ -172,8 +173,8 @@ export class SuppressionIndex {
   }
 
   /**
-   * The offset of the user's last record. The writer of the user's next record writes it to the
-   * headers (see `madeOf` in `apply`). `undefined` when the user has no record.
+   * The offset of the user's record in this index. The writer of the user's next record writes it
+   * to the headers (see `madeOf` in `apply`). `undefined` when the user has no record.
    */
   offsetOf(userId: string): number | undefined {
     return this.#byUser.get(userId)?.offset
@@ -195,7 +196,7 @@ export class SuppressionIndex {
 
   /**
    * Returns the users for whom the caller must write a new record: a suppression in the last record
-   * has expired, or the last record lacks a suppression that an earlier record has.
+   * has expired, or the last record may lack a suppression that an earlier record has.
    */
   *outdated(now: EpochMs): Iterable<string> {
     yield* this.#incomplete

@@ -165,10 +165,10 @@ export function decide(
  * Decides whether a delivery is attempted now, waits in memory, is deferred or is dead-lettered.
  * The dispatcher must call it before every attempt, including the first one.
  *
- * @param hasRoom says whether the partition of the record has room for records that are not due yet.
- * If not, a delivery that is not due soon is deferred to the shortest tier, so that it does not delay
- * unread records. After this tier it is due, so it is not copied again, but its attempt may be late by
- * nearly the whole tier. A delivery whose retry window would end before the tier waits in memory.
+ * @param hasRoom whether the partition of the record has room for records that are not due yet. If
+ *   not, a delivery that is due in more than a second is deferred, so that it does not delay unread
+ *   records. With the default tiers, it then waits for 10 s, and its attempt may be late by nearly
+ *   this time. A delivery whose retry window would end during this wait waits in memory.
  */
 export function decideBeforeAttempt(
   given: DeliveryState,

@@ -172,8 +172,8 @@ export const reportedDestinations = ({ destinationId, origin }: Event): readonly
   destinationId === undefined ? (origin?.destinations ?? none) : [destinationId]
 
 /**
- * Returns a drop for each destination that is no longer connected to the event's source, although
- * an audience, a deletion or the canary waits for its result. The drop reports this result.
+ * Returns a drop for each destination that is no longer connected to the event's source, although a
+ * deletion waits for its result. The drop reports this result.
  */
 function dropsOfDisconnected(event: Event, connected: readonly Destination[]): readonly Drop[] {
   const awaited = reportedDestinations(event)
