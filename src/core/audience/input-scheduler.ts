@@ -33,7 +33,7 @@ export class InputScheduler<Input extends QueuedInput> {
   #unfinished = 0
   #isFenced = false
 
-  /** Whether an input is in progress that runs alone. */
+  /** Whether an input that runs alone is in progress. */
   get isFenced(): boolean {
     return this.#isFenced
   }

@@ -31,8 +31,8 @@ export interface Membership {
    */
   readonly acknowledged: JsonText | undefined
   /**
-   * The change that was sent and has no result yet. Until this result is known, no other change is
-   * sent, so that a retry of this change never overwrites a newer value.
+   * The change that was sent and has no result yet. Until its result arrives or `changeExpiry` has
+   * passed, no other change is sent, so that a retry of this change never overwrites a newer value.
    */
   readonly inFlight: ChangeInFlight | undefined
   /** Version of the last change. The next change has this version plus 1. */

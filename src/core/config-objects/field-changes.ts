@@ -96,8 +96,8 @@ function single(kind: ObjectKind, document: ObjectDocument): ObjectDocument {
 }
 
 /**
- * Converts parsed values to JSON: each `Secret`, which the schema puts in place of a text that may
- * be a secret, becomes this text again.
+ * Converts parsed values to JSON. The schema has wrapped each text that may be a secret in a
+ * `Secret`. This function replaces the `Secret` by the text.
  */
 function plain(value: unknown): unknown {
   if (value instanceof Secret) return value.reveal()

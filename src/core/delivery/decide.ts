@@ -371,8 +371,8 @@ const hasNoOther = ({ outcomes, refusedWebhooks }: DeliveryState): boolean =>
 
 /**
  * Returns the rejection of the first webhook in `webhooks` that rejected the delivery. If a reload
- * of the configuration has removed all webhooks that rejected it, returns the first rejection in the
- * delivery's headers.
+ * of the configuration has removed all webhooks that rejected it, returns the first rejection in
+ * the delivery's headers.
  */
 function firstRefusal(carried: DeliveryState, webhooks: readonly Pick<Webhook, 'urlHash'>[]): DeadLetterReason {
   const remembered = rememberedIn(carried)

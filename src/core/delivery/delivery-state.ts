@@ -60,9 +60,8 @@ export interface DeliveryState {
    */
   readonly origin: Origin
   /**
-   * The number of replays of the delivery. It begins with 1 if the event was replayed before it
-   * became a delivery, or if a resend wrote it. The metric `hookline_first_attempt_delay_seconds`
-   * includes only deliveries with 0.
+   * The number of replays of the delivery. It begins with 1 for a replayed event and for a resend.
+   * The metric `hookline_first_attempt_delay_seconds` includes only deliveries with 0.
    */
   readonly round: number
   readonly messageId: string

@@ -52,7 +52,7 @@ export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy
  */
 const dueAfter = (forMs: number, now: EpochMs): EpochMs => epochMs(Math.ceil(now + forMs))
 
-/** The end of the retry window of an attempted delivery, if that is before `due`. Otherwise `due`. */
+/** Returns the end of the retry window of an attempted delivery if it is before `due`, else `due`. */
 const dueBefore = (due: EpochMs, { attempt, deadline }: DeliveryState): EpochMs =>
   attempt > 0 && deadline < due ? deadline : due
 
