@@ -4,8 +4,8 @@ import { type DisableRule, type FailureState, isWatched, urlsOf } from './judge-
 
 /**
  * Returns the rule that says when Hookline disables a destination because its endpoints fail.
- * `version` is the version of the destination's document. Returns `undefined` when Hookline cannot
- * read the destination's document or file, because the webhooks are then unknown.
+ * `version` is the version of the destination as a configuration object, or 0. Returns `undefined`
+ * when Hookline cannot read this object or the destination's file: its webhooks are then unknown.
  */
 export function disableRule(id: string, version: number, routing: Routing): DisableRule | undefined {
   const destination = routing.destinations.get(id)
@@ -35,9 +35,8 @@ export function isOutdated(id: string, { failingSince, disabled, urls }: Failure
 }
 
 /**
- * Whether the settings of a destination are unknown. Either the file or document of the destination
- * cannot be read, or the destination is in no readable file and may be in a file that cannot be
- * read.
+ * Whether the settings of a destination are unknown. Either its file or configuration object cannot
+ * be read, or it is in no readable file and may be in a file that cannot be read.
  */
 const isUnreadable = (destination: Destination | undefined, { isIncomplete }: Routing): boolean =>
   destination === undefined ? isIncomplete === true : destination.isHeld === true

@@ -1,6 +1,6 @@
 /**
- * Milliseconds between two requests that the collector admits during an outage of Kafka. With these
- * requests it finds out whether Kafka accepts records again.
+ * Milliseconds between two *probes*: requests that the collector admits during an outage of Kafka
+ * to find out whether Kafka accepts records again.
  */
 const probeEveryMs = 1_000
 /**

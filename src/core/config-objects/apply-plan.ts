@@ -36,7 +36,6 @@ interface DeleteStep {
   readonly version: number
 }
 
-/** A step that changes an object. */
 export type ChangeStep = CreateStep | ReplaceStep | DeleteStep
 
 /** What happens to one object when the files are applied. */

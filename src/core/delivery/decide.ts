@@ -237,10 +237,10 @@ export function deferUnresponsive(carried: DeliveryState, policy: RetryPolicy, n
 }
 
 /**
- * Decides about a delivery from a retry topic whose destination is not configured. Another process
- * may have a newer configuration that this process does not have yet, so the delivery is deferred
- * once. It is dead-lettered if the destination is still not configured afterwards, or if the retry
- * window has ended.
+ * Decides about a delivery that comes from a retry topic, and whose destination is not configured.
+ * Another process may have a newer configuration, so the delivery is deferred once. It is
+ * dead-lettered if the destination is still not configured afterwards, or if the retry window has
+ * ended.
  */
 export function unconfigured(given: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const carried = endPausedTime(given, now)

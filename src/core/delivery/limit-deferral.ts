@@ -52,7 +52,7 @@ export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy
  */
 const dueAfter = (forMs: number, now: EpochMs): EpochMs => epochMs(Math.ceil(now + forMs))
 
-/** Returns the end of the retry window of an attempted delivery if it is before `due`, else `due`. */
+/** Returns `due`, or the end of the retry window of an attempted delivery if that is earlier. */
 const dueBefore = (due: EpochMs, { attempt, deadline }: DeliveryState): EpochMs =>
   attempt > 0 && deadline < due ? deadline : due
 

@@ -85,7 +85,7 @@ export const placeholderDestination = (id: string, sources: readonly string[] = 
 
 /**
  * Returns the placeholder of an excluded destination. The placeholder of a disabled destination is
- * disabled too, so that no messages wait for it. It also has two settings of the destination:
+ * disabled too, so that no messages wait for it. Each placeholder keeps two settings:
  * - The filter: a message that waits is not filtered again, so without the filter, the destination
  *   would later get messages that its filter excludes.
  * - The lifecycle: it decides whether the retry window of a message continues while the message
