@@ -263,7 +263,10 @@ export class AudiencePartition {
     return this.#deps.directory().has(audience)
   }
 
-  /** Whether the user is suppressed, or was deleted after the newest sync with the user began. */
+  /**
+   * Whether the user is suppressed, or was deleted after the start of the newest sync that listed
+   * the user.
+   */
   #isDeleted(userId: string, { syncId }: Membership): boolean {
     return this.#stopped(userId, syncBegan(syncId)) !== undefined
   }

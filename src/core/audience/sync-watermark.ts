@@ -16,10 +16,10 @@ export type SyncMode = (typeof syncModes)[number]
  */
 export interface AudienceWatermark {
   /**
-   * Full syncs with a smaller id are cancelled: their inputs are ignored. It is the id of the
-   * newest full sync of which an input was read. If an input of this sync was ignored, it is this
-   * id plus 1 (see `afterLostInput`). After an input that could not be read, it is at least the id
-   * for the time of this input (see `afterUnreadInput`).
+   * The id of the newest full sync of which an input was read. Full syncs with a smaller id are
+   * cancelled: their inputs are ignored. If an input of the newest sync was ignored, `begun` is its
+   * id plus 1 (see `afterLostInput`). After an input that could not be read, `begun` is at least
+   * the id for the time of this input (see `afterUnreadInput`).
    */
   readonly begun: SyncId
   /**

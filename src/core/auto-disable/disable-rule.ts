@@ -4,8 +4,9 @@ import { type DisableRule, type FailureState, isWatched, urlsOf } from './judge-
 
 /**
  * Returns the rule that says when Hookline disables a destination because its endpoints fail.
- * `version` is the version of the destination as a configuration object, or 0. Returns `undefined`
- * when Hookline cannot read this object or the destination's file: its webhooks are then unknown.
+ * `version` is the version of the configuration object; 0 for a destination of the configuration
+ * file. Returns `undefined` when Hookline cannot read this object or file: the webhooks are then
+ * unknown.
  */
 export function disableRule(id: string, version: number, routing: Routing): DisableRule | undefined {
   const destination = routing.destinations.get(id)

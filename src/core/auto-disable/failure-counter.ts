@@ -42,9 +42,9 @@ export interface SeenFailures {
   readonly gone: readonly string[]
   /**
    * The last time at which a delivery succeeded, or at which this process saw that the failure
-   * state is outdated (`isOutdated`) or was ended. Earlier failures do not count. `take` keeps this
-   * time and resets the other fields: this process may later read a failure state that another
-   * process wrote before this time, and must then end that state.
+   * state is outdated (`isOutdated`) or was ended. Earlier failures do not count.
+   * `FailureCounter.take` keeps this time and resets the other fields. The reason: this process may
+   * later read a failure state that another process wrote before this time, and must then end it.
    */
   readonly endedAt: EpochMs
 }

@@ -43,7 +43,7 @@ export class KafkaOutage {
     this.#nextProbeAt = now + probeEveryMs
   }
 
-  /** Notes that the request of the last `tried` sent no message. `admits` then permits another. */
+  /** Notes that the request of the last `tried` sent no message. The next request may try now. */
   sentNothing(now: number): void {
     this.#nextProbeAt = now
   }

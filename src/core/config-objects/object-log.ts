@@ -47,7 +47,7 @@ export type FoldResult =
    * another record, which the others had ignored. The copy replaces that record.
    */
   | 'restored'
-  /** The record does not follow the current version. For example, both have the same version. */
+  /** The record does not follow the current version. For example, its version is the same. */
   | 'ignored'
 
 /** The version of the next change of an object. `known` is its current version. */

@@ -105,9 +105,9 @@ export function isConfirmedDelete(
 interface Held {
   readonly suppressions: UserSuppressions
   /**
-   * The offset of the user's last record that replaced the earlier ones. A merged record does not
-   * change it. The writer of the user's next record must write this offset to its headers (see
-   * `madeOf` in `apply`).
+   * The offset of the user's last record that replaced the earlier ones. A record that `apply`
+   * merged with them does not change it. The writer of the user's next record must write this
+   * offset to its headers (see `madeOf` in `apply`).
    */
   readonly offset: number
   /** The partition of the suppressions topic that has the user's records. */
