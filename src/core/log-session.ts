@@ -25,8 +25,8 @@ export interface Commit {
 export interface LogSession {
   ranges(topic: string): Promise<readonly OffsetRange[]>
   /**
-   * For each partition, the offset of the first record that was appended at the time `at` or later.
-   * The end offset if no record is that new.
+   * Returns, for each partition, the offset of the first record that was appended at the time `at`
+   * or later. If no record is that new, returns the end offset.
    */
   offsetsSince(topic: string, at: EpochMs): Promise<readonly number[]>
   /**

@@ -12,7 +12,7 @@ export interface Audience {
   /**
    * Ids of the enabled destinations of the audience. A disabled destination receives nothing. After
    * it is enabled, the next full sync sends the changes that it missed. A partial sync sends only
-   * those of the users that it lists.
+   * the missed changes of the users that it lists.
    */
   readonly destinations: ReadonlySet<string>
   /** Ids of the disabled destinations of the audience. */

@@ -125,8 +125,8 @@ export class AudiencePartition {
     const stale = staleReason(mark, input)
     if (stale !== undefined) return yield ignored(stale)
     if (beginsSync(mark, input)) yield this.#mark(audience, afterSyncStart(mark, input, on.position))
-    // A sync that began before the user was deleted must not add the user again, even if its inputs
-    // are read long after the deletion.
+    // A sync that began before the user was deleted must not add the user again, even if the input
+    // was written after the deletion.
     const stopped = this.#stopped(userId, Math.min(on.at, syncBegan(input.syncId)))
     if (stopped !== undefined) return yield ignored(stopped)
     for (const destination of configured.destinations) yield* this.#change({ audience, userId, destination }, input, on)
@@ -149,9 +149,9 @@ export class AudiencePartition {
       if (input.mode === 'full') yield* this.#applyToAll(audience, undefined, input, on)
       yield this.#mark(audience, after)
     }
-    // The new watermark is written before memberships are removed. Until then, the memberships also
-    // show which syncs are over and which versions were used. Afterwards, only the watermark shows
-    // it. In the other order, a crash between the two writes would lose this information.
+    // The new watermark is written before memberships are removed. A membership shows which sync
+    // listed its user and which version was used. After the removal, only the watermark shows it.
+    // In the other order, a crash between the two writes would lose this information.
     yield* this.#applyToAll(audience, undefined, { kind: 'swept' }, on)
   }
 
@@ -235,9 +235,9 @@ export class AudiencePartition {
     const { audience: name, userId, destination } = key
     const audience = this.#deps.directory().get(name)
     const before = this.#members.get(key)
-    // A deletion suppresses only messages with an earlier time. An input that was appended after
-    // the start of the deletion, for example a result, can be read before `forgotten`. The user
-    // then gets no message, unless a sync that began after the deletion has listed the user.
+    // A deletion suppresses only messages with an earlier time. An input with a later time, for
+    // example a result, can be read before the input `forgotten`. Its change is not sent, unless a
+    // sync that began after the deletion has listed the user.
     const isStopped = before !== undefined && input.kind !== 'observed' && this.#isDeleted(userId, before)
     const stepped = step(before, input, {
       position,
@@ -263,7 +263,10 @@ export class AudiencePartition {
     return this.#deps.directory().has(audience)
   }
 
-  /** Whether the user was deleted after the start of the newest sync that listed the user. */
+  /**
+   * Whether the user is suppressed, or was deleted after the start of the newest sync that listed
+   * the user.
+   */
   #isDeleted(userId: string, { syncId }: Membership): boolean {
     return this.#stopped(userId, syncBegan(syncId)) !== undefined
   }

@@ -6,8 +6,8 @@ export interface QueuedInput {
   readonly user: string | undefined
   /**
    * Whether the input must run alone: after all inputs before it are done, and before any input
-   * after it starts. `InputScheduler` calls this only when it has started or queued all earlier
-   * inputs, because an earlier input that runs alone can change the result.
+   * after it starts. `InputScheduler` calls this function only after the earlier inputs that run
+   * alone are done, because they can change the result.
    */
   isFence(): boolean
 }
@@ -33,7 +33,7 @@ export class InputScheduler<Input extends QueuedInput> {
   #unfinished = 0
   #isFenced = false
 
-  /** Whether an input is in progress that runs alone. */
+  /** Whether an input that runs alone is in progress. */
   get isFenced(): boolean {
     return this.#isFenced
   }

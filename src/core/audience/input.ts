@@ -6,8 +6,8 @@ import { syncId } from './sync-id.ts'
 import { type SyncMode, type SyncPart, syncModes } from './sync-watermark.ts'
 
 /**
- * A record of the audience input topic. Its key is the user id. An input about a whole audience is
- * written to every partition.
+ * A record of the audience input topic. If it is about one user, its key is the user id. If it is
+ * about a whole audience, it has no key and is written to every partition.
  */
 export type AudienceInput =
   /** An observation: a user and the user's value in a sync. */
@@ -38,8 +38,8 @@ export type AudienceInput =
   | { readonly kind: 'forgotten'; readonly userId: string }
 
 /**
- * Stands for a record of the audience input topic, or for several, that Hookline cannot decode, or
- * that Kafka lost before Hookline read them. They may have been observations of any audience.
+ * One or more records of the audience input topic that Hookline could not read: it cannot decode
+ * them, or Kafka has lost them. They may have been observations of any audience.
  */
 export interface LostInput {
   readonly kind: 'lost'

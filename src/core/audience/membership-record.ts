@@ -29,8 +29,8 @@ export const watermarkKey = (audience: string): string => JSON.stringify([audien
 
 /**
  * Parses the key of a membership or a watermark. `undefined` for any other text, and for a user id
- * that is longer than Hookline accepts: only another program can have written it, and
- * `PackedMemberships` cannot store it.
+ * that is longer than Hookline accepts: only another program can have written it, and it may be too
+ * long for `PackedMemberships`.
  */
 export function parseMembershipKey(key: string): MemberKey | { readonly audience: string } | undefined {
   const read = parseField(key, 'key')

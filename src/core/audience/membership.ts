@@ -31,8 +31,8 @@ export interface Membership {
    */
   readonly acknowledged: JsonText | undefined
   /**
-   * The change that was sent and has no result yet. Until this result is known, no other change is
-   * sent, so that a retry of this change never overwrites a newer value.
+   * The change that was sent and has no result yet. Until its result arrives or `changeExpiry` has
+   * passed, no other change is sent, so that a retry of this change never overwrites a newer value.
    */
   readonly inFlight: ChangeInFlight | undefined
   /** Version of the last change. The next change has this version plus 1. */
@@ -275,9 +275,8 @@ function onLateOutcome(before: Membership, { value, result }: Outcome, age: numb
   const { acknowledged, inFlight } = state
   if (inFlight !== undefined) return { state: value === inFlight.value ? state : withUnknownValue(state), send: false }
   // If the destination's value was unknown, it stays unknown: results do not arrive in the order of
-  // the deliveries, so even the result of the last change does not prove which value the
-  // destination has. If the destination already had the value of this change, another delivery has
-  // changed nothing.
+  // the deliveries, so this result does not prove which value the destination has. If the
+  // destination already had the value of this change, another delivery has changed nothing.
   if (acknowledged === undefined || acknowledged === value) return { state, send: false }
   return { state: withUnknownValue(state), send: true }
 }

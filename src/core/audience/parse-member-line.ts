@@ -29,7 +29,7 @@ const nothing: MemberLine = { kind: 'nothing' }
  */
 export function createMemberReader(kind: AudienceKind): ReadMemberLine {
   let number = 0
-  /** Whether a line before was not blank. */
+  /** Whether an earlier line was not blank. */
   let hasBegun = false
   let csv: CsvColumns | undefined
   const refused = (reason: string): MemberLine => ({ kind: 'refused', message: `line ${number}: ${reason}` })
@@ -104,8 +104,8 @@ function csvColumns(line: string): CsvColumns | undefined {
 
 /**
  * Whether a line that is not the CSV header of a member list seems to be the header of another
- * format. If the line were a user, each further line would be a user too, and a full sync would
- * remove all members.
+ * format. If this line were read as a user id, each further line would be too. A full sync would
+ * then remove all real members.
  */
 const hasColumnOfIds = (line: string): boolean =>
   line.split(/[,;\t]/).some(name => /^(user[ _-]?)?id$/i.test(name.replaceAll('"', '').trim()))

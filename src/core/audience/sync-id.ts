@@ -45,9 +45,9 @@ export const syncBegan = (id: SyncId): EpochMs => epochMs(Math.floor(id / idsPer
 const aheadMs = 60_000
 
 /**
- * Whether the id of a sync lies in the future, because the clock of its machine was ahead of the
- * brokers' clock. Until the time in this id, all other syncs would have smaller ids, and would be
- * ignored as older.
+ * Whether the id of a sync lies more than `aheadMs` after `at`. The reason is a machine whose clock
+ * was ahead of the brokers' clock. Until the time in this id, all other syncs would have smaller
+ * ids, and would be ignored as older.
  */
 export const isAhead = (id: SyncId, at: EpochMs): boolean => id > versionAt(epochMs(at + aheadMs))
 

@@ -6,7 +6,8 @@ import { changeExpiry } from './unconfirmed-changes.ts'
  * Whether a destination has the desired value of a user.
  * - `acknowledged`: the destination has the value.
  * - `in_flight`: a change is being delivered.
- * - `unknown`: a change ended without a clear result; the next sync sends the value again.
+ * - `unknown`: a change ended without a clear result, or a reset was made. The next sync sends the
+ *   value again.
  * - `different`: the destination has another value, for example because it was disabled when the
  *   value changed.
  */

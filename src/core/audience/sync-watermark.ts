@@ -16,10 +16,10 @@ export type SyncMode = (typeof syncModes)[number]
  */
 export interface AudienceWatermark {
   /**
-   * The id of the newest full sync of which an input was read. It is this id plus 1 if an input of
-   * the sync was ignored, which cancels the sync (see `afterLostInput`). It is the id for the time
-   * of an input that could not be decoded, or of a loss of inputs, if this id is larger (see
-   * `afterUnreadInput`).
+   * The id of the newest full sync of which an input was read. Full syncs with a smaller id are
+   * cancelled: their inputs are ignored. If an input of the newest sync was ignored, `begun` is its
+   * id plus 1 (see `afterLostInput`). After an input that could not be read, `begun` is at least
+   * the id for the time of this input (see `afterUnreadInput`).
    */
   readonly begun: SyncId
   /**
@@ -48,8 +48,8 @@ export interface SyncPart {
 /**
  * Why an observation or the end of a sync is ignored.
  * - `sync_closed`: the sync is closed.
- * - `sync_cancelled`: a newer full sync has begun, or an earlier input of the sync was ignored, or
- *   may have been one that could not be decoded or that Kafka lost.
+ * - `sync_cancelled`: a newer full sync has begun, or the full sync may be incomplete: one of its
+ *   earlier inputs was ignored, or may be among the inputs that could not be read (see `begun`).
  */
 export const staleReasons = ['sync_closed', 'sync_cancelled'] as const
 export type StaleReason = (typeof staleReasons)[number]
@@ -114,10 +114,10 @@ export function afterUnreadInput(
   at: EpochMs,
   now: EpochMs,
 ): AudienceWatermark | undefined {
-  // One millisecond later, so that a sync that began in the millisecond `at` is cancelled too.
+  // One millisecond is added, so that a sync that began in the millisecond `at` is cancelled too.
   const begun = clampedToNow(syncId(versionAt(epochMs(at + 1))), now)
-  // After a truncation, the position can be lower than before. With the lower one, a restore would
-  // prefer the earlier watermark.
+  // After Kafka has truncated the input topic, `position` can be lower than that of `mark`. A
+  // restore would then prefer the earlier watermark.
   return begun <= mark.begun ? undefined : { ...mark, begun, position: Math.max(mark.position, position) }
 }
 

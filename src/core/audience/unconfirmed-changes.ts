@@ -1,11 +1,11 @@
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
 
 /**
- * The changes of one membership that may or may not have arrived: they were dead-lettered, or no
- * result arrived in time. A process that crashed may have written the message of a change twice.
- * The second message can arrive after a newer change and overwrite it. So after a late result of an
- * unconfirmed change, the destination may have the old value. A late result of any other change
- * proves nothing and is ignored.
+ * The changes of one membership that may or may not have arrived: they were dead-lettered or
+ * dropped, or no result arrived in time. After a crash, the message of a change may be written
+ * twice. The second message can arrive after a newer change and overwrite it. So after a late
+ * result of an unconfirmed change, the destination may have the old value. A late result of any
+ * other change proves nothing and is ignored.
  */
 export interface UnconfirmedChanges {
   /**

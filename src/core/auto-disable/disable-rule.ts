@@ -4,8 +4,9 @@ import { type DisableRule, type FailureState, isWatched, urlsOf } from './judge-
 
 /**
  * Returns the rule that says when Hookline disables a destination because its endpoints fail.
- * `version` is the version of the destination's document. Returns `undefined` when Hookline cannot
- * read the destination's document or file, because the webhooks are then unknown.
+ * `version` is the version of the configuration object; 0 for a destination of the configuration
+ * file. Returns `undefined` when Hookline cannot read this object or file: the webhooks are then
+ * unknown.
  */
 export function disableRule(id: string, version: number, routing: Routing): DisableRule | undefined {
   const destination = routing.destinations.get(id)
@@ -21,7 +22,7 @@ export function disableRule(id: string, version: number, routing: Routing): Disa
 /**
  * Whether the failure state of a destination on the config topic is outdated, so that it must be
  * replaced by a state without failures. It is outdated if the destination does not exist, gets no
- * attempts, has no `lifecycle`, or has other webhooks than the state.
+ * attempts, cannot be disabled by failures (`isWatched`), or has other webhooks than the state.
  *
  * After Hookline has disabled a destination, the destination must stay disabled until an operator
  * enables it. Its state is then outdated only if the destination does not exist or has other
@@ -35,9 +36,8 @@ export function isOutdated(id: string, { failingSince, disabled, urls }: Failure
 }
 
 /**
- * Whether the settings of a destination are unknown. Either the file or document of the destination
- * cannot be read, or the destination is in no readable file and may be in a file that cannot be
- * read.
+ * Whether the settings of a destination are unknown. Either its file or configuration object cannot
+ * be read, or it is in no readable file and may be in a file that cannot be read.
  */
 const isUnreadable = (destination: Destination | undefined, { isIncomplete }: Routing): boolean =>
   destination === undefined ? isIncomplete === true : destination.isHeld === true

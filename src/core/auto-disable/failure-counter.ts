@@ -11,9 +11,8 @@ export type Evidence = 'works' | 'fails' | 'nothing'
 
 /**
  * Returns what an attempt shows about the endpoints of its destination. One attempt can send a
- * request to each of several endpoints. The attempt counts as failed only if every request failed
- * and the endpoint was the cause each time. A failure of the proxy or the authorization server does
- * not count. A 429 does not count either: the endpoint works, and asks for fewer requests.
+ * request to each of several endpoints. It counts as failed only if it is conclusive
+ * (`isConclusive`), and every request failed because of its endpoint (`isFailureOfEndpoint`).
  */
 export function evidenceOf(attempt: PermitFacts): Evidence {
   if (attempt.calls.some(({ outcome }) => outcome === 'delivered')) return 'works'
@@ -42,10 +41,10 @@ export interface SeenFailures {
   /** Labels of the webhooks that responded with 410 Gone after `endedAt`. */
   readonly gone: readonly string[]
   /**
-   * The last time at which a delivery succeeded, or at which this process saw that the destination
-   * is paused or disabled. Earlier failures do not count. `FailureCounter.take` keeps this time and
-   * resets the other fields: this process may later read a failure state that another process wrote
-   * before this time, and must then end that state.
+   * The last time at which a delivery succeeded, or at which this process saw that the failure
+   * state is outdated (`isOutdated`) or was ended. Earlier failures do not count.
+   * `FailureCounter.take` keeps this time and resets the other fields. The reason: this process may
+   * later read a failure state that another process wrote before this time, and must then end it.
    */
   readonly endedAt: EpochMs
 }
@@ -82,8 +81,8 @@ export class FailureCounter {
   }
 
   /**
-   * Notes that a delivery succeeded, or that the destination is paused or disabled. Failures that
-   * were counted before are discarded.
+   * Notes that a delivery succeeded, or that the failure state is outdated or was ended. Failures
+   * that were counted before are discarded.
    */
   ended(now: EpochMs): void {
     this.#endedAt = now

@@ -26,7 +26,7 @@ export interface FailureState {
    * webhooks of the destination change, the state no longer applies.
    */
   readonly urls: string
-  /** The version of the destination's document; 0 for a destination of the configuration file. */
+  /** The version of the configuration object; 0 for a destination of the configuration file. */
   readonly version: number
   /**
    * The time since which all attempts have failed; `undefined` while none has failed. It is the

@@ -3,7 +3,7 @@ import { PriorityQueue } from './priority-queue.ts'
 
 /** An item that waits in a fair queue. It can be in only one queue at a time. */
 export interface FairQueueItem<Item> extends LinkedListItem<Item> {
-  /** The queue is fair between groups. For example, all requests of one source are a group. */
+  /** The group of the item, for example the source of a request. The queue is fair among groups. */
   readonly group: string
   /**
    * The work that the item causes, more than 0. For example, the bytes to process. All items of a
@@ -18,7 +18,7 @@ interface Group<Item extends FairQueueItem<Item>> {
   readonly items: LinkedList<Item>
   /** The virtual time at which the group began to wait, or at which its last item was taken. */
   start: number
-  /** `start` plus the cost of the first item, and never before the virtual time. */
+  /** `start` plus the cost of the first item, but at least the virtual time. */
   finish: number
   /** Orders groups with the same `finish`: the group that got this `finish` first has priority. */
   order: number
@@ -31,11 +31,11 @@ interface Group<Item extends FairQueueItem<Item>> {
  * expensive items does not delay other groups.
  *
  * The method is self-clocked fair queueing. The next item is that of the group with the lowest
- * `finish`, which then becomes the virtual time, a sum of costs that never decreases. A group that
- * begins to wait starts at the virtual time: it has no credit from before, and no debt, because its
- * last `finish` is not later. The virtual time grows with each item, so new groups get a higher
- * `finish`, and cannot keep a group waiting. Only if new groups are added faster than items are
- * taken, an expensive item can wait without a limit.
+ * `finish`. This `finish` becomes the virtual time, a sum of costs that never decreases. A group
+ * that begins to wait starts at the virtual time: it has no credit from before, and no debt,
+ * because its last `finish` is not later. The virtual time grows with each item, so new groups get
+ * a higher `finish`, and cannot keep a group waiting. Only if new groups are added faster than
+ * items are taken, an expensive item can wait without a limit.
  */
 export class FairQueue<Item extends FairQueueItem<Item>> {
   #virtualTime = 0

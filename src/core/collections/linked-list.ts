@@ -1,6 +1,6 @@
 /**
  * An item of a linked list. It can be in only one list at a time. The links are stored in the item
- * itself to avoid a separate node object for each request in progress.
+ * itself to avoid a separate node object for each item.
  */
 export interface LinkedListItem<Item> {
   before: Item | undefined

@@ -1,6 +1,6 @@
 /**
- * Milliseconds between two requests that the collector admits during an outage of Kafka. With these
- * requests it finds out whether Kafka accepts records again.
+ * Milliseconds between two *probes*: requests that the collector admits during an outage of Kafka
+ * to find out whether Kafka accepts records again.
  */
 const probeEveryMs = 1_000
 /**
@@ -18,8 +18,8 @@ const outageAfterMs = 10_000
  *
  * When only some partitions fail, acknowledgements from other partitions prevent an outage, or end
  * it. So the collector also admits messages for the failing partitions. They wait in memory, which
- * the memory budget limits. This requires a record for the other partitions at least every ten
- * seconds. With less traffic, an outage begins, and lasts until a probe writes to one of them.
+ * the memory budget limits. If the working partitions get no record for ten seconds, an outage can
+ * begin. It then lasts until a working partition gets a record.
  */
 export class KafkaOutage {
   #since: number | undefined
@@ -43,7 +43,7 @@ export class KafkaOutage {
     this.#nextProbeAt = now + probeEveryMs
   }
 
-  /** Notes that the request of the last `tried` sent no message to Kafka. Another one may do so now. */
+  /** Notes that the request of the last `tried` sent no message. The next request may try now. */
   sentNothing(now: number): void {
     this.#nextProbeAt = now
   }

@@ -1,10 +1,7 @@
 import { BodiesBySize } from './bodies-by-size.ts'
 import { BytesByGroup } from './shared-memory.ts'
 
-/**
- * A memory budget of several callers. It counts the bytes that each of them takes, and limits the
- * sum.
- */
+/** A memory budget that several callers share. It limits the sum of the bytes that they take. */
 export class MemoryBudget {
   readonly #limit: number
   #held = 0
@@ -63,9 +60,8 @@ export interface BodyOwner {
 }
 
 /**
- * A body that began less than this time ago, in ms, is not evicted for another body of the same
- * source or client address. So a new body has time to arrive completely. `BodyBudget` explains when
- * a body is evicted.
+ * Minimum age, in ms, of a body that the second rule of `BodyBudget` evicts for another body of the
+ * same source or client address. So a new body has time to arrive completely.
  */
 const graceMs = 1_000
 
@@ -84,7 +80,8 @@ const largePart = 0.75
  *
  * A group may hold at most as many bytes as are still free in its part, so a single group gets at
  * most half of the part. The *fair share* of a group is the size of the part, divided by one more
- * than the number of groups that hold memory. The *cost* of a body is its bytes times its age.
+ * than the number of groups that hold or need memory. The *cost* of a body is its bytes times its
+ * age.
  *
  * A complete body also takes memory for its rejected messages. When the request is answered, only
  * the memory of its response is counted, until the client has read it.

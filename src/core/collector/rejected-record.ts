@@ -11,8 +11,8 @@ export interface RejectedRecord extends RejectedMessage {
   readonly source: string
   readonly receivedAt: EpochMs
   /**
-   * The message as received, with its write key masked, cut after 32,768 bytes. `undefined` when it
-   * may contain data of a suppressed user.
+   * The message as received. `rejectedRecord` cuts it after 32,768 bytes, and masks the write key.
+   * `undefined` when it may contain data of a suppressed user.
    */
   readonly text: string | undefined
 }

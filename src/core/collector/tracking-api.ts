@@ -19,8 +19,8 @@ export interface TrackingRequest {
   /** The write key from the query. It counts when neither a header nor the body has one. */
   readonly queryKey: string | undefined
   /**
-   * The source whose write key was found before the body was complete: in a header, in the query, or
-   * in the first part of a large body. The request gets its CPU time from the share of this source
+   * The source whose write key was found before the body was complete: in a header, the query, or
+   * the first part of a large body. The request gets its CPU time from the share of this source
    * until the key in the complete body is found. `undefined` when no key was found.
    */
   readonly sourceId: string | undefined
@@ -76,8 +76,8 @@ export interface BodyMemory {
    */
   assign(sourceId: string): boolean
   /**
-   * Notes that the body is complete and does not wait to be unpacked. It cannot be evicted until the
-   * request is answered.
+   * Notes that the body is complete and does not wait to be unpacked. It cannot be evicted until
+   * the request is answered.
    */
   received(): void
   /**

@@ -2,7 +2,7 @@ import type { ConfigObject, ObjectDocument, ObjectKind } from './config-objects.
 import { type FieldChange, fieldChanges, fieldsOf } from './field-changes.ts'
 import { maskIn } from './mask.ts'
 
-/** An object as a file describes it, with its secrets in plain text. */
+/** An object as a file describes it, with its secrets in plain text or masked. */
 export interface WantedObject {
   readonly id: string
   readonly document: ObjectDocument
@@ -36,7 +36,6 @@ interface DeleteStep {
   readonly version: number
 }
 
-/** A step that changes an object. */
 export type ChangeStep = CreateStep | ReplaceStep | DeleteStep
 
 /** What happens to one object when the files are applied. */

@@ -30,7 +30,7 @@ export interface ObjectsDraft {
 }
 
 export type CheckedObjects =
-  /** The documents have the secrets in plain text, and name no file. */
+  /** The documents name no file. Their secrets are in plain text or masked. */
   | { readonly kind: 'accepted'; readonly documents: readonly ObjectDocument[] }
   /** The path of each problem begins with `destinations` or `sources` and an index. */
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] }

@@ -23,8 +23,8 @@ const schemas = { destination, source } as const
 
 /**
  * Returns the fields in which the document `wanted` differs from the stored one. `wanted` has its
- * secrets in plain text. An absent field equals its default. A secret of less than 16 characters
- * has no fingerprint, so it cannot be compared and is always returned as a change.
+ * secrets in plain text or masked. An absent field equals its default. A plain secret of less than
+ * 16 characters has no fingerprint, so it cannot be compared and is always returned as a change.
  */
 export function fieldChanges(kind: ObjectKind, stored: MaskedObject, wanted: ObjectDocument): readonly FieldChange[] {
   const own = maskDocument(kind, wanted)
@@ -96,8 +96,8 @@ function single(kind: ObjectKind, document: ObjectDocument): ObjectDocument {
 }
 
 /**
- * Converts parsed values to JSON: each `Secret`, which the schema puts in place of a text that may
- * be a secret, becomes this text again.
+ * Converts parsed values to JSON. The schema has wrapped each text that may be a secret in a
+ * `Secret`. This function replaces the `Secret` by the text.
  */
 function plain(value: unknown): unknown {
   if (value instanceof Secret) return value.reveal()

@@ -19,13 +19,13 @@ import { type ObjectRecord, objectKeyOf, type RecordName } from './object-record
  *
  * Compaction keeps only the last record of a key, which can be an ignored one. A process that
  * starts after compaction would then read the ignored record first and apply it. So after an
- * ignored record, each process that can write to the topic writes a copy of the current version.
- * The copy must be written within the compaction lag of the topic: in this time, Kafka does not
- * compact the records. A copy replaces a lower version, and the same version with a lower copy
- * number.
+ * ignored record, a process writes a copy of the current version. The copy must be written within
+ * the compaction lag of the topic: in this time, Kafka does not compact the records. A copy
+ * replaces a lower version, and the same version with a lower copy number.
  *
  * Kafka can also lose all records of an object, for example when the topic is deleted and created
- * again. Each process that has the object in memory then keeps it, and writes a copy.
+ * again. Each process that has the object in memory then keeps it, and writes a copy unless it has
+ * read one.
  */
 
 /**
@@ -47,7 +47,7 @@ export type FoldResult =
    * another record, which the others had ignored. The copy replaces that record.
    */
   | 'restored'
-  /** Another record already has this version, or the record is based on an old version. */
+  /** The record does not follow the current version. For example, its version is the same. */
   | 'ignored'
 
 /** The version of the next change of an object. `known` is its current version. */

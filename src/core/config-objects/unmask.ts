@@ -166,8 +166,8 @@ function hasSameHosts(next: ObjectDocument, current: ObjectDocument): boolean {
 }
 
 /**
- * Whether the webhook at this path of `next` has another scheme or host than the stored webhook with
- * its id or, without one, than all stored webhooks.
+ * Whether the webhook at this path of `next` has a new scheme or host. It is compared with the
+ * stored webhook with the same id or, if none has this id, with all stored webhooks.
  */
 function hasNewHost(path: Path, next: ObjectDocument, current: ObjectDocument): boolean {
   const own = valueAt(next, path.slice(0, 2))

@@ -55,8 +55,8 @@ export type DeletionRequestResult =
 export const maxUsers = 5_000
 
 /**
- * Maximum number of pairs of a user and a named source in one request. Each pair adds a suppression,
- * which every process keeps in memory for weeks.
+ * Maximum number of pairs of a user and a named source in one request. Each pair adds a
+ * suppression, which every process keeps in memory for weeks.
  */
 export const maxUserSourcePairs = 50_000
 
@@ -164,17 +164,16 @@ export function suppressionsOf({ sources, suppress }: DeletionRequest, at: Epoch
 }
 
 /**
- * Maximum number of destinations of one delete message. A source with more destinations gets several
- * delete messages for each user. So an event always fits into a record of the events topic, and each
- * retry record, which contains the whole event, stays small.
+ * Maximum number of destinations of one delete message. A source with more destinations gets
+ * several delete messages for each user. So an event always fits into a record of the events topic,
+ * and each retry record, which contains the whole event, stays small.
  */
 const maxDestinationsPerMessage = 1_000
 
 /**
- * The delete messages of a deletion: one for each user and each source with destinations, or one for
- * each 1,000 destinations of the source. Their ids depend only on the deletion, the source, the user
- * and the place in the list of destinations. So messages that are written a second time have the
- * same ids.
+ * The delete messages of a deletion: for each user and source, one message for each 1,000
+ * destinations. Their ids depend only on the deletion, the source, the user and the place in the
+ * list of destinations. So messages that are written a second time have the same ids.
  */
 export function* deleteMessagesOf(
   { userIds }: DeletionRequest,

@@ -182,7 +182,7 @@ function splitSources(sources: DeletionRecord['sources']): readonly DeletionReco
   return parts
 }
 
-/** The deletion whose parts `encodeDeletionParts` has encoded, in their order. */
+/** Merges the decoded parts of a deletion, in the order of `encodeDeletionParts`. */
 export function mergeDeletionParts(parts: readonly [DeletionRecord, ...DeletionRecord[]]): DeletionRecord {
   const bySource = Map.groupBy(
     parts.flatMap(({ sources }) => sources),

@@ -120,7 +120,7 @@ interface Held {
 export class SuppressionIndex {
   readonly #byUser = new Map<string, Held>()
   /**
-   * Users whose last record in the suppressions topic lacks a suppression that an earlier record
+   * Users whose last record in the suppressions topic may lack a suppression that an earlier record
    * has, because two processes wrote concurrently. The caller of `outdated` gets these users, and
    * must write one record with all suppressions of the user.
    */
@@ -172,8 +172,8 @@ export class SuppressionIndex {
   }
 
   /**
-   * The offset of the user's last record. The writer of the user's next record writes it to the
-   * headers (see `madeOf` in `apply`). `undefined` when the user has no record.
+   * The offset of the user's record in this index. The writer of the user's next record writes it
+   * to the headers (see `madeOf` in `apply`). `undefined` when the user has no record.
    */
   offsetOf(userId: string): number | undefined {
     return this.#byUser.get(userId)?.offset
@@ -195,7 +195,7 @@ export class SuppressionIndex {
 
   /**
    * Returns the users for whom the caller must write a new record: a suppression in the last record
-   * has expired, or the last record lacks a suppression that an earlier record has.
+   * has expired, or the last record may lack a suppression that an earlier record has.
    */
   *outdated(now: EpochMs): Iterable<string> {
     yield* this.#incomplete

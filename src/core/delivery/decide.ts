@@ -165,10 +165,10 @@ export function decide(
  * Decides whether a delivery is attempted now, waits in memory, is deferred or is dead-lettered.
  * The dispatcher must call it before every attempt, including the first one.
  *
- * @param hasRoom says whether the partition of the record has room for records that are not due yet.
- * If not, a delivery that is not due soon is deferred to the shortest tier, so that it does not delay
- * unread records. After this tier it is due, so it is not copied again, but its attempt may be late by
- * nearly the whole tier. A delivery whose retry window would end before the tier waits in memory.
+ * @param hasRoom whether the partition of the record has room for records that are not due yet. If
+ *   not, a delivery that is due in more than a second is deferred, so that it does not delay unread
+ *   records. With the default tiers, it then waits for 10 s, and its attempt may be late by nearly
+ *   this time. A delivery whose retry window would end during this wait waits in memory.
  */
 export function decideBeforeAttempt(
   given: DeliveryState,
@@ -237,10 +237,10 @@ export function deferUnresponsive(carried: DeliveryState, policy: RetryPolicy, n
 }
 
 /**
- * Decides about a delivery from a retry topic whose destination is not configured. Another process
- * may have a newer configuration that this process does not have yet, so the delivery is deferred
- * once. It is dead-lettered if the destination is still not configured afterwards, or if the retry
- * window has ended.
+ * Decides about a delivery that comes from a retry topic, and whose destination is not configured.
+ * Another process may have a newer configuration, so the delivery is deferred once. It is
+ * dead-lettered if the destination is still not configured afterwards, or if the retry window has
+ * ended.
  */
 export function unconfigured(given: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const carried = endPausedTime(given, now)
@@ -371,8 +371,8 @@ const hasNoOther = ({ outcomes, refusedWebhooks }: DeliveryState): boolean =>
 
 /**
  * Returns the rejection of the first webhook in `webhooks` that rejected the delivery. If a reload
- * of the configuration has removed all webhooks that rejected it, returns the first rejection in the
- * delivery's headers.
+ * of the configuration has removed all webhooks that rejected it, returns the first rejection in
+ * the delivery's headers.
  */
 function firstRefusal(carried: DeliveryState, webhooks: readonly Pick<Webhook, 'urlHash'>[]): DeadLetterReason {
   const remembered = rememberedIn(carried)

@@ -55,13 +55,13 @@ export interface DeliveryState {
   /** The `urlHash` of each webhook that rejected this delivery and is not called again for it. */
   readonly refusedWebhooks: readonly string[]
   /**
-   * The topic, partition and offset of the event's original record, not of a copy in a retry topic.
+   * The topic, partition and offset of the event's record in the events topic, not of its copy in a
+   * retry topic. For a replayed event, it is the record that the replay wrote.
    */
   readonly origin: Origin
   /**
-   * The number of replays of the delivery, including those of its event before it became a
-   * delivery. A resend sets it to 1. The metric `hookline_first_attempt_delay_seconds` includes
-   * only deliveries with 0.
+   * The number of replays of the delivery. It begins with 1 for a replayed event and for a resend.
+   * The metric `hookline_first_attempt_delay_seconds` includes only deliveries with 0.
    */
   readonly round: number
   readonly messageId: string

@@ -1,10 +1,11 @@
 import type { LogRecord } from '../ports.ts'
 
 /**
- * Header with the ids of the destinations that are done with an event, separated by commas. It is
- * on the copies of a partly done event that has no route: the retry record while the source is
- * unknown, the dead letter, and the record that a replay of this dead letter writes. Without it,
- * the routing of the copy would deliver the event to these destinations again.
+ * Header with the ids of the destinations that are done with an event, separated by commas. An
+ * event that is read again can be done at some destinations, but have no route because its source
+ * is now unknown. Its copies then have the header: the retry record, the dead letter, and the
+ * record that a replay of this dead letter writes. Without the header, the routing of the copy
+ * would deliver the event to these destinations again.
  *
  * A retry record for one destination may have the header too, without effect: it is not routed.
  */

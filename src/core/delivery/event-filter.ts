@@ -36,8 +36,8 @@ interface CompiledFilter {
 /**
  * Whether no filter applies to the event. This is true for delete messages and for the events of
  * Hookline's own sources. If a filter stopped a delete message, data of a deleted user would stay
- * at the receiver. If a filter stopped an audience change, the audience would wait forever for the
- * result of the change.
+ * at the receiver. If a filter stopped an audience change, the receiver would keep the user's old
+ * value.
  */
 export const isNeverFiltered = ({ sourceId, message }: Event): boolean =>
   message.type === 'delete' || isOwnSource(sourceId)

@@ -20,8 +20,8 @@ export type LimitReason =
  * Defers a delivery without an attempt because of a limit of its destination.
  * - `defer_pause`: the delivery is due at the end of the pause, or at the end of its retry window
  *   if that is earlier. A delivery that was never attempted is always due at the end of the pause.
- * - `defer_to_others`: the delivery always waits in the retry topic with the shortest wait. After
- *   this wait, its retry record may be in a partition of a process that has a part of the limit.
+ * - `defer_to_others`: the delivery waits for 10 s, the tier of a first deferral. After this wait,
+ *   its retry record may be in a partition of a process that has a part of the limit.
  */
 export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   if (reason.kind === 'defer_to_others') return defer(carried, 'lane_full', policy, now, { climbs: false })
@@ -52,7 +52,7 @@ export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy
  */
 const dueAfter = (forMs: number, now: EpochMs): EpochMs => epochMs(Math.ceil(now + forMs))
 
-/** The end of the retry window of an attempted delivery, if that is before `due`. Otherwise `due`. */
+/** Returns `due`, or the end of the retry window of an attempted delivery if that is earlier. */
 const dueBefore = (due: EpochMs, { attempt, deadline }: DeliveryState): EpochMs =>
   attempt > 0 && deadline < due ? deadline : due
 

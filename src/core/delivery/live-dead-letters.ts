@@ -79,8 +79,8 @@ export class LiveDeadLetters {
 
   /**
    * The number of live records of this part and all later ones. With later parts it is an estimate,
-   * because each tombstone whose key is not in this part counts as one of a record of a later part.
-   * It is then at least `size` + 1.
+   * because each tombstone whose key is not in this part is assumed to replace a record of a later
+   * part. It is then at least `size` + 1.
    */
   get left(): number {
     return this.size + Math.max(this.#isFull ? 1 : 0, this.#laterCount)

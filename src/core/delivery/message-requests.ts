@@ -6,7 +6,7 @@ import type { WebhookCall } from '../webhook-ports.ts'
 import { bodyOf } from './payload.ts'
 import { requestsOf } from './request.ts'
 
-/** The requests with which a destination gets a message: one for each webhook, with the same body. */
+/** The requests that send a message to a destination: one for each webhook, with the same body. */
 export interface MessageRequests {
   readonly body: JsonText
   readonly requests: readonly { readonly webhook: Webhook; readonly call: WebhookCall }[]

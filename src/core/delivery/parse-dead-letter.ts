@@ -30,9 +30,7 @@ export interface DeadLetter {
   readonly startedAt: EpochMs | undefined
   readonly deadline: EpochMs | undefined
   readonly refusedWebhooks: readonly string[]
-  /**
-   * The topic, partition and offset of the event's original record, not of a copy in a retry topic.
-   */
+  /** The position of the event's record in the events topic, not of its copy in a retry topic. */
   readonly origin: Origin | undefined
   /** The number of replays before the delivery was dead-lettered this time. */
   readonly round: number

@@ -21,9 +21,7 @@ export interface AttemptDetails {
    * waits in no retry topic.
    */
   readonly tierMs: DurationMs | undefined
-  /**
-   * The topic, partition and offset of the event's original record, not of a copy in a retry topic.
-   */
+  /** The position of the event's record in the events topic, not of its copy in a retry topic. */
   readonly origin: Origin
   readonly round: number
 }

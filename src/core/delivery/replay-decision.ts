@@ -25,10 +25,7 @@ export const decidedRefusals = [
 export const replayRefusals = [...decidedRefusals, 'too_large'] as const
 export type ReplayRefusal = (typeof replayRefusals)[number]
 
-/**
- * The audience input (`core/audience/input.ts`) that requests an update with the current
- * membership.
- */
+/** The audience input with which Hookline sends a user's current value to a destination again. */
 interface ResendInput {
   readonly kind: 'resend'
   readonly audience: string
@@ -134,8 +131,8 @@ export function replayTargetOf(
 /**
  * Whether the suppression of a delete message may expire before a delivery that is replayed now
  * ends. The dispatcher accepts no delete message without a suppression (`isConfirmedDelete`): it
- * would dead-letter the message as a forged one. The time is the minimum for which a suppression is
- * kept. With a longer retention of the topics, suppressions are kept longer.
+ * would dead-letter the message as a forged one. A suppression is kept for at least
+ * `defaultSuppressionRetention`, and longer if topics have a longer retention.
  */
 const isDeletionExpired = (event: Event | undefined, now: EpochMs, window: DurationMs): boolean =>
   event?.message.type === 'delete' &&

@@ -17,7 +17,7 @@ export interface RetryPolicy {
   readonly pauseKeepsWindow?: boolean | undefined
 }
 
-/** The policy of the installation, which a destination can make stricter. */
+/** The policy of the installation, which the policy of a destination can override. */
 export const retryPolicyOf = ({ schedule, window }: Pick<DeliverySettings, 'schedule' | 'window'>): RetryPolicy => ({
   ...{ schedule, window },
   tiers: tiersOf(schedule),

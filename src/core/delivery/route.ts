@@ -85,7 +85,7 @@ export const placeholderDestination = (id: string, sources: readonly string[] = 
 
 /**
  * Returns the placeholder of an excluded destination. The placeholder of a disabled destination is
- * disabled too, so that no messages wait for it. It also has two settings of the destination:
+ * disabled too, so that no messages wait for it. Each placeholder keeps two settings:
  * - The filter: a message that waits is not filtered again, so without the filter, the destination
  *   would later get messages that its filter excludes.
  * - The lifecycle: it decides whether the retry window of a message continues while the message
@@ -172,8 +172,8 @@ export const reportedDestinations = ({ destinationId, origin }: Event): readonly
   destinationId === undefined ? (origin?.destinations ?? none) : [destinationId]
 
 /**
- * Returns a drop for each destination that is no longer connected to the event's source, although
- * an audience, a deletion or the canary waits for its result. The drop reports this result.
+ * Returns a drop for each destination that is no longer connected to the event's source, although a
+ * deletion waits for its result. The drop reports this result.
  */
 function dropsOfDisconnected(event: Event, connected: readonly Destination[]): readonly Drop[] {
   const awaited = reportedDestinations(event)

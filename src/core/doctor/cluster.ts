@@ -60,7 +60,7 @@ function judgeVersions({ address, unsupported }: ConnectionResult): readonly Jud
 
 /**
  * The append time of a test record by the clock of the partition's leader, and this machine's time
- * before and after the request. All in milliseconds.
+ * before and after the request. All times are in milliseconds.
  */
 export interface ClockReading {
   readonly before: number
