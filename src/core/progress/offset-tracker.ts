@@ -16,7 +16,7 @@ import { spanLimit } from './span-limit.ts'
 
 /**
  * Minimum size of a ledger record in bytes, estimated from its counts. If a record would be
- * smaller, its counts stay in the commit metadata while it has room for them.
+ * smaller, its counts stay in the commit metadata while the metadata has room for them.
  */
 const minRecordBytes = 600
 
