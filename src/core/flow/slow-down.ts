@@ -83,8 +83,8 @@ export class SlowDown {
   #pausedMs = 0
 
   /**
-   * Whether the destination has a pace or a pause. After the end of a pause, it stays true until
-   * `msToWait` is called.
+   * Whether the destination has a pace or a pause. After they have ended, the result stays true
+   * until `msToWait` is called.
    */
   get isActive(): boolean {
     return this.#pace !== undefined || this.#pausedUntil > Number.NEGATIVE_INFINITY

@@ -27,7 +27,7 @@ export interface ProcessFacts {
   readonly rates: Rates
 }
 
-/** The rates of a process per second, since its previous record about 5 s before. */
+/** Rates per second of a process, measured since its previous record, about 5 s earlier. */
 export interface Rates {
   readonly admitted: number
   readonly delivered: number

@@ -78,8 +78,8 @@ export function readBatch(body: string, type: CallType | undefined): MessageBatc
 
 /**
  * Finds the top-level `writeKey` of a body in one linear scan without parsing the rest. The body
- * may be truncated or broken: the last complete member of that name counts. `undefined` when there
- * is none, or when it is not a string.
+ * may be truncated or broken. Of several members with this name, the last counts. `undefined` when
+ * there is none, or when it is not a complete, non-empty string.
  */
 export function writeKeyIn(body: string): string | undefined {
   const text = membersIn(body, ['writeKey']).get('writeKey')

@@ -17,7 +17,7 @@ export type Admission<Connection> =
  * - The address with the most connections loses one. The new connection counts as one of its
  *   address. So a client with many connections replaces its own, and cannot keep out others.
  * - If this address has no idle connection, the address with the next lower number loses one. Of
- *   several addresses with this number, the first that had the number and an idle connection does.
+ *   several addresses, it is the one that first had both this number and an idle connection.
  * - Addresses with at most `few` connections count as equal. Otherwise thousands of addresses with
  *   one connection each would close the connections of every address with two.
  * - Of the connections that may be closed, the one that has been idle for the longest time is

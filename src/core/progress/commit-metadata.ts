@@ -111,7 +111,7 @@ export interface EncodedState {
  *
  * The partly done records that this process has not read yet have priority, because the process
  * cannot defer their deliveries. Without room for these records, a later owner would repeat their
- * deliveries that are done. All of them fit, because they were in the metadata of an earlier commit.
+ * deliveries that are done. All of them fit, because the metadata of an earlier commit had them.
  */
 export function encodeState(committed: number, { done, partlyDone, received, resultOf }: CommitState): EncodedState {
   const doneText = doneAheadText(committed, done)

@@ -77,7 +77,7 @@ function retype(root: unknown, issue: Issue, substituted: Substituted): boolean 
 function typedAs(expected: string, text: string): unknown {
   if (expected === 'number' && /^-?\d{1,15}(\.\d{1,9})?$/.test(text)) return Number(text)
   if (expected === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'
-  // One variable can have a whole list. For example, `brokers: ${KAFKA_BROKERS}` with the value
+  // One variable can have a whole list, for example `brokers: ${KAFKA_BROKERS}` with the value
   // `a:9092,b:9092`.
   if (expected === 'array' && text.trim() !== '') return text.split(',').map(part => part.trim())
   return undefined
