@@ -157,8 +157,8 @@ export interface OutgoingRecord {
   readonly value: Buffer | null
   readonly headers: RecordHeaders
   /**
-   * The partition. By default, the producer hashes the key with murmur2. In retry topics it ignores
-   * the key, so that batches are larger.
+   * The partition. By default, the producer hashes the key with murmur2. In retry topics and
+   * without a key, it uses one partition for several records, so that batches are larger.
    */
   readonly partition?: number
   /** The producer hashes this key instead of the record's own key to choose the partition. */

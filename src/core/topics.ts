@@ -120,8 +120,8 @@ const compactionLag = durationMs(6 * 3_600_000)
  * Compaction lag of the config topic, 7 days. When two processes write the same version of an
  * object, all processes ignore the second record. But compaction would keep only this record,
  * because it is the last one of its key. So a process writes the first record again
- * (`core/config-objects/object-log.ts`), and has 7 days to do this. The operator API can show the
- * changes of the last 7 days.
+ * (`core/config-objects/object-log.ts`), and has 7 days to do this. This lag also lets the operator
+ * API show the changes of the last 7 days.
  */
 const configCompactionLag = durationMs(7 * day)
 

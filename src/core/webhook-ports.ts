@@ -4,7 +4,7 @@ import type { DurationMs } from './time.ts'
 
 /* The interfaces of the HTTP clients for webhooks and authorization servers. */
 
-/** One POST request to a webhook, ready to send. */
+/** One POST request to a webhook or a token endpoint, ready to send. */
 export interface WebhookCall {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>

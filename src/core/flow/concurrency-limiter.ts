@@ -6,8 +6,8 @@ import { flowLimits } from './limits.ts'
 const { perFreePermit, perFreePermitWhenAlone } = flowLimits.concurrency
 
 /**
- * What the limiter counts for a destination. Callers keep one object for each destination, so that no
- * request needs a look-up by name.
+ * What the limiter counts for a destination. Callers keep one object for each destination, so that
+ * no request needs a look-up by name.
  */
 export interface DestinationCalls {
   /** Number of requests in progress. */

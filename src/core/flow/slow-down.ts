@@ -27,9 +27,9 @@ const {
  *              attempts, but by at least 5 % and at most by half.
  *            - A 429 for an attempt that started before the last 429 changes nothing, because it
  *              does not show what the endpoint accepts now.
- *            - After a decrease the pace is constant until deliveries have waited because of it
- *              for 20 s. Then it grows, slowly at first, and only while deliveries wait because of
- *              it: without them, no attempt tests whether the endpoint accepts the pace.
+ *            - After a decrease, the pace is constant until it has made deliveries wait for 20 s in
+ *              total. Then the pace grows, slowly at first. It grows only while it makes deliveries
+ *              wait. At other times, no attempt tests whether the endpoint accepts the pace.
  *            - After five minutes without a 429: `unlimited`.
  *
  * In both states a 429 pauses all attempts for 100 ms. Each further 429 without a delivered attempt
@@ -50,7 +50,7 @@ export class SlowDown {
   #pace: number | undefined
   /** When the first 429 gave the unlimited destination a pace. */
   #begunAt = 0
-  /** When the pace was last lowered. */
+  /** When the pace was last lowered, or set by the first 429. */
   #loweredAt = 0
   /** When the last 429 arrived. An ignored 429 (see `refused`) does not change it. */
   #refusedAt = Number.NEGATIVE_INFINITY
@@ -62,8 +62,8 @@ export class SlowDown {
    */
   #heldPace = 0
   /**
-   * Milliseconds for which deliveries have waited because of the pace since the pace was last
-   * lowered. When this time exceeds `holdMs`, the pace begins to grow.
+   * Milliseconds for which deliveries have waited because of the pace since `#loweredAt`. When this
+   * time exceeds `holdMs`, the pace begins to grow.
    */
   #limitedMs = 0
   /**
@@ -74,10 +74,7 @@ export class SlowDown {
   #pausedUntil = Number.NEGATIVE_INFINITY
   /** When an attempt was last delivered. */
   #deliveredAt = Number.NEGATIVE_INFINITY
-  /**
-   * The part of the partitions, 0 to 1, for which the pace is set: the last part above 0 that
-   * `setPart` got.
-   */
+  /** The part for which the pace is set, 0 to 1: the last part above 0 that `setPart` got. */
   #part = 0
   /**
    * The total length of all pauses in milliseconds, including the rest of the current one. The
@@ -86,8 +83,8 @@ export class SlowDown {
   #pausedMs = 0
 
   /**
-   * Whether the destination has a pace or a pause. After the end of a pause, it stays true until
-   * `msToWait` is called.
+   * Whether the destination has a pace or a pause. After they have ended, the result stays true
+   * until `msToWait` is called.
    */
   get isActive(): boolean {
     return this.#pace !== undefined || this.#pausedUntil > Number.NEGATIVE_INFINITY
@@ -129,7 +126,7 @@ export class SlowDown {
     return Math.max(paused, wait)
   }
 
-  /** Notes that an attempt starts. Call it only when `msToWait` is 0. */
+  /** Notes that an attempt starts. With a pace, call it only when `msToWait` is 0. */
   started(): void {
     if (this.#pace !== undefined) this.#bucket.spend()
   }
@@ -172,9 +169,9 @@ export class SlowDown {
   }
 
   /**
-   * Notes which part of the partitions this process owns, 0 to 1, and changes the pace in
-   * proportion, because the other processes make the other attempts at the destination. A part of 0
-   * leaves the pace unchanged: the process then makes attempts only for records of retry topics.
+   * Notes which part of a rate this process may use, 0 to 1 (`PartitionShare.rateAt`). Changes the
+   * pace in proportion, because other processes make the other attempts at the destination. A part
+   * of 0 leaves the pace unchanged: the process then makes attempts only for retry records.
    */
   setPart(part: number, now: number): void {
     if (part === this.#part || part === 0) return

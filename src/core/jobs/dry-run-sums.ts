@@ -14,8 +14,8 @@ interface CountRow {
 
 /**
  * Returns how many dead letters the dry run of a replay would replay, and how many it would refuse.
- * If a process of an earlier version ran the job, its progress does not have these numbers. They
- * are then the sums of its `counts`, which has at most 200 rows.
+ * The progress of a job lacks these numbers if a process of an earlier version ran the job. The
+ * function then adds up `counts`, which has at most 200 rows, so the sums can be too low.
  */
 export function dryRunSums(
   { replayable, refused = 0 }: { readonly [key in keyof Sums]?: number | undefined },

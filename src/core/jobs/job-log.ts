@@ -16,7 +16,7 @@ import { conflicts, hasEnded, type Job, jobKeyOf } from './job.ts'
  *
  * All other records are ignored. Compaction could keep an ignored record as the last one of its
  * key. So after an ignored record, a process writes a copy of the current version, which is the
- * last applied record (`core/config-objects/object-log.ts`).
+ * last applied record.
  */
 
 export type JobFold =
@@ -34,7 +34,7 @@ export type JobFold =
   | 'restored'
   | 'ignored'
 
-/** Maximum number of ended jobs that a process keeps in memory, and lists. */
+/** Maximum number of ended jobs that a process keeps in memory. */
 const maxEnded = 1_000
 /**
  * Time in ms for which the operator API lists a job after it has ended. It is the retention of the

@@ -91,7 +91,7 @@ const meanings: Readonly<Record<string, string>> = {
   userIds: `a list of 1 to ${maxJobUserIds} user ids, together at most ${maxJobUserIdBytes / 1024} KiB`,
 }
 
-/** Reads the body of a request to create a job. */
+/** Reads the body of a request to create a job. Returns the request, or the body's problems. */
 export function readJobRequest(kind: JobKind, body: JsonObject, routing: Routing, now: EpochMs): ReadJobRequest {
   const parsed = kind === 'replay' ? replayBody(now).safeParse(body) : resendBody(now).safeParse(body)
   if (!parsed.success)

@@ -29,9 +29,9 @@ export const ownerLease = durationMs(5_000)
  */
 export const takeOverAfter = durationMs(10_000)
 /**
- * Maximum number of jobs, without dry runs, that one process runs concurrently, and also the maximum
- * number of its dry runs. A job whose last try has failed does not count until it makes progress: it
- * may wait for a long time, and must not block other jobs.
+ * Maximum number of jobs that one process runs concurrently. Dry runs are counted separately, with
+ * the same maximum. A job whose last try has failed does not count until it makes progress: it may
+ * wait for a long time, and must not block other jobs.
  */
 const maxRunning = 4
 /** Maximum number of all jobs that one process runs, including those whose last try has failed. */

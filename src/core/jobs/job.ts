@@ -167,7 +167,7 @@ export const jobDocument = z.discriminatedUnion('kind', [replayJob, resendJob])
 export type ReplayJob = Readonly<z.infer<typeof replayJob>>
 export type ResendJob = Readonly<z.infer<typeof resendJob>>
 export type Job = ReplayJob | ResendJob
-/** The fields of a job that change while it runs. */
+/** The fields of a job that its owner changes while it works on the job. */
 export type JobWork = Partial<
   Pick<ReplayJob, 'counts'> &
     Pick<ResendJob, 'next' | 'readFrom' | 'missing'> & {

@@ -1,6 +1,6 @@
 /**
- * The end of the progress of a resend in words: the number of events that it cannot resend. Empty
- * when the number is 0.
+ * Returns the last part of a text about the progress of a resend: `count`, the number of events
+ * that are too large to be resent. Empty when `count` is 0.
  */
 export function tooLargeText(count = 0): string {
   if (count === 0) return ''

@@ -15,8 +15,8 @@ export type LedgerResult = (typeof ledgerResults)[number]
  * - The results of deliveries (`ledgerResults`).
  * - `taken`: records from retry topics, and deliveries of replayed events.
  * - `replayed`: the part of `taken` that comes from a replay or resend by an operator.
- * - `routed`: events that waited until their source or destination was known. They are counted as
- *   `admitted` twice, for `-` and for their destinations, so the balance subtracts `routed`.
+ * - `routed`: events whose source or destination was unknown at first. `admitted` counts them
+ *   twice, for the destination `-` and for their destinations, so the balance subtracts `routed`.
  *
  * Commits and ledger records store the position of a field in this list: add a field only at the
  * end. One byte says which fields follow, so the list can have eight fields. A ninth needs another
@@ -63,7 +63,7 @@ export class LedgerCounts {
 
   /**
    * Estimated number of bytes that `write` appends. With large counts, the real number is up to
-   * three times higher.
+   * three times the estimate.
    */
   get roughBytes(): number {
     return this.#roughBytes

@@ -39,7 +39,7 @@ export function parseLedgerRecord({ value, headers }: Pick<LogRecord, 'value' | 
 }
 
 export interface ChainReading {
-  /** Hours since 1970. A ledger record is not read if all its counts are of earlier hours. */
+  /** Hours since 1970. Reading ends when all unread ledger records count only earlier hours. */
   readonly since: number
   /**
    * Reads the ledger record of the partition at an offset. Resolves with `expired` if Kafka's

@@ -77,8 +77,8 @@ export class PartitionLedger {
   }
 
   /**
-   * Whether the ledger record that is being stored has all counts of the ledger that no earlier
-   * record has. If not, the next ledger record has the rest.
+   * Whether the ledger record that is being stored has all counts that were in no ledger record
+   * when `start` was called. If not, the next ledger record has the rest.
    */
   get storesAll(): boolean {
     return this.#storing?.hasAll === true

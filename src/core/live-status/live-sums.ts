@@ -31,8 +31,8 @@ export interface LiveProcess extends ProcessFacts {
 }
 
 /**
- * The sum of the results from `since` until now. `since` is the beginning of one of the periods of 15
- * minutes.
+ * The sum of the results from `since` until now. `since` is the beginning of one of the periods of
+ * 15 minutes.
  */
 export interface SummedResults extends Readonly<Counts> {
   readonly since: EpochMs

@@ -27,7 +27,7 @@ export interface ProcessFacts {
   readonly rates: Rates
 }
 
-/** The rates of a process per second, since its previous record about 5 s before. */
+/** Rates per second of a process, measured since its previous record, about 5 s earlier. */
 export interface Rates {
   readonly admitted: number
   readonly delivered: number
@@ -164,9 +164,10 @@ export function encodeResults(all: Iterable<readonly [destination: string, Count
 }
 
 /**
- * Adds the results that the record `value` has for a destination to `sum`. Searches the text for the
- * destination: the sum of a day has a record for each process and period, and decoding all of them
- * would block the process for a third of a second with 100,000 destinations and two processes.
+ * Adds to `sum` the results that the record `value` has for a destination. Searches the text for
+ * the destination instead of decoding it. A day has a record for each process and period. With
+ * 100,000 destinations and two processes, decoding all would block this process for a third of a
+ * second.
  */
 export function addResults(sum: Counts, value: Buffer, destination: string): void {
   const field = `${JSON.stringify(destination)}:[`

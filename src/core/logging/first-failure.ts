@@ -1,9 +1,9 @@
 import type { Logger } from '../ports.ts'
 
 /**
- * Returns a function that is called with the result of each write of one kind, and logs only the
- * first of several failures in succession, as a warning with `text`. `error` is `undefined` when
- * the write succeeded.
+ * Returns a function to call after each write of one kind. `error` is the error of the write, or
+ * `undefined` when the write succeeded. The function logs only the first of several consecutive
+ * failures, as a warning with `text`.
  */
 export function createFirstFailureLog(logger: Pick<Logger, 'warn'>, text: string) {
   let isFailing = false

@@ -5,7 +5,7 @@ import { maxMessageBytes, maxTextLength, textTooLong } from './message-parts.ts'
 import { type Refusal, refusal } from './request-refusal.ts'
 import { type Members, membersIn, splitJson } from './split-json.ts'
 
-/** Maximum number of accepted messages in one batch. Further messages are rejected one by one. */
+/** Maximum number of messages in one batch. Further messages are rejected, but not the batch. */
 export const maxMessages = 2_500
 /**
  * Maximum number of elements in a batch. A larger batch is refused as a whole: a response that
@@ -78,8 +78,8 @@ export function readBatch(body: string, type: CallType | undefined): MessageBatc
 
 /**
  * Finds the top-level `writeKey` of a body in one linear scan without parsing the rest. The body
- * may be truncated or broken: the last complete member of that name counts. `undefined` when there
- * is none, or when it is not a string.
+ * may be truncated or broken. Of several members with this name, the last counts. `undefined` when
+ * there is none, or when it is not a complete, non-empty string.
  */
 export function writeKeyIn(body: string): string | undefined {
   const text = membersIn(body, ['writeKey']).get('writeKey')
@@ -134,8 +134,8 @@ const single = (type: CallType | undefined, elements: Elements): MessageBatch =>
 })
 
 /**
- * Returns the refusal of a body that is not JSON. In this body, `splitJson` has found no complete
- * list or object. `undefined` when the body is a JSON string, number, boolean or null.
+ * Judges a body in which `splitJson` has found no complete list or object. Returns the refusal of a
+ * body that is not JSON; `undefined` for a JSON string, number, boolean or null.
  */
 function brokenBody(body: string): Refusal | undefined {
   if (body.length > maxTextLength && /^\s*[[{]/.test(body)) return refusal('invalid_json', unmatched)

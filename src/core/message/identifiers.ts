@@ -38,8 +38,8 @@ export const isMessageId = (text: string): boolean => text.length <= maxMessageI
 
 /**
  * Matches ids that only Hookline assigns: to membership updates, delete messages, notices, canary
- * messages, and events without an id (their topic, partition and offset). A sender that used one of
- * these ids first would make receivers drop Hookline's message as a duplicate.
+ * messages, and events without an id, which get their topic, partition and offset as the id. If a
+ * sender used one of these ids first, receivers would drop Hookline's message as a duplicate.
  */
 const reserved = /^(?:(?:audience|delete|notice)-[0-9a-f]{40}|canary-|[\w.-]+\.events\/\d+\/\d+$)/
 
@@ -112,8 +112,8 @@ export function missingIdentifier(type: CallType, identifiers: Identifiers): Rej
 
 /**
  * Whether a value can be the sync id of an audience or the version of a membership. The limit of
- * 2^52 leaves room for higher versions that follow from it, and is below the limit of the Avro
- * library, which rejects integers above 2^53.
+ * 2^52 leaves room for later versions, which are higher. The Avro library rejects integers above
+ * 2^53.
  */
 export const isIdOrVersion = (value: unknown): boolean =>
   Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 2 ** 52

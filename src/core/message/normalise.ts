@@ -5,7 +5,7 @@ import { type CallType, callTypes, type Message, type Rejection, rejection } fro
 import { type BatchDefaults, partsOf } from './message-parts.ts'
 import { correctSkew, parseTimestamp } from './timestamp.ts'
 
-/** The context in which a message was received. */
+/** How a message was received: the type in the path, the times, and the members of its batch. */
 export interface Reception extends BatchDefaults {
   /** The type in the path of the request, which overrides the `type` of the message. */
   readonly type?: CallType | undefined

@@ -2,14 +2,14 @@
  * The result of `splitJson`. The parts of the text are not parsed, so a part can be invalid JSON.
  */
 export type SplitResult =
-  /** A list, or an object in which the member that `SplitOptions.list` names is a list. */
+  /** A list, or an object whose member named by `SplitOptions.list` is a list. */
   | {
       readonly kind: 'list'
       /** Start (inclusive) and end (exclusive) of each element, in one flat list. */
       readonly elements: readonly number[]
       readonly members: Members
     }
-  /** An object in which the member that `SplitOptions.list` names is missing or is not a list. */
+  /** An object whose member named by `SplitOptions.list` is missing or is not a list. */
   | { readonly kind: 'object'; readonly members: Members }
   /** Another JSON value, or an empty text. */
   | { readonly kind: 'scalar' }
@@ -145,9 +145,9 @@ class Cutter {
   }
 
   /**
-   * Reads a member name and sets the current position after it. Returns `undefined` when there is
-   * no name, and `null` for a name that was not requested. Names that were not requested are not
-   * copied, because a body may have hundreds of thousands of them.
+   * Reads a member name and sets the current position after it. Returns `undefined` when an escape
+   * sequence in the name is invalid, and `null` for a name without escape sequences that was not
+   * requested. These names are not copied, because a body may have hundreds of thousands of them.
    */
   #name(): string | null | undefined {
     const from = this.#at
@@ -241,8 +241,8 @@ export function endOfString(text: string, from: number): number {
   const first = text.indexOf('"', from + 1)
   if (first === -1) return text.length
   if (text.charCodeAt(first - 1) !== backslash) return first
-  // `indexOf` is the fastest way to find the end of a string without an escaped quote. But it is slow
-  // in a string of many escaped quotes.
+  // `indexOf` is the fastest way to find the end of a string without an escaped quote. But it is
+  // slow in a string of many escaped quotes.
   for (let at = from + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
     if (code === quote) return at

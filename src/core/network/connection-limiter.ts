@@ -16,8 +16,8 @@ export type Admission<Connection> =
  * When the server is at its maximum, a new connection replaces an idle connection:
  * - The address with the most connections loses one. The new connection counts as one of its
  *   address. So a client with many connections replaces its own, and cannot keep out others.
- * - If this address has no idle connection, the address with the next lower number loses one. If
- *   several addresses have the same number, it is the one that reached the number first.
+ * - If this address has no idle connection, the address with the next lower number loses one. Of
+ *   several addresses, it is the one that first had both this number and an idle connection.
  * - Addresses with at most `few` connections count as equal. Otherwise thousands of addresses with
  *   one connection each would close the connections of every address with two.
  * - Of the connections that may be closed, the one that has been idle for the longest time is

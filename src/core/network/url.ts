@@ -1,6 +1,6 @@
 /**
- * Returns why a text is not allowed as the URL of a webhook or of the registry; `undefined` when it
- * is allowed. The result never contains the text, because a query may contain a secret.
+ * Returns why a text is not allowed as a URL in the configuration; `undefined` when it is allowed.
+ * The result never contains the text, because a URL may contain a secret.
  */
 export function refuseUrl(value: string): string | undefined {
   // The URL parser would silently remove or replace these characters.

@@ -145,8 +145,8 @@ export class DestinationNotices {
 
 /**
  * Whether at least `span` milliseconds have passed since `since`, or `since` is `undefined`. Also
- * true when the clock was set back by at least `span`. Otherwise a notice would wait until the
- * clock has passed `since` again.
+ * true when the clock was set back by at least `span`: without this rule, a notice would wait until
+ * the clock has passed `since` again.
  */
 const isOver = (since: EpochMs | undefined, span: number, now: EpochMs): boolean =>
   since === undefined || Math.abs(now - since) >= span

@@ -24,8 +24,8 @@ export interface DeadLetterView {
   /** The first entry of `outcomes`. */
   readonly outcome?: string | undefined
   /**
-   * The last outcome of each webhook. For an event that never became a delivery: the code with which
-   * Hookline rejected the event.
+   * The last outcome of each webhook. For an event that never became a delivery: the code with
+   * which Hookline rejected the event.
    */
   readonly outcomes: readonly string[]
   readonly messageId?: string | undefined

@@ -175,7 +175,7 @@ function stateAfter({ decision, reason, ...last }: RecordedAttempt, { isComplete
 
 /**
  * The state of a destination that has no attempts, no waiting retry records and no dead letters.
- * Only the event was found, or a retry record or dead letter without a destination.
+ * Only the event was found, and perhaps retry records or dead letters without a destination.
  */
 function stateWithoutRecords(id: string, { events, unrouted, isComplete, recorded }: FoundForDestination): State {
   const newest = events.toSorted((a, b) => b.at - a.at || b.offset - a.offset)[0] as FoundEvent

@@ -23,7 +23,7 @@ function limiterFor({ burst, perSecond }: typeof ofAddress, now: number): RateLi
  * Limits how fast a client can guess operator keys. A client address that sent too many wrong keys
  * must wait. When all addresses together sent too many, every address that never sent a valid key
  * must wait. All IPv6 addresses of one network count as one (`clientNetworkOf`). To limit the
- * memory, only the last 1,000 addresses with wrong keys are remembered, and apart from them the
+ * memory, only the last 1,000 addresses with wrong keys are remembered and, in a separate list, the
  * last 1,000 with a valid key. So wrong keys cannot make the throttle forget the operators.
  *
  * A session token that was valid before is checked without a wait: nobody can guess it, because it

@@ -58,8 +58,8 @@ export interface LedgerView {
   readonly since: string
   readonly until: string
   /**
-   * Present when the view is incomplete: not all ledger records were read, or there are more rows
-   * than the view shows.
+   * Present when the view is incomplete: not all ledger records or retry topics were read, or there
+   * are more rows than the view shows.
    */
   readonly partial?: true | undefined
   /**

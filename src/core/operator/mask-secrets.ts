@@ -70,8 +70,8 @@ function formsOf(secret: string): readonly string[] {
 }
 
 /**
- * The length of the longest beginning of a secret with which a text ends. 0 if it is shorter than
- * `minMasked`.
+ * Returns how many of the first characters of a secret are at the end of a text. 0 if they are
+ * fewer than `minMasked`.
  */
 function beginningAtEnd(text: string, secret: string): number {
   for (let length = Math.min(secret.length - 1, text.length); length >= minMasked; length--)

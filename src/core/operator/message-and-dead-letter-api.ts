@@ -11,8 +11,8 @@ export interface DeadLetterPage {
   readonly next?: string | undefined
   /**
    * Present when the page may be incomplete, because the request reached its limit of time or
-   * records. Also present when the index is full (`DeadLetterIndex.isFull`), so that a replayed dead
-   * letter may be listed.
+   * records. Also present when the index is full (`DeadLetterIndex.isFull`), so that a replayed
+   * dead letter may be listed.
    */
   readonly partial?: true | undefined
 }

@@ -37,7 +37,7 @@ export interface ObjectRefusal {
   /** A text for the client: what is wrong and what to do. */
   readonly message: string
   readonly problems: readonly ShownProblem[]
-  /** The version in force, if it differs from the version that the client expected. */
+  /** The version in force, if the object exists and the precondition is false or missing. */
   readonly version?: number | undefined
   /** Seconds until the client may retry, for `unavailable`. */
   readonly retryAfter?: number | undefined

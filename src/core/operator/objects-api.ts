@@ -33,7 +33,7 @@ export interface ObjectChanged {
 /** The new secret of a rotation. It is shown only once. */
 export interface Rotated extends ObjectChanged {
   readonly secret: string
-  /** When the new secret replaces the old one; `undefined` when this has already happened. */
+  /** When the new secret replaces the old one; `undefined`: it already has, or is a write key. */
   readonly until?: EpochMs | undefined
   /** The number of write keys that are valid now; `undefined` for a shared secret. */
   readonly keys?: number | undefined

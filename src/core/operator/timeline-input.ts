@@ -64,7 +64,7 @@ export interface TimelineInput {
   readonly recorded: RecordedAttempts
   /**
    * The search has read all events and attempt records after this time. The time is later than the
-   * requested one if the search ended early (`isPartial`).
+   * requested one if the search ended early (`isPartial`), or at the newest event.
    */
   readonly searchedSince: EpochMs
   /** Whether the search ended before it had read all records in the requested time. */

@@ -109,9 +109,9 @@ export interface EncodedState {
  * priority, so the function reserves the maximum length of the bitmap. A partly done record that
  * fits now therefore still fits when more records are done.
  *
- * The partly done records that this process has not read yet have priority. It cannot defer their
- * deliveries, so a later owner would repeat the done ones if the metadata had no room for them. All
- * of these records fit, because they were in the metadata that an earlier owner committed.
+ * The partly done records that this process has not read yet have priority, because the process
+ * cannot defer their deliveries. Without room for these records, a later owner would repeat their
+ * deliveries that are done. All of them fit, because the metadata of an earlier commit had them.
  */
 export function encodeState(committed: number, { done, partlyDone, received, resultOf }: CommitState): EncodedState {
   const doneText = doneAheadText(committed, done)

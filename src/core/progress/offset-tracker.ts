@@ -16,7 +16,7 @@ import { spanLimit } from './span-limit.ts'
 
 /**
  * Minimum size of a ledger record in bytes, estimated from its counts. If a record would be
- * smaller, its counts stay in the commit metadata while it has room for them.
+ * smaller, its counts stay in the commit metadata while the metadata has room for them.
  */
 const minRecordBytes = 600
 
@@ -45,7 +45,7 @@ export interface RecordEntries {
  * dropped, or was written to a retry or dead-letter topic. Records finish in any order, but the
  * committed offset must not pass a record in progress. So the metadata of the commit lists the done
  * records above the committed offset. For a record that is done for only some of its destinations,
- * it lists these destinations. The next owner of the partition then delivers only to the others.
+ * the metadata lists these. The next owner of the partition then delivers only to the others.
  *
  * Operations that do not read the metadata are O(1) amortised, even if there are large gaps between
  * offsets.

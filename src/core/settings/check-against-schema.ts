@@ -38,8 +38,8 @@ export function checkAgainstSchema(input: unknown, substituted: Substituted): Sc
     const result = configuration.safeParse(typed, { error: issue => issueText(issue, substituted) })
     const issues = result.error?.issues ?? []
     // zod does not check the entries of a list that is too long, or the members of a value of the
-    // wrong type. So these values are corrected in `typed`, and the next round finds the problems in
-    // them. `fixed` has the issues that were corrected.
+    // wrong type. So these values are corrected in `typed`, and the next round finds the problems
+    // in them. `fixed` has the issues that were corrected.
     const fixed = issues.filter(issue => truncateList(typed, issue, excess) || retype(typed, issue, substituted))
     if (fixed.length > 0) continue
     const problems = [...excess]
@@ -77,7 +77,7 @@ function retype(root: unknown, issue: Issue, substituted: Substituted): boolean 
 function typedAs(expected: string, text: string): unknown {
   if (expected === 'number' && /^-?\d{1,15}(\.\d{1,9})?$/.test(text)) return Number(text)
   if (expected === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'
-  // One variable can have a whole list. For example, `brokers: ${KAFKA_BROKERS}` with the value
+  // One variable can have a whole list, for example `brokers: ${KAFKA_BROKERS}` with the value
   // `a:9092,b:9092`.
   if (expected === 'array' && text.trim() !== '') return text.split(',').map(part => part.trim())
   return undefined

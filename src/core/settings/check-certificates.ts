@@ -52,9 +52,7 @@ function pairProblems(
   return [{ path: [...path, keyKey], message: `is not the key of the certificate in ${certKey}`, hint: unmatched }]
 }
 
-/**
- * Minimum size of an RSA key in bits. OpenSSL refuses a shorter key, so every connection would fail.
- */
+/** Minimum size of an RSA key in bits. With a shorter key, OpenSSL refuses every connection. */
 const minRsaBits = 2_048
 /**
  * Maximum size of an RSA key in bits for destinations, which other teams may configure. Each

@@ -8,9 +8,9 @@ import { delivery } from './schema.ts'
 import type { DestinationPolicy } from './settings.ts'
 
 /**
- * Checks the policy of each destination: no value may exceed the global one, and all retries must
- * fit into the retry window. Keys that are not set have the global values. When `delivery` itself
- * is wrong, only `scheduleFitsWindow` reports it, and policies are not checked.
+ * Checks the policy of each destination: its timeout and window must not exceed the global ones,
+ * and all retries must fit into the retry window. Keys that are not set have the global values.
+ * When `delivery` itself is wrong, only `scheduleFitsWindow` reports it, and no policy is checked.
  */
 export const policiesWithinLimits: Rule = config => {
   const global = delivery.safeParse(config.delivery ?? {}).data

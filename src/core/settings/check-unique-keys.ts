@@ -2,7 +2,7 @@ import { secretFrom } from './named-files.ts'
 import type { Path, SettingsProblem } from './problem.ts'
 import { type Rule, repeated } from './rule.ts'
 
-/** Checks that no write key belongs to two sources. */
+/** Checks that no write key is used twice, in one source or in two. */
 export const uniqueWriteKeys: Rule = (config, files): readonly SettingsProblem[] =>
   repeated(
     (config.sources ?? []).flatMap((source, index) => [

@@ -3,9 +3,9 @@ import type { Path } from './problem.ts'
 export type FileKind = 'secret' | 'url' | 'certificates' | 'key' | 'signing_key' | 'encryption_key'
 
 /**
- * Whether the value can also be set as text, under the same key without `File`, and whether one of
- * the two keys is `required` when the mapping that contains them exists. `paired`: it is required
- * if a user name or a password is set.
+ * Whether the value can also be set as text, under the same key without `File`. `none`: it cannot.
+ * `optional`: both keys may be absent. `required`: one of the two must be set when the mapping that
+ * contains them exists. `paired`: one must be set when a user name or a password is set.
  */
 type Text = 'none' | 'optional' | 'required' | 'paired'
 

@@ -180,7 +180,8 @@ export interface TracesSettings {
 
 /**
  * The numbers of files of `destinationsFrom` that are not in use: they are invalid, or are missing
- * although an audience, the canary or the notices use their destination.
+ * although an audience, the canary or the notices use their destination. A directory that cannot be
+ * listed counts as one file.
  */
 export interface ExcludedFiles {
   readonly files: number
@@ -195,7 +196,7 @@ export interface Settings {
     readonly clientId: string
     /**
      * The TLS settings of the connections to Kafka; `undefined` when TLS is off. `ca` replaces the
-     * public roots.
+     * public CAs.
      */
     readonly tls:
       | { readonly ca: string | undefined; readonly cert: string | undefined; readonly key: Secret | undefined }
@@ -238,8 +239,8 @@ export interface Settings {
   readonly operator: {
     readonly keys: readonly OperatorKey[]
     /**
-     * The contents of `operator.encryptionKeyFile`, one or two, without surrounding white space.
-     * The first one encrypts. Absent without a config topic.
+     * The contents of `operator.encryptionKeyFile`, one or two, without the last line end. The
+     * first one encrypts. Absent without a config topic.
      */
     readonly encryptionKeys?: readonly Secret[]
   }

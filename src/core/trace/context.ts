@@ -88,8 +88,8 @@ const text = (value: string | readonly string[] | undefined): string | undefined
   typeof value === 'string' ? value : undefined
 
 /**
- * Returns `tracestate` when it is valid. Otherwise the trace continues without it (section 3.3),
- * because senders choose this text, and webhooks with `traceHeaders` get it.
+ * Returns `tracestate` when it is valid; otherwise the trace continues without it (section 3.3).
+ * The check is needed because senders choose this text, and webhooks with `traceHeaders` get it.
  */
 function stateIn(given: string | undefined): string | undefined {
   if (given === undefined || given.length > maxStateLength || !given.includes('=')) return undefined

@@ -22,7 +22,7 @@ export interface Span {
   /** Context for child spans and other processes, whether or not the span is sampled. */
   readonly context: TraceContext
   /**
-   * Ends the span. Call it at most once: a span that never ends is discarded. `error` is the reason
+   * Ends the span. Call it at most once. A span that never ends is discarded. `error` is the reason
    * of a failure, from a closed list.
    */
   end(facts: SpanFacts, error?: string): void
