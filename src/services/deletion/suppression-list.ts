@@ -76,7 +76,7 @@ export interface SuppressionList {
   compact(maxUsers: number): Promise<number>
 }
 
-/** Whether the list has all records that were written before `moment`, in monotonic milliseconds. */
+/** Whether the list has all records written before `moment`, in monotonic milliseconds. */
 export const includesAllBefore = (
   moment: number,
   suppressions: Pick<SuppressionList, 'age'>,
@@ -98,8 +98,8 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
   const listeners: (() => void)[] = []
   /**
    * By partition: the suppressions that are being computed while the follower reads the partition
-   * again from its beginning, after Kafka has lost records. Until the follower reaches the end, callers
-   * get the previous suppressions from `index`.
+   * again from its beginning, after Kafka has lost records. Until the follower reaches the end,
+   * callers get the previous suppressions from `index`.
    */
   const rebuilt = new Map<number, SuppressionIndex>()
   let knownUntil = Number.NEGATIVE_INFINITY
