@@ -28,8 +28,8 @@ export class CatchUp {
   }
 
   /**
-   * Milliseconds since the time up to which the follower has read all records. Infinite before the
-   * follower first reached the end of the topic.
+   * Milliseconds since `#asOf`: the follower has read all records that Kafka acknowledged before
+   * that time. Infinite before the follower first reached the end of the topic.
    */
   age(): DurationMs {
     return durationMs(this.#clock.boottime() - this.#asOf)

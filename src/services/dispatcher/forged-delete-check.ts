@@ -98,8 +98,8 @@ export class DeletionCheck {
   }
 
   /**
-   * Returns the list of the records that wait behind a delete. Records that still wait behind an
-   * earlier delete of the same user wait behind this one from now on.
+   * Creates and returns the list of the records that wait behind a delete. Records that still wait
+   * behind an earlier delete of the same user move to this list.
    */
   #hold(open: AdmittedRecord): Fifo<AdmittedRecord> {
     const waiting = this.#waitingIn(open.processor)
