@@ -69,8 +69,8 @@ export interface SuppressionList {
    */
   update(userId: string, change: (marks: UserSuppressions | undefined) => UserSuppressions | undefined): Promise<void>
   /**
-   * Writes the records of at most `maxUsers` users again: without expired suppressions, and with
-   * the suppressions of both records when two processes wrote a record of the user concurrently.
+   * Writes the records of at most `maxUsers` users again, without expired suppressions. If two
+   * processes wrote a record of a user concurrently, the new record has the suppressions of both.
    * Resolves with the number of users whose records it wrote.
    */
   compact(maxUsers: number): Promise<number>

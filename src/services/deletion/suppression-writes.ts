@@ -39,9 +39,9 @@ const readBackTooLate = (topic: string): Error =>
 
 /**
  * Changes a user's record with optimistic concurrency: Kafka has no conditional write, but all
- * processes read the records in the same order. So the writer reads its own record back. If the
- * topic has a record of another process between this record and the record on which the change is
- * based, the writer makes the change again, based on the record of the other process.
+ * processes read the records in the same order. So the writer reads its own record back. If another
+ * process wrote a record between this record and the one on which the change is based, the writer
+ * makes the change again, based on the record of the other process.
  *
  * A writer may crash before it has read its record back. Therefore each record has a header with
  * the offset of the record on which it is based. When a reader finds another record of the user

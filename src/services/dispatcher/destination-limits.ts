@@ -217,10 +217,10 @@ export class DestinationLimits {
 }
 
 /**
- * Whether an attempt may start without the webhooks that have `permits` requests in progress: if
- * the destination has others, and none of these webhooks has responded to its last requests.
- * Deliveries wait for a slow webhook that responds: one success ends a delivery, so a webhook that
- * is left out may never get the message.
+ * Whether an attempt may start without the webhooks at their limit (`permits` requests in
+ * progress): if the destination has others, and no webhook at the limit has responded to its last
+ * requests. Deliveries wait for a slow webhook that responds: one success ends a delivery, so a
+ * webhook that is left out may never get the message.
  */
 function mayLeaveOut(callees: readonly PreparedWebhook[], permits: number): boolean {
   const atLimit = callees.map(each => each.permits.ofWebhook).filter(({ inProgress }) => inProgress >= permits)

@@ -58,7 +58,7 @@ interface Wanted<T> {
 const chunkOffsets = { minFirst: 8, maxFirst: 250, growth: 4, max: 2_000 }
 /**
  * The first chunks of all partitions together have about this number of offsets for each wanted
- * record, because not all records are selected, and the partitions do not have equally many.
+ * record. One is not enough: not all records are selected, and some partitions have more of them.
  */
 const firstOffsetsPerRecord = 4
 /**

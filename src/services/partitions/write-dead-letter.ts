@@ -33,9 +33,9 @@ export type WriteDeadLetter = (
 ) => void
 
 /**
- * Creates a function that writes dead letters. Only the beginning of the record is written if it is
- * an unread batch, or if the topic refuses the dead letter for its size: a dead letter is longer
- * than its record. Otherwise the record would block its partition forever.
+ * Creates a function that writes dead letters. A dead letter is longer than its record, so the
+ * topic may refuse it for its size. Then, and for an unread batch, only the beginning of the record
+ * is written. Otherwise the record would block its partition forever.
  */
 export function createWriteDeadLetter({ append, topics, metrics, logger }: Deps): WriteDeadLetter {
   return (record, { carried, reason, code }, of, end) => {
