@@ -40,8 +40,8 @@ export interface BrokerTime extends PeriodicTask {
 
 /**
  * The record that is written to learn the broker's time. It has no value, so it is a tombstone. It
- * deletes no other record, because its key differs from all other keys of the topic: keys of dead
- * letters begin with a destination id, or with `-/` and a topic name; keys of deletions are JSON.
+ * deletes no other record, because no other record of the topic has its key. Keys of dead letters
+ * begin with a destination id, or with `-/` and a topic name. Keys of deletions are JSON.
  */
 const record = { key: Buffer.from('-/clock'), value: null, headers: {} }
 

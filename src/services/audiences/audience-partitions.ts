@@ -47,14 +47,14 @@ export interface AudiencePartitions {
   readonly logCheck: PeriodicTask
   /**
    * Loads the memberships of a partition from Kafka and adds the partition to `held`. The partition
-   * is paused while its memberships are loaded. If the group has no committed offset at `position`
-   * although the partition has memberships, unread records may be lost (`lost`).
+   * is paused while its memberships are loaded. If it has memberships, but `position` shows that
+   * the group has no committed offset, unread records may be lost: cancels syncs as `lost` does.
    */
   restoreInto(processor: PartitionProcessor, position: Position): Promise<void>
   /**
-   * Cancels the full syncs that have begun, because Kafka lost records of the partition that were
-   * not read. Waits until the memberships are loaded. The partition is paused until the
-   * cancellation is stored.
+   * Cancels the full syncs that have begun, because Kafka lost unread records of the partition. If
+   * its memberships are not loaded yet, cancels the syncs after that. The partition is paused until
+   * the cancellation is stored.
    */
   lost(processor: PartitionProcessor): void
 }
@@ -143,8 +143,8 @@ export interface AudiencesDeps {
   readonly directory: () => AudienceDirectory
   readonly emitPerSecond: () => number
   /**
-   * It has been read to its end before the service starts, so no deletion before that is missing in
-   * it. `Inputs` waits for later deletions.
+   * The suppression list. It is read to its end before the service starts, so it has all earlier
+   * deletions. `Inputs` waits for later deletions.
    */
   readonly suppressions: Pick<SuppressionList, 'stops' | 'age'>
   readonly tracer?: Tracer | undefined

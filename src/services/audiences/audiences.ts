@@ -15,7 +15,7 @@ import type { UpdatePacer } from './update-pacer.ts'
 /**
  * Maximum time for which `stop` waits for writes in progress. A write may take longer than this:
  * Kafka may need 10 s to acknowledge an identify message, and the membership is written only after
- * that. The next owner of the partition processes inputs again whose writes were not finished.
+ * that. The next owner of the partition processes inputs with unfinished writes again.
  */
 const drainLimit = durationMs(8_000)
 
@@ -29,7 +29,6 @@ export interface AudiencesService {
    */
   stop(): Promise<void>
   health(): Health
-  /** Sets the gauges to the current values. */
   refreshGauges(): void
   /** Topics with failed writes that the service still retries. */
   unwritableTopics(): readonly string[]
@@ -126,7 +125,6 @@ interface Shown {
   readonly updates: UpdatePacer
 }
 
-/** Sets the gauges of the audiences service to the current values. */
 function showAudiences(metrics: Metrics, { held, processors, updates }: Shown): void {
   const sizes = held.map(({ state }) => state.size())
   const sum = (of: 'members' | 'bytes'): number => sizes.reduce((all, size) => all + size[of], 0)

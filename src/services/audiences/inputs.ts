@@ -88,8 +88,8 @@ class OpenInput implements QueuedInput {
   readonly input: AudienceInput | LostInput
   readonly user: string | undefined
   /**
-   * Fetch time of the partition's last batch at the admission, in monotonic milliseconds. The input
-   * was fetched then or earlier.
+   * When the last batch of the partition before the admission was fetched, in monotonic
+   * milliseconds. The input was fetched then or earlier.
    */
   readonly fetchedAt: number
   readonly #state: AudiencePartition
@@ -114,8 +114,8 @@ interface Undecoded {
 }
 
 /**
- * Handles audience inputs: decodes them, processes the inputs of one user in their order, and has
- * the resulting changes written.
+ * Handles audience inputs: decodes them, processes the inputs of one user in their order, and
+ * starts the writes of the resulting changes.
  */
 export class Inputs {
   readonly #deps: Deps
@@ -199,10 +199,11 @@ export class Inputs {
   }
 
   /**
-   * Begins the deletion of a user when the suppression list has all records that were written before
-   * the deletion was fetched, so also the suppression of the user. Until then the later inputs of the
-   * partition wait too: an input of a sync that began before the deletion would otherwise add the
-   * user again. That takes at most about a second: two fetches of the suppressions topic.
+   * Begins the deletion of a user when the suppression list has all records that were written
+   * before the deletion was fetched: the list then has the user's suppression. Until then the later
+   * inputs of the partition wait too. Otherwise an input of a sync that began before the deletion
+   * would add the user again. The wait takes about a second at most: two fetches of the
+   * suppressions topic.
    */
   #beginDeletion(open: OpenInput, held: OwnedAudiencePartition): void {
     const { clock, suppressions, gate } = this.#deps
@@ -222,10 +223,9 @@ export class Inputs {
     const { clock, writeChanges } = this.#deps
     const { offset: position, timestamp: at } = open.record
     const changes = held.state.take(open.input, { position, at, now: () => clock.now() })[Symbol.iterator]()
-    // Take the first effect before a trace begins: an input that is ignored or changes nothing is
-    // done immediately, without a trace. One exception: an input that visits `visitsPerTurn`
-    // members before its first change gets a trace and the result `changed`, even if it changes
-    // nothing.
+    // Takes the first effect before a trace begins: an input without changes is done immediately,
+    // without a trace. One exception: an input that visits `visitsPerTurn` members before its first
+    // change gets a trace and the result `changed`, even if it changes nothing.
     const first = changes.next()
     const reason = !first.done && first.value.kind === 'ignored' ? first.value.reason : undefined
     const toWrite = reason === undefined ? first : changes.next()
@@ -270,9 +270,9 @@ export class Inputs {
   }
 
   /**
-   * Logs the end of a sync that has no effect, because the sync was already closed or a newer full
-   * sync has begun. The client that sent the sync got a success response, so only this log line
-   * shows that the sync had no effect.
+   * Logs the end of a sync that has no effect, because the sync was closed or cancelled before,
+   * usually by a newer full sync. The client that sent the sync got a success response, so only
+   * this log line shows that the sync had no effect.
    */
   #logStaleSync({ input, record }: OpenInput, result: string): void {
     if (input.kind !== 'sync_ended' || !staleReasons.some(reason => reason === result)) return
@@ -301,12 +301,11 @@ export class Inputs {
   }
 
   /**
-   * Cancels all full syncs that have begun, because Kafka lost records of the partition before this
-   * process read them. As in `#refuse`, the end of one of these syncs would remove the users whom
-   * the lost records may have listed. After a truncation, the time of the loss is not known. After a
-   * deletion by retention, it is before the first remaining record, which is not read yet. So all
-   * syncs that began before now are cancelled. Then resumes the partition, which is paused for
-   * `loss`.
+   * Cancels all full syncs that began before now, because Kafka lost unread records of the
+   * partition. As in `#refuse`, the end of one of these syncs would remove the users whom the lost
+   * records may have listed. The limit is now, because the time of the loss is not known: a
+   * truncation does not show it, and the first record that retention has kept is not read yet. Then
+   * resumes the partition, which is paused for `loss`.
    */
   cancelSyncs(held: OwnedAudiencePartition): void {
     const { topic, partition, tracker } = held.processor

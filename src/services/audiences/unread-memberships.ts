@@ -12,10 +12,11 @@ import type { MembershipsReader } from './memberships-reader.ts'
 const retryAfter = durationMs(1_000)
 
 /**
- * Tracks up to which offset this process knows a partition of the memberships topic. It knows the
- * records that it has read, and its own records after Kafka has acknowledged them. Only the owner
- * of a partition writes to the partition, so the offsets of the owner's records follow each other.
- * A gap between them is a record that this process does not know. It has one of two causes:
+ * Tracks up to which offset this process knows a partition of the memberships topic. The process
+ * knows the records that it has read, and its own records after Kafka has acknowledged them. Only
+ * the owner of a partition writes to the partition, so the offsets of the owner's records follow
+ * each other. A gap between them is a record that this process does not know. It has one of two
+ * causes:
  * - An earlier owner wrote the record, and the write arrived late.
  * - This process wrote the record, and the acknowledgement was lost.
  */

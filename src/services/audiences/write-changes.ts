@@ -45,8 +45,8 @@ type MembershipChange = Extract<InputEffect, { kind: 'membership' }>
  * - A change of a membership: writes the identify message first, if the change has one. Writes the
  *   new membership when Kafka has acknowledged this message.
  * - A watermark, with which the service ignores late inputs of old syncs: writes it when all
- *   changes of memberships before it are acknowledged, and before any of these changes after it.
- *   Consecutive watermarks are written concurrently.
+ *   earlier changes of memberships are acknowledged, and before all later ones. Consecutive
+ *   watermarks are written concurrently.
  *
  * At the effect `visited`, other work of the process runs before the next step.
  *

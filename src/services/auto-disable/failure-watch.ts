@@ -28,8 +28,9 @@ const every = durationMs(5_000)
 const maxWrites = 100
 
 /**
- * Maximum number of failed writes of one destination that the process remembers, because their
- * records may be stored nevertheless. At most about one write fails every 10 s.
+ * Maximum number of disablings of one destination that the process remembers after their write
+ * failed, because Kafka may have stored their records nevertheless. At most about one write fails
+ * every 10 s.
  */
 const maxUnconfirmed = 100
 
@@ -51,15 +52,15 @@ interface Deps {
  * A process that sees a success after `failingSince` ends the failure state for all processes.
  */
 
-/** Counts the failures of the destinations that `lifecycle` can disable, and disables them. */
+/** Counts the failures of destinations, and disables destinations as their `lifecycle` requires. */
 export class FailureWatch implements PeriodicTask {
   readonly #deps: Deps
   readonly #counters = new Map<string, FailureCounter>()
   readonly #inProgress = new Set<string>()
   readonly #writes = new Semaphore(maxWrites)
   /**
-   * The disablings, by destination, whose write failed. A record may be stored nevertheless. It is
-   * then reported when this process reads it.
+   * The disablings whose write failed, by destination. Kafka may have stored the record
+   * nevertheless. If this process reads the record later, it reports the disabling.
    */
   readonly #unconfirmed = new Map<string, AutomaticDisabling[]>()
   readonly #task: PeriodicTask
@@ -175,7 +176,7 @@ export class FailureWatch implements PeriodicTask {
     }
     const isWritten = result.kind === 'applied'
     const disabled = disablingOf(verdict)
-    // The next run writes the failures again.
+    // The next `#turn` writes these failures again.
     if (!isWritten) this.#counterOf(id).restore(seen)
     this.#note({ destination: id }, errorOf(result))
     if (disabled !== undefined) {

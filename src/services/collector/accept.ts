@@ -101,8 +101,8 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     const sender =
       known ?? admission.admit(effectiveWriteKey({ header: headerKey, body: writeKeyIn(body), query: queryKey }))
     if (sender.kind === 'refused') return sender
-    // In a body of 4 MiB, the scan for the key and the scan for the messages can take 100 ms each, so
-    // each scan gets its own turn.
+    // In a body of 4 MiB, the scan for the key and the scan for the messages can take 100 ms each,
+    // so each scan gets its own turn.
     if (isLong && known === undefined) await turns.next(sender.sourceId, body.length)
     if (!request.assign(sender.sourceId)) return noMemory
     const batch = readBatch(body, type)

@@ -62,7 +62,6 @@ export interface CollectorService extends TrackingApi {
    */
   stop(): Promise<void>
   health(): Health
-  /** Sets the gauges to the current values. */
   refreshGauges(): void
 }
 

@@ -37,14 +37,14 @@ const unknownSource = ''
  * Divides the collector's CPU time among the sources
  * (docs/decisions/0030-scan-request-bodies-before-parsing.md).
  *
- * A *turn* is a part of the work for one request. Each tick of the event loop has at most one turn,
- * and in addition short work, in all at most the work of a usual turn. Each request counts as at
- * least `minCost` characters. So no tick takes long, even with many tiny requests. Short work does
- * not wait for turns.
+ * A *turn* is a part of the work for one request. Each tick of the event loop has at most one turn.
+ * It also has short work, in all at most as much as a usual turn. Each request counts as at least
+ * `minCost` characters. So no tick takes long, even with many tiny requests. Short work does not
+ * wait for turns.
  *
- * The sources whose requests wait get equal shares of the turns, and equal shares of the short work,
- * both in characters of text. So a request of an idle source does not wait for all requests of a
- * busy source. Of one source, turns have the order of the calls, and so has short work.
+ * The sources whose requests wait get equal shares of the turns, and equal shares of the short
+ * work, both in characters of text. So a request of an idle source does not wait for all requests
+ * of a busy source. The turns of one source have the order of the calls, and so has its short work.
  */
 export function createFairTurns(clock: Pick<Clock, 'soon'>): FairTurns {
   const turns = new FairQueue<WaitingCaller>()

@@ -14,8 +14,8 @@ interface Wait {
 }
 
 /**
- * Keeps the time up to which the follower of the config topic has read all records, and waits until
- * the follower has read all records that were acknowledged before the wait began.
+ * Keeps the time up to which the follower of the config topic has read all records. Its waits end
+ * when the follower has read all records that were acknowledged before the wait began.
  */
 export class CatchUp {
   readonly #clock: Pick<Clock, 'boottime' | 'after'>
@@ -28,8 +28,8 @@ export class CatchUp {
   }
 
   /**
-   * Milliseconds since the time up to which the follower has read all records. Infinite before the
-   * follower first reached the end of the topic.
+   * Milliseconds since `#asOf`: the follower has read all records that Kafka acknowledged before
+   * that time. Infinite before the follower first reached the end of the topic.
    */
   age(): DurationMs {
     return durationMs(this.#clock.boottime() - this.#asOf)

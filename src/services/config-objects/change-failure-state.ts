@@ -29,7 +29,7 @@ interface Change {
 
 /**
  * Writes the failure state of a destination to the config topic. Resolves when this process has
- * read its record back. Never rejects.
+ * read its record back, or when the write failed or is not needed. Never rejects.
  */
 export async function changeFailures(
   { store, writer, clock }: Deps,
@@ -47,9 +47,9 @@ export async function changeFailures(
 }
 
 /**
- * Ends the failure state of a deleted object, if it is a destination. Otherwise a destination with
- * the same id and URLs that is created within 5 s would be disabled like the deleted one. If this
- * write fails, a dispatcher ends the state within 5 s (`FailureWatch`). Never rejects.
+ * Ends the failure state of a deleted object, if it is a destination. Without this, a destination
+ * with the same id and URLs that is created within 5 s would be disabled like the deleted one. If
+ * this write fails, a dispatcher ends the state within 5 s (`FailureWatch`). Never rejects.
  */
 export async function endFailures(deps: Deps, { kind, id }: RecordName): Promise<void> {
   if (kind !== 'destination') return

@@ -12,8 +12,8 @@ export class ObjectReadingCache {
   readonly #logger: Logger
   #last = new Map<string, { readonly value: string; readonly object: ReadObject }>()
   /**
-   * The read objects by version. Each merge of the settings looks up all objects in this map: with
-   * 10,000 objects, look-ups by key would take most of the time of a merge.
+   * The objects that were read, by version. Each merge of the settings looks up all objects in this
+   * map: with 10,000 objects, look-ups by key would take most of the time of a merge.
    */
   #ofVersion = new WeakMap<KnownVersion, ReadObject>()
   #context: ReadingContext

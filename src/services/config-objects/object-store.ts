@@ -28,9 +28,9 @@ interface Deps {
 
 export interface StoreListener {
   /**
-   * Called with each record that was read. `result` says whether the record is in force, or is
-   * ignored because another record of the object already had its version. `before` is the version
-   * before this record; `undefined` when no earlier record of the object was read.
+   * Called with each record that was read. `result` says whether the record is in force or ignored.
+   * `before` is the version before this record; `undefined` when no earlier record of the object
+   * was read.
    */
   onRecord?(record: ObjectRecord, result: FoldResult, before: KnownVersion | undefined): void
   /**

@@ -41,8 +41,8 @@ interface Deps {
 
 /**
  * Encrypts the secrets of configuration objects again, with the first key of
- * `operator.encryptionKeyFile`, after the keys in this file were rotated. Every process runs this
- * task. If several processes renew the same object, only the first one changes the object.
+ * `operator.encryptionKeyFile`, after the keys in this file were rotated. Every process with the
+ * operator service runs this task. If several renew an object, only the first changes it.
  */
 export function createSealRenewal({ store, objects, clock, logger }: Deps): PeriodicTask {
   let isWarned = false

@@ -69,14 +69,14 @@ export interface SuppressionList {
    */
   update(userId: string, change: (marks: UserSuppressions | undefined) => UserSuppressions | undefined): Promise<void>
   /**
-   * Writes the records of at most `maxUsers` users again: without expired suppressions, and with
-   * the suppressions of both records when two processes wrote a record of the user concurrently.
+   * Writes the records of at most `maxUsers` users again, without expired suppressions. If two
+   * processes wrote a record of a user concurrently, the new record has the suppressions of both.
    * Resolves with the number of users whose records it wrote.
    */
   compact(maxUsers: number): Promise<number>
 }
 
-/** Whether the list has all records that were written before `moment`, in monotonic milliseconds. */
+/** Whether the list has all records written before `moment`, in monotonic milliseconds. */
 export const includesAllBefore = (
   moment: number,
   suppressions: Pick<SuppressionList, 'age'>,
@@ -98,8 +98,8 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
   const listeners: (() => void)[] = []
   /**
    * By partition: the suppressions that are being computed while the follower reads the partition
-   * again from its beginning, after Kafka has lost records. Until the follower reaches the end, callers
-   * get the previous suppressions from `index`.
+   * again from its beginning, after Kafka has lost records. Until the follower reaches the end,
+   * callers get the previous suppressions from `index`.
    */
   const rebuilt = new Map<number, SuppressionIndex>()
   let knownUntil = Number.NEGATIVE_INFINITY

@@ -39,9 +39,9 @@ const readBackTooLate = (topic: string): Error =>
 
 /**
  * Changes a user's record with optimistic concurrency: Kafka has no conditional write, but all
- * processes read the records in the same order. So the writer reads its own record back. If the
- * topic has a record of another process between this record and the record on which the change is
- * based, the writer makes the change again, based on the record of the other process.
+ * processes read the records in the same order. So the writer reads its own record back. If another
+ * process wrote a record between this record and the one on which the change is based, the writer
+ * makes the change again, based on the record of the other process.
  *
  * A writer may crash before it has read its record back. Therefore each record has a header with
  * the offset of the record on which it is based. When a reader finds another record of the user
@@ -75,13 +75,15 @@ export class SuppressionWrites {
   }
 
   /**
-   * Call it with each record after it has been applied to `index`. `previous` is the user's record
-   * before that. If this process wrote the record, the change has ended, unless it was based on an
-   * outdated value: then the process makes the change again, based on `previous`. It does not use
-   * the current value, which is merged from `previous` and this record. Otherwise, a suppression
-   * that another process has removed would be in the new record again. If `previous` is
-   * `undefined`, or the partition is read again after Kafka has lost records, it uses the current
-   * value.
+   * Ends or repeats the change that wrote a record. Call it with each record after it has been
+   * applied to `index`. It ignores records of other processes. `previous` is the user's value
+   * before the record.
+   * - If the change was based on `previous`, the change has ended.
+   * - Otherwise the process makes the change again, based on `previous`. The current value is
+   *   merged from `previous` and this record, so it again has suppressions that other processes
+   *   removed.
+   * - The current value is used only if `previous` is `undefined`, or while the partition is read
+   *   again after Kafka has lost records.
    */
   readBack(userId: string, { headers }: LogRecord, previous: UserSuppressions | undefined, index: Deps['index']): void {
     const id = headers[writeHeader] ?? ''

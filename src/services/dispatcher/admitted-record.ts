@@ -99,8 +99,8 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
 
   /**
    * The destinations that were done with the event before this process admitted it. They get no
-   * delivery. An earlier owner of the partition has finished them, or the header of a copy names
-   * them (`done-for.ts`).
+   * delivery. An earlier owner of the partition finished them, or they are in the header `done-for`
+   * of a copy of the event (`done-for.ts`).
    */
   get earlierDone(): readonly string[] {
     const inHeader = doneForIn(this.record)
@@ -129,8 +129,8 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   /**
    * Counts the result of a record without a route. An event without a route also counts as
    * admitted, for the destination `-`, so that each result in the ledger belongs to an admitted
-   * event. The deliveries that an earlier owner of the partition has finished count too, because
-   * the copy of the event does not repeat them.
+   * event. The deliveries that an earlier owner of the partition finished count here: the copy of
+   * the event in a retry topic or the dead-letter topic does not repeat them.
    */
   unroutedResult(result: LedgerResult): void {
     this.countEarlierResults()

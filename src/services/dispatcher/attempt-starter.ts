@@ -84,7 +84,7 @@ export class AttemptStarter {
   readonly #limits: DestinationLimits
   readonly #queues: DestinationQueues
   /**
-   * Deliveries that were taken from their queues, in order, and may not start until `release` is
+   * Deliveries that were taken from their queues, in order. They may not start until `release` is
    * called: the group does not confirm their partition, or the suppression list is not current.
    * With `delivery.ordering: key`, later deliveries of the same key wait for them.
    */

@@ -62,7 +62,7 @@ export class DestinationLimits {
     this.#deps = deps
   }
 
-  /** @param next is the delivery that starts next. By default, it is the first one of the queue. */
+  /** Whether the limits permit an attempt of `next` now, by default of the first in the queue. */
   permission(target: DestinationState, next?: Delivery): Permission {
     const { plan, slowDown } = target
     // Return early for destinations without limits. This method runs for each delivery, and few
@@ -98,11 +98,11 @@ export class DestinationLimits {
   }
 
   /**
-   * Returns a decision that moves a queued delivery from memory to a retry topic. The deferral ends
-   * at the estimated time at which the destination's limits permit the attempt, its turn. A delivery
-   * whose turn has just passed (see `msToTurn`) gets a new turn only if the turns of others fill the
-   * next minute: then it need not return soon to use the limit. Returns `undefined` when no limit of
-   * the destination determines the turn.
+   * Returns a decision that moves a queued delivery from memory to a retry topic. The delivery
+   * waits there until its *turn*: the estimated time at which the destination's limits permit its
+   * attempt. A delivery whose turn has just passed (see `msToTurn`) returns soon, with the same
+   * turn. It gets a new turn only if the turns of other deliveries fill the next minute, and so use
+   * the limit. Returns `undefined` when no limit of the destination determines the turn.
    */
   spill({ target, carried }: Delivery, policy: RetryPolicy, now: EpochMs): Decision | undefined {
     if (!hasLimit(target)) return undefined
@@ -114,10 +114,11 @@ export class DestinationLimits {
   }
 
   /**
-   * Estimates when the limits permit an attempt of the next spilled delivery, in ms from now: after
-   * the attempts of the deliveries that were spilled before. Deliveries that are still in memory
-   * are ignored, because most of them may be spilled too. The result is at most five minutes: if an
-   * operator raises the limit, no delivery waits much longer than necessary.
+   * Estimates the turn of the next spilled delivery, in ms from now: after the turns of the
+   * deliveries that were spilled before it. Deliveries that are still in memory are ignored,
+   * because most of them may be spilled too. The result is at most five minutes, so that no
+   * delivery waits much longer than necessary after an operator raises the limit. Returns
+   * `undefined` below `minPerSecond`.
    */
   #nextTurn(target: DestinationState, now: number): DurationMs | undefined {
     const perSecond = this.#perSecond(target, now)
@@ -170,10 +171,10 @@ export class DestinationLimits {
   }
 
   /**
-   * Whether the next attempt starts during the pause. An endpoint that always responds with a 503
-   * and Retry-After is like one whose circuit breaker is open: after the retry window, a delivery
-   * gets its first attempt. After a 429 or a delivered attempt in the last five minutes, it waits,
-   * because the endpoint works.
+   * Whether the next attempt starts during the pause: if the retry window of its delivery ended
+   * before the first attempt, and the endpoint seems to be down. An endpoint that always responds
+   * with 503 and Retry-After is then treated like one whose circuit breaker is open. After a 429 or
+   * a delivered attempt in the last five minutes, the endpoint works, so the delivery waits.
    */
   #ignoresPause({ slowDown, queue }: DestinationState, next: Delivery | undefined, now: number): boolean {
     const delivery = next ?? queue.oldest
@@ -216,9 +217,10 @@ export class DestinationLimits {
 }
 
 /**
- * Whether an attempt may start without the webhooks that have `permits` requests in progress: none
- * of them has responded to its last requests. For a slow webhook that responds, deliveries wait,
- * because one success ends a delivery: a webhook that is left out may never get the message.
+ * Whether an attempt may start without the webhooks at their limit (`permits` requests in
+ * progress): if the destination has others, and no webhook at the limit has responded to its last
+ * requests. Deliveries wait for a slow webhook that responds: one success ends a delivery, so a
+ * webhook that is left out may never get the message.
  */
 function mayLeaveOut(callees: readonly PreparedWebhook[], permits: number): boolean {
   const atLimit = callees.map(each => each.permits.ofWebhook).filter(({ inProgress }) => inProgress >= permits)

@@ -41,10 +41,7 @@ export class DestinationQueues {
    * its turn, it is skipped unless it is blocked again.
    */
   readonly #blocked = new Fifo<DestinationState>()
-  /**
-   * The slow queues: their oldest delivery had waited too long when `findSlow` was called. `take`
-   * and `ended` remove a queue when it is empty.
-   */
+  /** The queues that `slow` returns. */
   readonly #slow = new Set<DestinationState>()
   readonly #ownLimits: OwnLimits
   readonly #results: ResultCounts
@@ -190,14 +187,14 @@ export class DestinationQueues {
   }
 
   /**
-   * Marks each queue as slow whose oldest delivery has waited too long (`slowQueueSince`). `now` and
-   * `cpuSaturatedUntil`, the last time at which the process lacked CPU, are monotonic milliseconds.
+   * Marks each queue whose oldest delivery has waited too long (`slowQueueSince`) as slow. `now`
+   * and `cpuSaturatedUntil` (when the process last lacked CPU) are monotonic milliseconds.
    */
   findSlow(now: number, cpuSaturatedUntil: number): void {
     for (const target of this.#queues.values()) {
       const oldest = target.queue.oldest
       if (oldest === undefined) continue
-      // A queue that keeps its turn waits too: the process has no free permit.
+      // A queue that has a turn and cannot use it is held up too: the process has no free permit.
       const isHeldUp = (target.waitsForProcess || target.isInTurn) && target.attempts.isQuick(now)
       if (oldest.of.admittedAt <= slowQueueSince(now, cpuSaturatedUntil, isHeldUp)) this.#slow.add(target)
     }

@@ -105,7 +105,6 @@ export interface DispatcherService {
    */
   stop(): Promise<void>
   health(): Health
-  /** Sets the gauges to the current values. */
   refreshGauges(): void
   /** Topics with failed writes that the dispatcher still retries. */
   unwritableTopics(): readonly string[]

@@ -51,9 +51,9 @@ export class DeletionCheck {
 
   /**
    * Checks a delete message. Calls `end` with true when the message belongs to a deletion,
-   * otherwise with false. `end` is called when the suppression list is recent enough for the check,
-   * which may be immediately. If the partition is revoked earlier, `end` is not called, and the
-   * next owner checks the message.
+   * otherwise with false. `end` is called when the deletion is found or the suppression list is
+   * recent enough, possibly before `check` returns. If the partition is revoked earlier, `end` is
+   * not called, and the next owner checks the message.
    */
   check(open: AdmittedRecord, event: Event, end: (isConfirmedDelete: boolean) => void): void {
     const { suppressions, clock } = this.#deps
@@ -98,8 +98,8 @@ export class DeletionCheck {
   }
 
   /**
-   * Returns the list of the records that wait behind a delete. Records that still wait behind an
-   * earlier delete of the same user wait behind this one from now on.
+   * Creates and returns the list of the records that wait behind a delete. Records that still wait
+   * behind an earlier delete of the same user move to this list.
    */
   #hold(open: AdmittedRecord): Fifo<AdmittedRecord> {
     const waiting = this.#waitingIn(open.processor)

@@ -37,8 +37,9 @@ export function createGauges(deps: Deps): () => void {
   const { metrics, clock, topics, limiter, groups } = deps
   const showProgress = createShowProgress(metrics, processor => ({
     position: processor.tracker.committable,
-    // A record in progress was due when it was admitted. Its delivery waits at most 10 s more,
-    // unless its destination has a limit: then it waits behind all others of the destination.
+    // A partition with a record in progress is not at rest: the record is due, so its delivery
+    // waits at most 10 s more. Deliveries to destinations with limits may wait longer, so they do
+    // not count.
     isAtRest: processor.isPausedFor('not_due') && (processor.tracker.open === 0 || waitsOnlyForLimits(processor, deps)),
   }))
 

@@ -59,10 +59,7 @@ const unknownSchema = 'the schema registry does not know the schema of the recor
 interface Plan {
   readonly event: Event
   readonly head: EventHead
-  /**
-   * The route of the event. `undefined` for a retry record, because its destination is already
-   * known.
-   */
+  /** The route of the event; `undefined` for a retry record whose destination is known. */
   readonly route: Route | undefined
   readonly body: Buffer | undefined
 }

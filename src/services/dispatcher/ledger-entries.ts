@@ -5,7 +5,7 @@ import type { TopicNames } from '../../core/topics.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
 
 /**
- * Notes for the ledger where a record comes from. A retry record without a reason is a copy that a
+ * Notes where a record comes from, for the ledger. A retry record without a reason is a copy that a
  * replay or resend wrote: the dispatcher writes a reason into each of its retry records.
  */
 export function identify(

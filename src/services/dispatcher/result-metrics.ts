@@ -25,8 +25,7 @@ export interface CountResults {
   unrouted(decision: Deferral): void
   /**
    * Counts a record that is dead-lettered before any delivery. `event` is `undefined` when the
-   * record was not decoded. `destination` is that of the dead letter of a record from a retry
-   * topic.
+   * record was not decoded. `destination` is `undefined` when the record is not from a retry topic.
    */
   refused(event: EventHead | undefined, reason: DeadLetterReason, destination: string | undefined): void
 }
@@ -49,8 +48,9 @@ export function createCountResults({
   const lost = (reason: 'dead_lettered' | 'dropped'): void => metrics.canaryLost.inc({ reason })
 
   /**
-   * Seconds since the event was appended, including its waits in retry topics. For a replay or a
-   * resend (`round` is not 0) it is not observed: it would include the days before it.
+   * Seconds since the event was appended, including its waits in retry topics. Callers do not
+   * observe it for a replay or resend (`round` is not 0), because it would include the days before
+   * that.
    */
   const sinceAppend = ({ origin }: DeliveryState): number => Math.max(0, clock.now() - origin.timestamp) / 1000
 

@@ -21,15 +21,15 @@ interface Deps {
   readonly cpuSaturatedUntil: () => number
   readonly queues: Pick<DestinationQueues, 'findSlow' | 'slow' | 'drainMatching'>
   /**
-   * Moves a queued delivery to a retry topic. With `mayClimb`, a delivery that moves repeatedly waits
-   * longer each time.
+   * Moves a queued delivery to a retry topic. With `mayClimb`, a delivery that moves repeatedly may
+   * wait longer each time.
    */
   readonly defer: (delivery: Delivery, mayClimb: boolean) => void
   /**
-   * Whether spillover may move a delivery to a retry topic. It may move each delivery, with one
-   * exception: a delivery whose retry window ended before its first attempt must get that attempt
-   * soon, so it stays in memory. The exception does not apply to destinations whose circuit breaker
-   * is open or that have a limit, for example `ratePerSecond`, because the attempt may be hours away.
+   * Whether spillover may move a delivery to a retry topic. A delivery whose retry window ended
+   * before its first attempt must get that attempt soon, so it stays in memory. But it may move if
+   * the circuit breaker of its destination is open, or the destination has a limit, for example
+   * `ratePerSecond`: the attempt may then be hours away.
    */
   readonly canDefer: (delivery: Delivery) => boolean
   /** Whether more than one destination is configured. */

@@ -97,8 +97,8 @@ export class TokenSource {
   }
 
   /**
-   * Notes that the endpoint of a webhook has refused a token with 401. Returns what follows for the
-   * request.
+   * Notes that the endpoint of a webhook has refused a token with 401. Returns what happens to the
+   * request next.
    */
   refused(refusal: Omit<Refusal, 'now'>): RefusalPlan['kind'] {
     const plan = planAfterRefusal(this.#cache, { ...refusal, now: this.#deps.clock.monotonic() })

@@ -11,8 +11,8 @@ import type { Settle } from './settle.ts'
 
 interface Deps extends PlanDeps {
   /**
-   * The global schedule and window. They apply to handovers, and to deliveries whose destination is
-   * not configured.
+   * The global schedule and window. Only `DestinationLimits.spill` gets those of the destination,
+   * if the destination is configured.
    */
   readonly policy: RetryPolicy
   readonly limits: DestinationLimits

@@ -33,7 +33,6 @@ export interface JobRunner {
   start(): void
   /** Stops this process's work on jobs, and releases the jobs to other processes. */
   stop(): Promise<void>
-  /** Sets the gauges to their current values. */
   refreshGauges(): void
 }
 
@@ -59,7 +58,7 @@ export function createJobRunner(deps: Deps): JobRunner {
     if (isTakenOver) metrics.jobsTakenOver.inc({ kind })
     logger.info({ kind, id }, isTakenOver ? takenOver : 'job started')
     const owned = new OwnedJob(result.job, claimedAt, { store, producer, clock, logger, owner })
-    // The process stopped while the claim was being written, so it releases the job immediately.
+    // If the process stopped while the claim was being written, it releases the job immediately.
     if (isStopped) owned.stop('stopping')
     running.set(owned.key, { owned, ended: run(result.job, owned).finally(() => running.delete(owned.key)) })
   }

@@ -8,10 +8,10 @@ import { isTooLarge } from '../is-too-large.ts'
 import { notReadBack, readBackLimit } from '../read-back.ts'
 
 /**
- * Time after which this process corrects the topic when it has read an ignored record: one whose
- * version another record of the job already had. The process then writes a copy of the record in
- * force. The copy must follow the ignored record, because Kafka's compaction keeps only the last
- * record of a key. With this wait, several ignored records of one job need only one copy.
+ * Time after which this process corrects the topic when it has read an ignored record
+ * (`job-log.ts`). The process then writes a copy of the record in force. The copy must follow the
+ * ignored record, because Kafka's compaction keeps only the last record of a key. With this wait,
+ * several ignored records of one job need only one copy.
  */
 const copyAfter = durationMs(5_000)
 /** Maximum wait for a job that another process has just created. */
@@ -20,8 +20,8 @@ const appearsWithin = durationMs(1_000)
 export type WriteResult =
   | { readonly kind: 'applied'; readonly job: Job }
   /**
-   * The record has no effect, because another record already has its version, or because the job
-   * has ended.
+   * The record has no effect: another record already has its version, the job has ended, or a
+   * conflicting job runs.
    */
   | { readonly kind: 'ignored' }
   /**
@@ -153,8 +153,8 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
 }
 
 /**
- * Creates a function that writes like `JobStore.write`, and logs a failed write. Logs only the first
- * of several failed writes in succession.
+ * Creates a function that writes like `JobStore.write`, and logs a failed write. Logs only the
+ * first of several failed writes in succession.
  */
 export function createLoggedWrite(store: Pick<JobStore, 'write'>, logger: Logger): JobStore['write'] {
   const note = createFirstFailureLog(logger, notWritten)

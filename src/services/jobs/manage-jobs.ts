@@ -91,8 +91,8 @@ export function createManageJobs({ store, offsets, topics, routing, clock }: Dep
       const result = await store.write(job, step)
       if (result.kind === 'applied') return result.job
       if (result.kind === 'failed') return unconfirmed(result.detail)
-      // The owner of the job wrote a newer record first, so the cancellation has no effect. Write
-      // the cancellation again.
+      // The owner of the job wrote a newer record first, so the cancellation has no effect. The
+      // loop writes it again.
     }
     return notFound
   }

@@ -49,7 +49,7 @@ export class OwnedJob {
   readonly #stop = new AbortController()
   #isStopping = false
   #changed: JobWork = {}
-  /** Set when the record of the job was too large with its counts. The next records have no counts. */
+  /** Set when the record of the job was too large with its counts. Later records have no counts. */
   #countsError: string | undefined
   /** When the last record that took effect was sent, in milliseconds of `Clock.boottime`. */
   #confirmedAt: number

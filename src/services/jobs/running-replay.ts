@@ -18,9 +18,9 @@ interface Deps {
 }
 
 /**
- * Returns a replay job that copies dead letters now. Resolves with `undefined` if no such job has
- * a record of the last minute, or if the jobs topic does not exist or cannot be read with the rights of
- * this process.
+ * Returns a replay job that copies dead letters now, if one wrote a record in the last minute.
+ * Otherwise resolves with `undefined`, also if the jobs topic does not exist or this process has no
+ * right to read it.
  */
 export async function runningReplay({ reader, clock, topic }: Deps): Promise<ReplayJob | undefined> {
   const log = new JobLog()

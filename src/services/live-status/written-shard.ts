@@ -10,8 +10,8 @@ import type { EpochMs } from '../../core/time.ts'
 import type { StatusAppender } from './status-appender.ts'
 
 /**
- * Maximum age of an unchanged value, in ms; after it, the value is written again. Readers of the
- * topic begin one day before their start. They would not find a value that was written before that.
+ * Maximum age of an unchanged value, in ms; after it, the value is written again. A reader of the
+ * topic begins with the records of the last day, so it would not find an older value.
  */
 const renewAfterMs = 3_600_000
 

@@ -27,9 +27,9 @@ export async function audienceFigures(deps: Deps, only?: string): Promise<Readon
     isWanted: audience => only === undefined || audience === only,
     onMark(audience, { begun, closed }) {
       const count = countOf(audience)
-      // A multiple of `idsPerMs` is usually the id for a time, for example that of an input that
-      // could not be decoded. If it is the id of a sync (one of 1,024 is a multiple), the
-      // memberships of the users in the list have it too.
+      // A multiple of `idsPerMs` usually stands for a time and not for a sync, so it is left out.
+      // One sync id of 1,024 is a multiple too, but the memberships of the listed users also have
+      // it.
       for (const id of [begun, closed]) if (id % idsPerMs !== 0) count.see(id)
     },
     onMembership({ audience, destination }, state) {

@@ -159,7 +159,7 @@ async function findKey(
   // after the record was written.
   const known = parts.flatMap(part => {
     const offset = index.offsetOf(part.partition, key)
-    // Kafka may have deleted the record since.
+    // Kafka may have deleted the record since its key was read.
     if (offset === undefined || offset < (ranges[part.partition]?.beginning ?? 0)) return []
     return [{ ...part, from: offset, to: offset + 1 }]
   })

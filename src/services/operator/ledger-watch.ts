@@ -37,8 +37,9 @@ interface Deps {
 export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps): PeriodicTask {
   let logged = 0
   /**
-   * The rows with a difference. A row stays until its hour is read again, or is older than the hours
-   * of a reading. So a difference is not forgotten when the counts of its hour become incomplete.
+   * The rows with a difference. A row stays until its hour is read again, or is older than the
+   * hours of a reading. So a difference is not forgotten when the counts of its hour become
+   * incomplete.
    */
   let unbalanced: readonly LedgerRow[] = []
 

@@ -22,7 +22,6 @@ import { absentIsNotFound, createSwitchObject } from './switch-object.ts'
 export interface ManageObjectsDeps {
   readonly objects: ConfigObjects
   readonly clock: Clock
-  /** Returns `count` random bytes. */
   readonly randomBytes: (count: number) => Buffer
 }
 

@@ -50,15 +50,15 @@ interface Wanted<T> {
 }
 
 /**
- * Number of offsets in the smallest and largest first chunk, and in the largest chunk of a
- * partition. Each chunk has `growth` times the offsets of the previous one, and at least `maxFirst`.
- * Only the first chunk may have fewer. So a read of few records stays short, and a long read needs
- * few requests.
+ * Numbers of offsets in a chunk. The first chunk of a partition has `minFirst` to `maxFirst`. Each
+ * further chunk has `growth` times as many as the previous one, at least `maxFirst` and at most
+ * `max`, but fewer if the records are large (`maxChunkBytes`). So a read of few records stays
+ * short, and a long read needs few requests.
  */
 const chunkOffsets = { minFirst: 8, maxFirst: 250, growth: 4, max: 2_000 }
 /**
  * The first chunks of all partitions together have about this number of offsets for each wanted
- * record, because not all records are selected, and the partitions do not have equally many.
+ * record. One is not enough: not all records are selected, and some partitions have more of them.
  */
 const firstOffsetsPerRecord = 4
 /**
@@ -93,9 +93,9 @@ interface Reading<T> {
 
 /**
  * Reads records of several partitions backwards, and returns the selected ones, newest first. The
- * next chunk is read in the partitions whose unread records may be the newest. The first chunk of
- * each partition is read even if the budget is spent before, and a chunk is always read completely.
- * So each call makes progress if its budget is not spent when the call begins.
+ * next chunk is read in the partitions whose unread records may be the newest. A chunk is always
+ * read completely. If the budget is not spent when the call begins, the first chunk of each
+ * partition is read even if that exceeds the budget. So the call makes progress.
  */
 export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>): Promise<NewestFirst<T>> {
   const { parts, budget, limit, isWanted = () => true } = wanted

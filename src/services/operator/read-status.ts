@@ -69,7 +69,8 @@ export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
         ...tiers.map(tier => ({ group: retriesGroup, topic: topics.retry(tier) })),
         { group: audiencesGroup, topic: topics.audienceInput },
       ]
-      // A failed session is repeated. Its lags could be those of other topics.
+      // A failed session is repeated. The lags of its first try may be at the indexes of other
+      // topics.
       lags.length = 0
       await readLags(session, asked, lags)
       return true

@@ -198,8 +198,8 @@ class Writing {
   replayed = 0
   unmarked = 0
   /**
-   * The first failed append, except of a copy that is too large. After it, no further dead letter is
-   * replayed, because further appends would fail too.
+   * The first failed append, except of a copy that is too large. After it, no further dead letter
+   * is replayed, because further appends would fail too.
    */
   failure: Error | undefined
 

@@ -53,7 +53,7 @@ export function createAppends({ producer, clock, metrics, logger, gate }: Append
     end: (written: boolean) => void,
     tooLarge?: (error: Error) => void,
   ): void {
-    // The producer asks again when it sends the record.
+    // The producer calls `maySend` when it sends the record: the partition may be revoked by then.
     const record = { ...given, maySend: () => of.mayWrite }
     let isFailing = false
     const finish = (next: () => void): void => {

@@ -17,9 +17,9 @@ const { resumeBelow, notDueBelow } = flowLimits.prefetch
  * - `restore`: its audience memberships are being loaded.
  * - `revocation`: it is being revoked. A record that is admitted then could cause an append that
  *   ends after the last commit, so the next owner would repeat it.
- * - `loss`: Kafka lost records that were not read, or may have lost them, and the service does not
- *   yet ignore the syncs to which they may belong. Until then, no offset is committed: if the
- *   process dies, the next owner finds the loss too.
+ * - `loss`: Kafka lost unread records, or may have lost some, and the service has not cancelled the
+ *   affected syncs yet. Until then, no offset is committed: if the process dies, the next owner
+ *   finds the loss too.
  * - `stopping`: the process stops. This reason is never removed.
  */
 export type PauseReason = 'backlog' | 'not_due' | 'schema' | 'audience' | 'restore' | 'revocation' | 'loss' | 'stopping'

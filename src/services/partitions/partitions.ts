@@ -57,9 +57,9 @@ export interface Admission {
   assigned(processor: PartitionProcessor, position: Position): void
   admit(record: LogRecord, processor: PartitionProcessor): void
   /**
-   * Called when Kafka lost records of the partition that were not read: retention deleted them, or
-   * the log was truncated. If the service pauses the partition for `loss` here, no later offset is
-   * committed until it resumes the partition.
+   * Called when Kafka lost unread records of the partition: retention deleted them, or the log was
+   * truncated. If the service pauses the partition for `loss` here, no later offset is committed
+   * until it resumes the partition.
    */
   lost?(processor: PartitionProcessor): void
   /**
