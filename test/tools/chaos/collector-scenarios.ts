@@ -49,8 +49,8 @@ export const collectorScenarios: readonly Scenario[] = [
     faults: [impairLink({ kind: 'half-open' }, 40)],
     intake: { collectors: 2, limits: kafkaOutageLimits },
     // When the link is cut, the last commit is up to a second old, and the dispatcher holds some
-    // records that it has not delivered yet. It loses its partitions during the outage, so it
-    // delivers the records of this time (400 a second) to both destinations again.
+    // records that it has not delivered yet. It loses its partitions during the outage. So it
+    // delivers the records after the last commit (400 a second) to both destinations twice.
     limits: {
       ...{ duplicates: 1_000, bySender: 100, recoveryMs: 30_000, latestMs: 90_000 },
       ...{ unreadyMs: 70_000, orderedShare: 0.5 },

@@ -62,8 +62,8 @@ const wideTables: readonly { readonly begin: RegExp; readonly title: string }[] 
 ]
 
 /**
- * Returns the tables of entries with the same circumstances, and a text about the figures that need
- * no line in them.
+ * Returns the tables of entries with the same circumstances. Adds a text about the figures that
+ * have no line in the tables.
  */
 function valuesTables(entries: readonly Entry[]): readonly string[] {
   const zeros = requiredZeros(entries)
