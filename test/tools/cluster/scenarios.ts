@@ -39,8 +39,8 @@ async function kill(on: Installation): Promise<Done> {
 }
 
 /**
- * Lets other processes in the pod use all of its memory. Each of them uses less than Hookline, so
- * the kernel kills Hookline, and with it the container.
+ * Lets other processes in the pod use all of its memory. Each of them uses less than Hookline and
+ * has a lower `oom_score_adj`. So the kernel kills Hookline, which ends the container.
  */
 async function exceedMemory(on: Installation): Promise<Done> {
   const [{ name }] = await podsOf(on, 'dispatcher')
