@@ -92,10 +92,7 @@ export class Fleet {
     return { sent: this.sent, seen: this.receiver.seen }
   }
 
-  /**
-   * Resolves when `count` members own equal numbers of partitions. The result has the partitions of
-   * each member.
-   */
+  /** Resolves with the partitions of each member when `count` members share them evenly. */
   balanced(count = this.processes.length): Promise<ReadonlyMap<string, readonly number[]>> {
     const share = Math.floor(partitions / count)
     return until(async () => {
