@@ -12,17 +12,17 @@ const { slowAfterMs } = flowLimits.spillover
 const closing = closingAfterEach()
 
 /**
- * A hanging request holds its permit (slot for a concurrent request) for 5 s. If the hanging
- * destination held all permits, the other destinations would get about 60 requests before that, and
- * then none in this time.
+ * Time in ms in which the others must get more than `minRequests` requests. A hanging request holds
+ * its permit (slot for a concurrent request) for longer, 5 s. If the hanging destination held all
+ * permits, the others would get about 60 requests in this time.
  */
 const hangMs = 4_500
 const minRequests = 150
 
 /**
- * Returns the first time after `since` at which the attempts of a destination were not quick: one
- * took longer than `neverSlowMs`, or the next one after it had not ended. How long attempts take
- * depends on the load of the machine, so they are measured. `Infinity` if all were quick.
+ * Returns the first time after `since` at which the attempts of a destination were slow. A slow
+ * attempt takes `neverSlowMs` or longer, and counts until the next attempt has ended. A busy
+ * machine makes attempts slow, so they are measured. `Infinity` if none was slow.
  */
 function slowFrom(attempts: readonly AttemptRecord[], since: number): number {
   const ordered = attempts.toSorted((one, other) => one.at - other.at)
