@@ -71,8 +71,8 @@ describe('a destination that accepts connections but never responds', () => {
     for (const id of others) {
       expect(results(id, 'delivered')).toBe(count)
       const slowAt = slowFrom(attemptsOf(id), sentAt + slowAfterMs)
-      // While the hanging destination holds the permits, no delivery moves, unless attempts are slow.
-      // test/unit/services/dispatcher/slow-endpoints.test.ts proves the rule with a manual clock.
+      // While the hanging destination holds its permits, a delivery moves only if attempts are
+      // slow. test/unit/services/dispatcher/slow-endpoints.test.ts proves it with a manual clock.
       const unexpected = moved.filter(
         ({ headers, timestamp }) => headers['destination'] === id && isDuringHang(timestamp) && timestamp < slowAt,
       )

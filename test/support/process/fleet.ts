@@ -149,8 +149,8 @@ export class Fleet {
 
   /**
    * Ends the check of the committed positions, which has run ten times per second since the start.
-   * Resolves with the errors that it found. A message that is neither delivered nor in a retry topic
-   * must not be committed.
+   * Resolves with the errors that it found. A message that is neither delivered nor in a retry
+   * topic must not be committed.
    */
   progressFaults(): Promise<readonly string[]> {
     this.#watchEnd.abort()

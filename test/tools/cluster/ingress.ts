@@ -65,8 +65,8 @@ async function addIngresses(on: Installation): Promise<void> {
 }
 
 /**
- * Replaces the pods of the collector and of the operator service while senders and operators use
- * them through the Ingress. Then a client tries to hide its address, and a browser uses the console.
+ * Replaces the pods of the collector and operator service while senders and operators use them
+ * through the Ingress. Then a client tries to hide its address, and a browser uses the console.
  */
 async function replaceBehindIngress(on: Installation): Promise<Done> {
   const operator = await createIngressClient(on, operatorHost, machineAddress)

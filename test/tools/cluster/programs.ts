@@ -13,8 +13,8 @@ const sources = join(import.meta.dirname, 'go')
 const buildTimeoutMs = 60 * 60_000
 
 /**
- * The programs that are built with Go, each from its directory in `go`. `autoscalers` is a directory
- * with the programs that its `go.mod` lists as tools.
+ * The programs that are built with Go, each from its directory in `go`. `autoscalers` is a
+ * directory with the programs that its `go.mod` lists as tools.
  */
 export type Program = 'autoscalers' | 'kube-router' | 'kubernetes' | 'pause' | 'traefik'
 

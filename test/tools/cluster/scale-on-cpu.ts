@@ -50,8 +50,8 @@ async function scaleUpAndDown(on: Installation, ledger: Ledger): Promise<readonl
   const measured: string[] = []
   const counts = followPods(on, 'collector')
   await counts.reach(1)
-  // A Service distributes connections, not requests. So a reused connection would stay at its pod, and
-  // the additional pods would get no load.
+  // A Service distributes connections, not requests. So a reused connection would stay at its pod,
+  // and the additional pods would get no load.
   const load = await startMessageLoad({ ...on, ledger, writeKey: async () => writeKey, agent: new Agent() }, perSecond)
   try {
     const up = await counts.reach(maxReplicas)

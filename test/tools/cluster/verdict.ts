@@ -10,8 +10,8 @@ import { type Delivery, type Posted, type Sent, targetOf } from '../chaos/ledger
 const inProgressOfOne = 75
 
 /**
- * Maximum share of requests that may be sent again. A request rarely begins within the millisecond
- * in which its idle connection is closed. A collector that closes connections in use causes far more.
+ * Share of requests that may be sent again. A request rarely begins within the millisecond in which
+ * its idle connection is closed. A collector that closes connections in use causes far more.
  */
 const sentAgainShare = 0.001
 
