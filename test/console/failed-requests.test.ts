@@ -3,7 +3,7 @@ import { withConsoleBrowser } from '../support/console/console-browser.ts'
 import { failingId } from '../support/console/fake-installation.ts'
 
 /*
- * Tests of pages whose requests fail, or whose address or data has a form that the page cannot show.
+ * Tests of pages whose requests fail, or whose address or data has a form that they cannot show.
  */
 
 const console = withConsoleBrowser()

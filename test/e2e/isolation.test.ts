@@ -12,17 +12,17 @@ const { slowAfterMs } = flowLimits.spillover
 const closing = closingAfterEach()
 
 /**
- * A hanging request holds its permit (slot for a concurrent request) for 5 s. If the hanging
- * destination held all permits, the other destinations would get about 60 requests before that, and
- * then none in this time.
+ * Time in ms in which the others must get more than `minRequests` requests. A hanging request holds
+ * its permit (slot for a concurrent request) for longer, 5 s. If the hanging destination held all
+ * permits, the others would get about 60 requests in this time.
  */
 const hangMs = 4_500
 const minRequests = 150
 
 /**
- * Returns the first time after `since` at which the attempts of a destination were not quick: one
- * took longer than `neverSlowMs`, or the next one after it had not ended. How long attempts take
- * depends on the load of the machine, so they are measured. `Infinity` if all were quick.
+ * Returns the first time after `since` at which the attempts of a destination were slow. A slow
+ * attempt takes `neverSlowMs` or longer, and counts until the next attempt has ended. A busy
+ * machine makes attempts slow, so they are measured. `Infinity` if none was slow.
  */
 function slowFrom(attempts: readonly AttemptRecord[], since: number): number {
   const ordered = attempts.toSorted((one, other) => one.at - other.at)
@@ -71,8 +71,8 @@ describe('a destination that accepts connections but never responds', () => {
     for (const id of others) {
       expect(results(id, 'delivered')).toBe(count)
       const slowAt = slowFrom(attemptsOf(id), sentAt + slowAfterMs)
-      // While the hanging destination holds the permits, no delivery moves, unless attempts are slow.
-      // test/unit/services/dispatcher/slow-endpoints.test.ts proves the rule with a manual clock.
+      // While the hanging destination holds its permits, a delivery moves only if attempts are
+      // slow. test/unit/services/dispatcher/slow-endpoints.test.ts proves it with a manual clock.
       const unexpected = moved.filter(
         ({ headers, timestamp }) => headers['destination'] === id && isDuringHang(timestamp) && timestamp < slowAt,
       )

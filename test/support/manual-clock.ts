@@ -6,7 +6,7 @@ interface Timer {
   readonly run: () => void
 }
 
-/** Resolves after this number of iterations of the event loop, and all promise callbacks in them. */
+/** Resolves after this number of iterations of the event loop and all promise callbacks in them. */
 export async function turns(count = 1): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise(resolve => setImmediate(resolve))
 }

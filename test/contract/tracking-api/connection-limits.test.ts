@@ -15,7 +15,7 @@ afterEach(() => {
 
 const addressOf = (client: number): string => `127.0.0.${client}`
 
-/** Opens connections from this client address, one after the other, and sends these bytes on each. */
+/** Opens connections from this client address one after the other. Sends these bytes on each. */
 async function connections(url: string, client: number, count: number, bytes = ''): Promise<readonly Wire[]> {
   const wires: Wire[] = []
   for (let opened = 0; opened < count; opened += 1) {

@@ -100,8 +100,8 @@ describe('many gzip bodies that are complete at the same time', () => {
   afterAll(() => collector.stop())
 
   /**
-   * Opens a connection for each body. Sends a request on each, except its last byte. Resolves with a
-   * function that sends the last bytes when the collector has received all others. That function
+   * Opens a connection for each body. Sends a request on each, except its last byte. Resolves with
+   * a function that sends the last bytes when the collector has received all others. That function
    * resolves when the collector has read the last bytes.
    */
   async function assembleAll(requests: readonly (readonly [Fields, Buffer])[]): Promise<() => Promise<void>> {

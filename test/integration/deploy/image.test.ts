@@ -159,7 +159,7 @@ onlyHere('a container of it', () => {
     await receiver.until(() => receiver.requests.length >= 40)
     const { code, milliseconds } = await first.stop()
     expect(code).toBe(0)
-    // The chart gives a process 25 s for its stop.
+    // A process needs at most 25 s to drain. The chart gives it more time.
     expect(milliseconds).toBeLessThan(25_000)
     const second = closing(await startContainer(image, installation.mounted))
     await receiver.untilDelivered(201)

@@ -246,8 +246,8 @@ export class AudienceModel {
   }
 
   /**
-   * Throws if a message that no suppression stops is sent to a deleted user, and no sync that began
-   * after the deletion has listed the user.
+   * Throws if a message is sent to a deleted user whom no later sync has listed. A message from
+   * before the deletion does not count, because the suppression stops it.
    */
   #checkDeleted({ message, receivedAt, origin }: Event): void {
     const { userId = '' } = message

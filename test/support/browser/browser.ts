@@ -23,8 +23,8 @@ export interface OpenedPage {
 }
 
 /**
- * Starts Chromium without a window, with additional arguments. As root, Chromium starts only without
- * its sandbox.
+ * Starts Chromium without a window, with additional arguments. As root, Chromium starts only
+ * without its sandbox.
  */
 export async function startBrowser(args: readonly string[] = []): Promise<TestBrowser> {
   const own = process.getuid?.() === 0 ? ['--no-sandbox'] : []

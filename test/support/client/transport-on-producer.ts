@@ -6,7 +6,7 @@ import { ManualClock } from '../manual-clock.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 import { settled } from './sender-harness.ts'
 
-/** The outcome of a produce request. `unanswered`: the records are stored, but the request fails. */
+/** Outcome of a produce request. `unanswered`: the records are stored, but the request fails. */
 export type Outcome = 'stored' | 'failed' | 'unanswered' | 'too large'
 
 const temporary = { type: 'LEADER_NOT_AVAILABLE', retriable: true }

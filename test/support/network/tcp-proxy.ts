@@ -15,8 +15,8 @@ import { setTimeout as delay } from 'node:timers/promises'
  *   that has closed.
  * - `slow`: limits the bytes per second in each direction of a connection.
  *
- * Three states forward requests and change the responses of the server. `answers-lost` drops them,
- * `answers-late` delays them, and `answers-torn` resets each connection in the middle of a response.
+ * Three states forward requests and change responses. `answers-lost` drops them, `answers-late`
+ * delays them, and `answers-torn` resets each connection in the middle of a response.
  */
 export type LinkState =
   | { readonly kind: 'open' | 'cut' | 'reset' | 'half-open' | 'held' | 'answers-lost' }

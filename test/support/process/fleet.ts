@@ -92,10 +92,7 @@ export class Fleet {
     return { sent: this.sent, seen: this.receiver.seen }
   }
 
-  /**
-   * Resolves when `count` members own equal numbers of partitions. The result has the partitions of
-   * each member.
-   */
+  /** Resolves with the partitions of each member when `count` members share them evenly. */
   balanced(count = this.processes.length): Promise<ReadonlyMap<string, readonly number[]>> {
     const share = Math.floor(partitions / count)
     return until(async () => {
@@ -152,8 +149,8 @@ export class Fleet {
 
   /**
    * Ends the check of the committed positions, which has run ten times per second since the start.
-   * Resolves with the errors that it found. A message that is neither delivered nor in a retry topic
-   * must not be committed.
+   * Resolves with the errors that it found. A message that is neither delivered nor in a retry
+   * topic must not be committed.
    */
   progressFaults(): Promise<readonly string[]> {
     this.#watchEnd.abort()

@@ -78,8 +78,8 @@ const limits = {
   liveP99: { must: { atMost: 38 }, aim: { atMost: 32 } },
   healthyInTime: { must: { atLeast: 0.999 } },
   /**
-   * p99 latency of nine of ten endpoints in milliseconds, while the tenth one does not respond, or
-   * while the rate of its destination is limited.
+   * p99 latency of nine of ten endpoints in milliseconds. The tenth endpoint does not respond, or
+   * the rate of its destination is limited.
    */
   isolatedP99: { must: { atMost: 60 } },
   /**
@@ -219,7 +219,7 @@ export const bounds = Object.fromEntries(
   Object.entries<Limits>(limits).map(([name, each]) => [name, named(name, each)]),
 ) as typeof limits
 
-/** Finds the current limits of a name; `undefined` when there are none of this name. */
+/** Returns the current limits with this name. Undefined if no limits have it. */
 export const limitsNamed = (name: string): Bar | undefined =>
   Object.values<Limits>(bounds)
     .flatMap(each => (isBar(each) ? [each] : Object.values(each)))

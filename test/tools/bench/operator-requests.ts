@@ -29,8 +29,8 @@ export interface Contents {
 }
 
 /**
- * The requests in the order of measurement. Names with 50,000 or 100 dead letters are about a busy
- * destination or another one, with a million dead letters in total.
+ * The requests in the order of measurement. Of a million dead letters, a busy destination has
+ * 50,000 and another one has 100. Some names contain these numbers.
  */
 export function questionsOf({ destinations, sources, written }: Contents): readonly Question[] {
   const [idAt, writtenAt] = [idOf(destinations), writtenOf(written)]

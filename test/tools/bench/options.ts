@@ -49,7 +49,7 @@ const backlogs = ['10000', '100000', '1000000', '10000000'] as const
  */
 export function parseOptions(env: NodeJS.ProcessEnv, knownTransports: readonly string[]): Options {
   const given = (name: string): string | undefined => env[name]?.trim() || undefined
-  // One peer per line, because a command may contain any other character.
+  // PEER has one program per line, because a command may contain any other character.
   const peers = (given('PEER') ?? '').split('\n').filter(Boolean).map(parsePeer)
   const rows = rowsOf(given('ROWS'), peers.length > 0)
   const transports = chosen('TRANSPORTS', given('TRANSPORTS'), knownTransports)

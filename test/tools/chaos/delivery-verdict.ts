@@ -264,8 +264,9 @@ interface Pause {
 
 /**
  * Finds the longest time between two deliveries on a partition. For each fault, it judges the time
- * from a second before the fault to a second after its recovery. Only partitions that one process
- * served for this whole time count. Undefined if there was no pause to measure.
+ * from a second before the fault to a second after its recovery. A partition counts only if one
+ * process served it for this whole time, and the fault did not kill or freeze this process.
+ * Undefined if no partition counts.
  */
 function longestPause({ deliveries, injected }: Evidence): Pause | undefined {
   let longest: Pause | undefined

@@ -2,9 +2,7 @@ import type { Row } from './scenario-run.ts'
 
 /** A kind of fault, the guarantee that must hold, and the scenarios that test it. */
 export interface MatrixRow {
-  /**
-   * Description of the fault. A function makes it from the results of the scenarios that were run.
-   */
+  /** Description of the fault, or a function that makes it from the results of the scenarios. */
   readonly fault: string | ((rows: readonly Row[]) => string)
   readonly holds: string
   /** Names of the scenarios. Each scenario belongs to one row. */

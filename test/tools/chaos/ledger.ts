@@ -33,8 +33,8 @@ export interface OversizedSent {
   readonly partition: number
   readonly offset: number
   /**
-   * Length of its value in bytes. Undefined if Hookline cannot decompress the batch, so that its
-   * dead letter has the compressed batch.
+   * Length of the record's value in bytes. Undefined if Hookline cannot decompress the batch. The
+   * dead letter then has the compressed batch.
    */
   readonly bytes: number | undefined
 }
@@ -132,8 +132,8 @@ export class Ledger {
   readonly #names = new Map<string, string>()
 
   /**
-   * Adds a request. Returns the object that the ledger keeps. It is small, because a soak has
-   * millions of requests: a request and its delivery are one object, and equal texts are one text.
+   * Adds a request. Returns the object that the ledger keeps. A soak has millions of requests, so
+   * this object is small: a request and its delivery are one object, and each text is stored once.
    */
   note({ id, destination, process, ...request }: Call): Call {
     const message = this.sent.get(id)

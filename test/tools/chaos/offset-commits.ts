@@ -41,7 +41,7 @@ export function isWhole(commits: readonly Commit[], committed: ReadonlyMap<numbe
 
 /**
  * Describes each commit whose offset is lower than that of the previous commit of the same
- * partition. It is an error, for example of a member that commits after it has lost its session.
+ * partition. Each of these commits is an error, for example of a member that has lost its session.
  * `commits` must be read from `__consumer_offsets`, in log order. Do not use offsets that the group
  * coordinator reports: after a change of the coordinator, the new one can report older offsets for
  * a while.

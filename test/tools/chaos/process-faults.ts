@@ -9,8 +9,8 @@ import type { World } from './world.ts'
 const returnMs = 60_000
 
 /**
- * The processes that own partitions, oldest first. After a fault of another process, the recovery
- * would end immediately, and the fault would prove nothing.
+ * The processes that own partitions, oldest first. After a fault of a process without partitions,
+ * the recovery would end immediately, and the fault would prove nothing.
  */
 const owners = (world: World): Member[] => world.fleet.members().filter(({ name }) => ownedBy(world, name).length > 0)
 

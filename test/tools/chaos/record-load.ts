@@ -39,9 +39,9 @@ interface Bad {
 
 const schemaBytes = 5
 /**
- * Size of a value in bytes. A record with this value is just small enough for the events topic. The
- * dead letter of the record has additional headers and would be too large for the events topic, but
- * the dead-letter topic accepts 2 MiB. The records of `compressed-records-fault.ts` are larger, so
+ * Size in bytes of a value that is just small enough for a record of the events topic. The dead
+ * letter of the record has additional headers and would be too large for the events topic, but the
+ * dead-letter topic accepts 2 MiB. The records of `compressed-records-fault.ts` are larger, so
  * their dead letters are truncated.
  */
 const nearlyTooLarge = 1_048_000

@@ -39,8 +39,8 @@ export const standardSetup = {
   processes: 3,
   destinations: [crm, slow],
   delivery: { schedule: ['2s', '5s', '10s'], ...oneHost },
-  // A slow machine with two cores can do this beside the starts of processes. With 500 a second,
-  // the time limits measured the machine.
+  // A slow machine with two cores can deliver this load while processes start. With 500 messages
+  // per second, slow machines missed the time limits.
   load: { perSecond: 250, seconds: 20 },
 } as const
 /**

@@ -11,8 +11,8 @@ import { withLogs } from './steps.ts'
 export type Removal = () => Promise<void>
 
 /**
- * Installs the operator and the metrics server of KEDA with the manifests of its Go module. Resolves
- * when the API server has the API for external metrics. Removes them after an error.
+ * Installs the operator and the metrics server of KEDA with the manifests of its Go module.
+ * Resolves when the API server has the API for external metrics. Removes them after an error.
  */
 export async function installKeda({ shell, directory }: Installation): Promise<Removal> {
   const place = join(directory, 'keda')

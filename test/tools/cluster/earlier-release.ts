@@ -13,8 +13,8 @@ import { latestMs, until } from './steps.ts'
 const commit = 'd8def41f'
 
 /**
- * Uninstalls Hookline, and installs the earlier release with its own chart and image. Another
- * prefix gives it new topics, because its topics must be those that the earlier release creates.
+ * Uninstalls Hookline, and installs the earlier release with its own chart and image. The prefix of
+ * the topics differs, so that the earlier release creates all of its topics.
  */
 async function installEarlier(on: Installation): Promise<void> {
   const { shell, node, directory } = on
@@ -31,7 +31,7 @@ async function installEarlier(on: Installation): Promise<void> {
   await on.rolledOut()
 }
 
-/** The values without those that the earlier chart does not know. */
+/** Returns the values for the earlier release: without those that its chart does not know. */
 export function earlierValues(values: Values): Values {
   const { operator, ...config } = values.config
   const { operator: _, ...services } = (values['services'] ?? {}) as Record<string, object>

@@ -65,8 +65,8 @@ async function addIngresses(on: Installation): Promise<void> {
 }
 
 /**
- * Replaces the pods of the collector and of the operator service while senders and operators use
- * them through the Ingress. Then a client tries to hide its address, and a browser uses the console.
+ * Replaces the pods of the collector and operator service while senders and operators use them
+ * through the Ingress. Then a client tries to hide its address, and a browser uses the console.
  */
 async function replaceBehindIngress(on: Installation): Promise<Done> {
   const operator = await createIngressClient(on, operatorHost, machineAddress)
@@ -80,7 +80,7 @@ async function replaceBehindIngress(on: Installation): Promise<Done> {
   const held = await holdRequests(on)
   const console = await useConsole(`https://${operatorHost}`, destination)
   const log = `${inIngress} logs deployment/traefik --tail=-1`
-  // Traefik also logs a 502 for each request that the other client began and did not finish.
+  // Traefik also logs a 502 for each unfinished request of `holdRequests`, from another address.
   const gateway = (await on.shell(`${log} | grep -E '^${machineAddress} .*HTTP/[0-9.]+" 50[24] ' || true`))
     .split('\n')
     .filter(line => line !== '')
@@ -109,7 +109,7 @@ const webhooks = ({ receiver }: Installation, mark: number) => ({
 
 /**
  * Reads and changes the destination until `work` is over: each change has the ETag that was read
- * before. Then repeats the last change with an ETag that is out of date, which gets a 412.
+ * before. Then tries a last change with an ETag that is out of date, which must get a 412.
  */
 async function changeWhile(on: Installation, { ask }: IngressClient, work: () => Promise<void>) {
   const counts = new Map<string, number>()

@@ -5,7 +5,7 @@ import type { Row } from './scenario.ts'
 
 const deliveryPatienceMs = 120_000
 
-/** The steps of docs/how-to/deploy-on-kubernetes.md that run, and the changes to them, as a text. */
+/** The steps of docs/how-to/deploy-on-kubernetes.md that run, and the changes to them, as text. */
 const shows = [
   'steps 2 to 4 of the page about deployment, from the Secret to the first delivery',
   'The test builds the image from the Dockerfile of step 1, because `make image` needs Docker',

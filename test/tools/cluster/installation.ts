@@ -50,8 +50,8 @@ export interface Installation {
   writeKey(): Promise<string>
   /**
    * Runs the page's `helm upgrade --install` with changed values. Later upgrades keep the change.
-   * Resolves with the values before.
-   * `chart` is the path of another chart than that of the repository.
+   * Resolves with the previous values. `chart` is the path of another chart than that of the
+   * repository.
    */
   upgrade(change: (values: Values) => Values, chart?: string): Promise<Values>
   /** Runs `helm rollback` to the revision before the last upgrade, whose values apply again. */

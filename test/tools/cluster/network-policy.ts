@@ -23,7 +23,9 @@ const webhookSenders = ['dispatcher', 'operator']
 const kafka = 'kafka-bootstrap.kafka:9092'
 const registry = 'schema-registry.kafka:8081'
 
-/** Whether a connection opens. `policy`: while the network policies of the chart exist. */
+/**
+ * A connection to try. `policy`: whether it opens while the network policies of the chart exist.
+ */
 export interface Expectation {
   /** A namespace of `outside`, or a service of Hookline. */
   readonly from: string

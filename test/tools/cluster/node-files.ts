@@ -97,7 +97,8 @@ const kubeletConfiguration = (directory: string): object => ({
   // The disk of the volumes (`nodefs`) has the default limit. The disk of the images is one of this
   // machine, which may be almost full.
   evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'imagefs.available': '1%' },
-  // The default is five minutes. Until then, Kubernetes would schedule no pod.
+  // How long the kubelet reports DiskPressure after the disk has space again, by default five
+  // minutes. Kubernetes schedules no pod in this time.
   evictionPressureTransitionPeriod: '15s',
   imageGCHighThresholdPercent: 100,
 })

@@ -20,12 +20,12 @@ import { judge } from './verdict.ts'
 
 /** Number of destinations that change. */
 const count = 10
-/** Messages a second for these destinations. Each one goes to all of them. */
+/** Messages a second for the changed destinations. Each message goes to all of them. */
 const perSecond = 6
 const changePatienceMs = 60_000
 /** Time for a new destination to be in force in every process. */
 const inForceMs = 2_000
-/** Content of the files that the operator service needs, as the page tells to create them. */
+/** Content of the files that the operator service needs, by the names that the page uses. */
 const secrets = {
   'operator-key': operatorKey,
   'encryption-key': '0123456789abcdef'.repeat(4),

@@ -10,7 +10,7 @@ export interface PodCounts {
 }
 
 const patienceMs = 240_000
-/** A call of kubectl uses much CPU, and the number changes rarely. */
+/** Time between two counts, in ms. It is long, because a call of kubectl uses much CPU. */
 const everyMs = 1_000
 
 export function followPods(on: Pick<Installation, 'pods'>, service: string): PodCounts {

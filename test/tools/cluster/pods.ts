@@ -4,7 +4,7 @@ import type { Shell } from './shell.ts'
 /** A pod of a service of Hookline. */
 export interface Pod {
   readonly name: string
-  /** `collector`, `dispatcher` or `audiences`. */
+  /** `collector`, `dispatcher`, `audiences` or `operator`. */
   readonly service: string
   readonly isReady: boolean
   /** How often the kubelet has restarted its container. */

@@ -13,8 +13,8 @@ const sources = join(import.meta.dirname, 'go')
 const buildTimeoutMs = 60 * 60_000
 
 /**
- * The programs that are built with Go, each from its directory in `go`. `autoscalers` is a directory
- * with the programs that its `go.mod` lists as tools.
+ * The programs that are built with Go, each from its directory in `go`. `autoscalers` is a
+ * directory with the programs that its `go.mod` lists as tools.
  */
 export type Program = 'autoscalers' | 'kube-router' | 'kubernetes' | 'pause' | 'traefik'
 
@@ -78,8 +78,8 @@ async function build(directory: string, file: string, env: NodeJS.ProcessEnv): P
 }
 
 /**
- * Arguments of `go build`: build the list of tools of a `go.mod` into a directory, or its only tool
- * to a file, or else the package of this directory to a file.
+ * Returns the arguments of `go build` that say what to build. A list of tools in `goMod` goes to
+ * the directory `path`. A single tool, or without tools the package, goes to the file `path`.
  */
 export function targetOf(goMod: string, path: string): readonly string[] {
   if (/^tool \(/m.test(goMod)) return ['-o', `${path}/`, 'tool']

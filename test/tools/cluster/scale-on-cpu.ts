@@ -13,11 +13,11 @@ const source = 'second'
 const writeKey = '0a1b2c3d4e5f6789'.repeat(2)
 const perSecond = 500
 const maxReplicas = 3
-/** The autoscaler may use 70 % of the request, which is the default of the chart. */
+/** CPU use, relative to the request, above which a collector is added: the default of the chart. */
 const targetShare = 0.7
-/** The share of the CPU use before the additional load that one collector may have. */
+/** Factor on the CPU use before the additional load. Up to this use, one collector is enough. */
 const useOfOne = 1.2
-/** Kubernetes would wait five minutes. */
+/** Shortens the wait before a pod is removed, which is five minutes by default. */
 const behavior = { scaleDown: { stabilizationWindowSeconds: 15 } }
 const autoscaler = 'hpa/hookline-collector'
 
@@ -50,8 +50,8 @@ async function scaleUpAndDown(on: Installation, ledger: Ledger): Promise<readonl
   const measured: string[] = []
   const counts = followPods(on, 'collector')
   await counts.reach(1)
-  // A Service distributes connections, not requests. So a reused connection would stay at its pod, and
-  // the additional pods would get no load.
+  // A Service distributes connections, not requests. So a reused connection would stay at its pod,
+  // and the additional pods would get no load.
   const load = await startMessageLoad({ ...on, ledger, writeKey: async () => writeKey, agent: new Agent() }, perSecond)
   try {
     const up = await counts.reach(maxReplicas)
@@ -90,7 +90,7 @@ interface PodMetrics {
 
 const begunAt = ({ timestamp, window }: PodMetrics): number => Date.parse(timestamp) - Number.parseFloat(window) * 1_000
 
-/** Returns the values before. */
+/** Resolves with the previous values of the chart. */
 async function enableAutoscaling(on: Installation, request: number): Promise<Values> {
   const before = await on.upgrade(values => {
     const { config } = values

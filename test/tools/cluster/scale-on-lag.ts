@@ -10,24 +10,27 @@ import { inHookline, latestMs, podsOf, seconds, until, withLogs } from './steps.
 const slow = 'slow'
 /**
  * With 60 messages a second, about 210 deliveries then wait for a response. A dispatcher commits no
- * record before its deliveries have ended. It commits once per second, so about 60 further records
+ * record before its deliveries have ended. It commits every 250 ms, so up to 15 further records
  * count as lag.
  */
 const slowLatencyMs = 3_500
 const fastLatencyMs = 10
-/** More than the usual lag of about 60 records, and less than a third of the lag with slow responses. */
+/**
+ * More than the usual lag, and less than half of the lag with slow responses. So KEDA adds two
+ * pods.
+ */
 const lagThreshold = 80
 const maxReplicas = 3
 /** Concurrent requests of a process. One dispatcher must be able to wait for all slow responses. */
 const concurrency = 1_024
-/** KEDA would wait five minutes and then remove a pod every two minutes. */
+/** With the chart's settings, KEDA would wait five minutes, and remove a pod every two minutes. */
 const scaleDown = {
   stabilizationWindowSeconds: 30,
   policies: [{ type: 'Pods', value: 1, periodSeconds: 30 }],
 }
 const object = 'scaledobject/hookline-dispatcher'
 
-/** Resolves with the values before. Restores them after an error. */
+/** Resolves with the previous values of the chart. Restores them after an error. */
 export async function enableKeda(on: Installation): Promise<Values> {
   on.receiver.slow(slow, fastLatencyMs)
   const before = await on.upgrade(values => {

@@ -39,8 +39,8 @@ async function kill(on: Installation): Promise<Done> {
 }
 
 /**
- * Lets other processes in the pod use all of its memory. Each of them uses less than Hookline, so
- * the kernel kills Hookline, and with it the container.
+ * Lets other processes in the pod use all of its memory. Each of them uses less than Hookline and
+ * has a lower `oom_score_adj`. So the kernel kills Hookline, which ends the container.
  */
 async function exceedMemory(on: Installation): Promise<Done> {
   const [{ name }] = await podsOf(on, 'dispatcher')
@@ -112,8 +112,8 @@ async function makeMistakes(on: Installation): Promise<Done> {
   const good = data['hookline.yaml']
   const put = async (text: string): Promise<void> => {
     const changed = { ...configMap, metadata: { name, labels, annotations }, data: { ...data, 'hookline.yaml': text } }
-    // An apply with the name of Helm leaves Helm as the only manager of the fields, so later upgrades
-    // have no conflict. After a patch, a change of the field would be a conflict.
+    // An apply with the name of Helm leaves Helm as the only manager of the fields, so later
+    // upgrades have no conflict. After a patch, a change of the field would be a conflict.
     const command = `${inHookline} apply --server-side --force-conflicts --field-manager=helm --filename -`
     await on.shell(`${command} <<'END'\n${JSON.stringify(changed)}\nEND`)
   }

@@ -12,7 +12,9 @@ const podPatienceMs = 120_000
  */
 export const latestMs = 20_000
 
-/** Waits for a condition. @throws with `what` when it does not hold in time */
+/**
+ * Waits for a condition. Resolves with the ms that it took. @throws with `what` after `patienceMs`
+ */
 export async function until(
   what: string,
   condition: () => Promise<boolean> | boolean,

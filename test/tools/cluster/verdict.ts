@@ -10,8 +10,8 @@ import { type Delivery, type Posted, type Sent, targetOf } from '../chaos/ledger
 const inProgressOfOne = 75
 
 /**
- * Maximum share of requests that may be sent again. A request rarely begins within the millisecond
- * in which its idle connection is closed. A collector that closes connections in use causes far more.
+ * Share of requests that may be sent again. A request rarely begins within the millisecond in which
+ * its idle connection is closed. A collector that closes connections in use causes far more.
  */
 const sentAgainShare = 0.001
 
@@ -109,9 +109,9 @@ export function judge(evidence: Evidence): Figures {
 }
 
 /**
- * The number of times that the collector accepted each message that was sent again. The times at
- * which it received the message are the marks of the deliveries, except of destinations with another
- * inspection. So marks are compared only within a destination.
+ * Returns how often the collector accepted each message that was sent again. The mark of a delivery
+ * is the time at which the collector received the message. Some destinations have other marks, so
+ * marks are compared only within a destination.
  */
 function copiesOf({ posted, deliveries }: Evidence): ReadonlyMap<string, number> {
   const sentAgain = new Set(posted.flatMap(request => request.sentAgain ?? []))

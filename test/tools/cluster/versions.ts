@@ -37,7 +37,7 @@ export async function versionsOf(shell: Shell, { kafka, registry }: JavaFiles): 
   ].join(', ')
 }
 
-/** A Helm that `findOrBuildHelm` has built prints only `v4.2`. The name of its directory has more. */
+/** Reads the version from Helm's path if possible, because a Helm built here prints only `v4.2`. */
 async function helmVersion(shell: Shell): Promise<string> {
   return versionIn(await findOrBuildHelm()) ?? (await shell(`helm version --template '{{.Version}}'`))
 }

@@ -36,7 +36,7 @@ class FastClock extends ManualClock {
 
 /**
  * Creates a replay through a server that responds to the requests as `responses` do, in this order,
- * and to all further requests as the last one does. `keys` are the idempotency keys of the requests.
+ * and to all further requests as the last one does. `keys` are their idempotency keys.
  */
 async function createReplay(responses: readonly Respond[], signal?: AbortSignal) {
   const keys: unknown[] = []

@@ -71,9 +71,7 @@ describe('createPacer', () => {
   })
 })
 
-/**
- * Runs the generator on a manual clock. Returns how many numbers it had yielded after each step.
- */
+/** Runs the generator on a manual clock. `seen` has the numbers that it has yielded. */
 function start(given: { count: number; perSecond: number | undefined }) {
   const clock = new ManualClock()
   const stopping = new AbortController()

@@ -45,7 +45,7 @@ it('FairQueue takes at least the fair share of each group that waits since the q
       /** The cost that was taken since the queue was empty, by group. */
       const taken = new Map<string, number>()
       let total = 0
-      /** The groups that have waited since then. */
+      /** The groups that have waited since the queue was empty. */
       const steady = new Set<string>()
       play(all, {
         onAdded(item) {

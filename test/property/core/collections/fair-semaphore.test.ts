@@ -13,7 +13,7 @@ const steps = fc.array(
   { maxLength: 200 },
 )
 
-/** An expensive request leaves after many cheap ones of another group. */
+/** Steps in which an expensive request stops waiting after many cheap ones of another group. */
 const leavesAfterCheapOnes = [
   ...Array.from({ length: permits }, () => ({ acquire: 'c', cost: 1 })),
   { acquire: 'a', cost: 9 },
@@ -70,7 +70,7 @@ it('FairSemaphore uses all permits and never more, and a request waits for at mo
           if (left === undefined) continue
           waiting.delete(left)
           semaphore.leave(left)
-          // The later requests of its group waited for its cost until now.
+          // The later requests of the same group waited for the cost of `left` until now.
           for (const [other, begun] of waiting) if (other.group === left.group) begun.length = 0
         }
         expect(running.length).toBeLessThanOrEqual(permits)

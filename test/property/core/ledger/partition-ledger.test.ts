@@ -83,7 +83,7 @@ class Model {
         if (this.#appended !== undefined) tracker.ledgerStored(this.#appended.batch, this.#appended.offset)
         this.#appended = undefined
         return
-      // The append failed for the process, but the record is in the topic all the same.
+      // The process sees a failed append, although the topic has the record.
       case 'failed':
       case 'unacknowledged':
         if (this.#appended !== undefined) tracker.ledgerFailed(this.#appended.batch)

@@ -5,15 +5,15 @@ import { ManualClock } from '../../../support/manual-clock.ts'
 
 /** The work of a usual turn, in characters. */
 const usual = 65_536
-/** The number of characters that a request counts at least. */
+/** The minimum number of characters that a request counts. */
 const minCost = 1_024
 const sourceIds = ['web', 'app', 'shop', undefined]
 const sourceId = fc.constantFrom(...sourceIds)
 const perTick = <Arrival>(arrival: fc.Arbitrary<Arrival>) =>
   fc.array(fc.array(arrival, { maxLength: 10 }), { maxLength: 12 })
 /**
- * Resolves in the next tick (iteration of the event loop), after the callers of `next` and `short`
- * that may work in this tick have continued.
+ * Resolves in the next tick (iteration of the event loop). The callers of `next` and `short` that
+ * may work in that tick have then continued.
  */
 const nextTick = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 

@@ -62,8 +62,8 @@ const wideTables: readonly { readonly begin: RegExp; readonly title: string }[] 
 ]
 
 /**
- * Returns the tables of entries with the same circumstances, and a text about the figures that need
- * no line in them.
+ * Returns the tables of entries with the same circumstances. Adds a text about the figures that
+ * have no line in the tables.
  */
 function valuesTables(entries: readonly Entry[]): readonly string[] {
   const zeros = requiredZeros(entries)
@@ -93,7 +93,7 @@ function areComplete(entries: readonly Entry[]): boolean {
   return values.length > 0 && values.every(({ verdict }) => verdict === 'holds')
 }
 
-/** Names of the figures that must be 0 and are 0 in all entries. They have no line in the tables. */
+/** Names of figures that must be 0 and are 0 in all entries. They have no line in the tables. */
 function requiredZeros(entries: readonly Entry[]): readonly string[] {
   const values = entries.flatMap(entry => entry.values)
   const required = values.filter(({ must }) => must !== undefined && 'atMost' in must && must.atMost === 0)

@@ -5,7 +5,7 @@ import type { Fault } from '../scenario.ts'
 import { createChance } from '../seeded-random.ts'
 import type { World } from '../world.ts'
 
-/** A hundred processes, of which only the newest one owns partitions, and those that a fault ends. */
+/** A hundred processes, of which only the newest owns partitions, and those that a fault ends. */
 function mostlyIdle() {
   const members = Array.from({ length: 100 }, (_, index) => ({ name: `p${index}` }) as Member)
   const ended: string[] = []

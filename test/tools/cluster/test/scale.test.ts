@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { DeployPage } from '../deploy-page.ts'
 import { upgradeAfterScaling } from '../scale.ts'
 
-/** An installation whose `helm upgrade` fails with `error`. It records the commands of the shell. */
+/** An installation whose `helm upgrade` fails with `error`. It records the shell commands. */
 function installation(error?: string) {
   const commands: string[] = []
   return {

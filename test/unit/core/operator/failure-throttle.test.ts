@@ -56,7 +56,7 @@ describe('all addresses together', () => {
 
   it('remembers up to a thousand addresses that sent wrong keys', () => {
     const throttle = new FailureThrottle(0)
-    // A known address does not wait for all addresses together, so only its own limit counts here.
+    // A known address has only its own limit, not the limit of all addresses together.
     throttle.succeeded('192.0.2.1')
     failing(throttle, '192.0.2.1', 20)
     for (let index = 0; index < 1_000; index++) throttle.failed(numbered(index), 0)

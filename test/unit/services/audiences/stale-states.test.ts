@@ -18,10 +18,7 @@ async function acknowledged() {
   const [stale, newest] = [written.at(0), written.at(-1)]
   if (stale === undefined || newest === undefined) throw new Error('nothing was written')
   expect(inFlightIn(harness, stale.value)).not.toBeNull()
-  /**
-   * Writes the stale record to the memberships topic again, as a late write of the previous owner
-   * of the partition.
-   */
+  /** Writes the stale record again, as a late write of the previous owner of the partition. */
   const arriveLate = () => harness.log.writeTo(0, harness.topics.memberships, stale.value, {}, keyOf('ann'))
   return { harness, newest, arriveLate }
 }

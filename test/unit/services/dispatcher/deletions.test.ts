@@ -132,8 +132,8 @@ describe('while the suppression list is not current', () => {
 describe('expired deletions', () => {
   it('are removed from the topic by the owner of partition 0', async () => {
     const harness = await DispatcherHarness.started()
-    // A dead letter that is older than the deletion can be replayed for 53 days (decision 40), so
-    // the suppression is kept for 53 days.
+    // After a replay, a message from before the deletion can be delivered for up to 53 days after
+    // the deletion (decision 40).
     harness.mark('ada', deletedBefore(53 * day - 60 * minute, harness))
     await harness.advance(60 * minute)
     expect(harness.marks.size).toBe(1)

@@ -16,10 +16,7 @@ const retryRecords = ({ log, topics }: DispatcherHarness): number =>
 const revokeAll = ({ handlers }: MemoryConsumer): void =>
   handlers?.onRevoked([{ topic: topicNames('hookline').events, partition: 0 }])
 
-/**
- * Starts a dispatcher that sends only one request at a time, so the second message waits for the
- * first.
- */
+/** Starts a dispatcher that sends one request at a time, so the second message waits. */
 async function setUp(answer: () => typeof ok | 'never' = () => ok) {
   const harness = await DispatcherHarness.started({ answer, delivery: { maxInFlight: 1 } })
   const partition = { topic: harness.topics.events, partition: 0 }

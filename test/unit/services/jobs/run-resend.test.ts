@@ -22,8 +22,8 @@ const routingOf = (...ids: readonly string[]): Routing =>
 /**
  * Starts a resend of the records of a partition, in a process whose configuration can change.
  * Retention has removed the records before the offset `beginning`, or removes them when the job has
- * read the given records before it. `sent` has the offsets of the sent events. `refusalOf` returns the error
- * with which Kafka refuses the copy of the event with an offset.
+ * read the given records before it. `sent` has the offsets of the sent events. `refusalOf` returns
+ * the error with which Kafka refuses the copy of the event with an offset.
  */
 function startResend(
   job: Partial<ResendJob> = {},

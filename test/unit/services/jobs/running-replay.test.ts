@@ -16,7 +16,7 @@ const recordOf = (job: Job) => ({
   ...{ headers: {}, partition: 0 },
 })
 
-/** Returns the id of the running replay. The records of the jobs topic are from `ageMs` before now. */
+/** Returns the id of the running replay. The records of the jobs topic are `ageMs` old. */
 async function runningOf(jobs: readonly Job[], ageMs: number) {
   const topics = new MemoryTopics(() => epochMs(clock.now() - ageMs))
   for (const job of jobs) topics.write(topic, recordOf(job))
