@@ -34,7 +34,7 @@ interface Deps {
 
 /**
  * Commits offsets with one request at a time. A request contains only owned partitions whose
- * position has changed, and an offset never moves backwards.
+ * position has changed. An offset moves backwards only after a truncation of the log.
  */
 export interface Commits {
   /** Starts the periodic commits. */
