@@ -2,7 +2,9 @@ import type { LogRecord, TopicPartition } from './ports.ts'
 import type { EpochMs } from './time.ts'
 
 /**
- * The offset of the first record in a partition, and the end offset: one beyond the last record.
+ * The offset of the first record in a partition, and the end offset. While a transaction is open,
+ * the end offset is that of its first record (the last stable offset); otherwise it is one beyond
+ * the last record.
  */
 export interface OffsetRange {
   readonly beginning: number

@@ -119,15 +119,15 @@ export interface LogConsumerHandlers {
    * work is in progress.
    */
   onRevoking(partitions: readonly TopicPartition[], deadline: number): Promise<void>
-  /** Called when the member holds the session lease again after it had lost it (`holdsLease`). */
+  /** Called when the member gets the session lease (`holdsLease`), also for the first time. */
   onLeaseRegained(): void
   /** Returns the positions to commit. Called by a timer, before a rejoin, and by `stop`. */
   positions(): readonly Position[]
 }
 
 /**
- * A member of a consumer group. It commits only assigned partitions, and never an offset that is
- * lower than an earlier commit.
+ * A member of a consumer group. It commits only assigned partitions. It commits an offset below
+ * an earlier commit only after a truncation of the log (`Position.isTruncated`).
  */
 export interface LogConsumer {
   /** Resolves when this member has joined the group. */

@@ -43,9 +43,12 @@ export class KafkaOutage {
     this.#nextProbeAt = now + probeEveryMs
   }
 
-  /** Notes that the request of the last `tried` sent no message. The next request may try now. */
-  sentNothing(now: number): void {
-    this.#nextProbeAt = now
+  /**
+   * Notes that the request that called `tried` at `triedAt` sent no message to Kafka. Another request
+   * may do so now, unless one has called `tried` since then.
+   */
+  sentNothing(triedAt: number): void {
+    if (this.#nextProbeAt === triedAt + probeEveryMs) this.#nextProbeAt = triedAt
   }
 
   /** Notes that Kafka refused a record, or did not acknowledge it in time. */

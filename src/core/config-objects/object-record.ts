@@ -68,7 +68,7 @@ export interface ObjectRecord extends RecordName {
 export type DecodedRecord =
   | { readonly kind: 'record'; readonly record: ObjectRecord }
   | { readonly kind: 'damaged'; readonly name: RecordName; readonly detail: string }
-  | { readonly kind: 'unknown' }
+  | { readonly kind: 'unknown'; readonly detail: string }
 
 export const isObjectRecord = <R extends RecordName>(record: R): record is R & ObjectName => record.kind !== 'failures'
 
@@ -106,7 +106,7 @@ export function decodeRecord(
   offset?: number,
 ): DecodedRecord {
   const name = key === null ? undefined : nameOf(key.toString())
-  if (name === undefined) return { kind: 'unknown' }
+  if (name === undefined) return { kind: 'unknown', detail: 'the key is not that of a configuration object' }
   const version = wholeNumber(headers['version'])
   const copy = wholeNumber(headers['copy'] ?? '0')
   const at = Date.parse(headers['changed-at'] ?? '')

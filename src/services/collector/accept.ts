@@ -54,20 +54,26 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
   const storeTraced = createTracedStore(deps)
   const makeRecords = createMakeRecords({ ...deps, nextTurn: turns.next })
 
-  async function acceptFrom(sourceId: string, batch: MessageBatch, request: TrackingRequest): Promise<TrackingAnswer> {
+  /** `triedAt` is the time of the request's call of `outage.tried`. */
+  async function acceptFrom(
+    sourceId: string,
+    batch: MessageBatch,
+    request: TrackingRequest,
+    triedAt: number,
+  ): Promise<TrackingAnswer> {
     const { receivedAt, strict, trace, reserve, canEverReserve } = request
     const { size, text } = batch.elements
     const records = new HeldRecords(held, sourceId)
     try {
       const made = await makeRecords(batch, { sourceId, receivedAt, strict, reserve, canEverReserve }, records)
       if (made.kind !== 'made') {
-        outage.sentNothing(clock.monotonic())
+        outage.sentNothing(triedAt)
         return notMade[made.kind]
       }
       const { rejected, suppressed, droppedKeys } = made
       const isRefused = strict && rejected.length > 0
       const accepted = isRefused ? 0 : records.size
-      if (accepted === 0) outage.sentNothing(clock.monotonic())
+      if (accepted === 0) outage.sentNothing(triedAt)
       else {
         const outcome = await storeTraced({ records, sourceId, trace })
         if (outcome !== 'stored') return kafkaUnavailable
@@ -120,7 +126,7 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     // turn. A body with only one message is an exception: `readBatch` may have parsed this message
     // already. Its record is made now, so that no parsed message stays in memory during a wait.
     if (size > (isLong ? 1 : manyMessages)) await turns.next(sender.sourceId)
-    return acceptFrom(sender.sourceId, batch, request)
+    return acceptFrom(sender.sourceId, batch, request, now)
   }
 }
 

@@ -39,6 +39,11 @@ export interface StoreListener {
    */
   onChange?(): void
   /**
+   * Called for each damaged record of an object. If this process has the object, `allToCopy` returns
+   * its name.
+   */
+  onDamaged?(): void
+  /**
    * Called when Kafka has lost all records of at least one object. This process still has these
    * objects, and `allToCopy` returns their names.
    */
@@ -148,9 +153,10 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
     const target = rebuilt ?? view
     const decoded = decodeRecord(key, value, headers, offset)
     if (decoded.kind !== 'record') {
-      const detail = decoded.kind === 'damaged' ? decoded.detail : 'the key is not that of a configuration object'
-      logger.error({ topic, partition, offset, detail }, damaged)
-      if (decoded.kind === 'damaged') target.log.ignore(decoded.name)
+      logger.error({ topic, partition, offset, detail: decoded.detail }, damaged)
+      if (decoded.kind === 'unknown') return
+      target.log.ignore(decoded.name)
+      for (const listener of listeners) listener.onDamaged?.()
       return
     }
     const { record } = decoded

@@ -17,8 +17,9 @@ import type { ObjectStore } from './object-store.ts'
  */
 const copyOwnAfter = durationMs(1_000)
 /**
- * Time, in ms, after which this process writes the copy for an ignored record of another process.
- * It is longer than `copyOwnAfter`, because normally the other process writes the copy first.
+ * Time, in ms, after which this process writes the copy for an ignored record of another process,
+ * or for a damaged record. It is longer than `copyOwnAfter`, because normally the other process
+ * writes the copy first.
  */
 const copyOthersAfter = durationMs(30_000)
 
@@ -52,6 +53,7 @@ export class ObjectWriter {
     this.#deps = deps
     deps.store.listen({
       onRecord: (record, result) => this.#onRecord(record, result),
+      onDamaged: () => this.#copyAfter(copyOthersAfter),
       onObjectsLost: () => this.#copyAfter(copyOwnAfter),
     })
     if (deps.store.allToCopy().length > 0) this.#copyAfter(copyOthersAfter)

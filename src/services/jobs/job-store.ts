@@ -8,10 +8,11 @@ import { isTooLarge } from '../is-too-large.ts'
 import { notReadBack, readBackLimit } from '../read-back.ts'
 
 /**
- * Time after which this process corrects the topic when it has read an ignored record
- * (`job-log.ts`). The process then writes a copy of the record in force. The copy must follow the
- * ignored record, because Kafka's compaction keeps only the last record of a key. With this wait,
- * several ignored records of one job need only one copy.
+ * Time after which this process corrects the topic when it has read an ignored record: one whose
+ * version another record of the job already had, or one that it cannot decode. The process then
+ * writes a copy of the record in force. The copy must follow the ignored record, because Kafka's
+ * compaction keeps only the last record of a key. With this wait, several ignored records of one
+ * job need only one copy.
  */
 const copyAfter = durationMs(5_000)
 /** Maximum wait for a job that another process has just created. */
@@ -96,7 +97,8 @@ export function createJobStore({ follower, producer, topic, clock, logger }: Dep
     const job = decodeJob(value?.toString() ?? '')
     if (job === undefined || jobKeyOf(job) !== key.toString()) {
       logger.error({ topic, partition, offset }, damaged)
-      return into.ignore(key.toString())
+      into.ignore(key.toString())
+      return copies.soon()
     }
     const result = into.apply(job)
     if (result === 'ignored') copies.soon()

@@ -153,6 +153,29 @@ describe('the requests for the progress', () => {
   })
 })
 
+describe('the exit code', () => {
+  const refused = { progress: { refused: 1 } }
+  const tooLarge = { kind: 'resend', progress: { tooLarge: 2 } }
+  const missing = { kind: 'resend', missing: [{ partition: 3, firstOffset: 8 }] }
+  const mayBeMissing =
+    'Kafka may have deleted events of this time span; the field "missing" (with --json) has the affected partitions'
+  it.each([
+    ['dead letters were not replayed', refused, /\nhookline: 1 selected dead letter not replayed; .*\n$/],
+    [
+      'events are too large',
+      tooLarge,
+      '\nhookline: 2 selected events not resent; raise max.message.bytes of the retry topics, and resend again\n',
+    ],
+    ['events may be missing', missing, `\nhookline: ${mayBeMissing}\n`],
+    ['events are too large and others may be missing', { ...missing, ...tooLarge }, `again; ${mayBeMissing}\n`],
+  ])('is 1 if %s, except after a dry run', async (_, given, reason) => {
+    const { code, err } = await createReplay([json(202, { ...job, ...given })])
+    expect(code).toBe(1)
+    expect(err).toMatch(reason)
+    expect(await createReplay([json(202, { ...job, ...given, dryRun: true })])).toMatchObject({ code: 0 })
+  })
+})
+
 it.each([
   ['replay', '--follow'],
   ['replay', '--cancel'],

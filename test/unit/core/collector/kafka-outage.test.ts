@@ -3,12 +3,12 @@ import { KafkaOutage } from '../../../../src/core/collector/kafka-outage.ts'
 
 /**
  * The state after the steps. For example, `tried 0, failed 5` is a request at 0 ms that failed at 5
- * ms.
+ * ms. `sentNothing 0` is about the request at 0 ms.
  */
 function after(steps: string): KafkaOutage {
   const outage = new KafkaOutage()
   for (const step of steps.split(', ').filter(Boolean)) {
-    const [what, at] = step.split(' ') as ['tried' | 'failed' | 'acknowledged', string]
+    const [what, at] = step.split(' ') as ['tried' | 'sentNothing' | 'failed' | 'acknowledged', string]
     outage[what](Number(at))
   }
   return outage
@@ -25,6 +25,8 @@ describe('whether a request is admitted', () => {
     ['the next probe a second later, whatever the result of the first', 'failed 0, tried 1000', 2_000, true],
     ['within a second after a failed probe began', 'failed 0, tried 1000, failed 1500', 1_999, false],
     ['a second after a failed probe began', 'failed 0, tried 1000, failed 1500', 2_000, true],
+    ['a probe that sent nothing leaves its turn to another', 'failed 0, tried 1000, sentNothing 1000', 1_001, true],
+    ['only the probe itself can do that', 'tried 0, failed 1, tried 1001, sentNothing 0', 1_002, false],
     ['many failures leave a probe for each second', 'failed 0, failed 400, failed 800', 1_000, true],
     ['an acknowledged probe ends the outage', 'failed 0, tried 1000, acknowledged 1001', 1_001, true],
     ['a late acknowledgement ends the outage', 'failed 0, acknowledged 1', 1, true],
