@@ -74,7 +74,7 @@ export interface Stage {
   readonly outcomes: Outcomes
 }
 
-/** An installation with its faults, for callers that do not need the type of the installation. */
+/** An installation with its faults. Unlike `Installation`, it has no type parameter `Site`. */
 export interface Play {
   readonly faults: readonly Pick<Fault<never>, 'cause' | 'cure' | 'alerts'>[]
   /**

@@ -78,7 +78,7 @@ export class AudienceModel {
     this.#now = epochMs(this.#now + ms)
   }
 
-  /** Runs until nothing is in progress. All copies arrive at their destinations. */
+  /** Runs until nothing is in progress, and all waiting messages are delivered. */
   settle(): void {
     let choice = 0
     do while (this.#service.advance(choice++)) this.pass(1)

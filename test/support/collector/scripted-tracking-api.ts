@@ -17,7 +17,7 @@ export class ScriptedTrackingApi implements TrackingApi {
   #answer: (request: TrackingRequest) => TrackingAnswer | Promise<TrackingAnswer> = () => everythingTaken
   /** Number of bytes that may be reserved at the same time. `reserve` returns false above it. */
   budget = Number.POSITIVE_INFINITY
-  /** Number of bytes that one request may reserve if no other request has reserved any. */
+  /** Maximum bytes of one request, for `canEverHold`. `take` does not enforce it. */
   maxPerRequest = Number.POSITIVE_INFINITY
   readonly #writeKeys: readonly string[]
   readonly #open = new Set<() => void>()

@@ -29,8 +29,8 @@ export interface Contents {
 }
 
 /**
- * The requests in the order of measurement. Of a million dead letters, a busy destination has
- * 50,000 and another one has 100. Some names contain these numbers.
+ * The kinds of requests, in the order of measurement. Names with 50,000 or 100 are for a topic with
+ * a million dead letters: a busy destination has 50,000 of them, and the destination `few` has 100.
  */
 export function questionsOf({ destinations, sources, written }: Contents): readonly Question[] {
   const [idAt, writtenAt] = [idOf(destinations), writtenOf(written)]

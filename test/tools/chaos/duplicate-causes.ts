@@ -106,8 +106,8 @@ export function attributed(evidence: DuplicatesEvidence): Duplicates {
 }
 
 /**
- * Finds the few targets (a message and a destination) with several deliveries. Only these need the
- * state `Known`.
+ * Finds the few targets (a message and a destination) with several successful requests. Only these
+ * need the state `Known`.
  */
 function repeatedTargets(deliveries: readonly Delivery[]): ReadonlySet<string> {
   const once = new Set<string>()
