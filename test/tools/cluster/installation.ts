@@ -137,6 +137,11 @@ async function startKafka({ plane }: Cluster, shell: Shell, data: string): Promi
   return { kafka: jars.directory, registry: registry.home }
 }
 
+/** The webhook of a destination of the test. A header of its requests has the name of the pod. */
+export const webhooksOf = (receiver: Pick<Receiver, 'url'>, destination: string): readonly object[] => [
+  { id: 'main', url: receiver.url(destination), headers: { [processHeader]: `\${HOSTNAME}` } },
+]
+
 /**
  * Returns the values of the page, changed for this cluster: the image in the node, one broker, the
  * path of the schema registry's API, and endpoints on this machine. Each request to an endpoint has
@@ -145,12 +150,7 @@ async function startKafka({ plane }: Cluster, shell: Shell, data: string): Promi
 function valuesFor(values: PageValues, receiver: Receiver): Values {
   const { config } = values
   const [destination] = config.destinations
-  const headers = { [processHeader]: `\${HOSTNAME}` }
-  const endpoint = (id: string): object => ({
-    ...destination,
-    id,
-    webhooks: [{ id: 'main', url: receiver.url(id), headers }],
-  })
+  const endpoint = (id: string): object => ({ ...destination, id, webhooks: webhooksOf(receiver, id) })
   return {
     ...values,
     image: { repository: hooklineRepository },

@@ -1,6 +1,6 @@
 import type { Ledger } from '../chaos/ledger.ts'
 import { installKeda, type Removal } from './autoscalers.ts'
-import type { Installation, Values } from './installation.ts'
+import { type Installation, type Values, webhooksOf } from './installation.ts'
 import { followPods } from './pod-counts.ts'
 import { parseQuantity } from './quantity.ts'
 import type { Done, Scenario } from './scenario.ts'
@@ -36,7 +36,6 @@ export async function enableKeda(on: Installation): Promise<Values> {
   const before = await on.upgrade(values => {
     const { config } = values
     const [first] = config.destinations
-    const webhooks = [{ id: 'main', url: on.receiver.url(slow) }]
     const delivery = { maxInFlight: concurrency, perWebhook: concurrency, perHost: concurrency }
     return {
       ...values,
@@ -44,7 +43,7 @@ export async function enableKeda(on: Installation): Promise<Values> {
       config: {
         ...config,
         delivery: { ...(config['delivery'] as object | undefined), ...delivery },
-        destinations: [...config.destinations, { ...first, id: slow, webhooks }],
+        destinations: [...config.destinations, { ...first, id: slow, webhooks: webhooksOf(on.receiver, slow) }],
       },
     }
   })

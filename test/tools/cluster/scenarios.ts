@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { drain } from './drain.ts'
 import { upgradeScenario } from './earlier-release.ts'
 import { ingressScenario } from './ingress.ts'
-import type { Installation } from './installation.ts'
+import { type Installation, webhooksOf } from './installation.ts'
 import { networkPolicyScenario } from './network-policy.ts'
 import { nodePressureScenario } from './node-pressure.ts'
 import { operatorScenario } from './operator-service.ts'
@@ -80,8 +80,8 @@ async function changeLive(on: Installation): Promise<Done> {
   await upgrade(
     configOf(config => {
       const [first] = config.destinations
-      const webhooks = [{ id: 'main', url: receiver.url('late') }]
-      return { ...config, destinations: [...config.destinations, { ...first, id: 'late', webhooks }] }
+      const late = { ...first, id: 'late', webhooks: webhooksOf(receiver, 'late') }
+      return { ...config, destinations: [...config.destinations, late] }
     }),
   )
   const added = await until('a delivery to the new destination', isSeen('late'), mountPatienceMs)
