@@ -21,9 +21,9 @@ export interface UpdatePacer {
    * caller must check this before it sends the message.
    */
   turn(processor: PartitionProcessor): Promise<void>
-  /** Number of identify messages that wait for their turn. */
+  /** Number of identify messages that wait for the rate limit. */
   waiting(): number
-  /** Whether an identify message of the partition waits for its turn. */
+  /** Whether an identify message of the partition waits for the rate limit. */
   isWaiting(processor: PartitionProcessor): boolean
 }
 

@@ -156,7 +156,7 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
   const reading = visitDeadLetters(reader, context.topics.deadLetter, visit, counted, new LiveDeadLetters(ends))
   const thrown = await reading.then(
     number => {
-      // `begin` may have got an estimate.
+      // This number is exact, while `begin` may have got an estimate.
       total = number
       return undefined
     },

@@ -10,8 +10,8 @@ import type { TopicNames } from '../../core/topics.ts'
 import { existingTiers, type RetryTiers } from './retry-tiers.ts'
 
 /**
- * Number of offsets in one read. It is small, because the budget of the request is checked only
- * between reads.
+ * Number of offsets in one read. It is small, because the budget of the request (records and time)
+ * is checked only between reads.
  */
 const chunkOffsets = 2_000
 

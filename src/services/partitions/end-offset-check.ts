@@ -6,7 +6,10 @@ import type { PartitionProcessor } from './partition-processor.ts'
 /** Reads the end offsets of all partitions of a topic, in partition order. */
 export type ReadEndOffsets = (topic: string) => Promise<readonly number[]>
 
-/** Time between two checks: the end offsets of newly assigned partitions are read in this time. */
+/**
+ * Time between two checks. The end offsets of newly assigned partitions are read after at most this
+ * time.
+ */
 const checkEvery = durationMs(5_000)
 /** Time, in ms, until the end offset of a partition without new batches is read again. */
 const checkAgainAfterMs = 30_000
