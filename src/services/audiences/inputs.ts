@@ -239,9 +239,8 @@ export class Inputs {
   }
 
   /**
-   * Starts the trace of an input. An input of the kind `outcome` gets no trace: with it the
-   * dispatcher reports the result of a delivery, and that delivery has a trace. A record that
-   * cannot be decoded gets no trace either.
+   * Starts the trace of an input. An input of the kind `outcome` (the result of a delivery) gets no
+   * trace, because that delivery has one. A record that cannot be decoded gets no trace either.
    */
   #traceOf({ record, input }: OpenInput): InputTrace | undefined {
     const { tracer, topics } = this.#deps

@@ -12,8 +12,8 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 const burstMs = 100
 
 /**
- * Limits the identify messages that this process writes to the configured rate. One limit applies
- * to all partitions together. Messages are sent in the order of the calls of `turn`.
+ * Limits the rate at which this process writes identify messages to the configured rate. One limit
+ * applies to all partitions together. Messages are sent in the order of the calls of `turn`.
  */
 export interface UpdatePacer {
   /**

@@ -86,9 +86,9 @@ export function createGauges(deps: Deps): () => void {
   }
 
   /**
-   * Shows the circuit breakers that have opened. The others would need a series for each
-   * destination. A removed, disabled or paused destination has no series: its circuit breaker may
-   * stay open until the process exits, because it gets no further attempts.
+   * Shows only circuit breakers that have opened, so that not each destination needs a series. A
+   * removed, disabled or paused destination has no series: its circuit breaker may stay open until
+   * the process exits, because it gets no further attempts.
    */
   function showBreakers(): void {
     metrics.breakersOpen.reset()

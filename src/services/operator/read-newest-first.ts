@@ -130,8 +130,8 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
       .filter(({ floor }, index) => index < maxConcurrentChunks || floor === newestFirst[0]?.floor)
     if (next.length === 0) break
     const chunks = next.map(reading => readChunk(session, wanted, reading))
-    // All requests are awaited even if one fails, because a session must not be closed while a
-    // request is in progress.
+    // All requests are awaited even if one fails, because the log session must not be closed while
+    // a request is in progress.
     await Promise.allSettled(chunks)
     await Promise.all(chunks)
     for (const reading of next) unbegun.delete(reading)

@@ -22,7 +22,7 @@ export interface ReadStatusDeps extends RetryTiers {
   readonly sessions: WithLogSession
   readonly topics: TopicNames
   readonly log: Pick<ReadLog, 'lastFailures'>
-  /** The version of this process. */
+  /** The version of Hookline that this process runs. */
   readonly version: string
   /** What the processes report about themselves on the status topic. */
   readonly live: StatusView
@@ -31,13 +31,13 @@ export interface ReadStatusDeps extends RetryTiers {
 }
 
 /**
- * Limits of the reads for one request for a status: records, and time in ms. An idle core reads
- * 50,000 records in this time.
+ * Limits of the reads for one status request: records, and time in ms. An idle core reads 50,000
+ * records in this time.
  */
 export const statusLimits: ReadLimits = { records: 50_000, time: 600 }
 /**
- * Maximum time until the response to a request for a status. It includes the waits for other
- * requests and for Kafka.
+ * Maximum time until the response to a status request. It includes the waits for other requests and
+ * for Kafka.
  */
 export const maxStatusTime = durationMs(1_800)
 /** Maximum time of a read, in ms: the time in `statusLimits` plus the time of its last chunk. */

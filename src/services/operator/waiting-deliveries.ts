@@ -48,8 +48,8 @@ export async function readWaitingDeliveries(
     const isComplete = await readUncommitted(session, topics.retriesGroup, topics.retry(tier), onRecord, budget)
     return { tier, isComplete, ...found }
   })
-  // All reads are awaited even if one fails, because a session must not be closed while a request
-  // is in progress.
+  // All reads are awaited even if one fails, because the log session must not be closed while a
+  // request is in progress.
   await Promise.allSettled(reads)
   const all = await Promise.all(reads)
   return {

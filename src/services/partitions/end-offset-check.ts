@@ -22,9 +22,9 @@ interface Deps {
 
 /**
  * Reads the end offsets of assigned partitions that have fetched nothing for 30 s or since their
- * assignment, one topic at a time. Without this check, the lag of a paused partition would not
- * grow, and a partition of a retry topic is often paused for an hour. A failed read is repeated
- * after 30 s. A read fails for the whole topic while one of its partitions has no leader.
+ * assignment, one topic at a time. Without this check, the metrics would show too small a lag for a
+ * paused partition, and a partition of a retry topic is often paused for an hour. A failed read is
+ * repeated after 30 s. A read fails for the whole topic while one of its partitions has no leader.
  */
 export function createEndOffsetCheck({ clock, processors, readEndOffsets }: Deps): PeriodicTask {
   return createPeriodicTask({
