@@ -87,9 +87,8 @@ export interface ObjectStore {
   /** The record in force of an object or failure state. It may be a deletion. */
   known(name: RecordName): KnownVersion | undefined
   /**
-   * The names of the objects and failure states whose record in force must be written again: an
-   * ignored record of the same key follows that record, or Kafka has lost that record
-   * (`object-log.ts`).
+   * The names of the objects and failure states whose record in force must be written again,
+   * because an ignored record of the same key follows it, or Kafka has lost it (`object-log.ts`).
    */
   allToCopy(): readonly RecordName[]
   changes(since?: number): RecentChangeList

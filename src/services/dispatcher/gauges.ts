@@ -60,9 +60,8 @@ export function createGauges(deps: Deps): () => void {
     metrics.oldestDueRetry.reset()
     for (const [topic, timestamp] of showOldest(metrics, processors, open, now)) {
       const tier = topics.tierOf(topic)
-      // A record in progress was already due when it was admitted. Without one, `timestamp` is the
-      // current time, so `timestamp + tier` is in the future: the gauge then shows the current
-      // time.
+      // A record in progress was due when it was admitted. Without one, `timestamp` is the current
+      // time, so `timestamp + tier` is in the future: the gauge then shows the current time.
       if (tier !== undefined)
         metrics.oldestDueRetry.set({ tier: formatDuration(tier) }, Math.min(now, timestamp + tier) / 1000)
     }
