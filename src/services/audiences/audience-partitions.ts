@@ -47,14 +47,15 @@ export interface AudiencePartitions {
   readonly logCheck: PeriodicTask
   /**
    * Loads the memberships of a partition from Kafka and adds the partition to `held`. The partition
-   * is paused while its memberships are loaded. If it has memberships, but `position` shows that
-   * the group has no committed offset, unread records may be lost: cancels syncs as `lost` does.
+   * is paused while its memberships are loaded. If memberships exist although the group has no
+   * committed offset (see `position`), Kafka may have lost unread records: then cancels syncs, as
+   * `lost` does.
    */
   restoreInto(processor: PartitionProcessor, position: Position): Promise<void>
   /**
    * Cancels the full syncs that have begun, because Kafka lost unread records of the partition. If
-   * its memberships are not loaded yet, cancels the syncs after that. The partition is paused until
-   * the cancellation is stored.
+   * its memberships are not loaded yet, cancels the syncs after the memberships are loaded. The
+   * partition is paused until the cancellation is stored.
    */
   lost(processor: PartitionProcessor): void
 }
@@ -97,7 +98,7 @@ export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: 
     logCheck: createLogCheck({ ...deps, log, readTail, held: () => held.values() }),
     async restoreInto(processor, { isUncommitted }) {
       processor.pause('restore')
-      // A commit during the restore would hide the loss from the next owner of the partition.
+      // A commit would hide from the next owner of the partition that unread records may be lost.
       if (isUncommitted === true) processor.pause('loss')
       const restored = await restore(processor)
       if (restored === undefined || processor.revoked) return
@@ -144,7 +145,7 @@ export interface AudiencesDeps {
   readonly emitPerSecond: () => number
   /**
    * The suppression list. It is read to its end before the service starts, so it has all earlier
-   * deletions. `Inputs` waits for later deletions.
+   * deletions. `Inputs` waits until the list has a later one.
    */
   readonly suppressions: Pick<SuppressionList, 'stops' | 'age'>
   readonly tracer?: Tracer | undefined

@@ -14,9 +14,9 @@ interface Deps {
 }
 
 /**
- * Makes an input wait for its audience. Returns false when the caller may handle the input now.
- * Otherwise returns true: the partition is paused, and `proceed` is called when the input may be
- * handled.
+ * Makes an input wait while this process does not know its audience. Returns false when the caller
+ * may handle the input now. Otherwise returns true: the partition is paused, and `proceed` is
+ * called when the input may be handled.
  */
 export type WaitForAudience = (
   input: AudienceInput,

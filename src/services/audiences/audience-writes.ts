@@ -30,9 +30,9 @@ export interface AudienceWrites {
 }
 
 /**
- * Creates the writes of the audiences service. Each try waits until the group confirms this process
- * as the owner, and the producer checks this again when it sends the record. So this process never
- * writes a state after the next owner has written one.
+ * Creates the writes of the audiences service. Each append waits until the group confirms this
+ * process as the owner, and the producer checks this again when it sends the record. So this
+ * process never writes a state after the next owner has written one.
  */
 export function createAudienceWrites({ onStored, producer, ...deps }: Deps): AudienceWrites {
   const observed: AppendDeps['producer'] = {

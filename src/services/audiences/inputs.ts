@@ -223,9 +223,9 @@ export class Inputs {
     const { clock, writeChanges } = this.#deps
     const { offset: position, timestamp: at } = open.record
     const changes = held.state.take(open.input, { position, at, now: () => clock.now() })[Symbol.iterator]()
-    // Takes the first effect before a trace begins: an input without changes is done immediately,
-    // without a trace. One exception: an input that visits `visitsPerTurn` members before its first
-    // change gets a trace and the result `changed`, even if it changes nothing.
+    // Get the first effect before a trace begins: an input without changes is done immediately, and
+    // gets no trace. One exception: an input that visits `visitsPerTurn` memberships before its
+    // first change gets a trace and the result `changed`, even if it changes nothing.
     const first = changes.next()
     const reason = !first.done && first.value.kind === 'ignored' ? first.value.reason : undefined
     const toWrite = reason === undefined ? first : changes.next()
@@ -239,9 +239,8 @@ export class Inputs {
   }
 
   /**
-   * Starts the trace of an input. An input of the kind `outcome` gets no trace: with it the
-   * dispatcher reports the result of a delivery, and that delivery has a trace. A record that
-   * cannot be decoded gets no trace either.
+   * Starts the trace of an input. An input of the kind `outcome` (the result of a delivery) gets no
+   * trace, because that delivery has one. A record that cannot be decoded gets no trace either.
    */
   #traceOf({ record, input }: OpenInput): InputTrace | undefined {
     const { tracer, topics } = this.#deps
@@ -303,9 +302,8 @@ export class Inputs {
   /**
    * Cancels all full syncs that began before now, because Kafka lost unread records of the
    * partition. As in `#refuse`, the end of one of these syncs would remove the users whom the lost
-   * records may have listed. The limit is now, because the time of the loss is not known: a
-   * truncation does not show it, and the first record that retention has kept is not read yet. Then
-   * resumes the partition, which is paused for `loss`.
+   * records may have listed. The time of the loss is not known, so syncs that began after the loss
+   * are cancelled too. Then resumes the partition, which is paused for `loss`.
    */
   cancelSyncs(held: OwnedAudiencePartition): void {
     const { topic, partition, tracker } = held.processor

@@ -22,7 +22,7 @@ interface Deps {
   readonly reader: Pick<PartitionReader, 'endOf'>
   readonly log: MembershipsReader
   /**
-   * Creates the state of one partition.
+   * Creates the memberships and watermarks of one partition.
    * @param inputEnd the end offset of this partition in the audience-input topic. A membership with
    * an input offset at or beyond this end is from an earlier topic that was deleted and created
    * again.

@@ -84,7 +84,7 @@ interface TailDeps<Held extends Tailed> {
   readonly log: MembershipsReader
   readonly clock: Clock
   readonly logger: Logger
-  /** Called with the unread records of a partition, only the last one of each key. */
+  /** Called with the records that were read, only the last one of each key. */
   readonly onFound: (records: Iterable<ReadRecord>, held: Held) => void
 }
 

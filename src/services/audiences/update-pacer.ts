@@ -12,8 +12,8 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 const burstMs = 100
 
 /**
- * Limits the identify messages that this process writes to the configured rate. One limit applies
- * to all partitions together. Messages are sent in the order of the calls of `turn`.
+ * Limits the rate at which this process writes identify messages to the configured rate. One limit
+ * applies to all partitions together. Messages are sent in the order of the calls of `turn`.
  */
 export interface UpdatePacer {
   /**
@@ -21,9 +21,9 @@ export interface UpdatePacer {
    * caller must check this before it sends the message.
    */
   turn(processor: PartitionProcessor): Promise<void>
-  /** Number of identify messages that wait for their turn. */
+  /** Number of identify messages that wait for the rate limit. */
   waiting(): number
-  /** Whether an identify message of the partition waits for its turn. */
+  /** Whether an identify message of the partition waits for the rate limit. */
   isWaiting(processor: PartitionProcessor): boolean
 }
 

@@ -48,7 +48,8 @@ type MembershipChange = Extract<InputEffect, { kind: 'membership' }>
  *   earlier changes of memberships are acknowledged, and before all later ones. Consecutive
  *   watermarks are written concurrently.
  *
- * At the effect `visited`, other work of the process runs before the next step.
+ * An input can visit millions of memberships. After each `visitsPerTurn` of them (`visited`), other
+ * work of the process runs.
  *
  * Resolves with true when Kafka has acknowledged all records. Resolves with false when the
  * partition is revoked; no further records are written then.

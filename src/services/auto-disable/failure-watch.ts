@@ -91,7 +91,7 @@ export class FailureWatch implements PeriodicTask {
     this.#task.stop()
   }
 
-  /** Called at the end of each attempt at a watched destination (`isWatched`). */
+  /** Called at the end of each attempt at a destination that failures can disable (`isWatched`). */
   attempted(id: string, evidence: Evidence): void {
     const now = this.#deps.clock.now()
     if (evidence === 'fails') this.#counterOf(id).failed(now)
@@ -107,7 +107,7 @@ export class FailureWatch implements PeriodicTask {
 
   #onRecord(id: string): void {
     const state = this.#deps.store.failures.get(id)
-    // No failure is stored: another process may have seen a success.
+    // The failure state has ended, perhaps because another process has seen a success.
     if (state?.failingSince === undefined) this.#counters.get(id)?.ended(this.#deps.clock.now())
     else this.#endIfOver(id)
     if (state?.disabled === undefined) return

@@ -12,8 +12,8 @@ export type NextTurn = (sourceId: string | undefined, work?: number) => Promise<
 export interface FairTurns {
   readonly next: NextTurn
   /**
-   * Waits for short work, which is at most the work of a usual turn. Returns `undefined` when the
-   * caller may do it now.
+   * Waits until the caller may do short work: at most the work of a usual turn. Returns `undefined`
+   * when the caller may do it now.
    */
   short(sourceId: string | undefined, work: number): Promise<void> | undefined
 }
@@ -29,7 +29,8 @@ const costOf = (work: number): number => Math.max(work, minCost)
 
 /**
  * The group of all requests whose source is not known. They share the time of one source, so that
- * many client addresses get no more time than one. No source has an empty id.
+ * requests from many client addresses get no more time than those from one. No source has an empty
+ * id.
  */
 const unknownSource = ''
 

@@ -24,7 +24,7 @@ export interface BatchOrigin {
   readonly strict: boolean
   /** Counts the memory of rejected messages. Returns false when the source may not use more. */
   reserve(bytes: number): boolean
-  /** Whether `reserve` could succeed if no other request held memory. */
+  /** Whether one request may use these further bytes at all. */
   canEverReserve(bytes: number): boolean
 }
 
@@ -41,7 +41,7 @@ export type Made = ({ readonly kind: 'made' } & Readonly<Others>) | { readonly k
 
 /**
  * Why no records were made. `no_memory`: the source may not use the memory now.
- * `too_many_rejected`: the rejections need more memory than the source may ever use.
+ * `too_many_rejected`: the rejections need more memory than one request may use.
  */
 type NotMade = 'no_memory' | 'too_many_rejected'
 

@@ -24,7 +24,9 @@ interface Deps {
 
 /** Maximum number of rejected messages of one request that are written to the rejected topic. */
 export const maxKeptPerRequest = 1_000
-/** Work for each record in addition to its text. The unit is the time for one character of text. */
+/**
+ * Work for each record in addition to the work for its text, in characters of text (`NextTurn`).
+ */
 const workOfRecord = 256
 
 /** The rejected messages of a request. */
@@ -39,8 +41,8 @@ interface Rejected {
 /**
  * Writes rejected messages to the rejected topic, where an operator can see what is wrong at the
  * sender: at most the first 1,000 of a request. Resolves when the producer has the records. No
- * response waits until they are stored. A message that is not written is counted and not repeated,
- * because the sender gets the errors in its response.
+ * response waits until they are stored. A message that cannot be written is only counted, because
+ * the sender gets the errors in its response.
  */
 export type KeepRejected = (rejected: Rejected) => Promise<void>
 

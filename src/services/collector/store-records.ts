@@ -13,7 +13,7 @@ import type { HeldRecords } from './held-records.ts'
  */
 const storeDeadline = durationMs(10_000)
 
-/** Minimum time between two warnings about failed writes without an outage, in ms. */
+/** Minimum time between two warnings about failed writes outside an outage of Kafka, in ms. */
 const warnEveryMs = 60_000
 
 interface Deps {
@@ -70,7 +70,7 @@ export function createStore(deps: Deps): StoreRecords {
 
 /**
  * Notes the result of each write in `outage`, and logs the beginning and the end of an outage.
- * Failures without an outage are logged at most once a minute.
+ * Other failures are logged at most once a minute.
  */
 function createWriteResults({ topic, outage, clock, metrics, logger }: Deps) {
   let warnedAt = Number.NEGATIVE_INFINITY

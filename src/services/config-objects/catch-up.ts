@@ -14,8 +14,9 @@ interface Wait {
 }
 
 /**
- * Keeps the time up to which the follower of the config topic has read all records. Its waits end
- * when the follower has read all records that were acknowledged before the wait began.
+ * Keeps the time up to which the follower of the config topic has read all records. A wait
+ * (`reached`) ends when the follower has read all records that were acknowledged before the wait
+ * began.
  */
 export class CatchUp {
   readonly #clock: Pick<Clock, 'boottime' | 'after'>

@@ -9,8 +9,8 @@ export class ChangesInProgress {
   readonly #all = new Map<References, Promise<void>>()
 
   /**
-   * Returns a promise that resolves when a change in progress that may conflict has ended;
-   * `undefined` when no change in progress may conflict.
+   * Returns a promise that resolves when a change in progress that may conflict with `references`
+   * has ended; `undefined` when none may conflict.
    */
   conflicting(references: References): Promise<void> | undefined {
     for (const [other, ended] of this.#all) if (mayConflict(other, references)) return ended

@@ -18,8 +18,8 @@ import type { ObjectWriter } from './object-writer.ts'
 import { writeChange } from './write-change.ts'
 
 /**
- * Maximum number of tries of a change with `expected: any`. A try fails when another process writes
- * the same version first.
+ * Maximum number of tries of a change that accepts any version (`expected: any`). A try fails when
+ * another process writes the same version first.
  */
 const maxTries = 100
 

@@ -7,13 +7,13 @@ import { formatPath } from '../../core/settings/problem.ts'
 const excluded =
   'hookline cannot use a destination or source that was created with the operator API (see the fields "kind", "id" and "problems"): correct the problems; until then, if it is a destination, messages for it wait; if it is a source, the collector rejects its messages; all other destinations and sources stay in use'
 
-/** Reads the values of objects, each version once, and logs the objects that cannot be used. */
+/** Decodes the records of objects, each record once, and logs the objects that cannot be used. */
 export class ObjectReadingCache {
   readonly #logger: Logger
   #last = new Map<string, { readonly value: string; readonly object: ReadObject }>()
   /**
-   * The objects that were read, by version. Each merge of the settings looks up all objects in this
-   * map: with 10,000 objects, look-ups by key would take most of the time of a merge.
+   * The decoded objects, by record. Each merge of the settings looks up all objects in this map:
+   * with 10,000 objects, look-ups by key would take most of the time of a merge.
    */
   #ofVersion = new WeakMap<KnownVersion, ReadObject>()
   #context: ReadingContext
@@ -28,8 +28,8 @@ export class ObjectReadingCache {
   }
 
   /**
-   * Sets a new context (encryption keys and settings), and discards the read objects. Each object
-   * is then read again when it is needed.
+   * Sets a new context (encryption keys and settings), and discards the decoded objects. Each
+   * object is decoded again when it is needed.
    */
   readAgain(context: ReadingContext): void {
     this.#context = context
@@ -37,7 +37,7 @@ export class ObjectReadingCache {
     this.#ofVersion = new WeakMap()
   }
 
-  /** The object of a version; `undefined` for a deletion, a failure state, or no version. */
+  /** The object in a record; `undefined` for a deletion, a failure state, or no record. */
   of(known: KnownVersion | undefined): ReadObject | undefined {
     if (known === undefined || !isObjectRecord(known)) return undefined
     const found = this.#ofVersion.get(known)
@@ -48,9 +48,8 @@ export class ObjectReadingCache {
   }
 
   /**
-   * Decodes a version of an object. If its value equals the last decoded value of the object, the
-   * result of that decoding is used again. A record that was written again as a copy has an equal
-   * value.
+   * Decodes a record of an object. If its value equals the last decoded value of the object,
+   * returns the result of that decoding again. A copy of a record has the same value.
    */
   #read(known: KnownVersion & ObjectName): ReadObject | undefined {
     const { value } = known

@@ -29,8 +29,8 @@ interface Deps {
 export interface StoreListener {
   /**
    * Called with each record that was read. `result` says whether the record is in force or ignored.
-   * `before` is the version before this record; `undefined` when no earlier record of the object
-   * was read.
+   * `before` is the record of the object that was in force until then; `undefined` when no earlier
+   * record of the object was read.
    */
   onRecord?(record: ObjectRecord, result: FoldResult, before: KnownVersion | undefined): void
   /**
@@ -51,8 +51,8 @@ export interface StoreListener {
 }
 
 /**
- * The objects of the config topic. Every process reads the whole topic, and decodes and checks the
- * value of each version once, when it is first needed.
+ * The objects of the config topic. Every process reads the whole topic. It decodes and checks each
+ * value once, when the object is first needed.
  */
 export interface ObjectStore {
   /**
@@ -80,15 +80,15 @@ export interface ObjectStore {
   readonly reading: ReadingContext
   /** All objects that exist. */
   objects(): Iterable<ReadObject>
-  /** The current version of an object; `undefined` when the object does not exist. */
+  /** The object with this name; `undefined` when it does not exist. */
   object(name: ObjectName): ReadObject | undefined
   /** The failure states of destinations, by the id of the destination. */
   readonly failures: ReadonlyMap<string, FailureState>
-  /** The current version of an object or failure state. The version may be a deletion. */
+  /** The record in force of an object or failure state. It may be a deletion. */
   known(name: RecordName): KnownVersion | undefined
   /**
-   * The names of the records whose current version must be written again: an ignored record of the
-   * same key follows it in the topic, or Kafka has lost it (`object-log.ts`).
+   * The names of the objects and failure states whose record in force must be written again,
+   * because an ignored record of the same key follows it, or Kafka has lost it (`object-log.ts`).
    */
   allToCopy(): readonly RecordName[]
   changes(since?: number): RecentChangeList

@@ -6,8 +6,8 @@ import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 import type { ObjectStore } from './object-store.ts'
 
 /**
- * Time between two runs of the seal renewal. It need not be short: the old key stays in the file
- * until all secrets are encrypted with the new one.
+ * Time between two runs of the seal renewal. It need not be short: the old encryption key must stay
+ * in its file until all secrets are encrypted with the new one.
  */
 const every = durationMs(60_000)
 /** Time from the start of the process to the first run, so that the services start first. */
@@ -42,7 +42,8 @@ interface Deps {
 /**
  * Encrypts the secrets of configuration objects again, with the first key of
  * `operator.encryptionKeyFile`, after the keys in this file were rotated. Every process with the
- * operator service runs this task. If several renew an object, only the first changes it.
+ * operator service runs this task. If several processes renew one object concurrently, only the
+ * first write takes effect.
  */
 export function createSealRenewal({ store, objects, clock, logger }: Deps): PeriodicTask {
   let isWarned = false

@@ -42,7 +42,7 @@ export function createSourceDeletionUndo({ store, writer, clock, logger }: Deps)
   }
   const isUsed = (source: ObjectName): boolean => usesOf(source, all).length > 0
 
-  /** Whether another source has got one of the source's write keys since the deletion. */
+  /** Whether another source has one of the deleted source's write keys now. */
   const isKeyTaken = ({ current }: Before): boolean =>
     current !== undefined && brokenReferences(current.parsed, current.document, all).length > 0
 

@@ -79,9 +79,9 @@ export class SuppressionWrites {
    * applied to `index`. It ignores records of other processes. `previous` is the user's value
    * before the record.
    * - If the change was based on `previous`, the change has ended.
-   * - Otherwise the process makes the change again, based on `previous`. The current value is
-   *   merged from `previous` and this record, so it again has suppressions that other processes
-   *   removed.
+   * - Otherwise the process makes the change again, based on `previous`. It does not use the
+   *   current value: this value was merged from `previous` and the record, so it has suppressions
+   *   again that other processes removed.
    * - The current value is used only if `previous` is `undefined`, or while the partition is read
    *   again after Kafka has lost records.
    */
@@ -97,8 +97,8 @@ export class SuppressionWrites {
   }
 
   /**
-   * Applies the change to `base`, and writes the result. If `base` is `undefined`, it is
-   * `write.before`: the current value.
+   * Applies the change to `base` (by default the current value, `write.before`), and writes the
+   * result.
    */
   #write(write: Write, index: Deps['index'], base = write.before): void {
     const { producer, topic } = this.#deps

@@ -84,8 +84,8 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   }
 
   /**
-   * Counts a delivery as begun, normally as `admitted`. If a replay wrote the event, the original
-   * event was counted as admitted before, so the delivery counts as `taken` and `replayed`.
+   * Counts a delivery as begun: as `admitted`, or, if a replay wrote the event, as `taken` and
+   * `replayed`. The ledger has counted the original event as `admitted` before.
    */
   countAdmitted(destination: string): void {
     if (!this.#isReplayedEvent) return this.count(destination, 'admitted')

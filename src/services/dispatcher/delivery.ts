@@ -20,15 +20,15 @@ export interface DestinationState extends DestinationCalls {
   readonly slowDown: SlowDown
   readonly attempts: AttemptSample
   /**
-   * Whether the queue had to wait, at its last turn, because other destinations hold the permits of
-   * the process (`ConcurrencyLimiter.hasFairShare`).
+   * Whether the queue had to wait, when it was last tried, because other destinations hold the
+   * permits of the process (`ConcurrencyLimiter.hasFairShare`).
    */
   waitsForProcess: boolean
   /**
    * The rate limit of the destination. Set at the first delivery with `policy.ratePerSecond`.
    */
   rate: DestinationRateLimit | undefined
-  /** The plan (`planOf`) of the destination's last delivery. */
+  /** How deliveries of the destination are handled (`planOf`), as of its last delivery. */
   plan: DestinationPlan | undefined
   /**
    * The counts of the destination's results that the next record of the status topic will contain.
@@ -37,19 +37,19 @@ export interface DestinationState extends DestinationCalls {
   /** Counter of successful deliveries; set at the first one. */
   delivered: Count | undefined
   /**
-   * Whether the queue is in the list of queues that may start a delivery next (it has a turn). A
-   * queue is in this list at most once.
+   * Whether the queue is in the list of queues that may start a delivery next. A queue is in this
+   * list at most once.
    */
   isInTurn: boolean
   /**
    * Whether the queue has a ready delivery that may not start, because no permit is free or because
-   * of a limit of the destination. The queue gets a turn again when a request ends or the limit
+   * of a limit of the destination. The queue is tried again when a request ends or the limit
    * permits an attempt.
    */
   isBlocked: boolean
   /**
    * When the timer of the queue fires, in monotonic milliseconds; `Infinity` without a timer. The
-   * queue then gets a turn, because a limit of its destination permits an attempt again.
+   * queue is then tried again, because a limit of its destination permits an attempt again.
    */
   wakesAt: number
   /**
@@ -60,7 +60,7 @@ export interface DestinationState extends DestinationCalls {
   lastTurn: number
   /**
    * Whether the list of queues that wait for a permit has this queue, so that it is not added
-   * twice. A queue that is unblocked before its turn in the list stays in the list until this turn.
+   * twice. A queue that is unblocked earlier stays in the list until it is the first one.
    */
   isAmongBlocked: boolean
 }

@@ -20,7 +20,7 @@ export interface PreparedWebhook
   delivered: Count | undefined
 }
 
-/** The configuration that a plan was made from. */
+/** The configuration from which a `DestinationPlan` was made. */
 interface PlanSource {
   readonly routing: Routing
   readonly payload: PayloadSettings

@@ -37,9 +37,8 @@ export function createGauges(deps: Deps): () => void {
   const { metrics, clock, topics, limiter, groups } = deps
   const showProgress = createShowProgress(metrics, processor => ({
     position: processor.tracker.committable,
-    // A partition with a record in progress is not at rest: the record is due, so its delivery
-    // waits at most 10 s more. Deliveries to destinations with limits may wait longer, so they do
-    // not count.
+    // At rest: the next record is not due, and no record is in progress, except for destinations
+    // with limits, whose deliveries may wait for a long time.
     isAtRest: processor.isPausedFor('not_due') && (processor.tracker.open === 0 || waitsOnlyForLimits(processor, deps)),
   }))
 
@@ -61,9 +60,8 @@ export function createGauges(deps: Deps): () => void {
     metrics.oldestDueRetry.reset()
     for (const [topic, timestamp] of showOldest(metrics, processors, open, now)) {
       const tier = topics.tierOf(topic)
-      // Without a record in progress, `timestamp` is the current time, and `timestamp + tier` would
-      // be in the future. The gauge then shows the current time. A record in progress was already
-      // due when it was admitted.
+      // A record in progress was due when it was admitted. Without one, `timestamp` is the current
+      // time, so `timestamp + tier` is in the future: the gauge then shows the current time.
       if (tier !== undefined)
         metrics.oldestDueRetry.set({ tier: formatDuration(tier) }, Math.min(now, timestamp + tier) / 1000)
     }
@@ -87,9 +85,9 @@ export function createGauges(deps: Deps): () => void {
   }
 
   /**
-   * Shows the circuit breakers that have opened. The others would need a series for each
-   * destination. A removed, disabled or paused destination has no series: its circuit breaker may
-   * stay open until the process exits, because it gets no further attempts.
+   * Shows only circuit breakers that have opened, so that not each destination needs a series. A
+   * removed, disabled or paused destination has no series: its circuit breaker may stay open until
+   * the process exits, because it gets no further attempts.
    */
   function showBreakers(): void {
     metrics.breakersOpen.reset()

@@ -34,8 +34,8 @@ const beforeDeadline = durationMs(200)
 const checkEvery = durationMs(100)
 const { firstRetryMs, maxRetryMs } = flowLimits.append
 /**
- * The value of `exactSince` when the ledger has all events of its partition from the first one on:
- * every hour is complete.
+ * The first complete hour (`exactSince`) when the ledger has all events of its partition: every
+ * hour is complete.
  */
 const everyHour = 0
 

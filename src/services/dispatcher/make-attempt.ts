@@ -24,7 +24,7 @@ interface Deps {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly observer: Pick<DestinationObserver, 'gone'>
-  /** Called when a request to the destination has ended and its permit is free. */
+  /** Called when a request to the destination has ended and its permits are free. */
   readonly onCallEnd: (target: DestinationState) => void
   /** Starts the spans of requests; `undefined` when attempts are not traced. */
   readonly tracer: Tracer | undefined
@@ -41,11 +41,11 @@ export interface StartedAttempt {
   readonly callees: readonly PreparedWebhook[]
   /** The webhooks that get a request, all concurrently. */
   readonly webhooks: readonly PreparedWebhook[]
-  /** Number of webhooks that get no request because no permit is free. */
+  /** Number of webhooks that get no request: no permit is free, or `maxConcurrency` is reached. */
   readonly leftOut: number
   /** Whether a webhook gets no request because other destinations hold permits that it needs. */
   readonly isHeldUpByOthers: boolean
-  /** Whether a webhook gets no request because it is at its limit and does not respond. */
+  /** Whether a webhook gets no request because it is at `maxConcurrency` and does not respond. */
   readonly isHeldUpByWebhook: boolean
   readonly at: EpochMs
   /** When the attempt started, in monotonic milliseconds. */

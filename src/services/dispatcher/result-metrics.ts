@@ -50,7 +50,7 @@ export function createCountResults({
   /**
    * Seconds since the event was appended, including its waits in retry topics. Callers do not
    * observe it for a replay or resend (`round` is not 0), because it would include the days before
-   * that.
+   * the replay or resend.
    */
   const sinceAppend = ({ origin }: DeliveryState): number => Math.max(0, clock.now() - origin.timestamp) / 1000
 

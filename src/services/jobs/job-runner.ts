@@ -7,7 +7,7 @@ import { createLoggedWrite, type JobStore } from './job-store.ts'
 import { OwnedJob } from './owned-job.ts'
 import type { JobOutcome } from './try-until-done.ts'
 
-/** Time between two checks for a job to claim. */
+/** Time between two searches for a job that this process can run. */
 const checkEvery = durationMs(500)
 
 const takenOver = 'this process took over a job, because the process that ran it recorded no progress for 10 s'

@@ -182,8 +182,8 @@ class ResendRun {
   }
 
   /**
-   * Waits until Kafka has stored the copies of the batch and, if there are any, a record of the job
-   * with the position after them.
+   * Waits until Kafka has stored the copies of the batch. If the batch has copies, then also stores
+   * the position after them in a record of the job.
    */
   async #endBatch(): Promise<void> {
     const { clock } = this.#deps

@@ -18,9 +18,9 @@ interface Deps {
 }
 
 /**
- * Returns a replay job that copies dead letters now, if one wrote a record in the last minute.
- * Otherwise resolves with `undefined`, also if the jobs topic does not exist or this process has no
- * right to read it.
+ * Resolves with a replay job that copies dead letters now, according to the last minute of the jobs
+ * topic. Resolves with `undefined` if no job does, if the topic does not exist, or if this process
+ * has no right to read it.
  */
 export async function runningReplay({ reader, clock, topic }: Deps): Promise<ReplayJob | undefined> {
   const log = new JobLog()

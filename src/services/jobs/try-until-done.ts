@@ -15,7 +15,6 @@ export type JobOutcome = { readonly error?: string | undefined } | undefined
  */
 const waitMs = { first: 5_000, max: 60_000 }
 
-/** The work on a job. */
 interface Work {
   /** Continues the job. Rejects when Kafka or the schema registry cannot be used. */
   readonly run: () => Promise<JobOutcome>

@@ -30,10 +30,10 @@ export interface StatusWriterDeps extends StatusAppenderDeps {
 }
 
 /**
- * Time between two turns of the status writer. The destinations are divided into 64 shards by a
- * hash of their ids, and each shard has its own records. A turn handles a fifth of the shards, so
- * that no turn takes long. So an activity record is written at most every 5 s. A results record is
- * written at most every 10 s, because there are more results records.
+ * Time between two runs of the status writer. The destinations are divided into 64 shards by a hash
+ * of their ids, and each shard has its own records. Each run handles a fifth of the shards, so that
+ * it is short. So an activity record is written at most every 5 s. A results record is written at
+ * most every 10 s, because there are more results records.
  */
 const turnEvery = durationMs(1_000)
 const turns = 5

@@ -23,7 +23,7 @@ export class WrittenShard {
   /**
    * The JSON of the activity and results that Kafka has stored for this shard. A value is
    * `undefined` while it is being written. After a failed write, it stays `undefined`, because
-   * Kafka may have stored the record nevertheless, and a later turn writes it again.
+   * Kafka may have stored the record nevertheless, and a later run writes it again.
    */
   #activity: string | undefined = '{}'
   #results: string | undefined = '{}'

@@ -6,7 +6,7 @@ import type { Part } from './read-newest-first.ts'
 
 /**
  * Number of offsets that one read of keys covers. It is small, because records can be large, and
- * the budget of the request is checked only between two reads.
+ * the budget of the request (records and time) is checked only between two reads.
  */
 const chunkOffsets = 1_000
 
@@ -29,10 +29,10 @@ export interface DeadLetterKeys {
    */
   follow(session: LogSession, budget: ReadBudget): Promise<Followed>
   /**
-   * Adds older keys to the index, so that it has all keys after the given parts. Reads each
-   * partition backwards, from the oldest key in the index to the end of the partition's part
-   * (`to`), or until the index is full. Returns false when the budget was spent first. A later call
-   * then continues, because the index keeps the keys that were read.
+   * Adds older keys to the index, until it has all keys after the given parts or is full. Reads
+   * each partition backwards, from the oldest key in the index to the end (`to`) of its part.
+   * Returns false when the budget was spent first. A later call then continues, because the index
+   * keeps the keys that were read.
    */
   reach(session: LogSession, parts: readonly Part[], budget: ReadBudget): Promise<boolean>
   /**
@@ -107,7 +107,7 @@ export function createDeadLetterKeys({ topic, index }: Deps): DeadLetterKeys {
 }
 
 /**
- * Whether all reads returned true. It waits for all of them even if one fails, because a session
+ * Whether all reads returned true. Waits for all of them even if one fails, because the log session
  * must not be closed while a request is in progress.
  */
 async function allComplete(reads: readonly Promise<boolean>[]): Promise<boolean> {

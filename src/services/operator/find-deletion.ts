@@ -128,7 +128,7 @@ class Entries {
 
   /**
    * Notes a part of the deletion request. The deletion is known when all its parts are read. Parts
-   * with another time are of an earlier attempt to write the deletion, which has failed.
+   * with another time are from an earlier write of the deletion, which has failed.
    */
   #takePart({ record, part, parts }: Extract<DeletionEntry, { kind: 'request' }>): void {
     const [earlier] = this.#parts.values()

@@ -126,7 +126,7 @@ async function newestEvent(
 /**
  * The event of a record; `undefined` when it cannot be decoded or has another id. `no_schema` when
  * the schema registry fails or does not respond within the budget: the search is then incomplete.
- * Without this limit, a slow registry would occupy one of the few concurrent reads for seconds.
+ * Without the budget, a slow registry would occupy one of the few concurrent reads for seconds.
  */
 async function eventIn(
   deps: Deps,
@@ -165,8 +165,8 @@ function normalised(event: Event, place: string): Event | undefined {
  * value is a copy: the original is a view of the fetch response, and would keep the whole response
  * in memory. The key is left out: it is the user, which a timeline does not show.
  * @throws the KafkaError `OFFSET_OUT_OF_RANGE` when retention has removed the record since the
- * offset ranges were read. On a kept connection, `WithLogSession` then repeats the search with new
- * ranges.
+ * offset ranges were read. `WithLogSession` then repeats the search with new ranges, if its
+ * connection was open before.
  */
 async function recordAt(
   session: LogSession,

@@ -6,7 +6,7 @@ import type { Clock, Logger } from '../../core/ports.ts'
 import { durationMs, epochMs } from '../../core/time.ts'
 import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 
-/** Number of hours that each reading covers, the current one included. */
+/** Number of hours that each reading of the ledger covers, the current one included. */
 const hours = 24
 /**
  * Time between two readings of the ledger. A reading takes at most some seconds of CPU time. The
@@ -19,7 +19,7 @@ const readEvery = durationMs(300_000)
  * with this process have committed their offsets by then.
  */
 const firstAfter = durationMs(5_000)
-/** Maximum number of rows in a log line. */
+/** Maximum number of rows of the ledger in a log line. */
 const maxLogged = 100
 
 interface Deps {
@@ -37,9 +37,9 @@ interface Deps {
 export function createLedgerWatch({ readLedger, clock, metrics, logger }: Deps): PeriodicTask {
   let logged = 0
   /**
-   * The rows with a difference. A row stays until its hour is read again, or is older than the
-   * hours of a reading. So a difference is not forgotten when the counts of its hour become
-   * incomplete.
+   * The ledger's rows (one hour of one destination) with a difference. A row stays here until its
+   * hour is read again, or is a day old. So a difference is not forgotten when the counts of its
+   * hour become incomplete.
    */
   let unbalanced: readonly LedgerRow[] = []
 
@@ -105,7 +105,7 @@ async function readCompleteHours(readLedger: ReadLedger, current: number): Promi
   return { ...view, totals: { ...view.totals, difference: undefined } }
 }
 
-/** Returns the parts of a row that a log line has. */
+/** Returns the fields of a ledger row that are logged. */
 const shown = ({ hour, destination, difference }: LedgerRow) => ({ hour, destination, difference })
 
 const hourIn = (time: string): number => hourOf(epochMs(Date.parse(time)))

@@ -14,8 +14,8 @@ import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
  * none is visited. The second read visits the dead letters.
  *
  * To limit the memory, more than 500,000 dead letters are visited in parts. The topic is then read
- * twice for each part, and `begin` gets an estimate. `live` limits which dead letters count, and
- * how many keys are in memory.
+ * twice for each part, and `begin` gets an estimate. `live` has the keys of one part. With its
+ * `ends`, only earlier records can be dead letters.
  */
 export async function visitDeadLetters(
   reader: TopicReader,

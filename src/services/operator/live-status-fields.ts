@@ -4,7 +4,7 @@ import type { DestinationStatus, InstallationStatus, ShownRates, ShownResults } 
 import type { EpochMs } from '../../core/time.ts'
 import type { StatusView } from '../live-status/status-view.ts'
 
-/** Maximum number of destinations with an open circuit breaker in one response with a status. */
+/** Maximum number of destinations with an open circuit breaker in the installation status. */
 const maxBreakers = 100
 
 /**

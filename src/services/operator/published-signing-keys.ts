@@ -9,7 +9,6 @@ import {
 import { nextIteration } from '../../core/sleep.ts'
 
 interface Deps {
-  /** Returns the current destinations. */
   readonly destinations: () => ReadonlyMap<string, Pick<Destination, 'signingKeys'>>
   readonly clock: Pick<Clock, 'soon'>
 }

@@ -10,7 +10,7 @@ import { within } from '../../core/within.ts'
 import { isKafkaError } from './is-kafka-error.ts'
 import { type LedgerSource, readLedgerParts } from './read-ledger-parts.ts'
 
-/** Limits of one answer. */
+/** Limits of one request that reads the ledger. */
 export interface LedgerLimits {
   /** Maximum number of records that are read from the retry topics. */
   readonly records: number
@@ -24,7 +24,8 @@ export interface LedgerLimits {
 
 const maxRows = 5_000
 /**
- * Number of rows after which the computation pauses, so that other work of the event loop can run.
+ * Number of ledger rows after which the computation pauses, so that other work of the event loop
+ * can run.
  */
 const rowsPerTurn = 500
 

@@ -59,8 +59,8 @@ export function createReadLog(deps: Deps): ReadLog {
   const answerWithin = durationMs(limits.time + responseTime)
 
   /**
-   * Calls `use` with a session. Resolves with `undefined` when Kafka fails or does not respond in
-   * time, or when the request waits too long for other requests.
+   * Calls `use` with a log session. Resolves with `undefined` when Kafka fails or does not respond
+   * in time, or when the request waits too long for other requests.
    */
   function read<T>(use: (session: LogSession, budget: ReadBudget) => Promise<T>): Promise<T | undefined> {
     return within(clock, answerWithin, readInTurn(use), () => undefined)

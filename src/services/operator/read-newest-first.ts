@@ -58,7 +58,8 @@ interface Wanted<T> {
 const chunkOffsets = { minFirst: 8, maxFirst: 250, growth: 4, max: 2_000 }
 /**
  * The first chunks of all partitions together have about this number of offsets for each wanted
- * record. One is not enough: not all records are selected, and some partitions have more of them.
+ * record. One offset is not enough: not all records are selected, and some partitions have more of
+ * them.
  */
 const firstOffsetsPerRecord = 4
 /**
@@ -119,8 +120,8 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
     }
   }
 
-  // No record is known to be the newest before the first chunk of each partition was read. So the
-  // budget does not end the read earlier: the next page would begin at the same offsets again.
+  // The newest record is unknown until the first chunk of each partition was read. So the budget
+  // does not end the read earlier: otherwise the next page would begin at the same offsets again.
   const unbegun = new Set(budget.isSpent ? [] : unread())
   while (found.length < limit && (unbegun.size > 0 || !budget.isSpent)) {
     const newestFirst = unbegun.size > 0 ? [...unbegun] : unread().toSorted((a, b) => b.floor - a.floor || 0)
@@ -129,8 +130,8 @@ export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>)
       .filter(({ floor }, index) => index < maxConcurrentChunks || floor === newestFirst[0]?.floor)
     if (next.length === 0) break
     const chunks = next.map(reading => readChunk(session, wanted, reading))
-    // All requests are awaited even if one fails, because a session must not be closed while a
-    // request is in progress.
+    // All requests are awaited even if one fails, because the log session must not be closed while
+    // a request is in progress.
     await Promise.allSettled(chunks)
     await Promise.all(chunks)
     for (const reading of next) unbegun.delete(reading)

@@ -22,27 +22,27 @@ export interface ReadStatusDeps extends RetryTiers {
   readonly sessions: WithLogSession
   readonly topics: TopicNames
   readonly log: Pick<ReadLog, 'lastFailures'>
-  /** The version of this process. */
+  /** The version of Hookline that this process runs. */
   readonly version: string
-  /** The facts that the processes report about themselves. */
+  /** What the processes report about themselves on the status topic. */
   readonly live: StatusView
   readonly clock: Clock
   readonly logger: Logger
 }
 
 /**
- * Limits of the reads for one response with a status: records, and time in ms. An idle core reads
- * 50,000 records in this time.
+ * Limits of the reads for one status request: records, and time in ms. An idle core reads 50,000
+ * records in this time.
  */
 export const statusLimits: ReadLimits = { records: 50_000, time: 600 }
 /**
- * Maximum time until the response with a status. It includes the waits for other requests and for
- * Kafka.
+ * Maximum time until the response to a status request. It includes the waits for other requests and
+ * for Kafka.
  */
 export const maxStatusTime = durationMs(1_800)
 /** Maximum time of a read, in ms: the time in `statusLimits` plus the time of its last chunk. */
 const readMs = 1_000
-/** Maximum number of objects with problems in one response with a status. */
+/** Maximum number of objects with problems in the installation status. */
 const maxObjects = 100
 
 interface ReadStatus {
@@ -69,8 +69,8 @@ export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
         ...tiers.map(tier => ({ group: retriesGroup, topic: topics.retry(tier) })),
         { group: audiencesGroup, topic: topics.audienceInput },
       ]
-      // A failed session is repeated. The lags of its first try may be at the indexes of other
-      // topics.
+      // This function may run again after a failure, with fewer tiers. So the lags of its first run
+      // are removed.
       lags.length = 0
       await readLags(session, asked, lags)
       return true
@@ -123,8 +123,8 @@ async function readInTime<T>(clock: Clock, until: number, read: () => Promise<T>
 }
 
 /**
- * Opens a session and calls `use` with it, within the time of `readInTime`. Resolves with
- * `undefined` after this time, and when Kafka fails.
+ * Calls `use` with a log session, within the time of `readInTime`. Resolves with `undefined` after
+ * this time, and when Kafka fails.
  */
 function readInSession<T>(
   { sessions, clock, logger }: Pick<ReadStatusDeps, 'sessions' | 'clock' | 'logger'>,

@@ -93,7 +93,7 @@ export async function readTimeline(
 
 /**
  * The partitions and offsets of the message's event, according to its attempts, retry records and
- * dead letters. Each place is listed once.
+ * dead letters. Each offset is listed once.
  */
 function placesIn(
   topic: string,

@@ -69,7 +69,7 @@ export interface ReplayReport {
    */
   readonly total: number | undefined
   readonly rows: readonly ReplayRow[]
-  /** Number of dead letters that were replayed and marked as replayed. */
+  /** Number of dead letters that were replayed and have a tombstone. */
   readonly replayed: number
   /**
    * Number of dead letters that were replayed, but Kafka did not store their tombstone: the next
@@ -156,7 +156,7 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
   const reading = visitDeadLetters(reader, context.topics.deadLetter, visit, counted, new LiveDeadLetters(ends))
   const thrown = await reading.then(
     number => {
-      // `begin` may have got an estimate.
+      // This number is exact, while `begin` may have got an estimate.
       total = number
       return undefined
     },
@@ -176,7 +176,7 @@ const stoppable = (reader: TopicReader, stop: AbortSignal): TopicReader => ({
     }),
 })
 
-/** Adds `change` to the row of a dead letter. */
+/** Adds `change` to the count of the `ReplayRow` for a dead letter. */
 function count(tally: Map<string, ReplayRow>, { destination, reason }: DeadLetter, way: ReplayPlan, change = 1): void {
   const target = 'topic' in way ? { topic: way.topic } : way
   const key = JSON.stringify([destination, reason, target])

@@ -14,7 +14,7 @@ export interface RetryTiers {
   readonly earlierTiers: readonly DurationMs[]
 }
 
-/** The tiers without those of earlier schedules whose topics were deleted. */
+/** Returns the tiers whose topics exist. Topics of earlier schedules may have been deleted. */
 export async function existingTiers(
   session: LogSession,
   { tiers, earlierTiers, topics }: RetryTiers & { readonly topics: Pick<TopicNames, 'retry'> },

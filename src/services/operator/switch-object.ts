@@ -52,7 +52,7 @@ const settings = {
 
 /**
  * The document with the new value. If the document already has the value, or the value is the
- * default of an absent key, the same document is returned, so that no version is written.
+ * default of an absent key, the same document is returned, so that no new version is written.
  */
 function switched(document: ObjectDocument, to: Switch): ObjectDocument {
   const { key, value, standard } = settings[to]

@@ -10,8 +10,8 @@ import type { TopicNames } from '../../core/topics.ts'
 import { existingTiers, type RetryTiers } from './retry-tiers.ts'
 
 /**
- * Number of offsets in one read. It is small, because the budget of the request is checked only
- * between reads.
+ * Number of offsets in one read. It is small, because the budget of the request (records and time)
+ * is checked only between reads.
  */
 const chunkOffsets = 2_000
 
@@ -48,8 +48,8 @@ export async function readWaitingDeliveries(
     const isComplete = await readUncommitted(session, topics.retriesGroup, topics.retry(tier), onRecord, budget)
     return { tier, isComplete, ...found }
   })
-  // All reads are awaited even if one fails, because a session must not be closed while a request
-  // is in progress.
+  // All reads are awaited even if one fails, because the log session must not be closed while a
+  // request is in progress.
   await Promise.allSettled(reads)
   const all = await Promise.all(reads)
   return {

@@ -47,7 +47,7 @@ export async function writeDeletion(
   record: DeletionRecord,
 ): Promise<void> {
   for (let first = 0; first < request.userIds.length; first += maxConcurrentUsers) {
-    // A delete message without a suppression of its time or later is forged (`isConfirmedDelete`).
+    // The dispatcher accepts a delete message only with a suppression of the same time or later.
     const at = epochMs(Math.max(await brokersNow(), record.createdAt))
     const added = suppressionsOf(request, at)
     const update = (userId: string) => suppressions.update(userId, current => mergeSuppressions(current, added))

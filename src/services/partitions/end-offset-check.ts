@@ -6,7 +6,10 @@ import type { PartitionProcessor } from './partition-processor.ts'
 /** Reads the end offsets of all partitions of a topic, in partition order. */
 export type ReadEndOffsets = (topic: string) => Promise<readonly number[]>
 
-/** Time between two checks: the end offsets of newly assigned partitions are read in this time. */
+/**
+ * Time between two checks. The end offsets of newly assigned partitions are read after at most this
+ * time.
+ */
 const checkEvery = durationMs(5_000)
 /** Time, in ms, until the end offset of a partition without new batches is read again. */
 const checkAgainAfterMs = 30_000
@@ -19,9 +22,9 @@ interface Deps {
 
 /**
  * Reads the end offsets of assigned partitions that have fetched nothing for 30 s or since their
- * assignment, one topic at a time. Without this check, the lag of a paused partition would not
- * grow, and a partition of a retry topic is often paused for an hour. A failed read is repeated
- * after 30 s. A read fails for the whole topic while one of its partitions has no leader.
+ * assignment, one topic at a time. Without this check, the metrics would show too small a lag for a
+ * paused partition, and a partition of a retry topic is often paused for an hour. A failed read is
+ * repeated after 30 s. A read fails for the whole topic while one of its partitions has no leader.
  */
 export function createEndOffsetCheck({ clock, processors, readEndOffsets }: Deps): PeriodicTask {
   return createPeriodicTask({

@@ -34,8 +34,8 @@ export type WriteDeadLetter = (
 
 /**
  * Creates a function that writes dead letters. A dead letter is longer than its record, so the
- * topic may refuse it for its size. Then, and for an unread batch, only the beginning of the record
- * is written. Otherwise the record would block its partition forever.
+ * topic may refuse it for its size. Then, and for a Kafka batch that cannot be read, only the
+ * beginning is written. Otherwise the record would block its partition forever.
  */
 export function createWriteDeadLetter({ append, topics, metrics, logger }: Deps): WriteDeadLetter {
   return (record, { carried, reason, code }, of, end) => {
