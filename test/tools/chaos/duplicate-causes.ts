@@ -95,10 +95,10 @@ export function attributed(evidence: DuplicatesEvidence): Duplicates {
     } else if (known.copiesLeft > 0) {
       known.copiesLeft--
       bySender++
-    } else
-      ours.push(
-        `${target} by ${latest.process}${relativeTo(injected, latest.at)}, ${Math.round(delivery.at - latest.at)} ms later by ${delivery.process}`,
-      )
+    } else {
+      const after = `${Math.round(delivery.at - latest.at)} ms later by ${delivery.process}`
+      ours.push(`${target} by ${latest.process}${relativeTo(injected, latest.at)}, ${after}${responseOf(latest)}`)
+    }
     unspent.push(delivery)
     known.latest = delivery
   }
@@ -160,3 +160,7 @@ export function relativeTo(injected: readonly Injected[], moment: number): strin
   if (nearest === undefined) return ''
   return ` ${Math.round(distance(nearest))} ms ${moment < nearest.at ? 'before' : 'after'} ${nearest.what}`
 }
+
+/** How long the response of a request took at the endpoint, as text. Empty if it is not known. */
+const responseOf = ({ at, endedAt }: Delivery): string =>
+  endedAt === undefined ? '' : ` (first response after ${Math.round(endedAt - at)} ms)`
