@@ -23,7 +23,7 @@ export type Admission<Connection> =
  * - Of the connections that may be closed, the one that has been idle for the longest time is
  *   closed.
  *
- * Each call takes constant time, except the search for the highest number with an idle connection.
+ * Each call takes constant time, except the search for the address that loses a connection.
  */
 export class ConnectionLimiter<Connection> {
   readonly #max: number

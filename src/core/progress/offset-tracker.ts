@@ -240,7 +240,7 @@ export class OffsetTracker {
     return this.#partlyDone.get(offset) ?? none
   }
 
-  /** The known results of the destinations that are done with a record in progress. */
+  /** The known results of a record in progress, at destinations for which it is already done. */
   resultsOf(offset: number): Iterable<readonly [destination: string, result: LedgerResult]> {
     return this.#results.get(offset) ?? none
   }
