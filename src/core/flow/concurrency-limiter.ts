@@ -110,8 +110,8 @@ export class ConcurrencyLimiter {
   /**
    * Returns the webhooks of one attempt that can all be called now, because enough permits are free
    * for them together. Each webhook needs a permit of its host, so two webhooks of one host need
-   * two. The calls begin with different webhooks, so that no webhook is always left out.
-   * The function only checks: it holds no permit after it returns.
+   * two. Successive calls begin with different webhooks, so that no webhook is always left out. The
+   * function only checks: it holds no permit after it returns.
    */
   callable<W extends { readonly permits: PermitShares }>(share: DestinationCalls, webhooks: readonly W[]): Callable<W> {
     const count = webhooks.length
@@ -191,8 +191,8 @@ class SharedLimit {
   }
 
   /**
-   * Whether at least as many destinations use the limit as it has permits. Slow destinations may
-   * then have to leave the last permit to quick ones (see `FairShare`).
+   * Whether the number of destinations that use this limit is at least the number of its permits.
+   * Slow destinations may then have to leave the last permit to quick ones (see `FairShare`).
    */
   get mayBeCrowded(): boolean {
     return this.#shares.size > 1 && this.#shares.size >= this.limit
@@ -248,8 +248,8 @@ class FairShare {
   }
 
   /**
-   * Whether the rule for a crowded limit (at least as many destinations as permits) permits one
-   * more request of this destination. It permits every request of a quick destination. A slow
+   * Whether the rule for a crowded limit (at least as many destinations as permits) allows one more
+   * request of this destination. The rule allows every request of a quick destination. A slow
    * destination must leave the last permit to quick ones if slow destinations hold at least half of
    * the permits, and requests of quick destinations have ended recently.
    */

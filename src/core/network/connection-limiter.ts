@@ -14,8 +14,8 @@ export type Admission<Connection> =
  * a request is incomplete.
  *
  * When the server is at its maximum, a new connection replaces an idle connection:
- * - The address with the most connections loses one. The new connection counts as one of its
- *   address. So a client with many connections replaces its own, and cannot keep out others.
+ * - The address with the most connections, including the new one, loses a connection. So a client
+ *   with many connections replaces its own, and cannot keep out others.
  * - If this address has no idle connection, the address with the next lower number loses one. Of
  *   several addresses, it is the one that first had both this number and an idle connection.
  * - Addresses with at most `few` connections count as equal. Otherwise thousands of addresses with
@@ -149,7 +149,7 @@ export class ConnectionLimiter<Connection> {
   }
 }
 
-/** A client address with an open connection. */
+/** A client address and its connections. */
 class Client<Connection> implements LinkedListItem<Client<Connection>> {
   before: Client<Connection> | undefined = undefined
   after: Client<Connection> | undefined = undefined

@@ -120,7 +120,7 @@ export type RefusalPlan =
   | { readonly kind: 'repeat'; readonly cache: TokenCache }
   /** A later token will probably be accepted: the delivery is deferred. */
   | { readonly kind: 'defer' }
-  /** Another token would not help: the 401 is the result. */
+  /** Another token would not help: the 401 is the outcome of the request. */
   | { readonly kind: 'final' }
 
 /**

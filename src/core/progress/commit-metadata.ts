@@ -64,10 +64,10 @@ export function parseDoneAhead(committed: number, metadata: string): Set<number>
 export const metadataLimit = 4_096
 const separator = ';'
 /**
- * Number of offsets after `received` for which the bitmap of done records has reserved space. The
- * caller first reads which partly done records do not fit into the metadata (`uncovered`), and
- * commits later. In between, this process may read further records, which make the bitmap longer.
- * Without the reserve, the longer bitmap could take the space of partly done records that did fit.
+ * Number of offsets after `received` for which `encodeState` reserves space in the bitmap of done
+ * records. The dispatcher first asks which partly done records do not fit into the metadata
+ * (`uncovered`), and commits later. In between, it may read further records, which make the bitmap
+ * longer. Without the reserve, this could take the space of partly done records that did fit.
  */
 const spareOffsets = 1_000
 

@@ -66,8 +66,8 @@ export class OffsetTracker {
   readonly #partlyDone: Map<number, string[]>
   #received: number
   /**
-   * The encoded state of the partition, kept for the next call; `undefined` when the state has
-   * changed since it was encoded.
+   * The last result of `#make`, the encoded state of the partition; `undefined` when the state has
+   * changed since then.
    */
   #made: MadeState | undefined
   readonly #ledger: PartitionLedger | undefined
@@ -80,11 +80,11 @@ export class OffsetTracker {
    */
   readonly #farAhead = new Map<number, RecordEntries>()
   /**
-   * The state of the partition when a ledger record with all its counts was started
-   * (`startLedgerRecord`). If the present state does not fit into the commit metadata, `position`
-   * returns this earlier state once, so that a commit is still possible. `text` is the metadata of
-   * the earlier state, without the counts that the ledger record has. It is `undefined` until Kafka
-   * has stored the ledger record.
+   * The state of the partition when the last ledger record was started (`startLedgerRecord`), if
+   * this record has all counts of the state. If the present state does not fit into the commit
+   * metadata, `position` returns the earlier state once, so that a commit is still possible. `text`
+   * is the metadata of the earlier state, without the counts that the ledger record has. It is
+   * `undefined` until Kafka has stored the ledger record.
    */
   #sealed: (EncodedState & { text: string | undefined }) | undefined
   #position: CommitPosition

@@ -153,7 +153,7 @@ function bitmapOf(values: readonly number[], length: number): readonly number[] 
   return bits
 }
 
-/** Reads a set of numbers below `limit`; `undefined` when it is malformed or has higher numbers. */
+/** Reads a set of numbers below `limit`; `undefined` when it is malformed or has other numbers. */
 function readSet(reader: ByteReader, limit: number): readonly number[] | undefined {
   const header = readVarint(reader)
   if (header === undefined) return undefined

@@ -4,7 +4,7 @@ import { keysAt, meaningAt } from './json-schema.ts'
 import { formatPath, maxProblems, type Path, type SettingsProblem, valueAt } from './problem.ts'
 import { type Configuration, type ConfigurationInput, configuration } from './schema.ts'
 
-/** Texts that were replaced from the environment: formatted path → names of the variables. */
+/** The values that come from environment variables: formatted path → names of the variables. */
 export type Substituted = ReadonlyMap<string, readonly string[]>
 
 /**
