@@ -41,7 +41,7 @@ export interface MessageBatch {
   readonly elements: Elements
 }
 
-/** The elements of the batch, expected to be messages. */
+/** The elements of the batch. Each of them should be a message. */
 interface Elements {
   readonly size: number
   /**

@@ -110,7 +110,7 @@ export interface Refusal {
   readonly token: Token
   /** The URL of the webhook. */
   readonly url: string
-  /** Whether this request was sent because an earlier request for the delivery got a 401. */
+  /** Whether the refused request was already the second try, after a first 401. */
   readonly isRepeated: boolean
   readonly now: number
 }

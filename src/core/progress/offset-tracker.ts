@@ -57,7 +57,7 @@ export class OffsetTracker {
    */
   readonly #offsets = new Fifo<number>()
   readonly #open = new Set<number>()
-  /** Offsets that an earlier owner of the partition finished and this process has not read yet. */
+  /** Offsets of the records that an earlier owner finished and this process has not read yet. */
   readonly #doneBefore: Set<number>
   /**
    * For each record that is done for only some of its destinations: its offset and these
