@@ -2,7 +2,7 @@ import { createHash, createSecretKey, type KeyObject } from 'node:crypto'
 import type { Objection } from './objection.ts'
 import type { Secret } from './secret.ts'
 
-/** A key that seals secrets on the config topic. */
+/** A key that encrypts the secrets on the config topic. */
 export interface EncryptionKey {
   /**
    * Identifies the key: the first 8 hex digits of a SHA-256 of a fixed text and the key. Each seal
@@ -49,6 +49,6 @@ function bytesOf(text: string): Buffer | undefined {
   return /^[A-Za-z0-9+/_-]+={0,2}$/.test(text) ? Buffer.from(text, 'base64') : undefined
 }
 
-/** Hashes the key after a fixed text, so that the id differs from any other hash of the key. */
+/** Returns the id of a key. The fixed text makes the id differ from any other hash of the key. */
 const idOf = (bytes: Buffer): string =>
   createHash('sha256').update('hookline encryption key id\0').update(bytes).digest('hex').slice(0, 8)

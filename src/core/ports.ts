@@ -235,7 +235,7 @@ export interface TopicFollowerHandlers {
 export interface TopicFollower {
   /**
    * Resolves at the first call of `onCurrent`. Rejects when the topic cannot be read, after the
-   * last retry. It may be called again after a rejection, until `stop`.
+   * last retry. After a rejection, `start` may be called again, until `stop` is called.
    */
   start(handlers: TopicFollowerHandlers): Promise<void>
   stop(): Promise<void>

@@ -3,16 +3,16 @@ import { flowLimits } from './limits.ts'
 const { neverSlowMs } = flowLimits.concurrency
 
 /**
- * Measures how long the attempts of one destination take, without a record of each attempt: it
- * measures one attempt, and when this attempt ends, the next one that starts. Times are monotonic
- * milliseconds.
+ * Measures how long attempts at one destination take. To save memory, it measures one attempt at a
+ * time: when the measured attempt has ended, it measures the next one that starts. Times are
+ * monotonic milliseconds.
  */
 export class AttemptSample {
   #measured: object | undefined
   #startedAt = 0
   #lastTookMs = 0
 
-  /** Notes that an attempt has started. `attempt` identifies it until it ends. */
+  /** Notes that an attempt has started. The caller passes the same object `attempt` to `ended`. */
   started(attempt: object, now: number): void {
     if (this.#measured !== undefined) return
     this.#measured = attempt

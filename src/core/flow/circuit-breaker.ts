@@ -53,7 +53,7 @@ export class CircuitBreaker {
     return this.#openUntil !== undefined
   }
 
-  /** Whether it has opened since the process started. */
+  /** Whether the circuit breaker has opened since the process started. */
   get hasOpened(): boolean {
     return this.#hasOpened
   }

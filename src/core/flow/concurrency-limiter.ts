@@ -13,8 +13,8 @@ export interface DestinationCalls {
   /** Number of requests in progress. */
   calls: number
   /**
-   * Number of calls of `callable` with several webhooks that found a permit. It decides which
-   * webhook gets the first permit.
+   * A counter for destinations with several webhooks. It selects the webhook that `callable` checks
+   * first for a permit, and increases when `callable` has found a permit.
    */
   turns: number
 }
@@ -110,8 +110,8 @@ export class ConcurrencyLimiter {
   /**
    * Returns the webhooks of one attempt that can all be called now, because enough permits are free
    * for them together. Each webhook needs a permit of its host, so two webhooks of one host need
-   * two. The webhooks take turns to get the first permit, so that no webhook is always left out.
-   * The function only checks: it holds no permit after it returns.
+   * two. Successive calls begin with different webhooks, so that no webhook is always left out. The
+   * function only checks: it holds no permit after it returns.
    */
   callable<W extends { readonly permits: PermitShares }>(share: DestinationCalls, webhooks: readonly W[]): Callable<W> {
     const count = webhooks.length
@@ -129,7 +129,7 @@ export class ConcurrencyLimiter {
       }
     }
     for (const { permits } of callable) this.release(share, permits)
-    // Without a permit, the turn does not pass to the next webhook.
+    // The next call begins with the next webhook, unless this call found no permit.
     if (count > 1 && callable.length > 0) share.turns++
     return {
       webhooks: first === 0 ? callable : webhooks.filter(webhook => callable.includes(webhook)),
@@ -191,8 +191,8 @@ class SharedLimit {
   }
 
   /**
-   * Whether at least as many destinations use the limit as it has permits. Slow destinations may
-   * then have to leave the last permit to quick ones (see `FairShare`).
+   * Whether the number of destinations that use this limit is at least the number of its permits.
+   * Slow destinations may then have to leave the last permit to quick ones (see `FairShare`).
    */
   get mayBeCrowded(): boolean {
     return this.#shares.size > 1 && this.#shares.size >= this.limit
@@ -248,8 +248,8 @@ class FairShare {
   }
 
   /**
-   * Whether the rule for a crowded limit (at least as many destinations as permits) permits one
-   * more request of this destination. It permits every request of a quick destination. A slow
+   * Whether the rule for a crowded limit (at least as many destinations as permits) allows one more
+   * request of this destination. The rule allows every request of a quick destination. A slow
    * destination must leave the last permit to quick ones if slow destinations hold at least half of
    * the permits, and requests of quick destinations have ended recently.
    */
@@ -297,7 +297,7 @@ class FairShare {
     if (this.#time.isSlow !== wasSlow) this.#limit.slowCalls += wasSlow ? -this.#calls : this.#calls
   }
 
-  /** The number of this destination's requests that got no response since the last one that did. */
+  /** How many of this destination's requests under this limit, in a row, got no response. */
   get unanswered(): number {
     return this.#unanswered
   }

@@ -9,8 +9,8 @@ import type { PartitionShare } from './partition-share.ts'
 export class DestinationRateLimit {
   readonly #bucket = new PacedBucket()
   /**
-   * The value of `PartitionShare.secondsUntil` at the last call of `msToWait`. The difference to
-   * its next value decides how many tokens are added to the bucket.
+   * The value of `PartitionShare.secondsUntil` at the last call of `msToWait`. The next call adds
+   * tokens to the bucket for the increase of this value.
    */
   #filledTo = 0
 

@@ -4,8 +4,8 @@ interface Sums {
 }
 
 /**
- * The part of a row of a replay's `counts` that this file needs. `refusal` says why the replay
- * refuses the dead letters of the row; it is absent if the replay can copy them.
+ * A row of the `counts` of a replay: the number of dead letters of one kind. `refusal` says why the
+ * replay refuses these dead letters; it is absent if the replay can copy them.
  */
 interface CountRow {
   readonly count: number
@@ -14,8 +14,8 @@ interface CountRow {
 
 /**
  * Returns how many dead letters the dry run of a replay would replay, and how many it would refuse.
- * The progress of a job lacks these numbers if a process of an earlier version ran the job. The
- * function then adds up `counts`, which has at most 200 rows, so the sums can be too low.
+ * If an earlier version of Hookline ran the job, its progress lacks these numbers. The function
+ * then adds up `counts`, which has at most 200 rows, so the sums can be too low.
  */
 export function dryRunSums(
   { replayable, refused = 0 }: { readonly [key in keyof Sums]?: number | undefined },

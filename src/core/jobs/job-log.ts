@@ -3,10 +3,11 @@ import { conflicts, hasEnded, type Job, jobKeyOf } from './job.ts'
 /*
  * The rules by which every process computes the jobs from the jobs topic.
  *
- * Kafka has no conditional write, so two processes may write the same version of a job. All
- * processes read the records in the same order, and each process applies the first record of a
- * version. So at most one process takes over a job. A process that has lost a job notices this when
- * it reads that its next record of the job is ignored. The rules are:
+ * Each change of a job has a version: that of the previous change plus 1. Kafka has no conditional
+ * write, so two processes may write the same version. All processes read the records in the same
+ * order, and each process applies the first record of a version. So at most one process takes over
+ * a job. A process that has lost a job notices this when it reads its next record of the job, which
+ * is ignored. The rules are:
  * - A record is applied if its version is the current version of the job plus 1, and the job has
  *   not ended.
  * - A record by which a process starts a job is applied only while no conflicting job runs.
@@ -49,7 +50,7 @@ export class JobLog {
   readonly #needCopy = new Set<string>()
   #isRead = false
 
-  /** Adds the next record of the topic. */
+  /** Applies the next record of the jobs topic. */
   apply(job: Job): JobFold {
     const key = jobKeyOf(job)
     const result = this.#judge(this.get(key), job)

@@ -30,14 +30,14 @@ export const ownerLease = durationMs(5_000)
 export const takeOverAfter = durationMs(10_000)
 /**
  * Maximum number of jobs that one process runs concurrently. Dry runs are counted separately, with
- * the same maximum. A job whose last try has failed does not count until it makes progress: it may
- * wait for a long time, and must not block other jobs.
+ * the same maximum. A job with an `error` (the last try to continue it failed) does not count until
+ * it makes progress: it may wait for a long time, and must not block other jobs.
  */
 const maxRunning = 4
-/** Maximum number of all jobs that one process runs, including those whose last try has failed. */
+/** Maximum number of jobs that one process runs, including dry runs and jobs with an `error`. */
 const maxOwned = 16
 
-/** Makes the next record of a job. */
+/** Makes the next record of a job from the current one. `writeId` identifies the new record. */
 export type NextRecord = (job: Job, writeId: string) => Job
 
 type Changed = JobWork & Partial<Pick<Job, 'state' | 'owner' | 'startedAt' | 'endedAt' | 'isCancelRequested'>>

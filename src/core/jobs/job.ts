@@ -64,7 +64,7 @@ const shared = z.object({
   /** The version of the document's format. Another version of Hookline may write another format. */
   format: z.literal(1),
   id: z.string().min(1),
-  /** Increases by 1 with each record of the job. */
+  /** Increases by 1 with each record that changes the job. */
   version: z.int().positive(),
   /** Identifies the record, because two processes may write the same version. */
   writeId: z.string().min(1),
@@ -126,8 +126,8 @@ const replayJob = shared.extend({
      */
     replayed: count,
     /**
-     * Only of a dry run: number of selected dead letters that can be replayed. Absent if a process
-     * of an earlier version ran it.
+     * Only of a dry run: number of selected dead letters that can be replayed. Absent if an earlier
+     * version of Hookline ran the job.
      */
     replayable: count.optional(),
     refused: count,
@@ -151,7 +151,7 @@ const resendJob = shared.extend({
   readFrom: z.array(count).optional(),
   progress: z.object({
     ...{ read: count, total: count, sent: count, skipped: count },
-    /** Number of selected events that the retry topic refused. Absent while there are none. */
+    /** Number of selected events that are too large for the retry topic. Absent if it is 0. */
     tooLarge: count.optional(),
   }),
   /**
@@ -186,7 +186,7 @@ export const jobKeyOf = ({ kind, id }: Pick<Job, 'kind' | 'id'>): string => `${k
 
 export const encodeJob = (job: Job): string => JSON.stringify(job)
 
-/** Decodes the value of a record; `undefined` when it is not a job that this version can read. */
+/** Decodes a job; `undefined` when this version of Hookline cannot read the value as a job. */
 export const decodeJob = (value: string): Job | undefined => jobDocument.safeParse(parsedJson(value)).data
 
 /** Whether a job has ended. An ended job never changes. */

@@ -23,7 +23,7 @@ export interface JobsApi {
   list(kind: JobKind): readonly Job[]
   get(kind: JobKind, id: string): Promise<Job | ObjectRefusal>
   /**
-   * Requests that a job is cancelled. The returned job may still be running, because the process
+   * Requests the cancellation of a job. The returned job may still be running, because the process
    * that runs the job stops only when it reads the request from the jobs topic.
    */
   cancel(kind: JobKind, id: string): Promise<Job | ObjectRefusal>

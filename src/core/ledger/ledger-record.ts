@@ -39,7 +39,10 @@ export function parseLedgerRecord({ value, headers }: Pick<LogRecord, 'value' | 
 }
 
 export interface ChainReading {
-  /** Hours since 1970. Reading ends when all unread ledger records count only earlier hours. */
+  /**
+   * The first hour that is needed, in hours since 1970. Reading ends when all unread ledger records
+   * count only earlier hours.
+   */
   readonly since: number
   /**
    * Reads the ledger record of the partition at an offset. Resolves with `expired` if Kafka's

@@ -2,8 +2,8 @@ import { LedgerCounts, type LedgerEntry } from './ledger-counts.ts'
 import { type PendingRecord, RecordChain } from './record-chain.ts'
 
 /**
- * The part of the ledger that is in the metadata of an offset commit. Together with the ledger
- * records, it counts exactly the records that are done according to this commit.
+ * The part of a partition's ledger that is in the metadata of an offset commit. Together, this part
+ * and the ledger records count exactly the records that are done according to the commit.
  */
 export interface LedgerTail {
   /** The first hour whose counts are complete, in hours since 1970. */
@@ -49,7 +49,7 @@ export class PartitionLedger {
   #counts: LedgerCounts
   /**
    * The ledger record that is being appended to the ledger topic, and its counts. `hasAll` is true
-   * if it has all counts that `#counts` had when the append began.
+   * if the record has all counts that `#counts` had when the append began.
    */
   #storing: { readonly record: PendingRecord; readonly counts: LedgerCounts; readonly hasAll: boolean } | undefined
   readonly #maxRecordBytes: number

@@ -25,8 +25,8 @@ export interface PendingRecord {
  */
 const mergedRecords = 8
 /**
- * Maximum bytes of the counts in a ledger record that absorbs earlier ones, as estimated by
- * `LedgerCounts.roughBytes`. They are enough for about 15,000 pairs of a destination and an hour.
+ * Maximum bytes of the counts in a ledger record that absorbs (repeats and replaces) earlier ones,
+ * as estimated by `LedgerCounts.roughBytes`: enough for about 15,000 pairs of destination and hour.
  */
 const maxRoughBytes = 512 * 1024
 
@@ -40,8 +40,8 @@ export class RecordChain {
   #last: number | undefined
   #newestHour: number
   /**
-   * The stored records of this process that can still be absorbed, oldest first. A new record
-   * absorbs the newest of them.
+   * The stored records that a new record can absorb (repeat and replace), oldest first. This
+   * process wrote them. A new record absorbs only the newest of them.
    */
   #recent: PendingRecord[] = []
 
@@ -51,18 +51,19 @@ export class RecordChain {
     this.#newestHour = newestHour
   }
 
-  /** The offset of the newest stored record. */
+  /** The offset of the newest stored ledger record. */
   get last(): number | undefined {
     return this.#last
   }
 
-  /** The newest hour in all stored records; 0 when there are none. */
+  /** The newest hour for which a stored ledger record has counts; 0 when there are no records. */
   get newestHour(): number {
     return this.#newestHour
   }
 
   /**
-   * Returns the next record to append, with these counts and those of the records that it absorbs.
+   * Returns the next record to append. It has these counts, and the counts of the earlier records
+   * that it replaces (absorbs).
    */
   next(counts: LedgerCounts): PendingRecord {
     let sum = counts
@@ -86,8 +87,8 @@ export class RecordChain {
   }
 
   /**
-   * Returns the index in `#recent` of the oldest record that the next record should absorb. The
-   * result is the length of `#recent` if it should absorb none.
+   * Returns the index in `#recent` of the oldest record that the next record should absorb (repeat
+   * and replace). If it should absorb none, returns the length of `#recent`.
    */
   #firstDue(counts: LedgerCounts): number {
     let first = this.#recent.length
@@ -107,8 +108,8 @@ export class RecordChain {
   }
 
   /**
-   * Notes that a record could not be appended to the ledger topic. The next record absorbs no
-   * earlier ones, because the broker may have refused this record for its size.
+   * Notes that a record could not be appended to the ledger topic. The next record does not repeat
+   * the counts of earlier ones, because the broker may have refused this record for its size.
    */
   failed(): void {
     this.#recent = []

@@ -1,9 +1,9 @@
 import { murmur2 } from '../message/murmur2.ts'
 
 /**
- * The results at one destination, counted in this process since the last end of a period of 15
- * minutes. At the end of a period, the status writer subtracts the numbers that it has written for
- * that period.
+ * The results at one destination in this process since the start of the current period of 15
+ * minutes. After each period, the status writer subtracts the numbers that it has written for this
+ * period.
  */
 export interface Counts {
   /** Deliveries that a webhook accepted. */
@@ -29,7 +29,7 @@ export interface Totals {
  */
 export const shardCount = 64
 
-/** The shard of a destination, the same in every process. */
+/** The number of the shard to which a destination belongs, the same in every process. */
 export const shardOf = (destination: string): number => (murmur2(Buffer.from(destination)) >>> 0) % shardCount
 
 /**
@@ -50,7 +50,7 @@ export class ResultCounts {
     return counts
   }
 
-  /** The counters of the destinations in a shard, 0 to `shardCount` - 1. */
+  /** The counters of the group of destinations (shard) with a number from 0 to `shardCount` - 1. */
   shard(index: number): ReadonlyMap<string, Counts> {
     return this.#shards[index] as Map<string, Counts>
   }

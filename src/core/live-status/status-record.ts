@@ -115,8 +115,9 @@ export function decodeProcess(value: Buffer): ProcessFacts | undefined {
 }
 
 /**
- * Encodes the activity of those destinations of a shard that are not at rest. It omits each field
- * whose value is that of a destination at rest, for example 0 requests in progress.
+ * Encodes the activity of a shard (a group of destinations), without the destinations at rest. It
+ * omits each field whose value is that of a destination at rest, for example 0 requests in
+ * progress.
  */
 export function encodeActivity(all: Iterable<readonly [destination: string, DestinationActivity]>): string {
   const shown = [...all].map(([id, { breaker, nextProbeAt, requestsInProgress, inMemory, pace, pausedUntil }]) => [
@@ -149,10 +150,10 @@ export function decodeActivity(value: Buffer): ReadonlyMap<string, DestinationAc
 }
 
 /**
- * Encodes the results of a shard's destinations. Destinations without results are left out. There
- * are 96 records of each shard a day. To keep them short, the results of a destination are an array
- * of four numbers. The text is built directly, without objects for `JSON.stringify`, because a
- * shard can have thousands of destinations.
+ * Encodes the results of the destinations in a shard (see `shardOf`). Destinations without results
+ * are left out. There are 96 records of each shard a day. To keep them short, the results of a
+ * destination are an array of four numbers. The text is built directly, without objects for
+ * `JSON.stringify`, because a shard can have thousands of destinations.
  */
 export function encodeResults(all: Iterable<readonly [destination: string, Counts]>): string {
   let text = ''

@@ -30,7 +30,7 @@ const maxMergedBytes = 8 * 1_048_576
  */
 export interface MessageBatch {
   readonly kind: 'batch'
-  /** The type in the path, which overrides the `type` of the message. `undefined` without one. */
+  /** The type in the path, if there is one. It overrides the `type` of the message. */
   readonly type: CallType | undefined
   readonly sentAt: string | number | undefined
   /** The `context` of the batch as canonical JSON; `undefined` when the batch has none. */
@@ -41,7 +41,7 @@ export interface MessageBatch {
   readonly elements: Elements
 }
 
-/** The elements of the batch, expected to be messages. */
+/** The elements of the batch. Each of them should be a message. */
 interface Elements {
   readonly size: number
   /**

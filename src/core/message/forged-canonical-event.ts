@@ -18,11 +18,11 @@ const maxOriginIdLength = 1_000
 const knownTypes: ReadonlySet<string> = new Set(messageTypes)
 
 /**
- * Returns why an event that is marked canonical cannot be from Hookline; `undefined` when it can.
- * The mark is only a field of the record, and every client with write access to the topic can set
- * it. A full check would cost as much as the delivery. So this function checks the lengths and
- * first characters of the texts, and parses only those that later steps parse. After this check,
- * none of the later steps can throw.
+ * Returns why an event with `canonical: true` cannot be from Hookline; `undefined` when it can.
+ * Every client with write access to the topic can set the field `canonical`. A full check would
+ * cost as much as the delivery. So this function checks the lengths and first characters of the
+ * texts, and parses only those that later steps parse. After this check, none of the later steps
+ * can throw.
  */
 export function forgedCanonicalFault(event: Event): string | undefined {
   const { message, receivedAt, sourceId } = event

@@ -13,8 +13,8 @@ import type { RejectedMessage } from './request-refusal.ts'
  */
 export const maxWorkPerCall = 2 * maxMessageBytes
 /**
- * Work for one message in addition to its characters, for example to create the object. It takes
- * about as long as parsing this many characters.
+ * Work for one message in addition to parsing its text, for example to create the object. It takes
+ * about as long as parsing 64 characters.
  */
 const workOfMessage = 64
 

@@ -10,7 +10,7 @@ export interface Reception extends BatchDefaults {
   /** The type in the path of the request, which overrides the `type` of the message. */
   readonly type?: CallType | undefined
   readonly receivedAt: EpochMs
-  /** `sentAt` of the batch, for messages without one. An invalid time is ignored. */
+  /** `sentAt` of the batch, for messages without a `sentAt`. An invalid time is ignored. */
   readonly sentAt: unknown
   /** Creates the id of a message that has none. */
   readonly newId: () => string

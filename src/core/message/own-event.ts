@@ -11,7 +11,7 @@ interface OwnEvent {
   readonly sourceId: string
   readonly destinationId?: string
   readonly origin?: EventOrigin
-  /** Both the receive time and the timestamp of the message. */
+  /** The time that the message gets as its receive time and as its timestamp. */
   readonly at: EpochMs
   readonly properties?: JsonText
   readonly traits?: JsonText

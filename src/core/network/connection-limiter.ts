@@ -14,8 +14,8 @@ export type Admission<Connection> =
  * a request is incomplete.
  *
  * When the server is at its maximum, a new connection replaces an idle connection:
- * - The address with the most connections loses one. The new connection counts as one of its
- *   address. So a client with many connections replaces its own, and cannot keep out others.
+ * - The address with the most connections, including the new one, loses a connection. So a client
+ *   with many connections replaces its own, and cannot keep out others.
  * - If this address has no idle connection, the address with the next lower number loses one. Of
  *   several addresses, it is the one that first had both this number and an idle connection.
  * - Addresses with at most `few` connections count as equal. Otherwise thousands of addresses with
@@ -23,7 +23,7 @@ export type Admission<Connection> =
  * - Of the connections that may be closed, the one that has been idle for the longest time is
  *   closed.
  *
- * Each call takes constant time, except the search for the highest number with an idle connection.
+ * Each call takes constant time, except the search for the address that loses a connection.
  */
 export class ConnectionLimiter<Connection> {
   readonly #max: number
@@ -149,7 +149,7 @@ export class ConnectionLimiter<Connection> {
   }
 }
 
-/** A client address with an open connection. */
+/** A client address and its connections. */
 class Client<Connection> implements LinkedListItem<Client<Connection>> {
   before: Client<Connection> | undefined = undefined
   after: Client<Connection> | undefined = undefined

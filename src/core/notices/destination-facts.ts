@@ -9,8 +9,8 @@ export type DeadLetterCounts = Readonly<Partial<Record<DeadLetterReason, number>
 
 /**
  * The facts that one process has seen about one destination since it last wrote them to the events
- * topic. The process that owns the partition of the destination reads the facts of all processes,
- * and makes notices from them.
+ * topic. All facts about a destination are in one partition. The owner of this partition reads the
+ * facts of all processes, and makes notices from them.
  */
 export interface DestinationFacts {
   readonly destination: string

@@ -110,7 +110,7 @@ export interface Refusal {
   readonly token: Token
   /** The URL of the webhook. */
   readonly url: string
-  /** Whether the request is the second one, after a first 401. */
+  /** Whether the refused request was already the second try, after a first 401. */
   readonly isRepeated: boolean
   readonly now: number
 }
@@ -120,7 +120,7 @@ export type RefusalPlan =
   | { readonly kind: 'repeat'; readonly cache: TokenCache }
   /** A later token will probably be accepted: the delivery is deferred. */
   | { readonly kind: 'defer' }
-  /** Another token would not help: the 401 is the result. */
+  /** Another token would not help: the 401 is the outcome of the request. */
   | { readonly kind: 'final' }
 
 /**

@@ -8,7 +8,7 @@ import { tokenLimits } from './token-limits.ts'
 
 const { defaultLifetimeMs, minLifetimeMs, maxLifetimeMs } = tokenLimits
 
-/** Why there is no token. `detail` is one line for the log, without any secret. */
+/** Why a token request gave no token. `detail` is one line for the log, without any secret. */
 export interface TokenFailure {
   /**
    * The outcome in the terms of a request to a webhook: `http_4xx`, `timeout`, `bad_response`, …

@@ -14,7 +14,7 @@ const defaultMaxKeys = 2_000_000
  */
 const maxCatchUp = 20_000
 
-/** The part of a partition whose keys are known: from `from` to the offset before `to`. */
+/** The part of a partition whose keys are in the index: from `from` to the offset before `to`. */
 interface Known {
   from: number
   to: number

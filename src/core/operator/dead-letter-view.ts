@@ -78,8 +78,8 @@ export interface DeadLetterDetails extends DeadLetterView {
 }
 
 /**
- * Converts a dead letter to the form with all fields of its record. Without `replay`, it also omits
- * the headers and the event, because the client's role may not see them.
+ * Converts a dead letter to the form with all fields of its record. Without `replay`, the result
+ * has neither the headers nor the event, because the client's role may not see them.
  */
 export function deadLetterDetails(
   record: LogRecord,

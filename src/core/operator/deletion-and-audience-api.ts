@@ -17,9 +17,9 @@ export interface SyncRequest {
   /** Whether a full sync may have an empty list, which removes all members. */
   readonly allowEmpty: boolean
   /**
-   * The lines in the order of arrival, read no faster than Kafka accepts the records. A line
-   * that is not UTF-8 text is `undefined`. The iteration throws `UploadCutShort` when the upload
-   * ends early.
+   * The lines of the uploaded list, in order. They are read no faster than Kafka accepts their
+   * records. A line that is not UTF-8 text is `undefined`. The iteration throws `UploadCutShort`
+   * when the upload ends early.
    */
   readonly lines: AsyncIterable<readonly (string | undefined)[]>
   /** The trace that the resulting records are linked to; `undefined` when tracing is off. */

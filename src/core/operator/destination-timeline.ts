@@ -88,8 +88,8 @@ function distinct(attempts: readonly RecordedAttempt[]): readonly RecordedAttemp
 }
 
 /**
- * Identifies one delivery by its event and replay round. A message id that a sender uses for two
- * events has two deliveries.
+ * Identifies one delivery by its event and the number of its replays (`round`). If a sender uses a
+ * message id for two events, these have two deliveries.
  */
 const chainOf = ({ origin, round }: Pick<RecordedAttempt, 'origin' | 'round'>): string =>
   `${origin?.topic}/${origin?.partition}/${origin?.offset}/${round ?? 0}`
@@ -195,7 +195,7 @@ function stateWithoutRecords(id: string, { events, unrouted, isComplete, recorde
   if (isOlderThanAttempts) return unknown('attempts_removed')
   // With `delivery.attemptsTopic: all`, a success has an attempt record. None was found, so the
   // state is unknown. With `failures`, a first attempt that succeeds has no record, so the success
-  // is inferred from its absence.
+  // is inferred from the missing record.
   return recorded === 'all' ? unknown('record_missing') : { state: 'delivered', inferred: true }
 }
 

@@ -67,8 +67,8 @@ interface Opened {
   /** The current key of an object, or the current index of a list. */
   place: string | number
   /**
-   * The keys of an object so far. The set is created with the first key, because most of the
-   * objects of a hostile text have no keys.
+   * The keys of an object so far. The set is created with the first key, because the text of an
+   * attacker may have very many objects without keys.
    */
   keys?: Set<string> | undefined
 }

@@ -56,8 +56,8 @@ export function previewMessage(
     ...{ sourceId: source, destinationId: destination.id, receivedAt: at, canonical: true, origin: undefined },
     message: read.message,
   }
-  // The reserved sources of Hookline's own messages end here too. The rules of `sources` and of
-  // filters do not apply to these messages, so a preview would be wrong.
+  // The reserved sources of Hookline's own messages count as unknown here. `sources` and filters do
+  // not apply to these messages, so a preview would be wrong.
   if (!hasSource(source)) return previewed({ reason: 'unknown_source', message: `Source '${source}' does not exist.` })
   const known = [{ id: source, writeKeys: [] }]
   const drop = explainDrop(destination, event, createRouting({ sources: known, destinations: [destination] }))

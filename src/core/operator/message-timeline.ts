@@ -89,8 +89,8 @@ function recordsOf({ events, copies, deadLetters }: TimelineInput): readonly Tim
 }
 
 /**
- * Describes a record that waits in a retry topic. It is due when the wait of the topic has passed,
- * but not before its `notBefore`.
+ * Describes a record that waits in a retry topic. The record is due when the wait of the topic has
+ * passed, but not before `notBefore` of its delivery state.
  */
 export function waitingCopy(place: LogPlace, at: EpochMs, state: DeliveryState, tier: DurationMs): FoundCopy {
   const dueAt = epochMs(Math.max(at + tier, state.notBefore))

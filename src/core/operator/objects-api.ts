@@ -21,7 +21,7 @@ export interface ObjectTarget {
 
 export interface ObjectChanged {
   readonly kind: 'changed'
-  /** The object as the change has made it; `undefined` after a deletion or a dry run. */
+  /** The object after the change; `undefined` after a deletion or a dry run. */
   readonly object: ConfigObject | undefined
   /** Set when nothing was written, because the request was a dry run. */
   readonly isDryRun?: true
@@ -33,7 +33,7 @@ export interface ObjectChanged {
 /** The new secret of a rotation. It is shown only once. */
 export interface Rotated extends ObjectChanged {
   readonly secret: string
-  /** When the new secret replaces the old one; `undefined`: it already has, or is a write key. */
+  /** When the new secret replaces the old one; `undefined` if immediately, and for a write key. */
   readonly until?: EpochMs | undefined
   /** The number of write keys that are valid now; `undefined` for a shared secret. */
   readonly keys?: number | undefined

@@ -7,7 +7,7 @@ import type { PayloadSettings } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'
 import { type NoRequest, type RequestPreview, requestPreviewOf } from './request-preview.ts'
 
-/** Why no request of a replay can be shown. */
+/** The reasons for which a preview of a replay has no requests. */
 export const noReplayRequestReasons = [...decidedRefusals, 'excluded', 'audience_change', 'no_delivery'] as const
 type NoReplayRequestReason = (typeof noReplayRequestReasons)[number]
 

@@ -17,7 +17,7 @@ export interface RequestPreview {
   readonly paused?: true
 }
 
-/** Why Hookline would send no request that can be shown. */
+/** Why a preview has no requests: Hookline would send none, or they are not known yet. */
 export interface NoRequest<Reason extends string> {
   readonly reason: Reason
   /** A text for people: the reason, and what to do about it. */
@@ -25,8 +25,8 @@ export interface NoRequest<Reason extends string> {
 }
 
 /**
- * The headers whose values are masked because the request is not sent. With a signature, an
- * operator could send a message in the name of Hookline, and the audit log would not show it.
+ * The signature headers, whose values a preview masks. With a signature, an operator could send the
+ * message in the name of Hookline, and the audit log would not show it.
  */
 const signatureHeaders = ['X-Signature', 'webhook-signature']
 

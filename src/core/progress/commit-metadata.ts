@@ -64,10 +64,10 @@ export function parseDoneAhead(committed: number, metadata: string): Set<number>
 export const metadataLimit = 4_096
 const separator = ';'
 /**
- * Number of offsets after `received` for which the bitmap of done records has reserved space. The
- * caller first reads which partly done records do not fit into the metadata (`uncovered`), and
- * commits later. In between, this process may read further records, which make the bitmap longer.
- * Without the reserve, the longer bitmap could take the space of partly done records that did fit.
+ * Number of offsets after `received` for which `encodeState` reserves space in the bitmap of done
+ * records. The dispatcher first asks which partly done records do not fit into the metadata
+ * (`uncovered`), and commits later. In between, it may read further records, which make the bitmap
+ * longer. Without the reserve, this could take the space of partly done records that did fit.
  */
 const spareOffsets = 1_000
 
@@ -105,12 +105,12 @@ export interface EncodedState {
 }
 
 /**
- * Encodes the state of a partition for the metadata of a commit. The bitmap of done records has
- * priority, so the function reserves the maximum length of the bitmap. A partly done record that
- * fits now therefore still fits when more records are done.
+ * Encodes the state of a partition for the metadata of a commit. The function first reserves the
+ * maximum length of the bitmap of done records. Partly done records get the remaining bytes. So a
+ * partly done record that fits now still fits when more records are done.
  *
- * The partly done records that this process has not read yet have priority, because the process
- * cannot defer their deliveries. Without room for these records, a later owner would repeat their
+ * Partly done records that this process has not read yet get these bytes before the others, because
+ * the process cannot defer their deliveries. If they were left out, a later owner would repeat the
  * deliveries that are done. All of them fit, because the metadata of an earlier commit had them.
  */
 export function encodeState(committed: number, { done, partlyDone, received, resultOf }: CommitState): EncodedState {

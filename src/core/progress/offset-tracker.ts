@@ -57,7 +57,7 @@ export class OffsetTracker {
    */
   readonly #offsets = new Fifo<number>()
   readonly #open = new Set<number>()
-  /** Offsets that an earlier owner of the partition finished and this process has not read yet. */
+  /** Offsets of the records that an earlier owner finished and this process has not read yet. */
   readonly #doneBefore: Set<number>
   /**
    * For each record that is done for only some of its destinations: its offset and these
@@ -66,8 +66,8 @@ export class OffsetTracker {
   readonly #partlyDone: Map<number, string[]>
   #received: number
   /**
-   * The encoded state of the partition, kept for the next call; `undefined` when the state has
-   * changed since it was encoded.
+   * The last result of `#make`, the encoded state of the partition; `undefined` when the state has
+   * changed since then.
    */
   #made: MadeState | undefined
   readonly #ledger: PartitionLedger | undefined
@@ -80,11 +80,11 @@ export class OffsetTracker {
    */
   readonly #farAhead = new Map<number, RecordEntries>()
   /**
-   * The state of the partition when a ledger record with all its counts was started
-   * (`startLedgerRecord`). If the present state does not fit into the commit metadata, `position`
-   * returns this earlier state once, so that a commit is still possible. `text` is the metadata of
-   * the earlier state, without the counts that the ledger record has. It is `undefined` until Kafka
-   * has stored the ledger record.
+   * The state of the partition when the last ledger record was started (`startLedgerRecord`), if
+   * this record has all counts of the state. If the present state does not fit into the commit
+   * metadata, `position` returns the earlier state once, so that a commit is still possible. `text`
+   * is the metadata of the earlier state, without the counts that the ledger record has. It is
+   * `undefined` until Kafka has stored the ledger record.
    */
   #sealed: (EncodedState & { text: string | undefined }) | undefined
   #position: CommitPosition
@@ -240,7 +240,7 @@ export class OffsetTracker {
     return this.#partlyDone.get(offset) ?? none
   }
 
-  /** The known results of the destinations that are done with a record in progress. */
+  /** The known results of a record in progress, at destinations for which it is already done. */
   resultsOf(offset: number): Iterable<readonly [destination: string, result: LedgerResult]> {
     return this.#results.get(offset) ?? none
   }

@@ -25,11 +25,11 @@ export const toPartlyDoneText = (bytes: readonly number[]): string => prefix + B
 
 interface Options {
   /**
-   * Returns the number of bytes that the caller appends when these records are covered, for example
-   * for the ledger tail. The text must have room for these bytes too.
+   * Returns the number of bytes that the caller appends when the text has these records, for
+   * example for the ledger tail. The text must have room for these bytes too.
    */
   readonly extraBytes: (covered: readonly PartlyDone[]) => number
-  /** The number of records that have priority over the others. They are the last ones. */
+  /** The number of records, at the end of the list, that get room in the text before all others. */
   readonly unread: number
 }
 
@@ -41,7 +41,7 @@ interface Options {
  * The format is binary, in base64. It starts with the set of the offsets. Then it has, for each
  * destination, its id and the set of its done records, as indexes into the offsets.
  *
- * @param records in offset order. The covered records are returned in this order too.
+ * @param records in offset order. The encoded records are returned in this order too.
  */
 export function partlyDoneBytes(
   committed: number,
@@ -153,7 +153,7 @@ function bitmapOf(values: readonly number[], length: number): readonly number[] 
   return bits
 }
 
-/** Reads a set. `undefined` when it is malformed or contains a number of at least `limit`. */
+/** Reads a set of numbers below `limit`; `undefined` when it is malformed or has other numbers. */
 function readSet(reader: ByteReader, limit: number): readonly number[] | undefined {
   const header = readVarint(reader)
   if (header === undefined) return undefined

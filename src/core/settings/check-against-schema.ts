@@ -4,7 +4,7 @@ import { keysAt, meaningAt } from './json-schema.ts'
 import { formatPath, maxProblems, type Path, type SettingsProblem, valueAt } from './problem.ts'
 import { type Configuration, type ConfigurationInput, configuration } from './schema.ts'
 
-/** Texts that were replaced from the environment: formatted path → names of the variables. */
+/** The values that come from environment variables: formatted path → names of the variables. */
 export type Substituted = ReadonlyMap<string, readonly string[]>
 
 /**
@@ -38,8 +38,8 @@ export function checkAgainstSchema(input: unknown, substituted: Substituted): Sc
     const result = configuration.safeParse(typed, { error: issue => issueText(issue, substituted) })
     const issues = result.error?.issues ?? []
     // zod does not check the entries of a list that is too long, or the members of a value of the
-    // wrong type. So these values are corrected in `typed`, and the next round finds the problems
-    // in them. `fixed` has the issues that were corrected.
+    // wrong type. So these values are corrected in `typed`, and the next iteration of this loop
+    // finds the problems in them. `fixed` has the issues that were corrected.
     const fixed = issues.filter(issue => truncateList(typed, issue, excess) || retype(typed, issue, substituted))
     if (fixed.length > 0) continue
     const problems = [...excess]

@@ -30,7 +30,7 @@ export class GivenEntries {
     return Object.fromEntries(contextKeys.map(key => [key, this.#config[key]]))
   }
 
-  /** The entry with an id, with its secrets; `undefined` when the file has none. */
+  /** The entry with this id, including its secrets; `undefined` when the file has none. */
   entry(list: List, id: string): object | undefined {
     const entry = this.#entries[list].get(id)
     return entry && (withPlainNames(entry) as object)

@@ -7,21 +7,21 @@ export interface TraceContext {
 }
 
 /**
- * W3C Trace Context, section 3.2: version, trace id, span id, flags. Later versions may append
- * fields.
+ * The syntax of `traceparent` (W3C Trace Context 3.2): version, trace id, span id, flags. Later
+ * versions may append fields.
  */
 const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const allZeros = /^0+$/
 /**
- * Maximum length of `tracestate` in characters. The specification recommends to propagate at least
- * 512 characters (section 3.3.1.5).
+ * Maximum length of `tracestate` in characters. W3C Trace Context 3.3.1.5 recommends to propagate
+ * at least 512 characters.
  */
 const maxStateLength = 512
-/** Maximum number of members of `tracestate` (section 3.3.1.1). */
+/** Maximum number of members of `tracestate` (W3C Trace Context 3.3.1.1). */
 const maxStateMembers = 32
 /**
- * A member of `tracestate` (section 3.3.1.3): the name of a tracing system, and its value in
- * printable ASCII without `,` and `=`. A member may be empty. Spaces and tabs may be around it.
+ * A member of `tracestate` (W3C Trace Context 3.3.1.3): the name of a tracing system, and its value
+ * in printable ASCII without `,` and `=`. A member may be empty. Spaces and tabs may be around it.
  */
 const stateMember =
   /^[ \t]*(?:[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e][ \t]*)?$/
@@ -88,8 +88,8 @@ const text = (value: string | readonly string[] | undefined): string | undefined
   typeof value === 'string' ? value : undefined
 
 /**
- * Returns `tracestate` when it is valid; otherwise the trace continues without it (section 3.3).
- * The check is needed because senders choose this text, and webhooks with `traceHeaders` get it.
+ * Returns the header `tracestate` if its syntax is valid; otherwise the trace continues without it
+ * (W3C Trace Context 3.3). Senders choose this text, and webhooks with `traceHeaders` get it.
  */
 function stateIn(given: string | undefined): string | undefined {
   if (given === undefined || given.length > maxStateLength || !given.includes('=')) return undefined
