@@ -8,7 +8,7 @@ import type { HttpResponse } from './responses.ts'
  */
 export interface WriteKeySearch {
   /**
-   * Maximum bytes of the body, as far as known now. The limit rises when the write key is found.
+   * Maximum bytes of the body at present. The limit rises when the write key is found.
    */
   readonly limit: number
   /**

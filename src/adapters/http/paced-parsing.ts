@@ -17,12 +17,12 @@ const parseMs = 2
  * the same time.
  */
 const maxUnansweredInTotal = 5_000
-/** Maximum number of lines of a body in one piece. Each chunk of a chunked body has two lines. */
+/** Maximum number of lines of a body that are parsed together. A chunk of a body has two lines. */
 const linesPerPiece = 64
 /**
- * Maximum bytes with which a connection can wait without counting towards `maxWaiting`. The bytes
- * must wait for the next iteration, and none of them may be parsed yet. So a small request that
- * waits only briefly does not cause the close of a connection.
+ * Maximum bytes that may wait on a connection without counting towards `maxWaiting`. The bytes must
+ * wait for the next iteration of the event loop, and none of them may be parsed yet. So a small
+ * request, which waits only briefly, does not cause the close of a connection.
  */
 const smallData = 16_384
 /**
@@ -140,10 +140,10 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     })
   })
 
-  // Whether the connection must wait before its next request is parsed. If `unanswered` is at its
-  // maximum and the body of the latest request is incomplete, the connection does not wait, because
-  // the rest of this body must still be parsed. The piece with the end of the body may also have
-  // the head of the next request, so `unanswered` can become one more than the maximum.
+  // Whether the connection must wait before more of its data is parsed. With the maximum number of
+  // unanswered requests, it does not wait while the body of the latest request is incomplete,
+  // because the rest of this body must still be parsed. The piece with the end of the body may also
+  // have the head of the next request, so `unanswered` can become one more than the maximum.
   function isFull({ unanswered, current }: ParseState): boolean {
     const most = unansweredInTotal < maxUnansweredInTotal ? maxUnanswered : 1
     return unanswered > most || (unanswered === most && current?.complete !== false)

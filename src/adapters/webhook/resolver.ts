@@ -50,7 +50,7 @@ const queryTimeoutMs = 1_000
  * query was cancelled. getaddrinfo would query the same servers and hold a thread.
  */
 const hopeless = new Set(['ETIMEOUT', 'ESERVFAIL', 'ECANCELLED'])
-/** The key of reloads in the cache, among host names. A host name contains no slash. */
+/** The key of the last reload in the cache. No host name equals it, because of the slash. */
 const reloading = '/etc/resolv.conf'
 const loopback: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
@@ -91,8 +91,9 @@ export function systemSources(read = (path: string) => readFile(path, 'utf8')): 
  */
 export function createResolver({ clock, sources }: { clock: Clock; sources: NameSources }): Resolver {
   /**
-   * Results by host name; the key '' has the hosts file, and `reloading` the last reload. All names
-   * come from the configuration, so they are few.
+   * The cache: results by host name, the hosts file with the key '', and the last reload of
+   * /etc/resolv.conf with the key `reloading`. All names come from the configuration, so they are
+   * few.
    */
   const kept = new Map<string, { readonly until: number; readonly answer: Promise<unknown> }>()
 
@@ -121,7 +122,8 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
     try {
       return await queryBoth(name)
     } catch (error) {
-      // The name servers may have been replaced. Later queries ask the new ones.
+      // Reload /etc/resolv.conf, because the name servers may have been replaced. Only later
+      // queries ask the new ones.
       void once(reloading, sources.reload)
       if (hopeless.has(codeOf(error))) throw error
       return sources.system(name)

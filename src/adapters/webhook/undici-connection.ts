@@ -77,8 +77,8 @@ export class UndiciConnection {
   }
 
   /**
-   * Call it when undici begins to send the request: the bytes that arrive after this call are its
-   * response.
+   * Call it when undici begins to send the request: all bytes that arrive after this call belong to
+   * the response.
    */
   expectAnswer(): void {
     this.#responseFilter?.expectAnswer()

@@ -35,7 +35,7 @@ export class ResponseFilter {
     }
   }
 
-  /** Called when a request is sent. The bytes that arrive from now on are its response. */
+  /** Called when a request is sent. The bytes that arrive from now on belong to the response. */
   expectAnswer(): void {
     this.#received = 0
     this.#isHeadDue = true

@@ -148,7 +148,7 @@ async function readMessage(io: CommandIo, clock: Clock): Promise<Normalised & { 
   return { ...acceptedMessage(normalise(parsed.value, reception, parsed.addedBytes)), input: parsed.value }
 }
 
-/** Returns the outcome. @throws CommandFailed with the rejection code if it is a rejection */
+/** Returns the parsed or normalised message. @throws CommandFailed with the code of a rejection */
 function acceptedMessage<T extends { readonly kind: string }>(outcome: T | Rejection): T {
   if (isRejection(outcome)) throw new CommandFailed(`${outcome.code}: ${outcome.message}`)
   return outcome
