@@ -3,8 +3,8 @@ import type { BodyBuffer } from './body-memory.ts'
 import type { HttpResponse } from './responses.ts'
 
 /**
- * Finds the source of a body whose write key is not in the headers or the query, and limits the
- * size of the body until the source is known.
+ * Finds the source of a request with its write key in the body, and not in the headers or the
+ * query. Limits the size of the body until the source is known.
  */
 export interface WriteKeySearch {
   /**

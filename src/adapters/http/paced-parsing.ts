@@ -59,8 +59,8 @@ interface ParseState {
  *   already waits.
  * - While a connection has `maxUnanswered` requests without a response, its further requests wait.
  *   While all connections together have `maxUnansweredInTotal`, each may have only one.
- * - At most `maxWaiting` connections wait, without those that `smallData` exempts. For one more, a
- *   connection of the client address with the most waiting connections is closed.
+ * - At most `maxWaiting` connections wait, without those that `smallData` exempts. If one more must
+ *   wait, a connection of the client address with the most waiting connections is closed.
  */
 export function paceParsing(server: Server, maxUnanswered: number): void {
   const states = new WeakMap<Socket, ParseState>()
@@ -186,9 +186,9 @@ function createIterations() {
     const first = waiting.shift()
     if (first === undefined) return
     if (first.waitsFor === 'iteration') first.continue()
-    // `continue` resumes the socket in a `nextTick` callback, which also parses its data.
-    // `continueSome` is called in a later callback, so that its check of `endsAt` includes the time
-    // of this parsing.
+    // `continue` resumes the socket, and a `nextTick` callback then parses the data of the socket.
+    // `continueSome` must be called in a later callback, so that its check of `endsAt` includes the
+    // time of this parsing.
     process.nextTick(continueSome, most - 1)
   }
   return {

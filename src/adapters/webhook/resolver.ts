@@ -41,7 +41,7 @@ const keptMs = 5_000
  * request has time to try two or three of them.
  */
 const maxPerFamily = 16
-/** How long the addresses of one family wait for those of the other family (RFC 8305 §3). */
+/** How long to wait for the second family when the first one has addresses (RFC 8305 §3). */
 const graceMs = durationMs(50)
 const queryTimeoutMs = 1_000
 
@@ -99,7 +99,7 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
 
   /**
    * Returns the result of `ask`. Concurrent callers with the same key share one call of `ask`.
-   * Afterwards, the result of this call is cached for `keptMs`; an error is not cached.
+   * Afterwards, the result of this call is cached for 5 s (`keptMs`); an error is not cached.
    */
   function once<T>(key: string, ask: () => Promise<T>): Promise<T> {
     const known = kept.get(key)
