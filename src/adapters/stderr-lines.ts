@@ -1,13 +1,13 @@
 import { writeSync } from 'node:fs'
 
 const stderr = 2
-/** Pause before a line is written again to a pipe that is full. */
+/** Time until the next try to write to a pipe that is full. */
 const retryMs = 100
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * Whether the last write to stderr wrote only the beginning of a line. All outputs of this file
- * share the variable, because all of them write to stderr.
+ * Whether the last write to stderr wrote only the beginning of a line. All outputs that
+ * `createStderrLines` creates share the variable, because all of them write to stderr.
  */
 let isTorn = false
 

@@ -150,7 +150,7 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
   }
 }
 
-/** Stops the parsing after CONNECT, because Node then no longer parses the connection. */
+/** Ends the paced parsing of a connection after CONNECT: Node then no longer parses its data. */
 function stopAtConnect(server: Server, states: WeakMap<Socket, ParseState>): void {
   server.prependListener('connect', (_request: IncomingMessage, socket: Socket) => {
     states.delete(socket)

@@ -41,7 +41,7 @@ const keptMs = 5_000
  * request has time to try two or three of them.
  */
 const maxPerFamily = 16
-/** How long to wait for the second family when the first one has addresses (RFC 8305 §3). */
+/** How long to wait for the other address family when one family has addresses (RFC 8305 §3). */
 const graceMs = durationMs(50)
 const queryTimeoutMs = 1_000
 
@@ -57,7 +57,7 @@ const loopback: readonly LookupAddress[] = [
   { address: '::1', family: 6 },
 ]
 
-/** The sources of the operating system. `read` returns the text of a file. */
+/** The name sources of the operating system. `read` returns the text of a file. */
 export function systemSources(read = (path: string) => readFile(path, 'utf8')): NameSources {
   // Node reads /etc/resolv.conf only when it creates a Resolver.
   const newResolver = () => new dns.promises.Resolver({ timeout: queryTimeoutMs, tries: 2 })

@@ -138,7 +138,7 @@ const note = (io: CommandIo, line: string): boolean => io.stderr.write(`hookline
 const notePause = (io: CommandIo, id: string): boolean =>
   note(io, `destination '${id}' is paused: its requests would wait in a retry topic until you resume the destination`)
 
-/** The message on stdin: as JSON, and as it is stored. */
+/** The message on stdin: as JSON, and as Hookline would store it. */
 async function readMessage(io: CommandIo, clock: Clock): Promise<Normalised & { readonly input: unknown }> {
   const text = io.stdin.isTTY === true ? '' : await readText(io.stdin)
   if (text.trim() === '')

@@ -35,8 +35,8 @@ export interface MergedSettings {
   /** Returns the settings of the file, without the objects of the config topic. */
   file(): Settings
   /**
-   * Returns the age of the objects in ms: this process has read all records of the config topic that
-   * are older (`ObjectStore.age`). Returns 0 before `follow` is called.
+   * Returns the age of the objects in ms: this process has read all records of the config topic
+   * that are older (`ObjectStore.age`). Returns 0 before `follow` is called.
    */
   objectsAge(): DurationMs
   /** Replaces the settings of the file, and merges them immediately. */

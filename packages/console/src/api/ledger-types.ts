@@ -1,6 +1,6 @@
 /**
- * The numbers of deliveries of one destination, by result. They are the deliveries of the events
- * that were written to Kafka in one hour.
+ * The numbers of deliveries of one destination, by result, for the events that were written to
+ * Kafka in one hour.
  */
 export interface LedgerRow {
   readonly hour: string

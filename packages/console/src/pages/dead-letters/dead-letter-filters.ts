@@ -2,7 +2,7 @@ import { withoutEmpty } from '../../api/query.ts'
 import type { DeadLetterFilters } from '../../api/types.ts'
 import { isoOfInput, localInput } from '../../components/time-text.ts'
 
-/** The filters of a list of dead letters. They are in the address of the page. */
+/** The names of the filters of a list of dead letters, as in the address of the page. */
 export const filterNames = ['destination', 'reason', 'outcome', 'since', 'until', 'message'] as const
 
 /**
