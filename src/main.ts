@@ -20,7 +20,8 @@ function endWithoutOutput({ code, message }: NodeJS.ErrnoException): void {
 let failure: Error | undefined
 process.stdout.on('error', error => {
   failure ??= error
-  // With `setImmediate`, a command that awaits `outputWritten` first reports its own error.
+  // `setImmediate` lets a command that awaits its output (`outputWritten`) report its own error
+  // first.
   if (needsStdout) setImmediate(endWithoutOutput, error)
 })
 

@@ -1,13 +1,13 @@
 import { writeSync } from 'node:fs'
 
 const stderr = 2
-/** Pause before a line is written again to a pipe that is full. */
+/** Time until the next try to write to a pipe that is full. */
 const retryMs = 100
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * Whether the last write to stderr wrote only the beginning of a line. All outputs of this file
- * share the variable, because all of them write to stderr.
+ * Whether the last write to stderr wrote only the beginning of a line. All outputs that
+ * `createStderrLines` creates share the variable, because all of them write to stderr.
  */
 let isTorn = false
 
@@ -21,8 +21,8 @@ export interface LostLines {
 /**
  * Creates an output for log lines that writes each line to stderr before `write` returns. `write`
  * never throws: on a full disk, for example, Hookline loses log lines and continues to deliver.
- * @param onLost called after the first line that is written again, with the number of lines that
- *   were lost before it. `onLost` may itself write a line
+ * @param onLost called after the first write that succeeds again, with the number of lines that
+ *   were lost before. `onLost` may itself write a line
  */
 export function createStderrLines(onLost: (lost: LostLines) => void): { write(line: string): void } {
   let count = 0

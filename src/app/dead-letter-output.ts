@@ -49,7 +49,10 @@ export function documentOf({ event, ...deadLetter }: ListedDeadLetter): object {
 const withNulls = (object: Record<string, unknown>): object =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, value ?? null]))
 
-/** The totals: `12 dead letters, 3 selected: http_4xx 2, undecodable 1; only the newest 2 shown` */
+/**
+ * The totals, for example
+ * `12 dead letters, 3 selected: http_4xx 2, undecodable 1; only the newest 2 shown`.
+ */
 export function countsOf({ total, selected, deadLetters, byReason }: DeadLetterList): string {
   const shown = deadLetters.length
   const parts = [
@@ -60,7 +63,7 @@ export function countsOf({ total, selected, deadLetters, byReason }: DeadLetterL
   return shown < selected ? `${counts}; only the newest ${shown} shown` : counts
 }
 
-/** Appends the count for each reason to a text: `12 dead letters: http_4xx 10, undecodable 2` */
+/** Appends the count for each reason, as in `12 dead letters: http_4xx 10, undecodable 2`. */
 export function withReasons(text: string, byReason: ReadonlyMap<string, number>): string {
   const reasons = [...byReason]
     .sort(([a, countOfA], [b, countOfB]) => countOfB - countOfA || (a < b ? -1 : 1))

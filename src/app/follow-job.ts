@@ -160,7 +160,7 @@ async function followed(first: ShownJob, context: Context): Promise<ShownJob> {
     while (job.state === 'waiting' || job.state === 'running') {
       const { error } = job
       if (error !== undefined && error !== shownError) {
-        // The bar is in the line where the text begins.
+        // Remove the progress bar, because the text is written to the line of the bar.
         bar?.stop()
         io.stderr.write(`hookline: ${printable(`${kind} ${id} tries again: ${error}`)}\n`)
       }

@@ -13,8 +13,8 @@ export function configPath(options: { readonly config?: string }, io: CommandIo)
 }
 
 /**
- * The services whose files a command reads, for example files with secrets. `config_topic` stands
- * for the files with the encryption keys of the config topic. A command always reads the files for
+ * The services whose files a command reads, for example files with secrets. `config_topic` means
+ * the files with the encryption keys of the config topic. A command always reads the files for
  * Kafka and the schema registry. Most commands need no other files.
  */
 export type ServicesNeeded = ReadonlySet<FileReader>

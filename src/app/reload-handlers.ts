@@ -16,9 +16,8 @@ export function reloadHandlers(
 ): Pick<Parameters<typeof watchConfigFile>[0], 'onChange' | 'onAccepted' | 'onExcluded' | 'onRefused'> {
   const { configReloads, configReloadOk } = metrics
   return {
-    // `onAccepted` is also called when a user corrects an invalid file to its last valid content.
-    // `onChange` is not called then, because no setting changes. So `onAccepted` must set the gauge
-    // `configReloadOk` back to 1.
+    // `onAccepted` must set the gauge `configReloadOk` back to 1, because `onChange` is not always
+    // called: a user may restore the last valid content of a file, and then no setting changes.
     onAccepted({ needRestart }) {
       configReloadOk.set({}, 1)
       noteFile({ kind: 'accepted', needRestart })

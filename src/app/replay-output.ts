@@ -24,7 +24,7 @@ const rowOf = ({ count, destination, reason, way }: ReplayRow): readonly string[
 /** The text by which rows with equal counts are sorted, so that two runs print the same order. */
 const textOf = (row: ReplayRow): string => rowOf(row).join(' ')
 
-/** The totals: `12 dead letters, 10 selected, 9 replayed` */
+/** The totals, for example `12 dead letters, 10 selected, 9 replayed`. */
 function sumsOf(report: Report, dryRun: boolean): string {
   const { total, replayed, end } = report
   const { selected, refused } = countsOf(report)

@@ -3,7 +3,7 @@ import type { Logger } from '../core/ports.ts'
 import { CommandFailed } from './command.ts'
 import type { Addresses, Composition } from './compose/compose.ts'
 
-/** How the services learn that the process must stop, and report that it must. */
+/** How the services report a fatal error, and how they learn that the process must stop. */
 export interface StopContext {
   /** Called at a fatal error. The process then stops and exits with code 1. */
   readonly onFatal: (error: Error) => void

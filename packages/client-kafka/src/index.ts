@@ -49,8 +49,9 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     open,
     close: () => producer.stop(),
     now: clock.now,
-    // Before the first response of a broker, `clock` ignores a step of the machine's clock. Its
-    // difference from the machine's time would then shift correct timestamps.
+    // Before the first response of a broker, this function returns `undefined`, so that the
+    // transport does not correct timestamps. `clock` ignores steps of the machine's clock until
+    // then, so the difference between the two clocks would shift correct timestamps.
     machineTime: () => (systemTime.learnedAt() === Number.NEGATIVE_INFINITY ? undefined : clientClock.now()),
     hold: clientClock.keepAlive,
   })

@@ -165,8 +165,9 @@ function appendAll(topic: EventsTopic, records: readonly Outgoing[]): Promise<re
     let pending = records.length
     let hasFailed = false
     const maySend = (): boolean => !hasFailed
-    // Without records there is no I/O. The promise still resolves in a later iteration of the event
-    // loop: an `onFailure` that queues rejected messages again would otherwise block the process.
+    // Without records, nothing is written. The promise must still resolve in a later iteration of
+    // the event loop. Otherwise, a callback `onFailure` of the client that queues rejected messages
+    // again would block the event loop.
     if (pending === 0) setImmediate(resolve, notStored)
     for (const record of records)
       topic.append(record.key, record.value, maySend, error => {
@@ -218,8 +219,8 @@ function troubleOf(error: unknown, problem = 'Kafka did not acknowledge the mess
 }
 
 /**
- * Returns a promise of a `retry` result that resolves when the signal is aborted. Call `forget`
- * after each attempt: it removes the listener, so that the signal does not collect listeners.
+ * Returns a promise, `result`, that resolves with a `retry` result when the signal is aborted. Call
+ * `forget` after each batch: it removes the listener that this function adds to the signal.
  */
 function abortOf(signal: StopSignal): { readonly result: Promise<SendResult>; readonly forget: () => void } {
   const { promise, resolve } = Promise.withResolvers<SendResult>()

@@ -13,8 +13,8 @@ export interface TimeSources {
 
 export interface BrokerAlignedClock {
   /**
-   * The current time: the time of this machine, with a correction if the brokers' reports differ
-   * from it by more than 0.5 s.
+   * The current time: the time of this machine plus a correction. The correction changes when the
+   * brokers' reports differ from the corrected time by more than 0.5 s.
    */
   now(): EpochMs
   /**
@@ -32,16 +32,16 @@ export interface BrokerAlignedClock {
 }
 
 /**
- * The changes of the wall clock that this clock follows: a step of at most 1 s, and a rate that
- * differs by at most 0.1 % from that of the monotonic clock. Time servers adjust clocks within
- * these limits.
+ * The changes of the wall clock that `createMachineTime` follows: a step of at most 1 s, and a rate
+ * that differs by at most 0.1 % from the rate of the monotonic clock. Time servers adjust clocks
+ * within these limits.
  */
 const toleratedStepMs = 1_000
 const toleratedSlew = 0.001
 /**
- * If the machine's time and the brokers' time differ by at most this, in milliseconds, this clock
- * returns the machine's time. Clocks that a time server sets differ by less. The machine's time is
- * then better than a correction, because the brokers' reports fluctuate more.
+ * The correction changes only if the brokers' reports differ from the corrected time by more than
+ * this, in milliseconds. Clocks that a time server sets differ by less, so they get no correction.
+ * The brokers' reports fluctuate more than these clocks.
  */
 const toleratedSkewMs = 500
 /**

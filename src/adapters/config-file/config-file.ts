@@ -156,7 +156,7 @@ function byFileOf({ parts }: ConfigFiles, { destinations }: Settings): ReadonlyM
 }
 
 /**
- * Whether a problem only follows from a problem that was found before validation. It is then not
+ * Whether a problem only follows from a problem that was found before validation, and so is not
  * reported. For example, a value that could not be read is not also reported as missing.
  */
 function isReportedAlready({ at }: LocatedProblem, { problems, input }: ConfigFiles): boolean {
@@ -167,8 +167,8 @@ function isReportedAlready({ at }: LocatedProblem, { problems, input }: ConfigFi
 
 /**
  * Whether two problems concern the id of the same destination. An id that belongs to another
- * directory is reported before validation. Validation reports the same id as a duplicate.
- * `isReportedAlready` finds this second problem with `isSameId` and leaves it out.
+ * directory is reported before validation. Validation would then report the same id again, as a
+ * duplicate.
  */
 const isSameId = (at: Path, other: Path): boolean =>
   at.at(-1) === 'id' && at.length === other.length && startsWith(at, other)

@@ -31,8 +31,8 @@ export interface Reduced {
  * An audience, the canary or the notices may name an id that still has no destination. Validation
  * would refuse this id, so a placeholder with the id is added. With a config topic, none is added:
  * the topic may have the destination, and a placeholder would replace it. These ids are read from
- * `wellFormed`, because a list that comes from the environment is still one text in the input of
- * `configFiles`.
+ * `wellFormed`, and not from `configFiles.input`, in which a list from an environment variable is
+ * still one text.
  */
 export function withoutFiles(
   configFiles: ConfigFiles,
@@ -56,8 +56,8 @@ export function withoutFiles(
   }
   const bad = parts.filter(({ file }) => unusable.has(file))
   const badByFile = new Map(bad.map(part => [part.file, part]))
-  // The last valid destinations are added first, so that each keeps its id even if a new unusable
-  // file has the same id.
+  // Last valid destinations are added before placeholders. So a placeholder for a new unusable file
+  // with the same id does not replace a last valid destination.
   for (const [file, destination] of lastGood) {
     const from = badByFile.get(file) ?? unlistedOf(file, configFiles)
     if (from !== undefined) add({ ...destination, sources: destination.sources.filter(isOpen(from, input)) })
@@ -76,8 +76,8 @@ export function withoutFiles(
 }
 
 /**
- * Reports usable files whose id belongs to a file in another directory. That other file had the id
- * when it was last valid, and is now unusable or cannot be read.
+ * Reports each usable file with an id that a file in another directory had when that other file was
+ * last valid. The other file is now unusable or cannot be read, and its destination keeps the id.
  */
 export function takenIds(
   configFiles: ConfigFiles,

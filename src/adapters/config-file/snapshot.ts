@@ -39,8 +39,8 @@ const maxNestedFileBytes = 262_144
 
 export function createConfigSnapshot(): ConfigSnapshot {
   /**
-   * One entry for each path that was read. It keeps a digest instead of the content, which may
-   * contain secrets.
+   * One entry for each path that was read. An entry has a digest of the content. It does not have
+   * the content itself, which may contain secrets.
    */
   const seen = new Map<string, { readonly path: string; readonly same: () => Promise<boolean> }>()
 

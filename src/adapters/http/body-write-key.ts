@@ -3,12 +3,12 @@ import type { BodyBuffer } from './body-memory.ts'
 import type { HttpResponse } from './responses.ts'
 
 /**
- * Finds the source of a body whose write key is not in the headers or the query, and limits the
- * size of the body until the source is known.
+ * Finds the source of a request with its write key in the body, and not in the headers or the
+ * query. Limits the size of the body until the source is known.
  */
 export interface WriteKeySearch {
   /**
-   * Maximum bytes of the body, as far as known now. The limit rises when the write key is found.
+   * Maximum bytes of the body at present. The limit rises when the write key is found.
    */
   readonly limit: number
   /**

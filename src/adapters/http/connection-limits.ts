@@ -5,7 +5,7 @@ import type { Clock, Logger } from '../../core/ports.ts'
 import { socketAddressOf } from './client-address.ts'
 import type { HttpLimits } from './server-limits.ts'
 
-/** A decision of the limiter by which a connection is closed. */
+/** A decision of the limiter to close a connection. */
 type Closing = Exclude<Admission<Socket>, { readonly kind: 'accepted' }>
 
 /** Closes the connections that the limiter selects. Servers may share a limiter. */

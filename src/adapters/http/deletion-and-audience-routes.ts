@@ -43,8 +43,8 @@ export function addDeletionAndAudienceRoutes({ operator, ...deps }: Deps): void 
   const { deleteUsers, findDeletion, sync } = createOperatorHandlers(deps)
   const guard = createGuard({ ...deps, operator: operator ?? apiIsOff })
 
-  // Adds the operator API to what a handler gets. The guard runs the handler only when the API is
-  // on, so `operator` is then defined.
+  // Adds the operator API to the argument of a handler. The guard runs handlers only when the API
+  // is on, so `operator` is then defined.
   const handlerOf =
     (handle: OperatorHandler): Handler =>
     asked =>

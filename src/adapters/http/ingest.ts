@@ -26,8 +26,8 @@ interface Deps {
 }
 
 /**
- * Responses of at most this number of bytes take no memory of the budget. Only a response that
- * lists rejected messages can be longer.
+ * Responses of at most this number of bytes do not count towards the memory budget for request
+ * bodies. Only a response that lists rejected messages can be longer.
  */
 const shortResponse = 1_024
 
@@ -45,7 +45,8 @@ interface Sender {
   readonly queryKey: string | undefined
   readonly memory: BodyMemory
   /**
-   * The owner of the body. It has a source only if the source was admitted before the body is read.
+   * The source and the client address for which the memory of the body counts. The source is
+   * `undefined` if the headers and the query have no valid write key.
    */
   readonly owner: BodyOwner
   readonly permit: UnpackPermit
@@ -141,8 +142,8 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
 }
 
 /**
- * The functions with which `accept` uses the memory of the body. `accept` calls `assign` when it
- * knows the source. From then on, the memory counts for the source, and the span is kept even if
+ * The functions with which `accept` of the tracking API uses the memory of the body. It calls
+ * `assign` when it knows the source. From then on, the memory counts for the source, and the span is kept even if
  * `accept` fails. `accept` may know the source late: it may have to find the write key in the
  * complete body, and a large body waits for its turn.
  */

@@ -159,8 +159,8 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
       const wasUnused = phase === 'unused'
       if (phase !== 'closed') phase = 'leaving'
       if (wasUnused) return
-      // The wait is needed even if all connections have closed, because some clients open a new
-      // connection for each request and may send one more.
+      // Wait even if all connections have closed, because some clients open a new connection for
+      // each request and may send one more.
       await sleep(clock, limits.lastCall)
       await untilRead(clock)
       phase = 'closed'
@@ -187,8 +187,8 @@ function beginRequest(state: State, request: IncomingMessage, response: ServerRe
 const checkedEvery = durationMs(20)
 
 /**
- * Resolves when the server has read a request that arrived while the process was busy: one
- * iteration of the event loop accepts its connection, and the next one reads it.
+ * Waits for two iterations of the event loop, so that requests that arrived while the process was
+ * busy are read: the first iteration accepts their connections, and the second one reads them.
  */
 async function untilRead(clock: Clock): Promise<void> {
   for (let count = 0; count < 2; count += 1) await nextIteration(clock)

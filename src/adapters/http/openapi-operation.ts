@@ -56,7 +56,7 @@ function refusals(codes: readonly ObjectRefusalCode[]): Readonly<Record<string, 
   )
 }
 
-/** `not_found` → `NotFound` */
+/** Converts an error code to a part of a name, for example `not_found` to `NotFound`. */
 const nameOf = (code: string): string => code.replace(/(?:^|_)(.)/g, (_, letter: string) => letter.toUpperCase())
 
 const ofOperators = {

@@ -8,7 +8,7 @@ import type { AuthenticateOperator } from './operator-authentication.ts'
 import type { RunInSpan } from './request-span.ts'
 import type { HttpResponse } from './responses.ts'
 
-/** Checks operator keys, and records changes. */
+/** The authentication of requests to the operator API, and the audit log of changes. */
 export interface OperatorGate {
   readonly gate: AuthenticateOperator
   readonly audit: AuditLog

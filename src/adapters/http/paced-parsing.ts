@@ -17,12 +17,12 @@ const parseMs = 2
  * the same time.
  */
 const maxUnansweredInTotal = 5_000
-/** Maximum number of lines of a body in one piece. Each chunk of a chunked body has two lines. */
+/** Maximum number of lines of a body that are parsed together. A chunk of a body has two lines. */
 const linesPerPiece = 64
 /**
- * Maximum bytes with which a connection can wait without counting towards `maxWaiting`. The bytes
- * must wait for the next iteration, and none of them may be parsed yet. So a small request that
- * waits only briefly does not cause the close of a connection.
+ * Maximum bytes that may wait on a connection without counting towards `maxWaiting`. The bytes must
+ * wait for the next iteration of the event loop, and none of them may be parsed yet. So a small
+ * request, which waits only briefly, does not cause the close of a connection.
  */
 const smallData = 16_384
 /**
@@ -59,8 +59,8 @@ interface ParseState {
  *   already waits.
  * - While a connection has `maxUnanswered` requests without a response, its further requests wait.
  *   While all connections together have `maxUnansweredInTotal`, each may have only one.
- * - At most `maxWaiting` connections wait, without those that `smallData` exempts. For one more, a
- *   connection of the client address with the most waiting connections is closed.
+ * - At most `maxWaiting` connections wait, without those that `smallData` exempts. If one more must
+ *   wait, a connection of the client address with the most waiting connections is closed.
  */
 export function paceParsing(server: Server, maxUnanswered: number): void {
   const states = new WeakMap<Socket, ParseState>()
@@ -140,17 +140,17 @@ export function paceParsing(server: Server, maxUnanswered: number): void {
     })
   })
 
-  // Whether the connection must wait before its next request is parsed. If `unanswered` is at its
-  // maximum and the body of the latest request is incomplete, the connection does not wait, because
-  // the rest of this body must still be parsed. The piece with the end of the body may also have
-  // the head of the next request, so `unanswered` can become one more than the maximum.
+  // Whether the connection must wait before more of its data is parsed. With the maximum number of
+  // unanswered requests, it does not wait while the body of the latest request is incomplete,
+  // because the rest of this body must still be parsed. The piece with the end of the body may also
+  // have the head of the next request, so `unanswered` can become one more than the maximum.
   function isFull({ unanswered, current }: ParseState): boolean {
     const most = unansweredInTotal < maxUnansweredInTotal ? maxUnanswered : 1
     return unanswered > most || (unanswered === most && current?.complete !== false)
   }
 }
 
-/** Stops the parsing after CONNECT, because Node then no longer parses the connection. */
+/** Ends the paced parsing of a connection after CONNECT: Node then no longer parses its data. */
 function stopAtConnect(server: Server, states: WeakMap<Socket, ParseState>): void {
   server.prependListener('connect', (_request: IncomingMessage, socket: Socket) => {
     states.delete(socket)
@@ -186,9 +186,9 @@ function createIterations() {
     const first = waiting.shift()
     if (first === undefined) return
     if (first.waitsFor === 'iteration') first.continue()
-    // `continue` resumes the socket in a `nextTick` callback, which also parses its data.
-    // `continueSome` is called in a later callback, so that its check of `endsAt` includes the time
-    // of this parsing.
+    // `continue` resumes the socket, and a `nextTick` callback then parses the data of the socket.
+    // `continueSome` must be called in a later callback, so that its check of `endsAt` includes the
+    // time of this parsing.
     process.nextTick(continueSome, most - 1)
   }
   return {

@@ -31,7 +31,8 @@ interface Limits {
    */
   readonly limit: number
   /**
-   * Called after each chunk with all bytes so far. A response that it returns ends the unpacking.
+   * Called after each chunk with all bytes so far. If it returns a response, the unpacking ends,
+   * and the request is refused with this response.
    */
   onBytes?: WriteKeySearch['onBytes']
 }
@@ -219,10 +220,10 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
     resolve(result)
   }
 
-  // The function is a variable for the sake of V8. If the function were created within the
-  // assignment below, V8 would allocate it in the old generation, which is rarely
-  // garbage-collected. The body, which the function references, would then stay in memory for
-  // longer (docs/decisions/0043, rule 10).
+  // The function must be a variable. If it were created within the assignment below, V8 would
+  // allocate the function in the old generation of its heap, which is rarely garbage-collected. The
+  // body, which the function references, would then stay in memory for longer
+  // (docs/decisions/0043, rule 10).
   const onBodyAborted = (answer: HttpResponse): void => settle(refuse(answer))
   connection.onBodyAborted = onBodyAborted
   // The listener of `error` does nothing, because `close` follows. Without a listener, an error

@@ -58,13 +58,13 @@ export class SeriesBudget {
 }
 
 /**
- * Wraps a gauge so that label sets above the limit of series are not shown. They are not added up
- * under `_other`, as counters are: a gauge shows a state, and a sum of states has no meaning.
+ * Wraps a gauge so that label sets above the limit of series are not shown. Unlike counters, gauges
+ * are not added up under `_other`: a gauge shows a state, and a sum of states has no meaning.
  */
 export function limitSeries(gauge: Gauge<LabelSet>, names: readonly string[], budget: SeriesBudget): Gauge<LabelSet> {
   const shown = new Set<string>()
   let hidden = new Set<string>()
-  /** The label sets that were not shown before the last reset. They are already counted. */
+  /** The label sets that were not shown before the last reset. `folded` was called for them. */
   let counted = new Set<string>()
   const admit = (key: string): boolean => {
     if (shown.has(key)) return true

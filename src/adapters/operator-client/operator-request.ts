@@ -106,7 +106,8 @@ export async function sendToOperator(
     })
     text = await response.text()
   } catch (error) {
-    // A GET request changes nothing, so its interruption needs no advice.
+    // A GET request changes nothing, so the error need not say that the request may have taken
+    // effect.
     if (method === 'GET') signal.throwIfAborted()
     if (signal.aborted)
       throw new OperatorApiFailed('interrupted', `interrupted before the response from ${url}${advice}`, error)

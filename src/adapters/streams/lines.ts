@@ -17,7 +17,7 @@ const lineFeed = 0x0a
  *
  * A line is cut after `longest` + 1 bytes, so that the caller sees that the line is too long. This
  * bounds the memory for any input.
- * @throws DamagedGzip, and whatever `pieces` throws
+ * @throws DamagedGzip, and the errors of `pieces`
  */
 export async function* linesOf(
   pieces: AsyncIterable<Buffer>,

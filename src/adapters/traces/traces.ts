@@ -118,8 +118,8 @@ function samplerOf(sample: number): Sampler {
   const ratio = new TraceIdRatioBasedSampler(sample)
   const kept = { decision: SamplingDecision.RECORD_AND_SAMPLED }
   return {
-    // A span with a parent or a link is always sampled here. If the parent or the linked span was
-    // not sampled, `start` has returned before it creates this span.
+    // A span with a parent or a link is always sampled here, because the parent or the linked span
+    // was sampled. Otherwise `start` does not create the span.
     shouldSample: (context, traceId, _name, _kind, _facts, links) =>
       links.length > 0 || trace.getSpanContext(context) !== undefined ? kept : ratio.shouldSample(context, traceId),
     toString: () => `Beginner{${ratio}}`,

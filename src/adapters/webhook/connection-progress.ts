@@ -56,7 +56,8 @@ export interface ConnectionsProgress {
   follow(socket: Socket, connection: FollowedConnection): void
   noteReuse(socket: object): void
   /**
-   * Milliseconds since the connection attempt began. A connection above `maxAgeMs` is not reused.
+   * Milliseconds since the connection attempt began. A connection older than 5 minutes (`maxAgeMs`)
+   * is not reused.
    */
   age(socket: object): number
   /**

@@ -42,7 +42,10 @@ export class UnusableIdentity extends Error {
   }
 }
 
-/** The connection rules of one version of the `network` settings, for use by any HTTP client. */
+/**
+ * The connection rules for one value of the `network` settings, for use by any HTTP client. After a
+ * change of the settings, new connections use new rules.
+ */
 export interface ConnectionRules {
   /**
    * Checks the port, and the host if it is an IP address. Node passes only host names to `lookup`,
@@ -186,7 +189,7 @@ function contextOfIdentity(network: NetworkSettings, identity: TlsIdentity): Sec
 
 /**
  * Creates the TLS context with the trusted CAs (by default Node's and `network.ca`) and the client
- * certificate. It is created once for each version of the settings and each identity, because
+ * certificate. It is created only once for each TLS identity until the settings change, because
  * parsing all public CAs takes about 30 ms.
  */
 function contextOf(network: NetworkSettings, identity?: TlsIdentity): SecureContext {

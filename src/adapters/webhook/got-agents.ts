@@ -43,7 +43,7 @@ export interface TunnelOption {
   readonly onTunnel: (tunnel: OpeningTunnel) => void
 }
 
-/** The agents for one version of the network settings and one TLS identity. */
+/** The agents for one value of the network settings and one TLS identity. */
 class AgentGeneration implements PoolGeneration {
   readonly shared: AgentPair
   readonly fresh: AgentPair
@@ -76,7 +76,8 @@ class AgentGeneration implements PoolGeneration {
   #pair(keepAlive: boolean): AgentPair {
     const options = {
       ...{ keepAlive, maxFreeSockets: maxIdlePerHost, timeout: idleTimeoutMs, ...this.#rules.connect },
-      // TlsEndpoints keeps the sessions. Node's own cache has 100 hosts, and no limit of age.
+      // Node's own cache of TLS sessions is off: it has 100 hosts, and keeps sessions of any age.
+      // `TlsEndpoints` keeps the sessions instead.
       maxCachedSessions: 0,
     }
     return { http: this.#guard(new http.Agent(options), false), https: this.#guard(new https.Agent(options), true) }

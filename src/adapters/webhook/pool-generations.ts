@@ -7,8 +7,8 @@ import { type ConnectionRules, createConnectionRules } from './connection-rules.
 import type { Resolve } from './resolver.ts'
 
 /**
- * A generation: the connections that were opened under one version of the settings, for one TLS
- * identity.
+ * A generation: the connections for one value of the network settings and one TLS identity. A
+ * change of the settings begins new generations.
  */
 export interface PoolGeneration {
   /** Closes idle connections and keeps no connection from now on. */
@@ -22,8 +22,8 @@ export interface OpenConnections {
 
 export interface PoolGenerations<G extends PoolGeneration> {
   /**
-   * The generation for the current settings and this identity. Each call compares the settings; a
-   * change retires all previous generations.
+   * The generation for the current settings and this identity. If the settings have changed since
+   * the previous call, this call first retires all generations.
    * @throws UnusableIdentity
    */
   current(identity: TlsIdentity | undefined): G

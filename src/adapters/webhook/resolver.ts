@@ -41,7 +41,7 @@ const keptMs = 5_000
  * request has time to try two or three of them.
  */
 const maxPerFamily = 16
-/** How long the addresses of one family wait for those of the other family (RFC 8305 §3). */
+/** How long to wait for the other address family when one family has addresses (RFC 8305 §3). */
 const graceMs = durationMs(50)
 const queryTimeoutMs = 1_000
 
@@ -50,14 +50,14 @@ const queryTimeoutMs = 1_000
  * query was cancelled. getaddrinfo would query the same servers and hold a thread.
  */
 const hopeless = new Set(['ETIMEOUT', 'ESERVFAIL', 'ECANCELLED'])
-/** The key of reloads in the cache, among host names. A host name contains no slash. */
+/** The key of the last reload in the cache. No host name equals it, because of the slash. */
 const reloading = '/etc/resolv.conf'
 const loopback: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
 ]
 
-/** The sources of the operating system. `read` returns the text of a file. */
+/** The name sources of the operating system. `read` returns the text of a file. */
 export function systemSources(read = (path: string) => readFile(path, 'utf8')): NameSources {
   // Node reads /etc/resolv.conf only when it creates a Resolver.
   const newResolver = () => new dns.promises.Resolver({ timeout: queryTimeoutMs, tries: 2 })
@@ -91,14 +91,15 @@ export function systemSources(read = (path: string) => readFile(path, 'utf8')): 
  */
 export function createResolver({ clock, sources }: { clock: Clock; sources: NameSources }): Resolver {
   /**
-   * Results by host name; the key '' has the hosts file, and `reloading` the last reload. All names
-   * come from the configuration, so they are few.
+   * The cache: results by host name, the hosts file with the key '', and the last reload of
+   * /etc/resolv.conf with the key `reloading`. All names come from the configuration, so they are
+   * few.
    */
   const kept = new Map<string, { readonly until: number; readonly answer: Promise<unknown> }>()
 
   /**
    * Returns the result of `ask`. Concurrent callers with the same key share one call of `ask`.
-   * Afterwards, the result of this call is cached for `keptMs`; an error is not cached.
+   * Afterwards, the result of this call is cached for 5 s (`keptMs`); an error is not cached.
    */
   function once<T>(key: string, ask: () => Promise<T>): Promise<T> {
     const known = kept.get(key)
@@ -121,7 +122,8 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
     try {
       return await queryBoth(name)
     } catch (error) {
-      // The name servers may have been replaced. Later queries ask the new ones.
+      // Reload /etc/resolv.conf, because the name servers may have been replaced. Only later
+      // queries ask the new ones.
       void once(reloading, sources.reload)
       if (hopeless.has(codeOf(error))) throw error
       return sources.system(name)

@@ -40,19 +40,20 @@ interface Endpoint {
 }
 
 /**
- * Number of refused certificates in a row after which connections pause. One wrong server of several
- * behind the same name must not stop the requests to the other ones.
+ * Number of refused certificates in a row after which connections to an endpoint pause. One refused
+ * certificate is not enough: several servers can be behind one name, and only one may be wrong.
  */
 const refusalsBeforePause = 8
 const pauseMs = 5_000
 
 /**
- * What one generation of connections knows about TLS endpoints, by host and port.
+ * The state of TLS endpoints, by host and port, for one generation of connections (see
+ * `PoolGeneration`).
  *
- * It keeps the last TLS session of each endpoint. Resuming it saves the expensive half of a
- * handshake. It also pauses connections to an endpoint whose certificate is refused again and
- * again: a chain with long keys can need 0.1 s of CPU time before it is refused. In a pause, one
- * connection is tried every five seconds.
+ * The class keeps the last TLS session of each endpoint. Resuming a session saves the expensive
+ * half of a handshake. The class also pauses connections to an endpoint whose certificate is
+ * refused again and again: a chain with long keys can need 0.1 s of CPU time before it is refused.
+ * In a pause, one connection is tried every five seconds.
  */
 export class TlsEndpoints {
   readonly #monotonic: () => number
@@ -79,7 +80,10 @@ export class TlsEndpoints {
     return session === undefined || this.#monotonic() - checkedAt > maxSessionAgeMs ? {} : { session }
   }
 
-  /** Learns from the handshake of a socket. Call it when the socket starts to connect. */
+  /**
+   * Stores the TLS session of a socket, or that its certificate was refused. Call it when the
+   * socket starts to connect.
+   */
   follow(socket: TLSSocket, host: string, port: number): void {
     const endpoint = this.#of(`${host}:${port}`)
     const begun = this.#monotonic()

@@ -200,8 +200,8 @@ class TimeLimit {
    * because a new timer for each request would cost more than a timer that fires without need.
    */
   #arm(delay: DurationMs): void {
-    // Cancel the timer that is already set, if any. It exists when the end of an expired request
-    // has begun a new request, which has set a timer.
+    // Cancel the timer that is already set, if any. There can be one when `onEnd` of an expired
+    // request has started another request, and `add` has set a timer for that request.
     this.#cancelTimer?.()
     this.#cancelTimer = this.#clock.after(delay, () => this.#onTimer())
   }

@@ -77,14 +77,17 @@ export class UndiciConnection {
   }
 
   /**
-   * Call it when undici begins to send the request: the bytes that arrive after this call are its
-   * response.
+   * Call it when undici begins to send the request: all bytes that arrive after this call belong to
+   * the response.
    */
   expectAnswer(): void {
     this.#responseFilter?.expectAnswer()
   }
 
-  /** Call it when the connection is kept for reuse: the server may close it while it is idle. */
+  /**
+   * Call it when the connection is kept for reuse. From then on, the server may close the idle
+   * connection.
+   */
   noteReuse(): void {
     this.#isReused = true
   }
@@ -110,7 +113,8 @@ export class UndiciConnection {
   }
 
   /**
-   * Milliseconds since the connection attempt began. A connection above `maxAgeMs` is not reused.
+   * Milliseconds since the connection attempt began. A connection older than 5 minutes (`maxAgeMs`)
+   * is not reused.
    */
   get age(): number {
     return this.#deps.monotonic() - (this.#progress?.dialledAt ?? Number.NEGATIVE_INFINITY)

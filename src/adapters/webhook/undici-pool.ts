@@ -12,9 +12,9 @@ export interface Target {
 }
 
 /**
- * The connections of one version of the settings and one TLS identity. undici's own pool is not
- * used: it searches all connections for an idle one, cannot cancel one that is connecting, and does
- * not report which connection a request used.
+ * The connections for one value of the network settings and one TLS identity. undici's own pool is
+ * not used: it searches all connections for an idle one, cannot cancel one that is connecting, and
+ * does not report which connection a request used.
  */
 export class Pool implements PoolGeneration {
   readonly #rules: ConnectionRules

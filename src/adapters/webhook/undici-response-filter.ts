@@ -24,7 +24,7 @@ export class ResponseFilter {
 
   constructor(socket: Socket) {
     this.#socket = socket
-    // undici calls `read` to get the next bytes, so the replacement can filter them.
+    // undici calls `read` to get the next bytes, so this replacement of `read` can filter them.
     const read = socket.read.bind(socket) as (size?: number) => Buffer | null
     socket.read = (size?: number) => {
       for (let chunk = read(size); chunk !== null; chunk = read(size)) {
@@ -35,7 +35,7 @@ export class ResponseFilter {
     }
   }
 
-  /** Called when a request is sent. The bytes that arrive from now on are its response. */
+  /** Called when a request is sent. The bytes that arrive from now on belong to the response. */
   expectAnswer(): void {
     this.#received = 0
     this.#isHeadDue = true

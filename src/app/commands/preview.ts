@@ -138,7 +138,7 @@ const note = (io: CommandIo, line: string): boolean => io.stderr.write(`hookline
 const notePause = (io: CommandIo, id: string): boolean =>
   note(io, `destination '${id}' is paused: its requests would wait in a retry topic until you resume the destination`)
 
-/** The message on stdin: as JSON, and as it is stored. */
+/** The message on stdin: as JSON, and as Hookline would store it. */
 async function readMessage(io: CommandIo, clock: Clock): Promise<Normalised & { readonly input: unknown }> {
   const text = io.stdin.isTTY === true ? '' : await readText(io.stdin)
   if (text.trim() === '')
@@ -148,7 +148,7 @@ async function readMessage(io: CommandIo, clock: Clock): Promise<Normalised & { 
   return { ...acceptedMessage(normalise(parsed.value, reception, parsed.addedBytes)), input: parsed.value }
 }
 
-/** Returns the outcome. @throws CommandFailed with the rejection code if it is a rejection */
+/** Returns the parsed or normalised message. @throws CommandFailed with the code of a rejection */
 function acceptedMessage<T extends { readonly kind: string }>(outcome: T | Rejection): T {
   if (isRejection(outcome)) throw new CommandFailed(`${outcome.code}: ${outcome.message}`)
   return outcome

@@ -100,10 +100,10 @@ async function replayAsJob(options: Options, io: CommandIo): Promise<void> {
 }
 
 /**
- * Rejects a value of `--destination` that the operator service does not know, like `rejectUnknown`.
- * It suggests only the names of configured destinations, because the operator API has no list of the
- * destinations of all dead letters. Does nothing if the job was refused for another reason, or if the
- * dead letters cannot be read.
+ * Throws an error about `--destination` if the operator service has refused the job because it does
+ * not know the destination. The error suggests only the names of configured destinations, because
+ * the operator API has no list of the destinations of all dead letters. Does nothing if the job was
+ * refused for another reason, or if the dead letters cannot be read.
  * @throws CommandFailed when a dead letter has the destination
  * @throws UsageError when no dead letter has it
  */
@@ -159,8 +159,8 @@ async function run(
 }
 
 /**
- * Rejects a replay beside a replay job, because both would replay the same dead letters. A replay
- * job that starts later is not noticed.
+ * Prevents that this command replays dead letters while a replay job runs, because both would
+ * replay the same ones. The command does not notice a replay job that starts later.
  * @throws CommandFailed while a replay job runs
  */
 async function rejectBesideJob({ reader, clock }: ReplayAccess, topic: string): Promise<void> {
@@ -183,8 +183,8 @@ const contextOf = (settings: Settings) => ({
 
 /**
  * Rejects a value of `--destination` that is not in the configuration. After an incomplete run,
- * nothing is rejected, because an unread dead letter could have this destination. It is then
- * unknown which of the two errors is right.
+ * nothing is rejected: an unread dead letter could have the destination, so it is unknown which of
+ * the two errors is right.
  * @throws CommandFailed when a dead letter has the destination, so it was removed from the
  *   configuration
  * @throws UsageError when no dead letter has the destination, so the value is probably misspelt

@@ -56,8 +56,8 @@ export interface Composition {
   readonly metrics: Metrics
   /**
    * Resolves when all services run.
-   * @throws what `awaitSetup` throws, or the error of a component, after stopping all started
-   * components
+   * @throws an error of `awaitSetup` or of a component. All components that had started are stopped
+   *   before
    */
   start(): Promise<Addresses>
   /** Drains the services, commits offsets and stops all components. */

@@ -34,7 +34,10 @@ export interface MergedSettings {
   latest(): Merged
   /** Returns the settings of the file, without the objects of the config topic. */
   file(): Settings
-  /** Returns the age of the objects in ms (`ObjectStore.age`), and 0 before `follow`. */
+  /**
+   * Returns the age of the objects in ms: this process has read all records of the config topic
+   * that are older (`ObjectStore.age`). Returns 0 before `follow` is called.
+   */
   objectsAge(): DurationMs
   /** Replaces the settings of the file, and merges them immediately. */
   applyFile(settings: Settings): void
@@ -54,7 +57,7 @@ interface Deps {
   readonly clock: Pick<Clock, 'after' | 'monotonic'>
 }
 
-/** The keys and settings with which the objects of the config topic are read. */
+/** The encryption keys and settings with which the objects of the config topic are read. */
 export const readingContextOf = ({ operator, given }: Settings): ReadingContext => ({
   keys: encryptionKeysOf(operator.encryptionKeys ?? []),
   context: given?.context ?? {},
@@ -72,9 +75,9 @@ function readingAfter(settings: Settings, before: ReadingContext | undefined): R
 }
 
 /**
- * The part of the reading context that can change without a restart, for settings without `given`:
- * their file has neither operator keys nor encryption keys. If the context lacked `network`, an
- * object could have a URL that the file forbids.
+ * The part of the reading context that can change without a restart. It is needed if the file no
+ * longer has operator keys and encryption keys, because its settings then have no `given`. If the
+ * context lacked `network`, an object could have a URL that the file forbids.
  */
 const liveContextOf = ({ network: { allow, ports, httpsOnly }, payload }: Settings): EntryContext => ({
   network: { allow, ports, httpsOnly },

@@ -42,9 +42,9 @@ function showDestinations(metrics: Metrics, { destinations }: Settings): void {
 }
 
 /**
- * Sets the gauges of all services. A topic to which several services cannot write counts once.
- * Several services set the two gauges that are reset here, and a service cannot remove only its own
- * series. The reset removes the series of revoked partitions.
+ * Sets the gauges of all services. Two gauges are reset before, which removes the series of revoked
+ * partitions. The services do not reset these two themselves, because each would also remove the
+ * series of the other services. A topic to which several services cannot write counts once.
  */
 export function refreshServices(metrics: Metrics, services: readonly Omit<StartedService, 'health'>[]): void {
   metrics.partitionProgress.reset()

@@ -85,7 +85,7 @@ export interface StartedService {
   unwritableTopics?(): readonly string[]
 }
 
-/** Waits for Kafka, then connects. @throws what `awaitSetup` throws, or an error of an adapter */
+/** Waits for Kafka, then connects. @throws an error of `awaitSetup` or of an adapter */
 export async function createSharedDependencies(
   context: ProcessContext,
   services: ReadonlySet<ServiceName>,
@@ -149,8 +149,8 @@ async function suppressionRetention(
     return maxDeliveryAge(topicNames(topics.prefix), specs, await admin.describe(specs.map(({ name }) => name)))
   } catch (error) {
     logger.warn({ error: (error as Error).message }, notRead)
-    // With a shorter time than a topic keeps its records, this process would remove suppressions
-    // for all processes, and a replay could then deliver events of deleted users.
+    // Keep suppressions for ever. If this process removed suppressions before all records of the
+    // deleted users are gone from the topics, a replay by any process could deliver these records.
     return durationMs(Number.POSITIVE_INFINITY)
   } finally {
     await admin.close()

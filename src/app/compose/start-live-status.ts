@@ -34,7 +34,7 @@ export async function startStatusWriter(
 
 /**
  * Starts to read the status topic, and continues with each new record. Records that are older than
- * `resultsAge` are not read, because the sums of the status do not include them.
+ * about a day (`resultsAge`) are not read, because the sums of the status do not include them.
  */
 export async function startStatusView({
   lifecycle,

@@ -41,7 +41,7 @@ export interface Replay extends Job {
     readonly replayed: number
     /**
      * Only of a dry run: number of selected dead letters that can be replayed. Absent if a process
-     * of an earlier version ran it.
+     * with an earlier version of Hookline made the dry run.
      */
     readonly replayable?: number
     readonly refused: number
@@ -68,8 +68,8 @@ export interface Resend extends Job {
   }
   /**
    * Partitions in which Kafka's retention has removed records before the job read them. Some of the
-   * records may be in the time span, so the resend may be incomplete. `firstOffset` is the offset of
-   * the next record that the job could read. The job may have sent earlier ones.
+   * records may be in the time span, so the resend may be incomplete. `firstOffset` is the offset
+   * of the first record after the removed ones. The job may have read earlier records.
    */
   readonly missing?: readonly { readonly partition: number; readonly firstOffset: number }[]
 }

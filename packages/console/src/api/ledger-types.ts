@@ -1,4 +1,7 @@
-/** The deliveries of a destination whose events were written to Kafka in one hour, by result. */
+/**
+ * The numbers of deliveries of one destination, by result, for the events that were written to
+ * Kafka in one hour.
+ */
 export interface LedgerRow {
   readonly hour: string
   readonly destination: string

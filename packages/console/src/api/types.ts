@@ -257,7 +257,7 @@ export interface PageOfDeadLetters {
   readonly partial?: boolean
 }
 
-/** A dead letter with the fields that only the role `operate` gets: `headers` and those after it. */
+/** A dead letter with the fields that only the role `operate` gets. They begin with `headers`. */
 export interface DeadLetterDetail extends DeadLetter {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown

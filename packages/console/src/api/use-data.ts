@@ -13,8 +13,8 @@ export interface Loaded<T> {
 
 /**
  * Requests a path. With `everyMs`, repeats the request this time after each answer, but not while
- * the tab is hidden or the session has ended. It is sent again when the tab is shown, or when the
- * user has signed in again. An `undefined` path requests nothing.
+ * the tab is hidden or the session has ended. The request is sent again when the tab is shown, or
+ * when the user has signed in again. An `undefined` path requests nothing.
  */
 export function useData<T>(path: string | undefined, everyMs?: number): Loaded<T> {
   const { api, isPaused } = useSession()

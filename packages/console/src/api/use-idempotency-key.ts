@@ -3,8 +3,8 @@ import { randomText } from './random-text.ts'
 
 /**
  * Returns a function that makes the idempotency key of a request to create a job. For the same body
- * as before, it returns the same key, until the component is removed. So a user who repeats a
- * request without a response gets the job that the first request created.
+ * as in the previous call, it returns the same key, until the component is removed. So if a request
+ * gets no response and the user repeats it, the user gets the job that the first request created.
  */
 export function useIdempotencyKey(): (body: object) => string {
   const last = useRef<{ readonly text: string; readonly key: string }>()

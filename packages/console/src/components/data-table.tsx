@@ -56,7 +56,7 @@ export function DataTable<Row>({ caption, columns, rows, keyOf }: DataTableProps
   )
 }
 
-/** Marks a value that the operator service did not send. */
+/** A dash in place of a value that the operator service did not send. */
 export function Absent() {
   return (
     <span class="muted">

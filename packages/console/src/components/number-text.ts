@@ -8,8 +8,8 @@ export const countText = (count: number): string => whole.format(count)
 export const rateText = (rate: number): string => (rate < 100 ? short : whole).format(rate)
 
 /**
- * How many of `total` entries a list has, for example `100 of 5,000`. `undefined` if it has all of
- * them, and if `total` is unknown, because the operator service is of an older version.
+ * How many of `total` entries a list has, for example `100 of 5,000`. `undefined` if the list has
+ * all entries, or if an older operator service has not sent `total`.
  */
 export const shareText = (list: readonly unknown[] = [], total = 0): string | undefined =>
   total > list.length ? `${countText(list.length)} of ${countText(total)}` : undefined

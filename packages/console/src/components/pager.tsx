@@ -4,8 +4,8 @@ import { pathWith, type QueryValue } from '../api/query.ts'
 export interface PagerProps {
   readonly path: string
   /**
-   * The query of the page's address. Its parameter `after` names the entry before the first one on
-   * this page; absent on the first page.
+   * The query of the page's address. Its parameter `after` is the last entry of the previous page;
+   * absent on the first page.
    */
   readonly query: Readonly<Record<string, QueryValue>>
   /** The value of `after` for the next page; absent on the last page. */

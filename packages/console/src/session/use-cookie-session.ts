@@ -16,7 +16,7 @@ export interface CookieSession {
   readonly api: ApiClient
   /** Reads the session of the cookie from the operator API. */
   readonly read: () => void
-  /** Uses a session that has just begun. */
+  /** Shows the console with this session, which has just begun. */
   readonly enter: (session: Session) => void
   /**
    * Ends the session. Resolves with the error if the session may still be valid; the user then stays
@@ -29,7 +29,7 @@ export interface CookieSession {
 export function useCookieSession(): CookieSession {
   const [state, setState] = useState<SessionState>({ kind: 'loading' })
   const token = useRef<string>()
-  /** Increases when the user signs out. */
+  /** How often the user has signed out. */
   const signOuts = useRef(0)
   const lastRead = useRef(Promise.resolve())
   const api = useMemo(
@@ -51,7 +51,7 @@ export function useCookieSession(): CookieSession {
     token.current = session.csrfToken
     setState({ kind: 'signed_in', session })
   }
-  // The answer of a request that was sent before the user signed out is ignored.
+  // Reads the session. Ignores the answer if the user has signed out after the request was sent.
   const read = (): void => {
     const before = signOuts.current
     const isOutdated = (): boolean => signOuts.current !== before
@@ -82,7 +82,8 @@ export function useCookieSession(): CookieSession {
   const signOut = async (): Promise<ApiError | undefined> => {
     let error = await endSession()
     if (error?.code === 'invalid_csrf_token') {
-      // The client reads the session of the other tab, so that the next request has its token.
+      // Another tab has begun another session, and `onOtherSession` reads it. The next request must
+      // have the CSRF token of that session.
       await lastRead.current
       error = await endSession()
     }

@@ -57,8 +57,8 @@ interface DriftOptions extends AudienceOptions {
 }
 
 /**
- * `hookline audience drift`: counts the values of users that destinations have not acknowledged.
- * With `--json`, it also prints each of these values.
+ * `hookline audience drift`: counts, for each destination, the users whose current value the
+ * destination has not acknowledged. With `--json`, it also prints each of these users.
  */
 export async function showDrift(task: AudienceTask, options: DriftOptions): Promise<void> {
   const { io, access } = task

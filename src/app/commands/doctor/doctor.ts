@@ -27,7 +27,7 @@ type OpenInstruments = (settings: Settings, io: CommandIo) => Instruments & { cl
 /**
  * Time limit of one run of the command. Reading the config topic takes up to 5 s of this time. A
  * connection attempt ends after 5 s by default. So in the remaining 10 s, the command can dial two
- * groups of `maxConcurrentDials` endpoints one after the other, even if all are unreachable.
+ * groups of 400 endpoints (`maxConcurrentDials`) one after the other, even if all are unreachable.
  */
 const limit = durationMs(15_000)
 /**

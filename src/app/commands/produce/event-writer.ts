@@ -14,8 +14,8 @@ interface Deps {
 /** Writes messages to the events topic, with the key and encoding that the collector uses. */
 export interface EventWriter {
   /**
-   * Appends a message. Resolves when the caller may append the next one: fewer than `maxWaiting`
-   * records then wait for Kafka's acknowledgement.
+   * Appends a message. Resolves when the caller may append the next one, because fewer than 5,000
+   * records (`maxWaiting`) wait for Kafka's acknowledgement.
    */
   put(message: Message): Promise<void>
   /**

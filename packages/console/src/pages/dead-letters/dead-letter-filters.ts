@@ -2,11 +2,11 @@ import { withoutEmpty } from '../../api/query.ts'
 import type { DeadLetterFilters } from '../../api/types.ts'
 import { isoOfInput, localInput } from '../../components/time-text.ts'
 
-/** The filters of a list of dead letters. They are in the address of the page. */
+/** The names of the filters of a list of dead letters, as in the address of the page. */
 export const filterNames = ['destination', 'reason', 'outcome', 'since', 'until', 'message'] as const
 
 /**
- * Whether a dead letter has a destination. It has `-` instead if Hookline dead-lettered the event
+ * Whether a dead letter has a destination. The value is `-` if Hookline dead-lettered the event
  * before it selected destinations.
  */
 export const hasDestination = (destination: string | undefined): destination is string =>
@@ -28,8 +28,8 @@ export function inputOf(time = ''): string {
 }
 
 /**
- * The time of a field with the value `input`. If the user has not edited the field, it is the time
- * that the filters had before, unchanged.
+ * Converts the value of a field, `input`, to a time for the filters. If the user has not edited the
+ * field, returns `before`, the time that the filters had, unchanged.
  */
 export const timeOf = (input: string, before: string | undefined): string | undefined =>
   input === inputOf(before) ? before : isoOfInput(input)

@@ -36,7 +36,7 @@ export function dryRunText({
   return `${countWithNoun(replayable, 'dead letter')} can be replayed.${rest}`
 }
 
-/** The reasons why dead letters are refused. `counts` may lack some of them, if it has 200 rows. */
+/** Why dead letters cannot be replayed. `counts` may lack reasons: it has at most 200 entries. */
 function reasonsOf(counts: NonNullable<Replay['counts']>, refused: number): string {
   const sums = new Map<string, number>()
   let others = refused

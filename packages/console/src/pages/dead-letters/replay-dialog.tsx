@@ -39,7 +39,7 @@ export function ReplayDialog({ filters, onStarted, onClose }: ReplayDialogProps)
     void created.then(job => setTrialId(job?.id))
     return () => {
       void created.then(job => {
-        // Other replays wait while a dry run is active, so one that nobody reads is cancelled.
+        // Cancel the dry run, because the dialog is closed and other replays wait for its end.
         if (job !== undefined && !hasTrialEnded.current) void trial.send('DELETE', replayPath(job.id))
       })
     }

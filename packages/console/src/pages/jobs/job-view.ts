@@ -6,7 +6,7 @@ import { countText, countWithNoun, rateText } from '../../components/number-text
 
 export type AnyJob = Replay | Resend
 
-/** The name of the list of a job in the addresses of the API and of the console. */
+/** The name of the list that a job belongs to, as in the addresses of the API and the console. */
 export const listOf = ({ kind }: Pick<AnyJob, 'kind'>): 'replays' | 'resends' =>
   kind === 'replay' ? 'replays' : 'resends'
 
@@ -72,7 +72,7 @@ export function jobRateText({ kind, rate }: Pick<AnyJob, 'kind' | 'rate'>): stri
 
 /**
  * The partitions in which retention has removed records before a resend read them, in words. The
- * resend may have sent earlier records of these partitions.
+ * resend may have read earlier records.
  */
 export function missingText(missing: Resend['missing']): string {
   if (missing === undefined || missing.length === 0) return 'none'

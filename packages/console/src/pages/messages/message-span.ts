@@ -34,8 +34,9 @@ export const messageAddress = (id: string, span: MessageSpan = {}): string =>
 const minuteMs = 60_000
 /**
  * How long before an attempt or a dead letter the search for its message begins, in milliseconds.
- * It is the longest retry window, 4 h, and one hour for the wait before the first attempt. After
- * paused time, a replay or a resend, an attempt may be later. The search may then miss the event.
+ * It is the sum of the longest retry window, 4 h, and one hour for the wait before the first
+ * attempt. After paused time, a replay or a resend, the event can be older than this. The search
+ * then misses the event.
  */
 const beforeMs = 5 * 60 * minuteMs
 
