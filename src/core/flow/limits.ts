@@ -370,10 +370,11 @@ export const flowLimits = {
      */
     maxPauseMs: 5 * 60_000,
     /**
-     * Milliseconds after the last 429 until the pace of a destination ends. Doubling it keeps the
-     * destination in the metrics for ten minutes.
+     * Milliseconds after the last 429 until the pace of a destination ends. It must exceed
+     * `maxPauseMs`, so that the pace still applies when a pause after a 429 ends. Doubling it keeps
+     * the destination in the metrics for 20 minutes.
      */
-    forgetAfterMs: 5 * 60_000,
+    forgetAfterMs: 10 * 60_000,
   },
   spillover: {
     /**

@@ -30,7 +30,7 @@ const {
  *            - After a decrease, the pace is constant until it has made deliveries wait for 20 s in
  *              total. Then the pace grows, slowly at first. It grows only while it makes deliveries
  *              wait. At other times, no attempt tests whether the endpoint accepts the pace.
- *            - After five minutes without a 429: `unlimited`.
+ *            - After ten minutes without a 429: `unlimited`.
  *
  * In both states a 429 pauses all attempts for 100 ms. Each further 429 without a delivered attempt
  * in between doubles the pause, up to 1 s. A Retry-After pauses the attempts until its time, for at

@@ -154,11 +154,11 @@ describe('the pace', () => {
     expect(paces).toEqual([50, 50, 201])
   })
 
-  it('ends five minutes after the last 429', () => {
+  it('ends ten minutes after the last 429', () => {
     const slowDown = steady(100)
     slowDown.refused(10 * second, 10 * second)
-    expect(slowDown.paceAt(309_999)).toBeDefined()
-    expect(slowDown.msToWait(310_000)).toBe(0)
+    expect(slowDown.paceAt(609_999)).toBeDefined()
+    expect(slowDown.msToWait(610_000)).toBe(0)
     expect(slowDown.isActive).toBe(false)
   })
 })
