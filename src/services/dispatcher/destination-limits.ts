@@ -174,13 +174,12 @@ export class DestinationLimits {
    * Whether the next attempt starts during the pause: if the retry window of its delivery ended
    * before the first attempt, and the endpoint seems to be down. An endpoint that always responds
    * with 503 and Retry-After is then treated like one whose circuit breaker is open. While the
-   * destination has a pace, or after a delivered attempt in the last five minutes, the endpoint
-   * works, so the delivery waits.
+   * destination has a pace or may work (`SlowDown.mayWork`), the delivery waits.
    */
   #ignoresPause({ slowDown, queue }: DestinationState, next: Delivery | undefined, now: number): boolean {
     const delivery = next ?? queue.oldest
     const isLate = delivery !== undefined && mustBeAttempted(delivery.carried, this.#deps.clock.now())
-    return isLate && slowDown.paceAt(now) === undefined && !slowDown.hasDelivered(now)
+    return isLate && slowDown.paceAt(now) === undefined && !slowDown.mayWork(now)
   }
 
   /**

@@ -36,11 +36,17 @@ describe('without a 429', () => {
   })
 })
 
-it('an attempt counts as delivered for five minutes', () => {
+it('an endpoint counts as working for five minutes after a delivered attempt', () => {
   const slowDown = new SlowDown()
-  expect(slowDown.hasDelivered(0)).toBe(false)
   slowDown.delivered(0)
-  expect([slowDown.hasDelivered(299 * second), slowDown.hasDelivered(300 * second)]).toEqual([true, false])
+  expect([slowDown.mayWork(299 * second), slowDown.mayWork(300 * second)]).toEqual([true, false])
+})
+
+it('an endpoint without a delivered attempt may work for five minutes after its first pause began', () => {
+  const slowDown = new SlowDown()
+  slowDown.pause(60 * second, 10 * second)
+  slowDown.pause(60 * second, 70 * second)
+  expect([slowDown.mayWork(309 * second), slowDown.mayWork(310 * second)]).toEqual([true, false])
 })
 
 describe('the first 429', () => {
