@@ -219,8 +219,8 @@ export const flowLimits = {
      */
     lastCallWeight: 1 / 4,
     /**
-     * An attempt leaves out a webhook at `policy.maxConcurrency` if at least this number of requests
-     * in a row, and at least as many as it has permits, got no response. Doubling it lets a webhook
+     * With `policy.maxConcurrency`, an attempt leaves out a webhook at its limit if at least this
+     * number of requests in a row, and at least as many as are in progress, got no response. Doubling it lets a webhook
      * with one permit that never responds stop its destination for 15 s longer.
      */
     minUnanswered: 3,

@@ -183,13 +183,14 @@ export class DestinationLimits {
   }
 
   /**
-   * The webhooks to which `maxConcurrency` permits a request. Call it only when `permission` has
-   * returned `start`: all other webhooks then do not respond (see `mayLeaveOut`).
+   * The webhooks that are not at their limit (see `isAtLimit`), if the destination has
+   * `maxConcurrency`; otherwise all webhooks. Call it only when `permission` has returned `start`:
+   * all webhooks at their limit then do not respond (see `mayLeaveOut`).
    */
   belowLimit(webhooks: readonly PreparedWebhook[], limits: PlannedLimits | undefined): readonly PreparedWebhook[] {
     if (limits?.maxConcurrency === undefined) return webhooks
     const { permits } = this.#permitsOf(limits.maxConcurrency, limits.rotateBy, this.#deps.clock.monotonic())
-    return webhooks.filter(each => each.permits.ofWebhook.inProgress < permits)
+    return webhooks.filter(each => !isAtLimit(each, permits))
   }
 
   #permitsOf(maxConcurrency: number, rotateBy: number, now: number): ReturnType<PartitionShare['permitsAt']> {
@@ -217,15 +218,24 @@ export class DestinationLimits {
 }
 
 /**
- * Whether an attempt may start without the webhooks at their limit (`permits` requests in
- * progress): if the destination has others, and no webhook at the limit has responded to its last
- * requests. Deliveries wait for a slow webhook that responds: one success ends a delivery, so a
- * webhook that is left out may never get the message.
+ * Whether a webhook can get no further request because of the destination's own requests: `permits`
+ * requests to the webhook are in progress, or the destination uses up the limit of the process for
+ * the webhook (`delivery.perWebhook`) or for its host (`delivery.perHost`).
+ */
+const isAtLimit = ({ permits: { ofWebhook, ofHost } }: PreparedWebhook, permits: number): boolean =>
+  ofWebhook.inProgress >= permits || !ofWebhook.hasPermitAlone || !ofHost.hasPermitAlone
+
+/**
+ * Whether an attempt may start without the webhooks at their limit: if the destination has others,
+ * and no webhook at the limit has responded to its last requests, as many as it has in progress.
+ * Deliveries wait for a slow webhook that responds: one success ends a delivery, so a webhook that
+ * is left out may never get the message.
  */
 function mayLeaveOut(callees: readonly PreparedWebhook[], permits: number): boolean {
-  const atLimit = callees.map(each => each.permits.ofWebhook).filter(({ inProgress }) => inProgress >= permits)
-  const needed = Math.max(permits, minUnanswered)
-  return atLimit.length < callees.length && atLimit.every(({ unanswered }) => unanswered >= needed)
+  const atLimit = callees.filter(each => isAtLimit(each, permits))
+  const isUnresponsive = ({ permits: { ofWebhook } }: PreparedWebhook): boolean =>
+    ofWebhook.unanswered >= Math.max(ofWebhook.inProgress, minUnanswered)
+  return atLimit.length < callees.length && atLimit.every(isUnresponsive)
 }
 
 const start: Permission = { kind: 'start' }
