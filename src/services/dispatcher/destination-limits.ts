@@ -190,7 +190,7 @@ export class DestinationLimits {
   belowLimit(webhooks: readonly PreparedWebhook[], limits: PlannedLimits | undefined): readonly PreparedWebhook[] {
     if (limits?.maxConcurrency === undefined) return webhooks
     const { permits } = this.#permitsOf(limits.maxConcurrency, limits.rotateBy, this.#deps.clock.monotonic())
-    return webhooks.filter(each => !isAtLimit(each, permits))
+    return webhooks.filter(each => !isAtLimit(each, webhooks, permits))
   }
 
   #permitsOf(maxConcurrency: number, rotateBy: number, now: number): ReturnType<PartitionShare['permitsAt']> {
@@ -220,10 +220,19 @@ export class DestinationLimits {
 /**
  * Whether a webhook can get no further request because of the destination's own requests: `permits`
  * requests to the webhook are in progress, or the destination uses up the limit of the process for
- * the webhook (`delivery.perWebhook`) or for its host (`delivery.perHost`).
+ * the webhook (`delivery.perWebhook`) or for its host (`delivery.perHost`). The host must have a
+ * permit for each of its webhooks in `callees`.
  */
-const isAtLimit = ({ permits: { ofWebhook, ofHost } }: PreparedWebhook, permits: number): boolean =>
-  ofWebhook.inProgress >= permits || !ofWebhook.hasPermitAlone || !ofHost.hasPermitAlone
+function isAtLimit(
+  { permits: { ofWebhook, ofHost } }: PreparedWebhook,
+  callees: readonly PreparedWebhook[],
+  permits: number,
+): boolean {
+  if (ofWebhook.inProgress >= permits || !ofWebhook.hasPermitAlone) return true
+  const count = callees.filter(({ permits }) => permits.ofHost === ofHost).length
+  // Without a request in progress, a host with fewer permits than webhooks still gets an attempt.
+  return ofHost.inProgress > 0 && !ofHost.hasPermitsAlone(count)
+}
 
 /**
  * Whether an attempt may start without the webhooks at their limit: if the destination has others,
@@ -232,7 +241,7 @@ const isAtLimit = ({ permits: { ofWebhook, ofHost } }: PreparedWebhook, permits:
  * is left out may never get the message.
  */
 function mayLeaveOut(callees: readonly PreparedWebhook[], permits: number): boolean {
-  const atLimit = callees.filter(each => isAtLimit(each, permits))
+  const atLimit = callees.filter(each => isAtLimit(each, callees, permits))
   const isUnresponsive = ({ permits: { ofWebhook } }: PreparedWebhook): boolean =>
     ofWebhook.unanswered >= Math.max(ofWebhook.inProgress, minUnanswered)
   return atLimit.length < callees.length && atLimit.every(isUnresponsive)

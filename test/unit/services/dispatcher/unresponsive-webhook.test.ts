@@ -115,6 +115,32 @@ describe.each<Partial<DeliverySettings>>([{ perWebhook: 8 }, { perHost: 8 }])(
   },
 )
 
+describe('with maxConcurrency and two webhooks on one host', () => {
+  const onOneHost = webhooks.map((webhook, index) => ({ ...webhook, url: `https://example.com/${index}` }))
+  const startWith = async (perHost: number): Promise<DispatcherHarness> => {
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('crm', { webhooks: onOneHost, policy: { maxConcurrency: 12 } })],
+      delivery: { perHost },
+      latencyMs: ({ url }) => (url.endsWith('/1') ? 500 : 20),
+    })
+    await harness.advance(10 * second)
+    for (let index = 0; index < 100; index++)
+      harness.write({ message: trackMessage(`m${index}`, { userId: `m${index}` }) })
+    await harness.advance(60 * second)
+    return harness
+  }
+
+  it.each([9, 8])('each gets each message while the host has %i permits', async perHost => {
+    const { calls } = await startWith(perHost)
+    for (const path of ['/0', '/1']) expect(calls.filter(({ call }) => call.url.endsWith(path))).toHaveLength(100)
+  })
+
+  it('they take turns while the host has one permit', async () => {
+    const harness = await startWith(1)
+    expect(harness.count('deliveries{crm,delivered}')).toBe(100)
+  })
+})
+
 describe('with maxConcurrency, a slower webhook that responds', () => {
   it.each([
     ['to each request', 0],
