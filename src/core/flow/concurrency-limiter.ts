@@ -264,8 +264,14 @@ class FairShare {
    * Whether this destination would have a permit if no other destination had requests in progress.
    */
   get hasPermitAlone(): boolean {
+    return this.hasPermitsAlone(1)
+  }
+
+  /** Like `hasPermitAlone`, for `count` further requests. */
+  hasPermitsAlone(count: number): boolean {
     const { limit, isShared } = this.#limit
-    return isShared ? this.#calls < perFreePermitWhenAlone * (limit - this.#calls) : this.#calls < limit
+    const calls = this.#calls + count - 1
+    return isShared ? calls < perFreePermitWhenAlone * (limit - calls) : calls < limit
   }
 
   get isBelowShare(): boolean {

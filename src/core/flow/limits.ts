@@ -91,22 +91,29 @@ export const flowLimits = {
      */
     maxInPartition: { records: 1_000, bytes: 4 * mebibyte, span: 20_000, dueSoon: 1_000 },
     /**
+     * Maximum deliveries in memory of a partition, for each record that its limit of records
+     * permits. A delivery takes about 0.5 KB. So with at most 32 destinations for each record, this
+     * limit has no effect, and with 1,000 destinations, the deliveries of a process take about as
+     * much memory as its records. Doubling it lets them take twice the memory.
+     */
+    deliveriesPerRecord: 32,
+    /**
      * Minimum limits of one partition: `records` while the process is stalled, otherwise
      * `recordsNormal`. They have an effect only in processes with very many partitions. Doubling
      * them lets a process with 2,000 partitions take twice the memory.
      */
     minInPartition: { recordsNormal: 25, records: 50, bytes: mebibyte / 2, dueSoon: 10 },
     /**
-     * A partition that was paused at its limits resumes when its records, bytes and span have all
-     * fallen to this part of their limits. Doubling it (to 1) makes a partition pause and resume
-     * with each record.
+     * A partition that was paused at its limits resumes when its records, deliveries, bytes and span
+     * have all fallen to this part of their limits. Doubling it (to 1) makes a partition pause and
+     * resume with each record.
      */
     resumeBelow: 0.5,
     /**
      * Records of a partition that are not due may wait in memory while the partition's records,
-     * bytes and span are all at most this part of their limits. It is below `resumeBelow`, because
-     * a paused partition must be able to resume while these records wait. Doubling it lets a paused
-     * partition resume only when all its other records are done.
+     * deliveries, bytes and span are all at most this part of their limits. It is below
+     * `resumeBelow`, because a paused partition must be able to resume while these records wait.
+     * Doubling it lets a paused partition resume only when all its other records are done.
      */
     notDueBelow: 0.25,
     /**
@@ -219,8 +226,8 @@ export const flowLimits = {
      */
     lastCallWeight: 1 / 4,
     /**
-     * An attempt leaves out a webhook at `policy.maxConcurrency` if at least this number of requests
-     * in a row, and at least as many as it has permits, got no response. Doubling it lets a webhook
+     * With `policy.maxConcurrency`, an attempt leaves out a webhook at its limit if at least this
+     * number of requests in a row, and at least as many as are in progress, got no response. Doubling it lets a webhook
      * with one permit that never responds stop its destination for 15 s longer.
      */
     minUnanswered: 3,
@@ -370,10 +377,11 @@ export const flowLimits = {
      */
     maxPauseMs: 5 * 60_000,
     /**
-     * Milliseconds after the last 429 until the pace of a destination ends. Doubling it keeps the
-     * destination in the metrics for ten minutes.
+     * Milliseconds after the last 429 until the pace of a destination ends. It must exceed
+     * `maxPauseMs`, so that the pace still applies when a pause after a 429 ends. Doubling it keeps
+     * the destination in the metrics for 20 minutes.
      */
-    forgetAfterMs: 5 * 60_000,
+    forgetAfterMs: 10 * 60_000,
   },
   spillover: {
     /**

@@ -30,7 +30,7 @@ const {
  *            - After a decrease, the pace is constant until it has made deliveries wait for 20 s in
  *              total. Then the pace grows, slowly at first. It grows only while it makes deliveries
  *              wait. At other times, no attempt tests whether the endpoint accepts the pace.
- *            - After five minutes without a 429: `unlimited`.
+ *            - After ten minutes without a 429: `unlimited`.
  *
  * In both states a 429 pauses all attempts for 100 ms. Each further 429 without a delivered attempt
  * in between doubles the pause, up to 1 s. A Retry-After pauses the attempts until its time, for at
@@ -72,8 +72,11 @@ export class SlowDown {
    */
   #limitedSince: number | undefined
   #pausedUntil = Number.NEGATIVE_INFINITY
-  /** When an attempt was last delivered. */
-  #deliveredAt = Number.NEGATIVE_INFINITY
+  /**
+   * When an attempt was last delivered. Before the first delivered attempt: when the first pause
+   * began, because a process does not know whether the endpoint worked before the process started.
+   */
+  #deliveredAt: number | undefined
   /** The part for which the pace is set, 0 to 1: the last part above 0 that `setPart` got. */
   #part = 0
   /**
@@ -109,9 +112,13 @@ export class SlowDown {
     return Math.max(0, this.#pausedUntil - now)
   }
 
-  /** Whether an attempt was delivered in the last five minutes, the maximum length of a pause. */
-  hasDelivered(now: number): boolean {
-    return now - this.#deliveredAt < maxPauseMs
+  /**
+   * Whether the endpoint may work although it asks for a pause: an attempt was delivered in the last
+   * five minutes, the maximum length of a pause. If none was ever delivered, the result is true
+   * until five minutes after the first pause began.
+   */
+  mayWork(now: number): boolean {
+    return this.#deliveredAt !== undefined && now - this.#deliveredAt < maxPauseMs
   }
 
   /** Milliseconds until the next attempt may start; 0 when it may start now. */
@@ -163,6 +170,7 @@ export class SlowDown {
    * would, the current pause stays unchanged.
    */
   pause(forMs: number, now: number): void {
+    this.#deliveredAt ??= now
     const until = now + Math.min(forMs, maxPauseMs)
     this.#pausedMs += Math.max(0, until - Math.max(now, this.#pausedUntil))
     this.#pausedUntil = Math.max(this.#pausedUntil, until)

@@ -135,7 +135,7 @@ export const deliveryMetrics = {
   ),
   destinationPace: gauge(
     'hookline_destination_pace',
-    'Current limit of attempts per second of this process to a destination that has responded with 429. Destinations without a 429 in the last five minutes have no limit and no series.',
+    'Current limit of attempts per second of this process to a destination that has responded with 429. Destinations without a 429 in the last ten minutes have no limit and no series.',
     { unit: 'attempts per second', use: 'dashboard', labels: { destination } },
   ),
   destinationPaused: gauge(

@@ -69,6 +69,7 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
 
   retain(): void {
     this.#holders++
+    this.processor.deliveryAdded()
   }
 
   /** Notes what the ledger needs to know about the record. Further calls have no effect. */
@@ -149,5 +150,6 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
 
   release(): void {
     if (--this.#holders === 0) this.#listener.done(this)
+    else this.processor.deliveryEnded()
   }
 }

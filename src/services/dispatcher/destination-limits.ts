@@ -173,23 +173,24 @@ export class DestinationLimits {
   /**
    * Whether the next attempt starts during the pause: if the retry window of its delivery ended
    * before the first attempt, and the endpoint seems to be down. An endpoint that always responds
-   * with 503 and Retry-After is then treated like one whose circuit breaker is open. After a 429 or
-   * a delivered attempt in the last five minutes, the endpoint works, so the delivery waits.
+   * with 503 and Retry-After is then treated like one whose circuit breaker is open. While the
+   * destination has a pace or may work (`SlowDown.mayWork`), the delivery waits.
    */
   #ignoresPause({ slowDown, queue }: DestinationState, next: Delivery | undefined, now: number): boolean {
     const delivery = next ?? queue.oldest
     const isLate = delivery !== undefined && mustBeAttempted(delivery.carried, this.#deps.clock.now())
-    return isLate && slowDown.paceAt(now) === undefined && !slowDown.hasDelivered(now)
+    return isLate && slowDown.paceAt(now) === undefined && !slowDown.mayWork(now)
   }
 
   /**
-   * The webhooks to which `maxConcurrency` permits a request. Call it only when `permission` has
-   * returned `start`: all other webhooks then do not respond (see `mayLeaveOut`).
+   * The webhooks that are not at their limit (see `isAtLimit`), if the destination has
+   * `maxConcurrency`; otherwise all webhooks. Call it only when `permission` has returned `start`:
+   * all webhooks at their limit then do not respond (see `mayLeaveOut`).
    */
   belowLimit(webhooks: readonly PreparedWebhook[], limits: PlannedLimits | undefined): readonly PreparedWebhook[] {
     if (limits?.maxConcurrency === undefined) return webhooks
     const { permits } = this.#permitsOf(limits.maxConcurrency, limits.rotateBy, this.#deps.clock.monotonic())
-    return webhooks.filter(each => each.permits.ofWebhook.inProgress < permits)
+    return webhooks.filter(each => !isAtLimit(each, webhooks, permits))
   }
 
   #permitsOf(maxConcurrency: number, rotateBy: number, now: number): ReturnType<PartitionShare['permitsAt']> {
@@ -217,15 +218,33 @@ export class DestinationLimits {
 }
 
 /**
- * Whether an attempt may start without the webhooks at their limit (`permits` requests in
- * progress): if the destination has others, and no webhook at the limit has responded to its last
- * requests. Deliveries wait for a slow webhook that responds: one success ends a delivery, so a
- * webhook that is left out may never get the message.
+ * Whether a webhook can get no further request because of the destination's own requests: `permits`
+ * requests to the webhook are in progress, or the destination uses up the limit of the process for
+ * the webhook (`delivery.perWebhook`) or for its host (`delivery.perHost`). The host must have a
+ * permit for each of its webhooks in `callees`.
+ */
+function isAtLimit(
+  { permits: { ofWebhook, ofHost } }: PreparedWebhook,
+  callees: readonly PreparedWebhook[],
+  permits: number,
+): boolean {
+  if (ofWebhook.inProgress >= permits || !ofWebhook.hasPermitAlone) return true
+  const count = callees.filter(({ permits }) => permits.ofHost === ofHost).length
+  // Without a request in progress, a host with fewer permits than webhooks still gets an attempt.
+  return ofHost.inProgress > 0 && !ofHost.hasPermitsAlone(count)
+}
+
+/**
+ * Whether an attempt may start without the webhooks at their limit: if the destination has others,
+ * and no webhook at the limit has responded to its last requests, as many as it has in progress.
+ * Deliveries wait for a slow webhook that responds: one success ends a delivery, so a webhook that
+ * is left out may never get the message.
  */
 function mayLeaveOut(callees: readonly PreparedWebhook[], permits: number): boolean {
-  const atLimit = callees.map(each => each.permits.ofWebhook).filter(({ inProgress }) => inProgress >= permits)
-  const needed = Math.max(permits, minUnanswered)
-  return atLimit.length < callees.length && atLimit.every(({ unanswered }) => unanswered >= needed)
+  const atLimit = callees.filter(each => isAtLimit(each, callees, permits))
+  const isUnresponsive = ({ permits: { ofWebhook } }: PreparedWebhook): boolean =>
+    ofWebhook.unanswered >= Math.max(ofWebhook.inProgress, minUnanswered)
+  return atLimit.length < callees.length && atLimit.every(isUnresponsive)
 }
 
 const start: Permission = { kind: 'start' }

@@ -6,7 +6,7 @@ import type { LogConsumer, LogRecord, Position, RecordBatch, TopicPartition } fr
 import { OffsetTracker, type RecordEntries } from '../../core/progress/offset-tracker.ts'
 import { FetchBuffer } from './fetch-buffer.ts'
 
-const { resumeBelow, notDueBelow } = flowLimits.prefetch
+const { deliveriesPerRecord, resumeBelow, notDueBelow } = flowLimits.prefetch
 
 /**
  * Why a partition is paused:
@@ -73,6 +73,8 @@ export class PartitionProcessor implements TopicPartition {
   readonly #pauses = new Set<PauseReason>()
   readonly #lastRouted = new LastOffsetOfOthers()
   #openBytes = 0
+  /** The number of deliveries in memory. The last one of each record does not count. */
+  #deliveries = 0
   #inProgress = 0
   #idle: PromiseWithResolvers<void> | undefined
 
@@ -171,6 +173,24 @@ export class PartitionProcessor implements TopicPartition {
     if (this.revoked) return
     this.tracker.done(record.offset, counted)
     this.#openBytes -= heldBytes(record)
+    this.#resumeBelowLimits()
+  }
+
+  /**
+   * Notes that one more delivery of an admitted record is in memory. If the partition has too many
+   * deliveries, it is paused when its next record is admitted.
+   */
+  deliveryAdded(): void {
+    this.#deliveries++
+  }
+
+  /** Notes that a delivery has ended that is not the last one of its record in memory. */
+  deliveryEnded(): void {
+    this.#deliveries--
+    this.#resumeBelowLimits()
+  }
+
+  #resumeBelowLimits(): void {
     if (this.#pauses.has('backlog') && !this.#reaches(resumeBelow)) this.resume('backlog')
   }
 
@@ -206,6 +226,11 @@ export class PartitionProcessor implements TopicPartition {
 
   #reaches(share: number): boolean {
     const { records, bytes, span } = this.#deps.limits()
-    return this.tracker.open > records * share || this.#openBytes > bytes * share || this.tracker.span > span * share
+    return (
+      this.tracker.open > records * share ||
+      this.#deliveries > records * deliveriesPerRecord * share ||
+      this.#openBytes > bytes * share ||
+      this.tracker.span > span * share
+    )
   }
 }

@@ -36,11 +36,17 @@ describe('without a 429', () => {
   })
 })
 
-it('an attempt counts as delivered for five minutes', () => {
+it('an endpoint counts as working for five minutes after a delivered attempt', () => {
   const slowDown = new SlowDown()
-  expect(slowDown.hasDelivered(0)).toBe(false)
   slowDown.delivered(0)
-  expect([slowDown.hasDelivered(299 * second), slowDown.hasDelivered(300 * second)]).toEqual([true, false])
+  expect([slowDown.mayWork(299 * second), slowDown.mayWork(300 * second)]).toEqual([true, false])
+})
+
+it('an endpoint without a delivered attempt may work for five minutes after its first pause began', () => {
+  const slowDown = new SlowDown()
+  slowDown.pause(60 * second, 10 * second)
+  slowDown.pause(60 * second, 70 * second)
+  expect([slowDown.mayWork(309 * second), slowDown.mayWork(310 * second)]).toEqual([true, false])
 })
 
 describe('the first 429', () => {
@@ -154,11 +160,11 @@ describe('the pace', () => {
     expect(paces).toEqual([50, 50, 201])
   })
 
-  it('ends five minutes after the last 429', () => {
+  it('ends ten minutes after the last 429', () => {
     const slowDown = steady(100)
     slowDown.refused(10 * second, 10 * second)
-    expect(slowDown.paceAt(309_999)).toBeDefined()
-    expect(slowDown.msToWait(310_000)).toBe(0)
+    expect(slowDown.paceAt(609_999)).toBeDefined()
+    expect(slowDown.msToWait(610_000)).toBe(0)
     expect(slowDown.isActive).toBe(false)
   })
 })

@@ -247,6 +247,17 @@ describe('429', () => {
     expect(harness.count('deliveries{crm,delivered}')).toBe(1)
   })
 
+  it.each(['290', '300', '600'])('keeps the pace after a Retry-After of %s s', async retryAfter => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(429, retryAfter), latencyMs: () => 100 })
+    send(harness, 300)
+    await harness.advance(second)
+    expect(harness.calls).toHaveLength(50)
+    await harness.advance(1_300 * second)
+    // Four pauses have ended, and at most two attempts have followed each of them.
+    expect(harness.calls.length).toBeGreaterThanOrEqual(54)
+    expect(harness.calls.length).toBeLessThanOrEqual(58)
+  })
+
   it('opens no circuit breaker, slows the destination down, and dead-letters nothing', async () => {
     const harness = await DispatcherHarness.started({ answer: () => answered(429) })
     send(harness, 500)

@@ -128,6 +128,22 @@ describe('a delete is delivered only if it was requested', () => {
       expect(harness.log.committed('live', harness.topics.events)).toBe(6)
     })
 
+    it('while the partition is being revoked, waiting records are not handled, until the revocation is cancelled', async () => {
+      const harness = await cutOff()
+      const { live, topics } = harness
+      harness.log.write(topics.events, harness.codec.encode(deleteAt(harness.clock.now())), 'ada')
+      await harness.advance(1)
+      harness.write({ sourceId: 'hookline.canary', canonical: false, message: trackMessage('m1', { userId: 'ada' }) })
+      await harness.advance(1)
+      await live.handlers?.onRevoking([{ topic: topics.events, partition: 0 }], Number.POSITIVE_INFINITY)
+      harness.follower.isCutOff = false
+      await harness.advance(2_000)
+      expect(reasons(harness)).toEqual([])
+      await live.handlers?.onRevoking([], Number.POSITIVE_INFINITY)
+      await harness.advance(2_000)
+      expect(reasons(harness)).toEqual(['undecodable', 'unknown_source'])
+    })
+
     it('waiting records are left to the next owner of the partition', async () => {
       const harness = await cutOff()
       harness.write(deleteAt(harness.clock.now()))

@@ -90,6 +90,28 @@ it('an endpoint that is overloaded for a short time gets the late messages after
   expect(harness.count('deliveries{crm,delivered}') + harness.count('deliveries{crm,dead_lettered}')).toBe(900)
 })
 
+it('an endpoint that is overloaded for a short time after a restart gets the late messages after its pause', async () => {
+  let isOverloaded = false
+  const harness = await DispatcherHarness.started({
+    destinations: [destination('crm', { policy: { ratePerSecond: 5 } }), destination('erp')],
+    delivery: { schedule: [durationMs(10_000)], window: durationMs(60_000), maxInFlight: 64, perWebhook: 2 },
+    latencyMs: () => 20,
+    answer: () => (isOverloaded ? answered(503, '5') : ok),
+  })
+  for (let index = 0; index < 3_000; index++)
+    harness.write({ message: trackMessage(`m${index}`, { userId: `m${index}` }) })
+  await harness.advance(70_000)
+  isOverloaded = true
+  await harness.restart()
+  await harness.advance(5_000)
+  expect(harness.count('deliveries{crm,dead_lettered}')).toBeLessThanOrEqual(2)
+  isOverloaded = false
+  const before = harness.count('deliveries{crm,delivered}')
+  await harness.advance(10_000)
+  expect(harness.count('deliveries{crm,delivered}') - before).toBeGreaterThan(40)
+  expect(harness.count('deliveries{crm,dead_lettered}')).toBeLessThanOrEqual(2)
+})
+
 it('an endpoint that always responds with 429 lets each delivery move about once in five minutes', async () => {
   const harness = await DispatcherHarness.started({
     delivery: { maxInFlight: 64, perWebhook: 64 },

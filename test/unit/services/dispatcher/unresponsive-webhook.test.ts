@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import type { DeliverySettings } from '../../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../../src/core/time.ts'
 import type { CallResult, WebhookCall } from '../../../../src/core/webhook-ports.ts'
 import { webhookOf } from '../../../support/builders.ts'
@@ -21,11 +22,15 @@ const webhooks = ['quick', 'slow'].map((name, index) => ({ ...webhookOf(index), 
  * A destination with `maxConcurrency: 12` and two webhooks: `quick` responds to each request with
  * 200 after 20 ms, unless the test sets another result, and `slow` responds as the test says.
  */
-async function start(slow: (id: string) => Response, quick: (id: string) => CallResult = () => ok) {
+async function start(
+  slow: (id: string) => Response,
+  quick: (id: string) => CallResult = () => ok,
+  limits: Partial<DeliverySettings> = {},
+) {
   const isSlow = ({ url }: WebhookCall): boolean => url.includes('slow')
   const harness = await DispatcherHarness.started({
     destinations: [destination('crm', { webhooks, policy: { maxConcurrency: 12 } })],
-    delivery: { schedule: [durationMs(10 * second)], window: durationMs(600 * second) },
+    delivery: { schedule: [durationMs(10 * second)], window: durationMs(600 * second), ...limits },
     answer: call => (isSlow(call) ? slow(idOf(call)).result : quick(idOf(call))),
     latencyMs: call => (isSlow(call) ? slow(idOf(call)).afterMs : 20),
   })
@@ -85,6 +90,54 @@ describe('with maxConcurrency, a webhook that never responds', () => {
     expect(harness.count('deadLetters{crm,retry_window_over}')).toBeGreaterThan(0)
     expect(harness.count('deliveries{crm,dead_lettered}')).toBe(60)
     expect(harness.count('deliveries{crm,delivered}')).toBe(6_000)
+  })
+})
+
+describe.each<Partial<DeliverySettings>>([{ perWebhook: 8 }, { perHost: 8 }])(
+  'with maxConcurrency above the limit of the process %j',
+  limits => {
+    it('a slower webhook that responds gets each message', async () => {
+      const { harness, send, sentTo } = await start(() => ({ result: ok, afterMs: 500 }), undefined, limits)
+      for (let index = 0; index < 200; index++) send(`m${index}`)
+      await harness.advance(20 * second)
+      expect(new Set(sentTo('slow')).size).toBe(200)
+      expect(harness.count('deliveries{crm,delivered}')).toBe(200)
+    })
+
+    it('a webhook that never responds does not stop the other one', async () => {
+      const hangs = () => ({ result: timedOut, afterMs: 5 * second })
+      const { harness, send, sentTo } = await start(hangs, undefined, limits)
+      for (let index = 0; index < 500; index++) send(`m${index}`)
+      await harness.advance(9.5 * second)
+      expect(harness.count('deliveries{crm,delivered}')).toBe(500)
+      expect(sentTo('slow')).toHaveLength(16)
+    })
+  },
+)
+
+describe('with maxConcurrency and two webhooks on one host', () => {
+  const onOneHost = webhooks.map((webhook, index) => ({ ...webhook, url: `https://example.com/${index}` }))
+  const startWith = async (perHost: number): Promise<DispatcherHarness> => {
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('crm', { webhooks: onOneHost, policy: { maxConcurrency: 12 } })],
+      delivery: { perHost },
+      latencyMs: ({ url }) => (url.endsWith('/1') ? 500 : 20),
+    })
+    await harness.advance(10 * second)
+    for (let index = 0; index < 100; index++)
+      harness.write({ message: trackMessage(`m${index}`, { userId: `m${index}` }) })
+    await harness.advance(60 * second)
+    return harness
+  }
+
+  it.each([9, 8])('each gets each message while the host has %i permits', async perHost => {
+    const { calls } = await startWith(perHost)
+    for (const path of ['/0', '/1']) expect(calls.filter(({ call }) => call.url.endsWith(path))).toHaveLength(100)
+  })
+
+  it('they take turns while the host has one permit', async () => {
+    const harness = await startWith(1)
+    expect(harness.count('deliveries{crm,delivered}')).toBe(100)
   })
 })
 
