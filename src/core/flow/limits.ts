@@ -227,8 +227,9 @@ export const flowLimits = {
     lastCallWeight: 1 / 4,
     /**
      * With `policy.maxConcurrency`, an attempt leaves out a webhook at its limit if at least this
-     * number of requests in a row, and at least as many as are in progress, got no response. Doubling it lets a webhook
-     * with one permit that never responds stop its destination for 15 s longer.
+     * number of requests in a row, and at least as many as are in progress, got no response.
+     * Doubling it lets a webhook with one permit that never responds stop its destination for 15 s
+     * longer.
      */
     minUnanswered: 3,
   },
