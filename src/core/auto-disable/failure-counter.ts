@@ -42,7 +42,7 @@ export interface SeenFailures {
   readonly gone: readonly string[]
   /**
    * The last time at which a delivery succeeded, or at which this process saw that the failure
-   * state is outdated (`isOutdated`) or was ended. Earlier failures do not count.
+   * state is outdated (`isOutdated`) or has no failures. Earlier failures do not count.
    * `FailureCounter.take` keeps this time and resets the other fields. The reason: this process may
    * later read a failure state that another process wrote before this time, and must then end it.
    */
@@ -81,8 +81,8 @@ export class FailureCounter {
   }
 
   /**
-   * Notes that a delivery succeeded, or that the failure state is outdated or was ended. Failures
-   * that were counted before are discarded.
+   * Notes that a delivery succeeded, or that the failure state is outdated or has no failures.
+   * Failures that were counted before are discarded.
    */
   ended(now: EpochMs): void {
     this.#endedAt = now
