@@ -34,9 +34,9 @@ interface Deps {
   /**
    * End offset of this partition of the audience input topic, read before the restore of the
    * memberships begins. A restored record of the memberships topic has the offset of the input that
-   * caused the record. If the offset of this input is at or beyond `inputEnd`, the input was in an
-   * earlier input topic that was deleted. `PartitionRecords` then treats the record as older than
-   * all others of its key.
+   * caused it. If that offset is at or beyond `inputEnd`, the input was in an earlier input topic,
+   * which was deleted. `PartitionRecords` then treats the record as older than all others of its
+   * key.
    */
   readonly inputEnd: number
 }
@@ -140,8 +140,7 @@ export class AudiencePartition {
     const mark = this.#markOf(audience)
     const stale = staleReason(mark, input)
     // The position of the watermark shows that a process has read this input before, and stopped
-    // before the offset of the input was committed. At most the removal of memberships is still to
-    // do.
+    // before the offset of the input was committed. The removal of memberships may remain.
     const isReadAgain = input.mode === 'full' && on.position <= mark.position
     if (stale !== undefined && !isReadAgain) return yield ignored(stale)
     if (stale === undefined) {

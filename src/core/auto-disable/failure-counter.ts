@@ -35,7 +35,7 @@ const isFailureOfEndpoint = (outcome: Outcome): boolean =>
 export interface SeenFailures {
   /** The number of failed attempts after `endedAt`. */
   readonly attempts: number
-  /** When the first and the last of these failures happened. */
+  /** When the first and the last failure after `endedAt` happened. */
   readonly firstAt: EpochMs
   readonly lastAt: EpochMs
   /** Labels of the webhooks that responded with 410 Gone after `endedAt`. */

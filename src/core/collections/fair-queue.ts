@@ -20,17 +20,15 @@ interface Group<Item extends FairQueueItem<Item>> {
   start: number
   /** `start` plus the cost of the first item, but at least the virtual time. */
   finish: number
-  /**
-   * Orders groups with the same `finish`: the item of the group with the lowest `order` is next.
-   */
+  /** Of groups with the same `finish`, the one with the lowest `order` is the next. */
   order: number
   position: number
 }
 
 /**
- * A queue that orders the items of different groups: of groups that always wait, items with the
- * same total cost are taken. In a group, items keep the order in which they were added. So a group
- * with many or expensive items does not delay other groups.
+ * A queue that is fair among groups of items. From each group that always has waiting items, it
+ * takes items with the same total cost. In a group, items keep the order in which they were added.
+ * So a group with many or expensive items does not delay other groups.
  *
  * The method is self-clocked fair queueing. The next item is that of the group with the lowest
  * `finish`. This `finish` becomes the virtual time, a sum of costs that never decreases. A group

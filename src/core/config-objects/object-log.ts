@@ -91,9 +91,9 @@ export class ObjectLog {
         this.ignore(record)
         return result
     }
-    // After an ignored record, an object needs a copy until a copy is read. A later change is not
-    // enough: a process that starts after compaction may read the ignored record first and apply
-    // it, and would then ignore the later change.
+    // After an ignored record, the current version of the object must be written again, until a
+    // copy of it is read. A later change is not enough: a process that starts after compaction may
+    // read the ignored record first and apply it, and would then ignore the later change.
     if (record.copy > 0) this.#needCopy.delete(key)
     return result
   }

@@ -54,8 +54,8 @@ export class IncrementalRevocation {
 
   /**
    * Revokes the partitions in `excess`, which are the excess partitions of the latest assignment.
-   * Call it after every join, even if `excess` is empty: it passes the partitions to `onRevoking`,
-   * and the service resumes the partitions that only an earlier assignment listed as excess.
+   * Call it after every join, even if `excess` is empty: the service then resumes the partitions
+   * that only an earlier assignment listed as excess (`onRevoking`).
    */
   async start(group: ConsumerGroup, excess: readonly TopicPartition[]): Promise<void> {
     const { owned, handlers, clock } = this.#deps
