@@ -54,8 +54,8 @@ export type FoldResult =
 export const nextVersionOf = (known: Pick<KnownVersion, 'version'> | undefined): number => (known?.version ?? 0) + 1
 
 /**
- * Decides by the rule above what a record changes. `known` is the current version of the object;
- * `undefined` if no record of the object was read before.
+ * Decides by the rule at the top of this file what a record changes. `known` is the current version
+ * of the object; `undefined` if no record of the object was read before.
  */
 function foldRecord(known: KnownVersion | undefined, record: ObjectRecord): FoldResult {
   if (known === undefined) return 'applied'

@@ -35,7 +35,7 @@ export class LiveDeadLetters {
 
   /**
    * @param ends for each partition, the first offset that belongs to no part. If it is absent, all
-   *   records that are noted before the first call of `nextPart` belong to a part.
+   *   records that are passed to `note` before the first call of `nextPart` belong to a part.
    */
   constructor(ends?: readonly number[], maxKeys = defaultMaxKeys) {
     this.#ends = ends
@@ -64,8 +64,8 @@ export class LiveDeadLetters {
   }
 
   /**
-   * Whether a record is live and belongs to this part. The caller must first call `note` with all
-   * records of the topic. A record that was not noted is not live.
+   * Whether a record is live and belongs to this part. The caller must first pass all records of
+   * the topic to `note`. A record that was not passed is not live.
    */
   has(record: LogRecord): boolean {
     const id = idOf(record)

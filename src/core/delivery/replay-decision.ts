@@ -80,8 +80,8 @@ const beforeDelivery: ReadonlySet<string> = new Set<DeadLetterReason>([
 ])
 
 /**
- * Decides how a dead letter is replayed. `event` is the delivery's event, or `undefined` when its
- * bytes cannot be decoded. Its source is then not known, so the replay is refused, except with
+ * Decides how a dead letter is replayed. `event` is the delivery's event, or `undefined` when the
+ * event cannot be decoded. Its source is then not known, so the replay is refused, except with
  * `evenDisconnected`.
  */
 export function replayTargetOf(
@@ -129,10 +129,10 @@ export function replayTargetOf(
 }
 
 /**
- * Whether the suppression of a delete message may expire before a delivery that is replayed now
- * ends. The dispatcher accepts no delete message without a suppression (`isConfirmedDelete`): it
- * would dead-letter the message as a forged one. A suppression is kept for at least
- * `defaultSuppressionRetention`, and longer if topics have a longer retention.
+ * Whether the suppression of a delete message may expire before the end of a delivery that is
+ * replayed now. The dispatcher accepts no delete message without a suppression
+ * (`isConfirmedDelete`): it would dead-letter the message as a forged one. A suppression is kept
+ * for at least `defaultSuppressionRetention`, and longer if topics have a longer retention.
  */
 const isDeletionExpired = (event: Event | undefined, now: EpochMs, window: DurationMs): boolean =>
   event?.message.type === 'delete' &&

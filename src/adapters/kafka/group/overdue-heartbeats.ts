@@ -7,7 +7,7 @@ const checkEvery = durationMs(500)
 /** Age of the last confirmed heartbeat from which a heartbeat is overdue. 500 ms is normal. */
 const overdueAfterMs = 1_500
 /**
- * Maximum time without a fetch in which heartbeats are sent: three times the request timeout. A
+ * How long after the last fetch heartbeats are still sent: three times the request timeout. A
  * member that no longer fetches loses its partitions after this time.
  */
 const maxFetchAgeMs = 30_000

@@ -5,8 +5,9 @@ import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 import { groupByTopic, type OwnedPartitions, toTopicPartition } from './owned-partitions.ts'
 
 /**
- * The time limit for draining revoked partitions. A webhook request takes up to 5 s, and then a
- * retry record may have to be written. The next owner repeats unfinished work.
+ * The time limit for draining (finishing the work of) revoked partitions. A webhook request takes
+ * up to 5 s, and then a retry record may have to be written. The next owner repeats unfinished
+ * work.
  */
 const drainLimit = durationMs(8_000)
 /** The time limit of one commit of the offsets, after the partitions are drained. */
