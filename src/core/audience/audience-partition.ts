@@ -140,7 +140,7 @@ export class AudiencePartition {
     const mark = this.#markOf(audience)
     const stale = staleReason(mark, input)
     // The position of the watermark shows that a process has read this input before, and stopped
-    // before the offset of the input was committed. Only memberships may remain to be removed.
+    // before it committed the offset. At most the removal of memberships is unfinished.
     const isReadAgain = input.mode === 'full' && on.position <= mark.position
     if (stale !== undefined && !isReadAgain) return yield ignored(stale)
     if (stale === undefined) {

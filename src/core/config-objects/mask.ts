@@ -16,7 +16,7 @@ type ShownValue = Pick<SecretValue, 'holds' | 'value'>
 
 export interface MaskedDocument {
   readonly document: ObjectDocument
-  /** The first 8 hex digits of the SHA-256 of a secret, by formatted path. */
+  /** The fingerprint of each secret that has one (`fingerprintOf`), by formatted path. */
   readonly fingerprints: Readonly<Record<string, string>>
 }
 
