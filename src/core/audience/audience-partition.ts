@@ -34,9 +34,9 @@ interface Deps {
   /**
    * End offset of this partition of the audience input topic, read before the restore of the
    * memberships begins. A restored record of the memberships topic has the offset of the input that
-   * caused the record. If the offset of this input is at or beyond `inputEnd`, the input was in an
-   * earlier input topic that was deleted. `PartitionRecords` then treats the record as older than
-   * all others of its key.
+   * caused it. If that offset is at or beyond `inputEnd`, the input was in an earlier input topic,
+   * which was deleted. `PartitionRecords` then treats the record as older than all others of its
+   * key.
    */
   readonly inputEnd: number
 }
@@ -140,7 +140,7 @@ export class AudiencePartition {
     const mark = this.#markOf(audience)
     const stale = staleReason(mark, input)
     // The position of the watermark shows that a process has read this input before, and stopped
-    // before the offset of the input was committed. At most the removal of memberships remains.
+    // before it committed the offset. At most the removal of memberships is unfinished.
     const isReadAgain = input.mode === 'full' && on.position <= mark.position
     if (stale !== undefined && !isReadAgain) return yield ignored(stale)
     if (stale === undefined) {
@@ -149,9 +149,9 @@ export class AudiencePartition {
       if (input.mode === 'full') yield* this.#applyToAll(audience, undefined, input, on)
       yield this.#mark(audience, after)
     }
-    // The new watermark is written before memberships are removed. A membership shows which sync
-    // listed its user and which version was used. After the removal, only the watermark shows it.
-    // In the other order, a crash between the two writes would lose this information.
+    // The new watermark is written before memberships are removed. A membership shows the newest
+    // sync that listed its user, and the version of its last change. After the removal, only the
+    // watermark shows them. In the other order, a crash between the two writes would lose them.
     yield* this.#applyToAll(audience, undefined, { kind: 'swept' }, on)
   }
 
@@ -177,9 +177,9 @@ export class AudiencePartition {
       // position belongs to a user who returned after the deletion, and is kept.
       const versions = states.filter(({ position }) => position < on.position).map(({ version }) => version)
       const mark = withRaisedFloor(this.#markOf(audience), Math.max(0, ...versions), on.position)
-      // The watermark is written before the memberships are removed, because it keeps the highest
-      // version of the removed memberships. In the other order, a crash between the two writes
-      // would lose that version.
+      // The watermark is written before the memberships are removed. It keeps the highest version
+      // of the changes of the removed memberships. In the other order, a crash between the two
+      // writes would lose that version.
       if (mark !== undefined) yield this.#mark(audience, mark)
       for (const destination of byDestination.keys())
         yield* this.#change({ audience, userId, destination }, { kind: 'forgotten' }, on)
@@ -235,9 +235,10 @@ export class AudiencePartition {
     const { audience: name, userId, destination } = key
     const audience = this.#deps.directory().get(name)
     const before = this.#members.get(key)
-    // A deletion suppresses only messages with an earlier time. An input with a later time, for
-    // example a result, can be read before the input `forgotten`. Its change is not sent, unless a
-    // sync that began after the deletion has listed the user.
+    // A deletion suppresses only messages with an earlier time. Before this process reads the input
+    // `forgotten` of the deletion, it can read another input of the user with a later time, for
+    // example a result. The change of that input is not sent, unless a sync that began after the
+    // deletion has listed the user.
     const isStopped = before !== undefined && input.kind !== 'observed' && this.#isDeleted(userId, before)
     const stepped = step(before, input, {
       position,

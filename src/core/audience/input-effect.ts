@@ -27,7 +27,7 @@ export type InputEffect =
       readonly position: number
     }
   /**
-   * A new watermark of the audience (which syncs are over, and the highest version that was used).
+   * A new watermark of the audience (which syncs are closed, and the highest version of a change).
    * It is written after Kafka has acknowledged all earlier changes of memberships, and before any
    * later one. Consecutive watermarks must be of different audiences, because they are written
    * concurrently.

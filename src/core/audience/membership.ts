@@ -15,9 +15,9 @@ import {
 } from './unconfirmed-changes.ts'
 
 /**
- * The state of one user in one audience at one destination. A user in the default state has no
- * stored membership: the user's value is the absent value (`false`, or `null` for a trait), and the
- * destination has acknowledged it.
+ * The state of one user in one audience at one destination. A user without a stored membership is
+ * in the default state: the desired value is the absent value (`false`, or `null` for a trait), and
+ * the destination has acknowledged this value.
  */
 export interface Membership {
   /**
@@ -26,8 +26,8 @@ export interface Membership {
    */
   readonly desired: JsonText
   /**
-   * The value that the destination has. `undefined` means that the value is unknown; it then
-   * differs from every desired value.
+   * The value that the destination has. `undefined` means that the value is unknown. An unknown
+   * value counts as different from every desired value.
    */
   readonly acknowledged: JsonText | undefined
   /**
@@ -35,7 +35,7 @@ export interface Membership {
    * passed, no other change is sent, so that a retry of this change never overwrites a newer value.
    */
   readonly inFlight: ChangeInFlight | undefined
-  /** Version of the last change. The next change has this version plus 1. */
+  /** Number of the last change. The next change of this membership gets this number plus 1. */
   readonly version: number
   /** The newest sync that listed the user. */
   readonly syncId: SyncId
@@ -106,9 +106,9 @@ export interface StepContext {
 }
 
 /**
- * A membership update to send as an identify message. Each change has a new version. If the same
- * input is processed again after a crash, the change gets the same version, and so the same message
- * id.
+ * A membership update to send as an identify message. `version` is the number of the change (see
+ * `Membership`). If the same input is processed again after a crash, the change gets the same
+ * version, and so the same message id.
  */
 export interface MembershipUpdate {
   readonly value: JsonText

@@ -19,8 +19,8 @@ import { syncId } from './sync-id.ts'
 
 /**
  * Frequent values, by the code that replaces them (1 to 3). Code 4 means the same value as the
- * desired one, and code 5 no value. With code 0, the value is at the end of the state, as its
- * length and its UTF-8 bytes.
+ * desired one, and code 5 no value. With code 0, the value is at the end of the packed state, as
+ * its length and its UTF-8 bytes.
  */
 const values: readonly (string | undefined)[] = [undefined, 'null', 'false', 'true']
 const asDesired = 4
@@ -79,7 +79,7 @@ function writeText(text: string, bytes: Buffer, start: number): number {
   return bytes.writeUInt32LE(length, start) + length
 }
 
-/** Reads only the position of a packed state: the offset of the last input that changed it. */
+/** Reads only `position` from a packed state. */
 export const positionAt = (bytes: Buffer, start: number): number => bytes.readDoubleLE(start + 18)
 
 /** Reads the state that `packState` wrote at `start`. */

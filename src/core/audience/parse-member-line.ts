@@ -116,7 +116,7 @@ const hasColumnOfIds = (line: string): boolean =>
  *   stay text, and so does a whole number beyond ±2^53: it is usually an id, and as a number it
  *   would lose digits. In a list, write these numbers as strings.
  * - Any other field stays text.
- * - An empty field adds the user to an audience, and removes a computed trait.
+ * - An empty field adds the user to an audience, or removes the computed trait of the user.
  * - `text` is `undefined` when the line has no `value` field. The result is then `undefined` too.
  */
 function csvValue(kind: AudienceKind, text: string | undefined): unknown {

@@ -11,15 +11,15 @@ export type SyncMode = (typeof syncModes)[number]
  * The watermark of an audience in one partition, stored in the memberships topic. It keeps what
  * must still be known after a membership is removed:
  * - which syncs are closed, so that their late inputs are ignored
- * - the highest version that a removed membership can have had, so that a new membership gets a
- *   higher one
+ * - the highest version of a change that a removed membership can have had, so that the changes of
+ *   a new membership get higher ones
  */
 export interface AudienceWatermark {
   /**
    * The id of the newest full sync of which an input was read. Full syncs with a smaller id are
-   * cancelled: their inputs are ignored. If an input of the newest sync was ignored, `begun` is its
-   * id plus 1 (see `afterLostInput`). After an input that could not be read, `begun` is at least
-   * the id for the time of this input (see `afterUnreadInput`).
+   * cancelled: their inputs are ignored. If an input of the newest sync was ignored, `begun` is the
+   * id of this sync plus 1 (see `afterLostInput`). After an input that could not be read, `begun`
+   * is at least the id for the time of this input (see `afterUnreadInput`).
    */
   readonly begun: SyncId
   /**
@@ -29,8 +29,8 @@ export interface AudienceWatermark {
    */
   readonly closed: SyncId
   /**
-   * The maximum version that removed memberships can have had. Each new membership gets a higher
-   * version.
+   * The maximum version of a change that removed memberships can have had. The first change of each
+   * new membership gets a higher version.
    */
   readonly floor: number
   /** Offset of the last input that changed this watermark. */
@@ -101,8 +101,8 @@ export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position
  * Returns the watermark that cancels all full syncs that began before `at`. At this time, Kafka
  * appended an input that could not be decoded, or Hookline found that Kafka had lost inputs. These
  * inputs may have listed users in one of the syncs. `undefined` when the syncs are cancelled
- * already. Limit: a sync with an id after `at` is not cancelled. It can have earlier inputs only if
- * the clocks of the brokers differ.
+ * already. Limit: a sync that began after `at` is not cancelled. One of these inputs can belong to
+ * it only if the clocks of the brokers differ.
  *
  * If `at` lies in the future, `now` is used instead. This is possible if the topic has the times of
  * producers (`CreateTime`), and another program wrote the record. With `at`, all full syncs until
@@ -116,8 +116,8 @@ export function afterUnreadInput(
 ): AudienceWatermark | undefined {
   // One millisecond is added, so that a sync that began in the millisecond `at` is cancelled too.
   const begun = clampedToNow(syncId(versionAt(epochMs(at + 1))), now)
-  // After Kafka has truncated the input topic, `position` can be lower than that of `mark`. A
-  // restore would then prefer the earlier watermark.
+  // After Kafka has truncated the input topic, `position` can be lower than that of `mark`. The
+  // higher one is kept, because a restore would otherwise prefer the earlier watermark.
   return begun <= mark.begun ? undefined : { ...mark, begun, position: Math.max(mark.position, position) }
 }
 
@@ -162,8 +162,8 @@ export function resetWatermark(mark: AudienceWatermark, position: number, at: Ep
 }
 
 /**
- * The watermark that must be written before a membership with this version is removed. `undefined`
- * when `floor` is at least this version already.
+ * The watermark that must be written before a membership is removed whose last change has this
+ * version. `undefined` when `floor` is at least this version already.
  */
 export const withRaisedFloor = (
   mark: AudienceWatermark,

@@ -9,9 +9,9 @@ import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
  */
 export interface UnconfirmedChanges {
   /**
-   * A bit set of changes, by their distance from the last change in versions. Bit n is set when the
-   * change n versions before the last one is unconfirmed. The highest bit also covers all older
-   * changes. The number is unsigned, and never 0.
+   * A bit set of the unconfirmed changes. Bit n is for the change whose version is n below the
+   * version of the last change. The highest bit also covers all older changes. The number is
+   * unsigned, and never 0.
    */
   readonly versions: number
   /**
@@ -43,8 +43,8 @@ export const markUnconfirmed = (changes: UnconfirmedChanges | undefined, at: Epo
 })
 
 /**
- * Returns the bit set after `by` further changes were sent. The position of a bit is the distance
- * of its change from the last change, which has grown by `by`. So each bit moves up by `by`.
+ * Returns the unconfirmed changes after the version of the last change has grown by `by`. The bit
+ * of each change moves up by `by`, because bit n is for the version n below the last one.
  */
 export function shiftBy(changes: UnconfirmedChanges | undefined, by: number): UnconfirmedChanges | undefined {
   if (changes === undefined) return undefined
@@ -54,13 +54,13 @@ export function shiftBy(changes: UnconfirmedChanges | undefined, by: number): Un
   return { ...changes, versions }
 }
 
-/** Whether a change is unconfirmed. `age` is its distance from the last change, in versions. */
+/** Whether the change is unconfirmed whose version is `age` below that of the last change. */
 export const isUnconfirmed = (changes: UnconfirmedChanges | undefined, age: number): boolean =>
   changes !== undefined && ((changes.versions >>> Math.min(age, highestBit)) & 1) === 1
 
 /**
- * Notes that one change is no longer unconfirmed. `age` is its distance from the last change, in
- * versions. A change with an age of 31 or more stays unconfirmed, because all of these changes
+ * Notes that the change whose version is `age` below that of the last change is no longer
+ * unconfirmed. A change with an age of 31 or more stays unconfirmed, because all of these changes
  * share one bit.
  */
 export function confirm(changes: UnconfirmedChanges | undefined, age: number): UnconfirmedChanges | undefined {

@@ -36,8 +36,8 @@ export function isOutdated(id: string, { failingSince, disabled, urls }: Failure
 }
 
 /**
- * Whether the settings of a destination are unknown. Either its file or configuration object cannot
- * be read, or it is in no readable file and may be in a file that cannot be read.
+ * Whether the settings of a destination are unknown: its file or configuration object cannot be
+ * read, or no readable file has the destination and one file cannot be read.
  */
 const isUnreadable = (destination: Destination | undefined, { isIncomplete }: Routing): boolean =>
   destination === undefined ? isIncomplete === true : destination.isHeld === true

@@ -35,14 +35,14 @@ const isFailureOfEndpoint = (outcome: Outcome): boolean =>
 export interface SeenFailures {
   /** The number of failed attempts after `endedAt`. */
   readonly attempts: number
-  /** When the first and the last of these failures happened. */
+  /** When the first and the last failure after `endedAt` happened. */
   readonly firstAt: EpochMs
   readonly lastAt: EpochMs
   /** Labels of the webhooks that responded with 410 Gone after `endedAt`. */
   readonly gone: readonly string[]
   /**
    * The last time at which a delivery succeeded, or at which this process saw that the failure
-   * state is outdated (`isOutdated`) or was ended. Earlier failures do not count.
+   * state is outdated (`isOutdated`) or has no failures. Earlier failures do not count.
    * `FailureCounter.take` keeps this time and resets the other fields. The reason: this process may
    * later read a failure state that another process wrote before this time, and must then end it.
    */
@@ -81,8 +81,8 @@ export class FailureCounter {
   }
 
   /**
-   * Notes that a delivery succeeded, or that the failure state is outdated or was ended. Failures
-   * that were counted before are discarded.
+   * Notes that a delivery succeeded, or that the failure state is outdated or has no failures.
+   * Failures that were counted before are discarded.
    */
   ended(now: EpochMs): void {
     this.#endedAt = now

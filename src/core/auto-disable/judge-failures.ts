@@ -9,10 +9,10 @@ import type { SeenFailures } from './failure-counter.ts'
 export const minAttempts = 20
 
 /**
- * Maximum time after a success in which a process writes no first failure. The time is a tenth of
- * `disableAfter`, if that is shorter. Without this wait, an endpoint that fails sometimes would
- * cause two records on the config topic every few seconds: the failure, and its end by the next
- * success.
+ * Maximum time after a success in which a process does not write a first failure. The time is a
+ * tenth of `disableAfter`, if that is shorter. Without this wait, an endpoint that fails sometimes
+ * would cause two records on the config topic every few seconds: one for the failure, and one for
+ * its end by the next success.
  */
 const maxWaitAfterSuccessMs = 60_000
 
@@ -149,9 +149,9 @@ function withFailures(
   const gone = onGone === 'notify' ? [] : seen.gone
   if (attempts === 0 && gone.length === 0) return state
   const { failingSince = now } = state
-  // The report of a process does not have the time of each attempt. If the first failure in the
-  // report is from before `failingSince`, some of its attempts may be from before a success that
-  // another process has reported. So none of its attempts are counted.
+  // `seen` does not have the time of each attempt. If its first failure is from before
+  // `failingSince`, some of its attempts may be from before a success that another process has
+  // reported. So none of its attempts are counted.
   const counted = seen.firstAt < failingSince ? 0 : attempts
   return {
     ...state,

@@ -16,26 +16,26 @@ export interface FairQueueItem<Item> extends LinkedListItem<Item> {
 interface Group<Item extends FairQueueItem<Item>> {
   readonly name: string
   readonly items: LinkedList<Item>
-  /** The virtual time at which the group began to wait, or at which its last item was taken. */
+  /** The virtual time (see `FairQueue`) when the group began to wait or its last item was taken. */
   start: number
   /** `start` plus the cost of the first item, but at least the virtual time. */
   finish: number
-  /** Orders groups with the same `finish`: the group that got this `finish` first has priority. */
+  /** Of groups with the same `finish`, the one with the lowest `order` is the next. */
   order: number
   position: number
 }
 
 /**
- * A queue that orders the items of different groups so that groups that always wait receive equal
- * costs. In a group, items keep the order in which they were added. So a group with many or
- * expensive items does not delay other groups.
+ * A queue that is fair among groups of items. From each group that always has waiting items, it
+ * takes items with the same total cost. In a group, items keep the order in which they were added.
+ * So a group with many or expensive items does not delay other groups.
  *
  * The method is self-clocked fair queueing. The next item is that of the group with the lowest
  * `finish`. This `finish` becomes the virtual time, a sum of costs that never decreases. A group
  * that begins to wait starts at the virtual time: it has no credit from before, and no debt,
  * because its last `finish` is not later. The virtual time grows with each item, so new groups get
- * a higher `finish`, and cannot keep a group waiting. Only if new groups are added faster than
- * items are taken, an expensive item can wait without a limit.
+ * a higher `finish`, and cannot keep a group waiting. An expensive item can wait without a limit
+ * only if new groups are added faster than items are taken.
  */
 export class FairQueue<Item extends FairQueueItem<Item>> {
   #virtualTime = 0

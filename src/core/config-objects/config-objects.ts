@@ -159,9 +159,9 @@ export interface ConfigObjects {
    */
   enableAgain(destination: string, by: string): Promise<ChangeOutcome>
   /**
-   * The last changes at or after `since`. Versions in which only the encryption is new are not
-   * changes. A process does not know the changes whose records Kafka removed by compaction before
-   * the process started.
+   * The last changes at or after `since`. A version that changes only the encryption of an object
+   * is not in the list. A process does not know the changes whose records Kafka removed by
+   * compaction before the process started.
    */
   changes(since?: EpochMs): RecentChangeList
 }

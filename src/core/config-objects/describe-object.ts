@@ -62,8 +62,8 @@ const heldProblem: SettingsProblem = {
 }
 
 /**
- * Masks the secrets of the document only when the document is first accessed, because most callers
- * of a list do not show it.
+ * Masks the secrets only at the first access to the document, because most callers that list
+ * objects do not show the documents.
  */
 function withMasked(facts: Omit<ConfigObject, 'document' | 'fingerprints'>, document: ObjectDocument): ConfigObject {
   let masked: MaskedDocument | undefined

@@ -46,7 +46,7 @@ export function failureRecord({ id, by, at, writeId, state, known, before }: New
   }
 }
 
-/** The state in a record; `undefined` when this version of Hookline cannot read it. */
+/** The failure state in a record; `undefined` when this version of Hookline cannot read it. */
 export function failureStateIn({ value }: Pick<ObjectRecord, 'value'>): FailureState | undefined {
   const decoded = value === undefined ? undefined : decodeValue(value)
   if (decoded?.kind !== 'document') return undefined
@@ -69,8 +69,8 @@ function disablingIn(value: unknown): AutomaticDisabling | undefined {
 }
 
 /**
- * Returns why Hookline has disabled a destination. `undefined` if it has not, or if the webhook
- * URLs have changed since then.
+ * Returns why Hookline has disabled a destination. `undefined` if Hookline has not disabled it, or
+ * if the webhook URLs have changed since then.
  */
 export const disablingOf = (
   destination: Pick<Destination, 'webhooks'>,

@@ -75,8 +75,8 @@ const withFingerprint = (shown: unknown, fingerprint: string | undefined): unkno
   fingerprint === undefined ? shown : `${String(shown)} (${fingerprint})`
 
 /**
- * Finds the fingerprint of the stored secret at a path. When there is one secret, `sharedSecret`
- * and `sharedSecret[0]` are paths of the same secret.
+ * Finds the fingerprint of the stored secret at a path. If a destination has one shared secret,
+ * `sharedSecret` and `sharedSecret[0]` are paths of the same secret.
  */
 const fingerprintAt = ({ fingerprints }: MaskedObject, path: Path): string | undefined =>
   fingerprints[formatPath(path)] ?? fingerprints[formatPath([...path, 0])]

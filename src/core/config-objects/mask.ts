@@ -16,7 +16,7 @@ type ShownValue = Pick<SecretValue, 'holds' | 'value'>
 
 export interface MaskedDocument {
   readonly document: ObjectDocument
-  /** The first 8 hex digits of the SHA-256 of a secret, by formatted path. */
+  /** The fingerprint of each secret that has one (`fingerprintOf`), by formatted path. */
   readonly fingerprints: Readonly<Record<string, string>>
 }
 
@@ -27,7 +27,6 @@ export interface MaskedDocument {
 export function maskDocument(kind: ObjectKind, document: ObjectDocument): MaskedDocument {
   const fingerprints: Record<string, string> = {}
   const masked = withSecrets(kind, document, secret => {
-    // A document can name a file that contains the secret. The name of the file is not secret.
     if (isFileReference(secret.value)) return secret.value
     const shown = maskedText(secret)
     const print = shown === secret.value ? undefined : fingerprintOf(secret.value)
@@ -72,8 +71,8 @@ export function maskIn({ holds, value }: ShownValue): Mask | undefined {
 }
 
 /**
- * Whether a mask can stand for this secret: the masked secret has the same text and, if the mask
- * has a fingerprint, the same fingerprint.
+ * Whether a mask can replace this secret: the secret's own mask has the same text and, if the given
+ * mask has a fingerprint, the secret has the same fingerprint.
  */
 export const canStandFor = ({ shown, fingerprint }: Mask, secret: ShownValue): boolean =>
   typeof secret.value === 'string' &&

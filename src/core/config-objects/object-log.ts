@@ -54,8 +54,8 @@ export type FoldResult =
 export const nextVersionOf = (known: Pick<KnownVersion, 'version'> | undefined): number => (known?.version ?? 0) + 1
 
 /**
- * Decides by the rule above what a record changes. `known` is the current version of the object;
- * `undefined` if no record of the object was read before.
+ * Decides by the rule at the top of this file what a record changes. `known` is the current version
+ * of the object; `undefined` if no record of the object was read before.
  */
 function foldRecord(known: KnownVersion | undefined, record: ObjectRecord): FoldResult {
   if (known === undefined) return 'applied'
@@ -91,9 +91,9 @@ export class ObjectLog {
         this.ignore(record)
         return result
     }
-    // After an ignored record, an object needs a copy until a copy is read. A later change is not
-    // enough: a process that starts after compaction may read the ignored record first and apply
-    // it, and would then ignore the later change.
+    // After an ignored record, the current version of the object must be written again, until a
+    // copy of it is read. A later change is not enough: a process that starts after compaction may
+    // read the ignored record first and apply it, and would then ignore the later change.
     if (record.copy > 0) this.#needCopy.delete(key)
     return result
   }

@@ -10,7 +10,7 @@ import { type ObjectChange, type ObjectDocument, type ObjectKind, objectKinds } 
  * author and the time of the change.
  */
 
-/** The format of the values. A process excludes an object with a format that it does not know. */
+/** The number of the format of the values. A process excludes an object with an unknown format. */
 const format = 1
 
 /** All records are in this partition, so that all processes read the changes in one order. */

@@ -119,8 +119,8 @@ function listOf(value: unknown, toId: (item: unknown) => string | undefined): re
 
 /**
  * Returns which destination has an unknown id or unknown sources, and what to do about it;
- * `undefined` if there is none. A deletion must be refused because of this destination: it would
- * otherwise be finished although the destination has not received a delete message.
+ * `undefined` if there is none. A deletion must be refused because of this destination: the
+ * deletion would otherwise end although the destination has not received a delete message.
  */
 export function unknownDestinationProblem({ destinations, isIncomplete }: Routing): string | undefined {
   if (isIncomplete === true)
@@ -189,7 +189,7 @@ interface DeleteMessage {
   readonly request: string
   readonly userId: string
   readonly source: DeletionRecord['sources'][number]
-  /** The index of the first destination of the message in the list of the source. */
+  /** The index, in `source.destinations`, of the first destination of the message. */
   readonly first: number
 }
 

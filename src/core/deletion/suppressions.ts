@@ -172,8 +172,8 @@ export class SuppressionIndex {
   }
 
   /**
-   * The offset of the user's record in this index. The writer of the user's next record writes it
-   * to the headers (see `madeOf` in `apply`). `undefined` when the user has no record.
+   * The offset of the user's record in this index; `undefined` when the user has no record. The
+   * writer of the user's next record writes this offset to the headers (see `madeOf` in `apply`).
    */
   offsetOf(userId: string): number | undefined {
     return this.#byUser.get(userId)?.offset

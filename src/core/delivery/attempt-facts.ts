@@ -23,10 +23,7 @@ export interface AttemptFacts {
   readonly destination: string
   readonly source: string
   readonly messageId: string
-  /**
-   * The id of the trace of the delivery's first attempt. All attempts of the delivery have this id
-   * here.
-   */
+  /** The trace id of the delivery's first attempt, also in the records of later attempts. */
   readonly traceId?: string | undefined
   readonly type: MessageType
   /** The number of the attempt, from 1 on. */
@@ -116,7 +113,7 @@ export interface AttemptFilter {
   readonly destination?: string | undefined
   readonly source?: string | undefined
   readonly type?: MessageType | undefined
-  /** The outcome of any of the attempt's webhooks. */
+  /** The outcome that at least one request of the attempt must have. */
   readonly outcome?: Outcome | undefined
   readonly decision?: string | undefined
   readonly messageId?: string | undefined

@@ -2,8 +2,8 @@ import { isOfEndpoint } from './classify-outcome.ts'
 import { isOnlySlowedDown, isWithoutPermit, type PermitFacts } from './decide.ts'
 
 /**
- * Whether the result of an attempt shows if the destination's endpoints work. The circuit breaker
- * counts only attempts that show this. It ignores:
+ * Whether an attempt shows if the destination's endpoints work. The circuit breaker counts only
+ * these attempts. It ignores:
  * - an attempt that sent no request
  * - a failed attempt during which a permit was missing, or the proxy or the authorization server
  *   failed: without this problem the attempt might have succeeded

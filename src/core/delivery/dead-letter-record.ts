@@ -40,9 +40,9 @@ export function deadLetterRecord(
 const keptBytes = 64 * 1024
 
 /**
- * Makes a shorter record for a dead letter that is too large for the topic. It keeps Hookline's own
- * headers, the first 64 KiB of the value, and the value's full length. A replay refuses it, because
- * part of the event is missing.
+ * Makes a shorter record for a dead letter that is too large for the topic. The record has
+ * Hookline's own headers, the first 64 KiB of the value, and the value's full length. It cannot be
+ * replayed, because part of the event is missing.
  */
 export function truncatedDeadLetter(
   record: LogRecord,
@@ -94,8 +94,8 @@ function deadLetterState(
 }
 
 /**
- * The record key of a dead letter. The timestamp keeps it unique after the events topic was deleted
- * and created again, because the offsets then restart at 0.
+ * The record key of a dead letter. The timestamp keeps the key unique after the events topic was
+ * deleted and created again, because the offsets then restart at 0.
  */
 function deadLetterKey({ destination = '-', origin, round }: DeadLetterState): Buffer {
   const { topic, partition, offset, timestamp } = origin

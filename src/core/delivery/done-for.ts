@@ -11,11 +11,11 @@ import type { LogRecord } from '../ports.ts'
  */
 const doneForHeader = 'done-for'
 
-/** The destinations that the header of a record names as done; empty when it has no header. */
+/** The destinations in the header `done-for` of a record; empty when it has no header. */
 export const doneForIn = ({ headers }: Pick<LogRecord, 'headers'>): readonly string[] =>
   headers[doneForHeader]?.split(',') ?? none
 
-/** Returns the record with the header, or unchanged when no destination is done. */
+/** Returns the record with the header `done-for`, or unchanged when no destination is done. */
 export function withDoneFor(record: LogRecord, destinations: readonly string[]): LogRecord {
   if (destinations.length === 0) return record
   return { ...record, headers: { ...record.headers, [doneForHeader]: destinations.join(',') } }

@@ -87,9 +87,9 @@ const compile = ({ types, events, where = [], sample }: DestinationFilter): Comp
 /**
  * Whether a user is in the sample of a destination. The first 48 bits of the SHA-256 of destination
  * id, line feed and user key are scaled to a number from 0 to 100. The user is in the sample if
- * this number is below the percentage. So every process and version decides alike, and a larger
- * percentage only adds users. The Kafka partition comes from another hash, so a sample has users of
- * all partitions.
+ * this number is below the percentage. So every process and every version of Hookline decides
+ * alike, and a larger percentage only adds users. The Kafka partition comes from another hash, so a
+ * sample has users of all partitions.
  */
 function isInSample(destinationId: string, userKey: string, percent: number): boolean {
   const digest = hash('sha256', `${destinationId}\n${userKey}`, 'buffer')

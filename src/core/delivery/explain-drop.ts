@@ -6,7 +6,7 @@ import { type Drop, type Route, type Routing, route } from './route.ts'
 /** Why a destination would not get an event. */
 export interface ExplainedDrop {
   readonly reason: Drop['reason'] | Extract<Route, { readonly kind: 'dead_lettered' }>['reason']
-  /** The reason for people: a sentence without capital letter and full stop. */
+  /** The reason as text for people: a sentence without capital letter and full stop. */
   readonly text: string
 }
 

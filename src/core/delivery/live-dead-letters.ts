@@ -11,31 +11,31 @@ const defaultMaxKeys = 500_000
  * dead letter as replayed. Offsets are compared only within a partition, so a tombstone must be
  * written to the partition of the dead letter.
  *
- * To limit the memory, it works in parts. A part has the oldest records that no earlier part had,
- * until it has `maxKeys` live ones. The caller reads the whole topic for each part, because a later
- * record decides whether a record of the part is live. In each partition, a later part has only
- * later records.
+ * To limit the memory, the records are divided into parts, of which one at a time is in memory. A
+ * part has the oldest records that no earlier part had, until it has `maxKeys` live ones. The
+ * caller reads the whole topic for each part, because a later record decides whether a record of
+ * the part is live. In each partition, a later part has only later records.
  */
 export class LiveDeadLetters {
   readonly #maxKeys: number
   /** The offset of each live record of the part, by key and partition. */
   readonly #offsets = new Map<string, number>()
-  /** The first offset of each partition that belongs to this part or a later one. */
+  /** For each partition, the first offset that is not in an earlier part. */
   #from: Offsets = {}
-  /** The first offset of each partition after this part. */
+  /** For each partition, the offset after the last record of this part. */
   readonly #to: Record<number, number> = {}
-  /** The first offset of each partition that belongs to no part. */
+  /** For each partition, the first offset that belongs to no part. */
   #ends: Offsets | undefined
-  /** The first offset of each partition after the records that were noted. */
+  /** For each partition, the offset after the last record that was passed to `note`. */
   readonly #noted: Record<number, number> = {}
-  /** Whether a record did not fit into this part. It and all later records are in later parts. */
+  /** Whether this part is full. Further records then belong to later parts. */
   #isFull = false
   /** Estimated number of live records of later parts (see `left`). It can be negative. */
   #laterCount = 0
 
   /**
    * @param ends for each partition, the first offset that belongs to no part. If it is absent, all
-   *   records that are noted before the first call of `nextPart` belong to a part.
+   *   records that are passed to `note` before the first call of `nextPart` belong to a part.
    */
   constructor(ends?: readonly number[], maxKeys = defaultMaxKeys) {
     this.#ends = ends
@@ -64,8 +64,8 @@ export class LiveDeadLetters {
   }
 
   /**
-   * Whether a record is live and belongs to this part. The caller must first call `note` with all
-   * records of the topic. A record that was not noted is not live.
+   * Whether a record is live and belongs to this part. The caller must first pass all records of
+   * the topic to `note`. A record that was not passed is not live.
    */
   has(record: LogRecord): boolean {
     const id = idOf(record)
@@ -78,9 +78,9 @@ export class LiveDeadLetters {
   }
 
   /**
-   * The number of live records of this part and all later ones. With later parts it is an estimate,
-   * because each tombstone whose key is not in this part is assumed to replace a record of a later
-   * part. It is then at least `size` + 1.
+   * The number of live records of this part and all later ones. If there are later parts, the
+   * result is an estimate, because each tombstone whose key is not in this part is assumed to
+   * replace a record of a later part. The estimate is at least `size` + 1.
    */
   get left(): number {
     return this.size + Math.max(this.#isFull ? 1 : 0, this.#laterCount)

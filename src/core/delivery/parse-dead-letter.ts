@@ -32,7 +32,7 @@ export interface DeadLetter {
   readonly refusedWebhooks: readonly string[]
   /** The position of the event's record in the events topic, not of its copy in a retry topic. */
   readonly origin: Origin | undefined
-  /** The number of replays before the delivery was dead-lettered this time. */
+  /** How often the delivery was replayed before it was dead-lettered this time. */
   readonly round: number
   /**
    * Set if the dead letter keeps only the first 64 KiB of the value: the full length of the value,

@@ -5,8 +5,9 @@ import type { Destination } from '../settings/settings.ts'
 import { placeholderOf } from './route.ts'
 
 /**
- * Returns the placeholder of a destination whose entry has a problem. `entry` is the entry as far
- * as it can be read, and `sources` are those that the destination may use.
+ * Returns the placeholder (see `placeholderOf`) of a destination whose entry in the configuration
+ * has a problem. `entry` is this entry as far as it can be read, and `sources` are the sources that
+ * the destination may use.
  */
 export function placeholderOfEntry(id: string, sources: readonly string[], entry: unknown): Destination {
   const { data } = lifecycle.safeParse(valueAt(entry, ['lifecycle']))

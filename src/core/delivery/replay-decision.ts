@@ -12,7 +12,7 @@ import type { DeadLetter } from './parse-dead-letter.ts'
 import { type RetryPolicy, tierFor } from './retry-tier.ts'
 import { isConnected, type Routing, routeRetry } from './route.ts'
 
-/** Why a dead letter is not copied. */
+/** Why `replayTargetOf` refuses to replay a dead letter. */
 export const decidedRefusals = [
   'unknown_destination',
   'disabled',
@@ -21,7 +21,7 @@ export const decidedRefusals = [
   'truncated',
   'unreadable',
 ] as const
-/** Why a dead letter is not replayed. `too_large`: its target topic refused the copy. */
+/** Why a dead letter is not replayed. `too_large`: the topic for the copy refused the copy. */
 export const replayRefusals = [...decidedRefusals, 'too_large'] as const
 export type ReplayRefusal = (typeof replayRefusals)[number]
 
@@ -80,8 +80,8 @@ const beforeDelivery: ReadonlySet<string> = new Set<DeadLetterReason>([
 ])
 
 /**
- * Decides how a dead letter is replayed. `event` is the delivery's event, or `undefined` when its
- * bytes cannot be decoded. Its source is then not known, so the replay is refused, except with
+ * Decides how a dead letter is replayed. `event` is the delivery's event, or `undefined` when the
+ * event cannot be decoded. Its source is then not known, so the replay is refused, except with
  * `evenDisconnected`.
  */
 export function replayTargetOf(
@@ -118,8 +118,8 @@ export function replayTargetOf(
     return { kind: 'delivery', topic, copy }
   }
   const { origin, reason } = deadLetter
-  // The origin is a retry topic if another program wrote a record without a valid destination to
-  // this topic. If this record were replayed, it would be dead-lettered again.
+  // The origin is a retry topic if another program wrote a record without a valid destination to a
+  // retry topic. A replay of this record would be dead-lettered again.
   if (origin?.topic !== topics.events || origin.partition < 0 || !beforeDelivery.has(reason))
     return { kind: 'refused', reason: 'unreadable' }
   // An event that was replayed before keeps its first `replay-of` header, because its message id
@@ -129,10 +129,10 @@ export function replayTargetOf(
 }
 
 /**
- * Whether the suppression of a delete message may expire before a delivery that is replayed now
- * ends. The dispatcher accepts no delete message without a suppression (`isConfirmedDelete`): it
- * would dead-letter the message as a forged one. A suppression is kept for at least
- * `defaultSuppressionRetention`, and longer if topics have a longer retention.
+ * Whether the suppression of a delete message may expire before the end of a delivery that is
+ * replayed now. The dispatcher accepts no delete message without a suppression
+ * (`isConfirmedDelete`): it would dead-letter the message as a forged one. A suppression is kept
+ * for at least `defaultSuppressionRetention`, and longer if topics have a longer retention.
  */
 const isDeletionExpired = (event: Event | undefined, now: EpochMs, window: DurationMs): boolean =>
   event?.message.type === 'delete' &&
@@ -154,7 +154,7 @@ export const replayedTombstone = ({ key, partition }: LogRecord): OutgoingRecord
   key,
   value: null,
   headers: {},
-  // The tombstone has an effect only in the partition of the dead letter.
+  // The tombstone replaces the dead letter only if both are in the same partition.
   partition,
 })
 

@@ -59,7 +59,7 @@ interface Attempted {
   readonly at: EpochMs
 }
 
-/** The settings of a destination that decide the signatures and the connections of its requests. */
+/** The settings of a destination on which the signatures and connections of requests depend. */
 type SigningDestination = Pick<Destination, 'secrets' | 'secretRotatesAt' | 'signingKeys' | 'policy' | 'tlsIdentity'>
 
 /**
@@ -89,7 +89,8 @@ export class RequestBuilder {
   readonly #secrets: readonly Secret[]
   readonly #payload: PayloadSettings
   /**
-   * The private keys for asymmetric signatures, by their text; empty without `signing: ed25519`.
+   * The private keys for asymmetric signatures, by the configured text; empty without `signing:
+   * ed25519`.
    */
   readonly #signingKeys: ReadonlyMap<string, KeyObject>
   /** Whether requests have the Standard Webhooks headers, which need a secret or a private key. */

@@ -70,9 +70,9 @@ export interface ClockReading {
 }
 
 /**
- * Differences between the clocks, in milliseconds, from which the check warns or fails. The check
- * does not fail for a small difference, because services and commands use the machine's time only
- * until a broker responds, and the brokers' time afterwards.
+ * Differences between the two clocks, in milliseconds, from which the check warns or fails. A small
+ * difference is only a warning, because services and commands use the machine's time only until a
+ * broker responds, and the brokers' time afterwards.
  */
 const warnBeyondMs = 1_000
 const failBeyondMs = 60_000

@@ -5,7 +5,7 @@ import type { EpochMs } from '../time.ts'
 import type { CallResult } from '../webhook-ports.ts'
 import type { Judgement } from './finding.ts'
 
-/** The result of an attempt to connect to an endpoint. No HTTP request is sent to the endpoint. */
+/** The result of connecting to an endpoint. No HTTP request is sent to the endpoint. */
 export type Dialled =
   | {
       readonly kind: 'connected'
@@ -64,7 +64,7 @@ const remedies: Readonly<Partial<Record<Outcome, string>>> = {
  */
 const costs: Readonly<Record<DeliverySettings['transport'], number>> = { got: 170, undici: 60 }
 
-/** Reports the CPU cost of the configured transport, for capacity planning. It is always `ok`. */
+/** Reports the CPU cost of the configured HTTP client, for capacity planning. The level is `ok`. */
 export function describeTransport(chosen: DeliverySettings['transport']): Judgement {
   const other = chosen === 'got' ? 'undici' : 'got'
   return {

@@ -12,7 +12,7 @@ export const checkKinds = [
 export type CheckKind = (typeof checkKinds)[number]
 
 /**
- * `warn`: deliveries work now, but will fail soon or in some cases. `fail`: they do not work
+ * `warn`: deliveries work now, but will fail soon or in some cases. `fail`: deliveries do not work
  * correctly.
  */
 export type Level = 'ok' | 'warn' | 'fail'

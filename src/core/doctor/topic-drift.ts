@@ -172,8 +172,8 @@ const copyOverheadBytes = 64 * 1024
 
 /**
  * Notes a retry or dead-letter topic whose maximum record size is too small for the largest event
- * with Hookline's headers. If a retry topic refuses the event, Hookline dead-letters it. If the
- * dead-letter topic refuses it, Hookline truncates it.
+ * with Hookline's headers. An event that a retry topic refuses is dead-lettered. A dead letter that
+ * the dead-letter topic refuses is truncated.
  */
 function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestEvent: number): TopicDrift[] {
   const is = config['max.message.bytes']

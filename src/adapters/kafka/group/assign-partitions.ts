@@ -1,7 +1,7 @@
 import { partitionKey } from '../../../core/partition-key.ts'
 import type { TopicPartition } from '../../../core/ports.ts'
 
-/** One member of the group, as the group leader sees it in its JoinGroup response. */
+/** One member of the group, as the JoinGroup response describes it to the group leader. */
 export interface Subscriber {
   readonly memberId: string
   readonly topics: readonly string[]
@@ -40,8 +40,8 @@ export function assignPartitions(
   const partitions = [...all].sort(inOrder)
   const free = partitions.filter(partition => !ownerOf.has(partitionKey(partition)))
   for (const partition of partitions) ownerOf.get(partitionKey(partition))?.keep(partition)
-  // Partitions whose topics have the fewest subscribers are assigned first. The remaining ones have
-  // more possible owners, so they can balance the counts.
+  // Partitions with the fewest possible owners are assigned first. The other partitions have more
+  // possible owners, so they can balance the counts of the members.
   const choices = ({ topic }: TopicPartition): number => members.filter(({ topics }) => topics.has(topic)).length
   for (const partition of free.toSorted((a, b) => choices(a) - choices(b)))
     smallestOf(members, partition)?.assign(partition)

@@ -6,7 +6,7 @@ import { refreshMetadataAfter } from '../log/cluster-client.ts'
 import { fetchOffset } from '../log/partition-offsets.ts'
 import { groupByTopic, type OwnedPartition, type OwnedPartitions } from './owned-partitions.ts'
 
-/** The member id and the generation after a join. */
+/** The member id, and the generation of the consumer group, after a join. */
 export interface MemberGeneration {
   readonly memberId: string | null
   readonly generation: number
@@ -43,8 +43,8 @@ export async function joinOrRetry(join: () => Promise<void>): Promise<void> {
 
 /**
  * The difference between the assignments before and after a join. If the member has missed a
- * generation, another member may have owned its partitions during that generation. All owned
- * partitions are then lost and all assigned ones gained.
+ * generation, another member may have owned its partitions during that generation. All partitions
+ * that it owned then count as lost, and all assigned ones as gained.
  */
 export interface AssignmentChange {
   readonly lost: readonly OwnedPartition[]
@@ -112,9 +112,9 @@ export async function assignmentChangeWithRetries(
 
 /**
  * Looks up the position of each partition: the committed offset, or the beginning of the log if no
- * offset is committed. If the leader that knows the beginning is unavailable, the position is 0
- * until a fetch finds the beginning (`isBeginningUnknown`). So a partition without a leader does
- * not keep the member from its other partitions.
+ * offset is committed. If the leader of the partition is unavailable, the beginning is unknown: the
+ * position is 0 until a fetch finds the beginning (`isBeginningUnknown`). So the member can still
+ * use its other partitions.
  */
 async function withPositions(group: ConsumerGroup, partitions: readonly TopicPartition[]): Promise<OwnedPartition[]> {
   if (partitions.length === 0) return []

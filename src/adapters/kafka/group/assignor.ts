@@ -31,7 +31,7 @@ const unreadable = { topics: [], userData: null }
 
 /**
  * An assignor for cooperative rebalancing, as in KIP-429. kafkajs supports only the eager protocol,
- * so the additional fields are in the user data:
+ * so the data of the cooperative protocol is in the user data:
  * - The user data of a subscription lists the owned partitions of the member.
  * - The user data of an assignment lists the excess partitions, which the member must revoke.
  *

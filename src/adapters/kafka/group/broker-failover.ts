@@ -95,7 +95,7 @@ async function updateCoordinator(group: ConsumerGroup): Promise<void> {
   const before = group.coordinator
   await group.cluster.refreshMetadata()
   const found = await group.cluster.findGroupCoordinator({ groupId: group.groupId })
-  // A join during the look-up has set a newer coordinator, which must stay.
+  // If a join has set a newer coordinator during the look-up, keep that coordinator.
   if (group.coordinator !== before) return
   group.coordinator = found
   group.offsetManager.coordinator = found

@@ -25,9 +25,9 @@ export interface ConsumerDeps {
   /** Called when the log no longer has the offset that the consumer has to fetch next. */
   readonly onPositionLost: (loss: LostPosition) => void
   /**
-   * Repeats the requests before the join until the brokers can answer them. Without this function,
-   * `start` rejects with the first error of these requests. A failed join is repeated in both
-   * cases.
+   * Repeats the requests that `start` sends before it joins the group, until the brokers can answer
+   * them. Without this function, `start` rejects with the first error of these requests. A failed
+   * join is repeated in both cases.
    */
   readonly untilReached?: (ask: () => Promise<void>) => Promise<void>
   /** Called after each OffsetCommit request, with its result. */

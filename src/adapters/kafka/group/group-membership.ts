@@ -128,7 +128,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     this.#revocation = new IncrementalRevocation({ owned, handlers, flush, clock })
     const groupIfOwning = (): ConsumerGroup | undefined => (owned.all().length > 0 ? this.#group : undefined)
     this.#overdueHeartbeats = new OverdueHeartbeats({ clock, lease: this.#lease, group: groupIfOwning })
-    // `RebalanceFetcher` sends each heartbeat after a fetch, so the member still fetches.
+    // `RebalanceFetcher` sends a heartbeat only after a fetch, so the member has just fetched.
     const heartbeat = (group: ConsumerGroup): Promise<void> => {
       this.#overdueHeartbeats.noteFetch()
       return this.#lease.heartbeat(group)
@@ -178,7 +178,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     return this.#settled
   }
 
-  /** Moves to OUTSIDE and releases all partitions: other members may own them now. */
+  /** Moves to the state OUTSIDE and releases all partitions: other members may own them. */
   forget(): void {
     const { owned, handlers } = this.#deps
     const lost = owned.all()
@@ -198,7 +198,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     if (!this.#isEnded) this.forget()
   }
 
-  /** Moves to ENDED. */
+  /** Moves to the state ENDED, in which each join throws. */
   end(): void {
     this.#isEnded = true
     this.#revocation.cancel()
@@ -206,7 +206,7 @@ export class GroupMembership implements GroupHooks, MemberState {
   }
 
   /**
-   * Joins the group. kafkajs may call it after each failed fetch; concurrent calls share one join.
+   * Joins the group. Concurrent calls, for example after several failed fetches, share one join.
    */
   join(group: ConsumerGroup, join: () => Promise<void>): Promise<void> {
     this.#joining ??= this.#rejoin(group, join).finally(() => {
@@ -237,7 +237,7 @@ export class GroupMembership implements GroupHooks, MemberState {
   }
 
   async heartbeat(group: ConsumerGroup): Promise<void> {
-    // kafkajs calls this method only after a fetch or a batch, so the member still fetches.
+    // kafkajs calls this method only after a fetch or a batch, so the member has just fetched.
     this.#overdueHeartbeats.noteFetch()
     if (this.#joining !== undefined) return
     if (this.#revocation.needsRejoin) throw rejoinError()
@@ -266,8 +266,8 @@ export class GroupMembership implements GroupHooks, MemberState {
   /**
    * Moves the position of a partition whose log does not have the offset of a fetch. Does nothing
    * for a partition that is being revoked: `#reassign` would let the service start new work, for
-   * which the revocation does not wait. The next owner then finds the same offset out of range. So
-   * does this member if the revocation is cancelled.
+   * which the revocation does not wait. The next owner, or this member if the revocation is
+   * cancelled, then finds the same offset out of range.
    */
   async outOfRange(group: ConsumerGroup, { topic, partition }: TopicPartition): Promise<void> {
     const { owned, handlers, onPositionLost } = this.#deps
@@ -278,7 +278,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     const [beginning, end] = await Promise.all([fetchOffset(cluster, at, 'beginning'), fetchOffset(cluster, at, 'end')])
     const nearest = nearestOffset(from, beginning, end)
     if (owned.get(at) !== at || at.isRevoking || at.next !== from || nearest === from) return
-    // After a truncation, continue at the committed offset: later records may be unfinished.
+    // After a truncation, continue at the committed offset: the records after it may be unfinished.
     const to = nearest > from ? nearest : nearestOffset(at.committed?.offset ?? from, beginning, end)
     at.next = to
     group.seek({ topic, partition, offset: String(to) })
@@ -339,7 +339,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     for (const partition of owned.all()) partition.isRevoking = false
     group.resume(groupByTopic(lost, ({ partition }) => partition))
     if (gained.length > 0) handlers.onAssigned(gained.map(toPosition))
-    // The call has all owned partitions, not only the gained ones, because kafkajs did not get the
+    // All owned partitions are passed, not only the gained ones, because kafkajs did not get the
     // pauses and resumes of partitions during the join.
     seekAndPause(group, owned.all())
     markPositionsKnown(group, owned.all())

@@ -4,10 +4,10 @@ import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 import type { SessionLease } from './session-lease.ts'
 
 const checkEvery = durationMs(500)
-/** A heartbeat is overdue when the last confirmed one is this old. One is due every 500 ms. */
+/** Age of the last confirmed heartbeat from which a heartbeat is overdue. 500 ms is normal. */
 const overdueAfterMs = 1_500
 /**
- * Maximum time without a fetch in which heartbeats are sent: three times the request timeout. A
+ * How long after the last fetch heartbeats are still sent: three times the request timeout. A
  * member that no longer fetches loses its partitions after this time.
  */
 const maxFetchAgeMs = 30_000

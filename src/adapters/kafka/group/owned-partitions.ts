@@ -33,7 +33,7 @@ export interface OwnedPartition extends TopicPartition {
   readonly isBeginningUnknown?: boolean
 }
 
-/** Whether the position is the 0 that stands for an unknown beginning. */
+/** Whether the position is 0 because the beginning of the log is unknown. */
 export const isBeforeBeginning = ({ isBeginningUnknown }: OwnedPartition, position: number): boolean =>
   isBeginningUnknown === true && position === 0
 

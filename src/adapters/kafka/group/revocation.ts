@@ -5,8 +5,9 @@ import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 import { groupByTopic, type OwnedPartitions, toTopicPartition } from './owned-partitions.ts'
 
 /**
- * The time limit for draining revoked partitions. A webhook request takes up to 5 s, and then a
- * retry record may have to be written. The next owner repeats unfinished work.
+ * The time limit for draining (finishing the work of) revoked partitions. A webhook request takes
+ * up to 5 s, and then a retry record may have to be written. The next owner repeats unfinished
+ * work.
  */
 const drainLimit = durationMs(8_000)
 /** The time limit of one commit of the offsets, after the partitions are drained. */
@@ -54,8 +55,8 @@ export class IncrementalRevocation {
 
   /**
    * Revokes the partitions in `excess`, which are the excess partitions of the latest assignment.
-   * Call it after every join, even if `excess` is empty: it passes the partitions to `onRevoking`,
-   * and the service resumes the partitions that only an earlier assignment listed as excess.
+   * Call it after every join, even if `excess` is empty: the service then resumes the partitions
+   * that only an earlier assignment listed as excess (`onRevoking`).
    */
   async start(group: ConsumerGroup, excess: readonly TopicPartition[]): Promise<void> {
     const { owned, handlers, clock } = this.#deps

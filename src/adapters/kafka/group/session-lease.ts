@@ -51,10 +51,10 @@ export class SessionLease {
   }
 
   /**
-   * Sends a heartbeat when one is due; concurrent calls share it. It replaces kafkajs's heartbeat,
-   * which uses the wall clock: if that clock is set back by an hour, kafkajs sends no heartbeat for
-   * an hour.
-   * @throws kafkajs's error, such as REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID or a timeout
+   * Sends a heartbeat when one is due; concurrent calls share it. This method replaces the
+   * heartbeat of kafkajs, which uses the wall clock: if that clock is set back by an hour, kafkajs
+   * sends no heartbeat for an hour.
+   * @throws kafkajs's error, for example REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID or a timeout
    */
   heartbeat(group: ConsumerGroup): Promise<void> {
     if (this.#heartbeat === undefined && this.#clock.boottime() < this.#sentAt + heartbeatEveryMs)

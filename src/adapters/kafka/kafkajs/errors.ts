@@ -32,9 +32,9 @@ export function recordTooLarge(topic: string, bytes: number, maxBytes: number): 
 }
 
 /**
- * Creates an error that makes kafkajs join the group again. When a fetch or a heartbeat throws it,
- * kafkajs rejoins because of its `type`. When a join throws it, kafkajs retries the join, or
- * restarts the consumer, because the error is `retriable`.
+ * Creates an error that makes kafkajs join the group again. When a fetch or a heartbeat throws this
+ * error, kafkajs rejoins because of the error's `type`. When a join throws it, kafkajs retries the
+ * join, or restarts the consumer, because the error is `retriable`.
  */
 export function rejoinError(): Error {
   return Object.assign(new Error('the consumer must rejoin its group'), {
@@ -104,7 +104,7 @@ const outOfReach: ReadonlySet<string> = new Set([
   ...coordinatorErrors,
 ])
 
-/** Whether the request failed because of its broker. A retry with fresh metadata may succeed. */
+/** Whether a broker was unavailable for a request. A retry with fresh metadata may succeed. */
 export function isBrokerUnavailable(thrown: unknown): boolean {
   const { type, name = '' } = rootOf(thrown)
   return outOfReach.has(type ?? name)

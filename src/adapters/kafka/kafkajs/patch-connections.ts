@@ -154,8 +154,9 @@ function patchThrottle(): void {
 const timeoutCheckEveryMs = 100
 /**
  * Maximum wait for a response, as a multiple of the request timeout. Each response to an earlier
- * request starts the timeout again (see `patchRequestTimeout`), so a slow broker could otherwise
- * delay the failure without limit. After the failure, kafkajs looks up the leader and retries.
+ * request starts the timeout again (see `patchRequestTimeout`), so without this maximum a slow
+ * broker could delay the failure of a request without limit. After the failure, kafkajs looks up
+ * the leader and retries.
  */
 const maxTimeouts = 3
 

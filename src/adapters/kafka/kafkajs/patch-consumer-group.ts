@@ -28,8 +28,8 @@ export interface GroupHooks {
 }
 
 /**
- * The hooks by cluster client. Each consumer has its own client. The hooks are stored by client and
- * not by `ConsumerGroup`, because the client exists earlier.
+ * The hooks by cluster client. Each consumer has its own client. The key is not the
+ * `ConsumerGroup`, because kafkajs creates it later than the client.
  */
 const hooksOf = new WeakMap<Cluster, GroupHooks>()
 
@@ -109,15 +109,15 @@ function neverEmpty(batch: FetchedBatch): FetchedBatch {
 }
 
 /**
- * One function for all batches. With one function per batch, V8 would allocate each function in the
+ * The `isEmpty` of all batches. With one function per batch, V8 would allocate each function in the
  * old generation, which is rarely garbage-collected. The objects that the functions refer to would
  * then stay in memory for longer (docs/decisions/0043, rule 10).
  */
 const no = (): boolean => false
 
 /**
- * The last assignment of each consumer, by its coordinator. Each consumer has its own object for
- * its coordinator.
+ * The last assignment of each consumer. The key is the object for the coordinator, which the
+ * consumer shares with no other consumer.
  */
 const assignments = new WeakMap<Broker, Buffer>()
 

@@ -222,8 +222,8 @@ function patchHugeBatch(): void {
   const original = internal<DecodeMessages>(messagesFile)
   const DecoderOf = internal<DecoderClass>('protocol/decoder')
   /**
-   * The numbers of decompressed bytes and of records of each response so far. The key is the
-   * decoder of the response, which decodes all its partitions.
+   * The numbers of bytes and records that were decoded so far, for each response. The key is the
+   * decoder of the response, which decodes all partitions of the response.
    */
   const sizes = new WeakMap<Decoder, { decompressedBytes: number; records: number }>()
 
@@ -264,8 +264,8 @@ function withLength(bytes: Buffer): Buffer {
 }
 
 /**
- * The type of a transaction marker that aborts its transaction; 1 is commit. The key of a marker
- * has the version and then the type.
+ * The type of a transaction marker that aborts its transaction; type 1 commits it. The key of a
+ * marker has two numbers: the version of the key's format, and the type.
  */
 const abortType = 0
 

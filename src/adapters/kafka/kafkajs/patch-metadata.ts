@@ -77,7 +77,7 @@ function withKnownPartitions(found: Metadata, known: Metadata | null): Metadata 
 /**
  * Makes two methods reject again with the errors that `patchMetadataErrors` hides:
  * - `metadata`, which only admin clients call, rejects if a requested topic has an error.
- * - `addMultipleTargetTopics` rejects only for topics that the client did not have before.
+ * - `addMultipleTargetTopics` rejects only for the topics that it adds to the client.
  *   `keepKnownPartitions` handles later errors of these topics.
  * Remove when: `patchMetadataErrors` is removed.
  */

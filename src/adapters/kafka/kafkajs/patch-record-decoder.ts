@@ -216,8 +216,8 @@ export function knownName(from: Buffer, start: number, end: number): string {
 }
 
 /**
- * Returns the cache slot of a name that is not empty. It hashes only the length and three bytes.
- * That distinguishes Hookline's header names, and takes a third of the time of a hash of all bytes.
+ * Returns the cache slot of a name that is not empty. The hash uses only the length and three
+ * bytes. It distinguishes Hookline's header names, in a third of the time of a hash of all bytes.
  */
 export function slotOf(from: Buffer, start: number, end: number): number {
   const middle = (start + end) >>> 1
@@ -231,7 +231,7 @@ function isSame(bytes: Buffer, from: Buffer, start: number, end: number): boolea
 }
 
 /**
- * Sets an own property, even one named `__proto__`: an assignment would replace the prototype.
+ * Sets an own property, even one named `__proto__`, whose assignment would replace the prototype.
  * `Object.create(null)` is not used, because V8 would make the object a slow dictionary.
  */
 export function setOwnProperty<T>(of: Record<string, T>, name: string, value: T): void {

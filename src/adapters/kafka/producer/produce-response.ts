@@ -28,8 +28,8 @@ export function storedBatchOf(
 }
 
 /**
- * A reading of a broker's clock. The broker appended the batch at some time between `sentAt` and
- * `answeredAt`.
+ * A reading of a broker's clock, from the response to a produce request. The broker appended the
+ * batch of this request at some time between `sentAt` and `answeredAt`.
  */
 export interface BrokerClockReading {
   /** This process's monotonic clock when the request was sent, in milliseconds. */

@@ -258,7 +258,7 @@ class BatchingProducer implements LogProducer {
       if (reading !== undefined) this.#deps.onAppended?.(reading)
       return storedBatchOf(answer, topic, partition, reading?.appended)
     } catch (thrown) {
-      // The patched metadata may have no partitions of a topic with an error (`patch-metadata.ts`).
+      // The patched metadata does not have the error of a topic (`patch-metadata.ts`): look it up.
       const cause = errorCodeOf(thrown) === 'METADATA_NOT_LOADED' ? await this.#errorOf(topic) : thrown
       if (errorCodeOf(cause) === 'UNKNOWN_TOPIC_OR_PARTITION') return topicMissing(topic, cause)
       return toKafkaError(`cannot write records to ${topic}/${partition}`, cause)
@@ -303,7 +303,8 @@ class BatchingProducer implements LogProducer {
 
 /**
  * Returns the first partition after the current one that has no request in progress, so that
- * records avoid a leader that does not respond. If none is free, returns the next one.
+ * records avoid a leader that does not respond. If all partitions have a request in progress,
+ * returns the next partition.
  */
 function nextStickyPartition({ stickyPartition, partitions = 1, queues }: Topic): number {
   const next = (stickyPartition + 1) % partitions
