@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import { flowLimits } from '../../../../src/core/flow/limits.ts'
 import type { DestinationPolicy } from '../../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../../src/core/time.ts'
-import type { WebhookCall } from '../../../../src/core/webhook-ports.ts'
+import type { CallResult, WebhookCall } from '../../../../src/core/webhook-ports.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
@@ -23,15 +23,22 @@ it('an endpoint that answers 200 slowly does not delay records behind a run of i
   expect(harness.count('deliveries{erp,delivered}')).toBe(1)
 })
 
-it('an endpoint that hangs for longer than the window does not delay retries of others', async () => {
+const timeout: CallResult = { kind: 'failed', phase: 'deadline', code: 'ETIMEDOUT', detail: '' }
+
+it.each([
+  { name: 'hangs', answerAt: () => timeout },
+  { name: 'answers 200 slowly', answerAt: () => ok },
+  { name: 'lets two of three requests time out', answerAt: (count: number) => (count % 3 === 0 ? ok : timeout) },
+])('an endpoint that $name for longer than the window does not delay retries of others', async ({ answerAt }) => {
   const failed = new Map<string, number>()
   const waits: number[] = []
+  let crmCalls = 0
   const harness = await DispatcherHarness.started({
     delivery: { schedule: [durationMs(10_000)], window: durationMs(60_000), maxInFlight: 64, perWebhook: 16 },
     destinations: [destination('crm'), destination('erp')],
-    latencyMs: call => (isForCrm(call) ? 5_000 : 20),
+    latencyMs: call => (isForCrm(call) ? 4_900 : 20),
     answer(call, at) {
-      if (isForCrm(call)) return { kind: 'failed', phase: 'deadline', code: 'ETIMEDOUT', detail: '' }
+      if (isForCrm(call)) return answerAt(crmCalls++)
       const id = call.headers['X-Message-Id'] as string
       const before = failed.get(id)
       if (before !== undefined) waits.push(at - before)
@@ -39,7 +46,7 @@ it('an endpoint that hangs for longer than the window does not delay retries of 
       return before === undefined ? answered(503) : ok
     },
   })
-  for (let second = 0; second < 600; second++) {
+  for (let second = 0; second < 300; second++) {
     for (let index = 0; index < 30; index++) {
       const id = `m${second}-${index}`
       harness.write({ message: trackMessage(id, { userId: id }), destinationId: 'crm' })
@@ -48,8 +55,23 @@ it('an endpoint that hangs for longer than the window does not delay retries of 
       harness.write({ message: trackMessage(`e${second}`, { userId: `e${second}` }), destinationId: 'erp' })
     await harness.advance(1_000)
   }
-  expect(waits.length).toBeGreaterThan(110)
+  expect(waits.length).toBeGreaterThan(55)
   expect(Math.max(...waits)).toBeLessThan(15_000)
+})
+
+it('an endpoint that answers 200 slowly gets each message of a backlog, also after the window', async () => {
+  const harness = await DispatcherHarness.started({
+    delivery: { schedule: [durationMs(10_000)], window: durationMs(30_000), maxInFlight: 64, perWebhook: 16 },
+    destinations: [destination('crm'), destination('erp')],
+    latencyMs: call => (isForCrm(call) ? 4_900 : 20),
+  })
+  for (let index = 0; index < 1_500; index++)
+    harness.write({ message: trackMessage(`m${index}`, { userId: `m${index}` }) })
+  // The endpoint accepts 16 messages in 4.9 s, so the backlog takes at least 460 s.
+  await harness.advance(800_000)
+  expect(harness.count('deliveries{crm,delivered}')).toBe(1_500)
+  expect(harness.count('deliveries{erp,delivered}')).toBe(1_500)
+  expect(harness.calls).toHaveLength(3_000)
 })
 
 it.each<DestinationPolicy>([{}, { ratePerSecond: 5 }, { maxConcurrency: 8 }])(
