@@ -11,15 +11,18 @@ const { turnValidMs } = flowLimits.share
  * until the limit lets it start.
  */
 export type LimitReason =
-  /** The endpoint asked for a pause, which ends in `forMs` milliseconds. */
+  /**
+   * The endpoint asked for a pause. The delivery may start in `forMs` milliseconds, at the end of the
+   * pause or later.
+   */
   | { readonly kind: 'defer_pause'; readonly forMs: number }
   /** The limit is divided among the processes, and this process has no part of it now. */
   | { readonly kind: 'defer_to_others' }
 
 /**
  * Defers a delivery without an attempt because of a limit of its destination.
- * - `defer_pause`: the delivery is due at the end of the pause, or at the end of its retry window
- *   if that is earlier. A delivery that was never attempted is always due at the end of the pause.
+ * - `defer_pause`: the delivery is due after `forMs`, or at the end of its retry window if that is
+ *   earlier. The window of a delivery that was never attempted has no effect.
  * - `defer_to_others`: the delivery always waits in the retry topic with the shortest wait. After
  *   this wait, its retry record may be in a partition of a process that has a part of the limit.
  */

@@ -112,22 +112,53 @@ it('an endpoint that is overloaded for a short time gets the late messages after
   expect(harness.count('deliveries{crm,delivered}') + harness.count('deliveries{crm,dead_lettered}')).toBe(900)
 })
 
-it('an endpoint that always responds with 429 lets each delivery move about once in five minutes', async () => {
+it.each([undefined, '12', '60', '290'])(
+  'an endpoint that always responds with 429 lets each delivery move about once in five minutes: Retry-After %s',
+  async retryAfter => {
+    const harness = await DispatcherHarness.started({
+      delivery: { maxInFlight: 64, perWebhook: 64 },
+      destinations: [destination('crm'), destination('erp')],
+      answer: call => (isForCrm(call) ? answered(429, retryAfter) : ok),
+    })
+    for (let second = 0; second < 1_200; second++) {
+      for (let index = 0; index < 5; index++) {
+        const id = `m${second}-${index}`
+        harness.write({ message: trackMessage(id, { userId: id }) })
+      }
+      await harness.advance(1_000)
+    }
+    expect(harness.count('deliveries{erp,delivered}')).toBe(6_000)
+    // On average, a delivery has waited for ten minutes.
+    expect(harness.count('deliveries{crm,deferred}')).toBeLessThan(6_000 * 2.75)
+  },
+)
+
+it('an endpoint with a quota for each minute gets all of it, and its backlog does not move in each pause', async () => {
+  let minute = 0
+  let used = 0
   const harness = await DispatcherHarness.started({
     delivery: { maxInFlight: 64, perWebhook: 64 },
     destinations: [destination('crm'), destination('erp')],
-    answer: call => (isForCrm(call) ? answered(429) : ok),
+    answer(call, at) {
+      if (!isForCrm(call)) return ok
+      const current = Math.floor(at / 60_000)
+      if (current > minute) used = 0
+      minute = current
+      return used++ < 60 ? ok : answered(429, String(Math.ceil(60 - (at % 60_000) / 1_000)))
+    },
+    latencyMs: () => 50,
   })
   for (let second = 0; second < 1_200; second++) {
-    for (let index = 0; index < 5; index++) {
+    for (let index = 0; index < 3; index++) {
       const id = `m${second}-${index}`
       harness.write({ message: trackMessage(id, { userId: id }) })
     }
     await harness.advance(1_000)
   }
-  expect(harness.count('deliveries{erp,delivered}')).toBe(6_000)
-  // On average, a delivery has waited for ten minutes.
-  expect(harness.count('deliveries{crm,deferred}')).toBeLessThan(6_000 * 2.5)
+  expect(harness.count('deliveries{crm,delivered}')).toBeGreaterThan(1_100)
+  expect(harness.count('deliveries{crm,dead_lettered}')).toBe(0)
+  // After 20 pauses, 2,400 deliveries wait.
+  expect(harness.count('deliveries{crm,deferred}')).toBeLessThan(3_600 * 5)
 })
 
 it.each([
