@@ -28,9 +28,7 @@ export type LimitReason =
  */
 export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   if (reason.kind === 'defer_to_others') return defer(carried, 'lane_full', policy, now, { climbs: false })
-  const pauseEnd = dueBefore(dueAfter(reason.forMs, now), carried)
-  const notBefore = epochMs(Math.max(carried.notBefore, pauseEnd))
-  return defer({ ...carried, notBefore }, 'not_before', policy, now)
+  return defer({ ...carried, notBefore: dueOf(carried, reason.forMs, now) }, 'not_before', policy, now)
 }
 
 /**
@@ -43,21 +41,22 @@ export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy
  * `msToTurn`), so that it later gets a new turn.
  */
 export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
-  const turn = forMs === 0 ? carried.notBefore : dueBefore(dueAfter(forMs, now), carried)
-  const decision = defer({ ...carried, notBefore: epochMs(turn) }, 'not_before', policy, now)
+  const notBefore = forMs === 0 ? carried.notBefore : dueOf(carried, forMs, now)
+  const decision = defer({ ...carried, notBefore }, 'not_before', policy, now)
   if (decision.kind !== 'deferred') return decision
   return { ...decision, cause: 'lane_full', carried: { ...decision.carried, reason: 'lane_full' } }
 }
 
 /**
- * The time `forMs` from now, rounded up to a whole millisecond for the retry record. `forMs` may
- * have a fraction, because the end of a pause comes from the monotonic clock.
+ * When a delivery is due whose limit lets it start `forMs` from now: for a delivery that was
+ * attempted, not after the end of its retry window, and for each delivery, not before its
+ * `notBefore`. The time is rounded up to a whole millisecond for the retry record, because `forMs`
+ * may have a fraction: the end of a pause comes from the monotonic clock.
  */
-const dueAfter = (forMs: number, now: EpochMs): EpochMs => epochMs(Math.ceil(now + forMs))
-
-/** The end of the retry window of an attempted delivery, if that is before `due`. Otherwise `due`. */
-const dueBefore = (due: EpochMs, { attempt, deadline }: DeliveryState): EpochMs =>
-  attempt > 0 && deadline < due ? deadline : due
+function dueOf({ attempt, deadline, notBefore }: DeliveryState, forMs: number, now: EpochMs): EpochMs {
+  const due = Math.ceil(now + forMs)
+  return epochMs(Math.max(notBefore, attempt > 0 ? Math.min(due, deadline) : due))
+}
 
 /**
  * Milliseconds until the turn of a delivery, the time at which the limit is expected to let the

@@ -49,6 +49,12 @@ it.each<[string, Partial<DeliveryState>, string, number]>([
   ['at its turn', {}, 'deferred lane_full 1m', 90_000],
   ['after the window, before the first attempt', { deadline: later('59m') }, 'deferred lane_full 1m', 90_000],
   [
+    'at the time of its retry, if this is later',
+    { attempt: 1, reason: 'http_429', notBefore: later('300s', now) },
+    'deferred lane_full 5m',
+    300_000,
+  ],
+  [
     'at the end of the window, for a retry',
     { attempt: 1, deadline: later('40s', now) },
     'deferred lane_full 30s',
