@@ -4,7 +4,7 @@ import { type Decision, defer } from './decide.ts'
 import type { DeliveryState } from './delivery-state.ts'
 import type { RetryPolicy } from './retry-tier.ts'
 
-const { turnValidMs } = flowLimits.share
+const { turnValidMs, maxTurnMs, duePart } = flowLimits.share
 
 /**
  * Why a limit of the destination defers a delivery. In all other cases, a delivery waits in memory
@@ -23,11 +23,16 @@ export type LimitReason =
  * Defers a delivery without an attempt because of a limit of its destination.
  * - `defer_pause`: the delivery is due after `forMs`, or at the end of its retry window if that is
  *   earlier. The window of a delivery that was never attempted has no effect.
- * - `defer_to_others`: the delivery always waits in the retry topic with the shortest wait. After
- *   this wait, its retry record may be in a partition of a process that has a part of the limit.
+ * - `defer_to_others`: the delivery waits in a retry topic whose partition may belong to a process
+ *   that has a part of the limit. The wait is a part of the time since the delivery is due, from 10 s
+ *   to five minutes. So most deliveries reach this process soon, and few records circulate while it
+ *   is overloaded.
  */
 export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
-  if (reason.kind === 'defer_to_others') return defer(carried, 'lane_full', policy, now, { climbs: false })
+  if (reason.kind === 'defer_to_others') {
+    const minWait = durationMs(Math.min((now - carried.notBefore) * duePart, maxTurnMs))
+    return defer(carried, 'lane_full', policy, now, { climbs: false, minWait })
+  }
   return defer({ ...carried, notBefore: dueOf(carried, reason.forMs, now) }, 'not_before', policy, now)
 }
 
