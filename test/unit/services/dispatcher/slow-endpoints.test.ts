@@ -148,17 +148,17 @@ it('an endpoint with a quota for each minute gets all of it, and its backlog doe
     },
     latencyMs: () => 50,
   })
-  for (let second = 0; second < 1_200; second++) {
+  for (let second = 0; second < 600; second++) {
     for (let index = 0; index < 3; index++) {
       const id = `m${second}-${index}`
       harness.write({ message: trackMessage(id, { userId: id }) })
     }
     await harness.advance(1_000)
   }
-  expect(harness.count('deliveries{crm,delivered}')).toBeGreaterThan(1_100)
+  expect(harness.count('deliveries{crm,delivered}')).toBeGreaterThanOrEqual(600)
   expect(harness.count('deliveries{crm,dead_lettered}')).toBe(0)
-  // After 20 pauses, 2,400 deliveries wait.
-  expect(harness.count('deliveries{crm,deferred}')).toBeLessThan(3_600 * 5)
+  // After ten pauses, 1,200 deliveries wait.
+  expect(harness.count('deliveries{crm,deferred}')).toBeLessThan(1_800 * 4)
 })
 
 it.each([
