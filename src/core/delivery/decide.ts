@@ -202,14 +202,15 @@ export function decideBeforeAttempt(
  * Usually each deferral makes the next one use a longer tier (the wait of a retry topic). With
  * `climbs: false` the delivery gets the tier of a first deferral, and the deferral is not counted.
  * Callers use this for a wait that ends soon, for example during a probe of the circuit breaker.
- * They also use it for a wait that the destination did not cause.
+ * They also use it for a wait that the destination did not cause. `minWait` is the minimum wait in
+ * the retry topic, if the retry window does not end before.
  */
 export function defer(
   given: DeliveryState,
   cause: DeferralCause,
   policy: RetryPolicy,
   now: EpochMs,
-  { climbs }: { readonly climbs: boolean } = { climbs: true },
+  { climbs, minWait }: { readonly climbs: boolean; readonly minWait?: DurationMs } = { climbs: true },
 ): Decision {
   const carried = endPausedTime(given, now)
   if (isWindowOver(carried, now) && (carried.attempt > 0 || cause === 'paused'))
@@ -220,7 +221,7 @@ export function defer(
   }
   const waiting = cause === 'paused' ? beginPausedTime(carried, policy, now) : carried
   const remaining = durationMs(latestDeadline(waiting) - now)
-  const tier = deferralTier(climbs ? carried.deferrals : 0, remaining, policy.tiers, minPausedWait(waiting))
+  const tier = deferralTier(climbs ? carried.deferrals : 0, remaining, policy.tiers, minWait ?? minPausedWait(waiting))
   const deferrals = carried.deferrals + (climbs ? 1 : 0)
   return { kind: 'deferred', tier, cause, carried: { ...waiting, deferrals, reason: cause } }
 }

@@ -4,30 +4,36 @@ import { type Decision, defer } from './decide.ts'
 import type { DeliveryState } from './delivery-state.ts'
 import type { RetryPolicy } from './retry-tier.ts'
 
-const { turnValidMs } = flowLimits.share
+const { turnValidMs, maxTurnMs, duePart } = flowLimits.share
 
 /**
  * Why a limit of the destination defers a delivery. In all other cases, a delivery waits in memory
  * until the limit lets it start.
  */
 export type LimitReason =
-  /** The endpoint asked for a pause, which ends in `forMs` milliseconds. */
+  /**
+   * The endpoint asked for a pause. The delivery may start in `forMs` milliseconds, at the end of the
+   * pause or later.
+   */
   | { readonly kind: 'defer_pause'; readonly forMs: number }
   /** The limit is divided among the processes, and this process has no part of it now. */
   | { readonly kind: 'defer_to_others' }
 
 /**
  * Defers a delivery without an attempt because of a limit of its destination.
- * - `defer_pause`: the delivery is due at the end of the pause, or at the end of its retry window
- *   if that is earlier. A delivery that was never attempted is always due at the end of the pause.
- * - `defer_to_others`: the delivery waits for 10 s, the tier of a first deferral. After this wait,
- *   its retry record may be in a partition of a process that has a part of the limit.
+ * - `defer_pause`: the delivery is due after `forMs`, or at the end of its retry window if that is
+ *   earlier. The window of a delivery that was never attempted has no effect.
+ * - `defer_to_others`: the delivery waits in a retry topic whose partition may belong to a process
+ *   that has a part of the limit. The wait is a part of the time since the delivery is due, from 10 s
+ *   to five minutes. So most deliveries reach this process soon, and few records circulate while it
+ *   is overloaded.
  */
 export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
-  if (reason.kind === 'defer_to_others') return defer(carried, 'lane_full', policy, now, { climbs: false })
-  const pauseEnd = dueBefore(dueAfter(reason.forMs, now), carried)
-  const notBefore = epochMs(Math.max(carried.notBefore, pauseEnd))
-  return defer({ ...carried, notBefore }, 'not_before', policy, now)
+  if (reason.kind === 'defer_to_others') {
+    const minWait = durationMs(Math.min((now - carried.notBefore) * duePart, maxTurnMs))
+    return defer(carried, 'lane_full', policy, now, { climbs: false, minWait })
+  }
+  return defer({ ...carried, notBefore: dueOf(carried, reason.forMs, now) }, 'not_before', policy, now)
 }
 
 /**
@@ -40,21 +46,22 @@ export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy
  * `msToTurn`), so that it later gets a new turn.
  */
 export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
-  const turn = forMs === 0 ? carried.notBefore : dueBefore(dueAfter(forMs, now), carried)
-  const decision = defer({ ...carried, notBefore: epochMs(turn) }, 'not_before', policy, now)
+  const notBefore = forMs === 0 ? carried.notBefore : dueOf(carried, forMs, now)
+  const decision = defer({ ...carried, notBefore }, 'not_before', policy, now)
   if (decision.kind !== 'deferred') return decision
   return { ...decision, cause: 'lane_full', carried: { ...decision.carried, reason: 'lane_full' } }
 }
 
 /**
- * The time `forMs` from now, rounded up to a whole millisecond for the retry record. `forMs` may
- * have a fraction, because the end of a pause comes from the monotonic clock.
+ * When a delivery is due whose limit lets it start `forMs` from now: for a delivery that was
+ * attempted, not after the end of its retry window, and for each delivery, not before its
+ * `notBefore`. The time is rounded up to a whole millisecond for the retry record, because `forMs`
+ * may have a fraction: the end of a pause comes from the monotonic clock.
  */
-const dueAfter = (forMs: number, now: EpochMs): EpochMs => epochMs(Math.ceil(now + forMs))
-
-/** Returns `due`, or the end of the retry window of an attempted delivery if that is earlier. */
-const dueBefore = (due: EpochMs, { attempt, deadline }: DeliveryState): EpochMs =>
-  attempt > 0 && deadline < due ? deadline : due
+function dueOf({ attempt, deadline, notBefore }: DeliveryState, forMs: number, now: EpochMs): EpochMs {
+  const due = Math.ceil(now + forMs)
+  return epochMs(Math.max(notBefore, attempt > 0 ? Math.min(due, deadline) : due))
+}
 
 /**
  * Milliseconds until the turn of a delivery, the time at which the limit is expected to let the

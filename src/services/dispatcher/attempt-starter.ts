@@ -32,7 +32,7 @@ import { createBoundedLoop, type Step } from './bounded-loop.ts'
 import { updateCircuitBreaker } from './circuit-breaker-update.ts'
 import { coalesce } from './coalesce.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
-import { DestinationLimits, hasLimit, type LimitsDeps } from './destination-limits.ts'
+import { DestinationLimits, type LimitsDeps } from './destination-limits.ts'
 import { type DeliverPlan, planOf } from './destination-plan.ts'
 import { DestinationQueues } from './destination-queues.ts'
 import type { MakeAttempt, OnAttemptEnd, StartedAttempt } from './make-attempt.ts'
@@ -118,15 +118,12 @@ export class AttemptStarter {
     this.#queues = new DestinationQueues(limiter, this.#limits, deps.results)
     this.#logAttempt = createAttemptLog({ clock, logger, attemptRecords })
     this.#leaving = new UnattemptedDeliveries({ ...deps, limits: this.#limits })
-    const canDefer = ({ carried, target }: Delivery): boolean =>
-      !mustBeAttempted(carried, clock.now()) || hasLimit(target) || target.breaker.isOpen
     this.#spillover = new SpilloverController({
       clock,
       oldestOpenMs,
       cpuSaturatedUntil,
       queues: this.#queues,
       defer: (delivery, mayClimb) => this.#leaving.spill(delivery, mayClimb),
-      canDefer,
       hasOtherDestinations: () => deps.routing().destinations.size > 1,
       isOpen: () => this.#isOpen,
     })

@@ -92,9 +92,24 @@ export class DestinationLimits {
       case 'wait':
       case 'wait_for_end':
         return 'wait'
-      default:
+      case 'defer_to_others':
         return deferByLimit(permission, delivery.carried, policy, now)
+      case 'defer_pause': {
+        const forMs = this.#msToTurnAfterPause(permission.forMs, delivery, now)
+        return deferByLimit({ kind: 'defer_pause', forMs }, delivery.carried, policy, now)
+      }
     }
+  }
+
+  /**
+   * Estimates when the limits permit an attempt of a delivery after a pause that ends in `pausedMs`,
+   * in ms from now. If all deliveries of a backlog were due at the end of the pause, and the endpoint
+   * then asked for the next pause, all of them would move again in each pause. So each gets its own
+   * turn after the pause. A delivery that is due later keeps its time.
+   */
+  #msToTurnAfterPause(pausedMs: number, { target, carried }: Delivery, now: EpochMs): number {
+    if (carried.notBefore - now >= pausedMs) return pausedMs
+    return this.#nextTurn(target, this.#deps.clock.monotonic(), pausedMs) ?? pausedMs
   }
 
   /**
@@ -114,17 +129,17 @@ export class DestinationLimits {
   }
 
   /**
-   * Estimates the turn of the next spilled delivery, in ms from now: after the turns of the
-   * deliveries that were spilled before it. Deliveries that are still in memory are ignored,
-   * because most of them may be spilled too. The result is at most five minutes, so that no
-   * delivery waits much longer than necessary after an operator raises the limit. Returns
-   * `undefined` below `minPerSecond`.
+   * Estimates the turn of the next spilled delivery, in ms from now: after a pause that ends in
+   * `pausedMs`, and after the turns of the deliveries that were spilled before it. Deliveries that
+   * are still in memory are ignored, because most of them may be spilled too. The result is at most
+   * five minutes, so that no delivery waits much longer than necessary after an operator raises the
+   * limit. Returns `undefined` below `minPerSecond`.
    */
-  #nextTurn(target: DestinationState, now: number): DurationMs | undefined {
+  #nextTurn(target: DestinationState, now: number, pausedMs = 0): DurationMs | undefined {
     const perSecond = this.#perSecond(target, now)
     if (perSecond < minPerSecond) return undefined
     const latest = now + maxTurnMs
-    target.lastTurn = Math.min(Math.max(target.lastTurn, now) + 1_000 / perSecond, latest)
+    target.lastTurn = Math.min(Math.max(target.lastTurn, now + pausedMs) + 1_000 / perSecond, latest)
     return durationMs(Math.ceil(target.lastTurn - now))
   }
 

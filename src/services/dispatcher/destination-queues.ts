@@ -219,15 +219,15 @@ export class DestinationQueues {
   }
 
   /**
-   * Removes and returns the wanted deliveries of one destination and partition, in order. It stops
-   * after about `max` deliveries. It may remove more, because all wanted deliveries of a key are
-   * removed together.
+   * Removes and returns the wanted deliveries of one destination and partition, in order: by default
+   * all deliveries. It stops after about `max` deliveries. It may remove more, because all wanted
+   * deliveries of a key are removed together.
    */
   drainMatching(
     target: DestinationState,
     processor: PartitionProcessor,
     max: number,
-    isWanted: (delivery: Delivery) => boolean,
+    isWanted: (delivery: Delivery) => boolean = () => true,
   ): readonly Delivery[] {
     return target.queue.drainMatching(delivery => delivery.of.processor === processor && isWanted(delivery), max)
   }

@@ -25,13 +25,6 @@ interface Deps {
    * wait longer each time.
    */
   readonly defer: (delivery: Delivery, mayClimb: boolean) => void
-  /**
-   * Whether spillover may move a delivery to a retry topic. A delivery whose retry window ended
-   * before its first attempt must get that attempt soon, so it stays in memory. But it may move if
-   * the circuit breaker of its destination is open, or the destination has a limit, for example
-   * `ratePerSecond`: the attempt may then be hours away.
-   */
-  readonly canDefer: (delivery: Delivery) => boolean
   /** Whether more than one destination is configured. */
   readonly hasOtherDestinations: () => boolean
   readonly isOpen: () => boolean
@@ -113,7 +106,7 @@ export class SpilloverController {
 
   /** Spills about `max` deliveries of a partition. Returns how many it deferred. */
   #spillFrom(processor: PartitionProcessor, max: number): number {
-    const { queues, defer, canDefer, hasOtherDestinations, isOpen } = this.#deps
+    const { queues, defer, hasOtherDestinations, isOpen } = this.#deps
     let deferred = 0
     if (!isOpen() || processor.revoked || !processor.mayStart) return deferred
     for (const target of queues.slow) {
@@ -122,7 +115,7 @@ export class SpilloverController {
       if (!hasOthers && !hasOtherDestinations()) continue
       const mayLeave = this.#spilling.get(processor) ?? 0
       const most = hasOthers ? max - deferred : Math.min(max - deferred, mayLeave)
-      const out = queues.drainMatching(target, processor, most, canDefer)
+      const out = queues.drainMatching(target, processor, most)
       for (const delivery of out) defer(delivery, hasOthers)
       deferred += out.length
       if (!hasOthers) this.#spilling.set(processor, mayLeave - out.length)

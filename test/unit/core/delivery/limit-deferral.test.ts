@@ -32,8 +32,17 @@ it.each<[string, LimitReason, Partial<DeliveryState>, string]>([
   ],
   ['after the window, never attempted', pause(300), { deadline: later('59m') }, 'deferred not_before 5m'],
   ['after the window, attempted', pause(60), { attempt: 1, deadline: later('59m') }, 'dead_lettered retry_window_over'],
-  ['limits of other processes', toOthers, {}, 'deferred lane_full 10s'],
-  ['limits of other processes, for the fifth time', toOthers, { deferrals: 4 }, 'deferred lane_full 10s'],
+  ['limits of other processes', toOthers, { notBefore: now }, 'deferred lane_full 10s'],
+  ['limits of other processes, due for 119 s', toOthers, { notBefore: later('3481s') }, 'deferred lane_full 10s'],
+  ['limits of other processes, due for two minutes', toOthers, { notBefore: later('58m') }, 'deferred lane_full 30s'],
+  ['limits of other processes, due for 20 minutes', toOthers, { notBefore: later('40m') }, 'deferred lane_full 5m'],
+  ['limits of other processes, due for an hour', toOthers, { notBefore: later('0s') }, 'deferred lane_full 5m'],
+  [
+    'limits of other processes, due for an hour, one minute before the end of the window',
+    toOthers,
+    { attempt: 1, notBefore: later('0s'), deadline: later('60s', now) },
+    'deferred lane_full 1m',
+  ],
 ])('%s', (_, reason, given, expected) => {
   expect(summary(deferByLimit(reason, carriedOf(given), defaultPolicy, now))).toBe(expected)
 })
@@ -48,6 +57,12 @@ it.each([pause(60), toOthers])('uses up no attempt: %j', reason => {
 it.each<[string, Partial<DeliveryState>, string, number]>([
   ['at its turn', {}, 'deferred lane_full 1m', 90_000],
   ['after the window, before the first attempt', { deadline: later('59m') }, 'deferred lane_full 1m', 90_000],
+  [
+    'at the time of its retry, if this is later',
+    { attempt: 1, reason: 'http_429', notBefore: later('300s', now) },
+    'deferred lane_full 5m',
+    300_000,
+  ],
   [
     'at the end of the window, for a retry',
     { attempt: 1, deadline: later('40s', now) },

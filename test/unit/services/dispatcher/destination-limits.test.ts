@@ -167,6 +167,27 @@ describe('maxConcurrency with several processes', () => {
     ])
   })
 
+  it('moves a delivery less and less often, through each of the four shortest retry topics', async () => {
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('erp', { policy: { maxConcurrency: 1 } })],
+    })
+    harness.partitions = 4
+    await harness.live.handlers?.onRevoking([], Number.POSITIVE_INFINITY)
+    await harness.advance(6 * second)
+    send(harness, 20)
+    await harness.advance(60 * second)
+    const before = harness.count('deferrals{lane_full}')
+    // In the first minute, each delivery moves every 10 s.
+    expect(before).toBeGreaterThan(20 * 5)
+    await harness.advance(20 * 60 * second)
+    expect(['10s', '30s', '1m', '5m'].every(tier => harness.written(`hookline.retry.${tier}`).length >= 20)).toBe(true)
+    const old = harness.count('deferrals{lane_full}')
+    expect(old - before).toBeLessThan(20 * 30)
+    await harness.advance(20 * 60 * second)
+    expect(harness.count('deferrals{lane_full}') - old).toBeLessThanOrEqual(20 * 4)
+    expect(harness.count('deliveries{erp,dead_lettered}')).toBe(0)
+  })
+
   it('leaves the attempts to others when the process owns no partition of the events topic', async () => {
     const harness = await DispatcherHarness.started({
       destinations: [limited({ ratePerSecond: 50 })],

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import { flowLimits } from '../../../../src/core/flow/limits.ts'
 import type { DestinationPolicy } from '../../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../../src/core/time.ts'
-import type { WebhookCall } from '../../../../src/core/webhook-ports.ts'
+import type { CallResult, WebhookCall } from '../../../../src/core/webhook-ports.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
@@ -23,15 +23,22 @@ it('an endpoint that answers 200 slowly does not delay records behind a run of i
   expect(harness.count('deliveries{erp,delivered}')).toBe(1)
 })
 
-it('an endpoint that hangs for longer than the window does not delay retries of others', async () => {
+const timeout: CallResult = { kind: 'failed', phase: 'deadline', code: 'ETIMEDOUT', detail: '' }
+
+it.each([
+  { name: 'hangs', answerAt: () => timeout },
+  { name: 'answers 200 slowly', answerAt: () => ok },
+  { name: 'lets two of three requests time out', answerAt: (count: number) => (count % 3 === 0 ? ok : timeout) },
+])('an endpoint that $name for longer than the window does not delay retries of others', async ({ answerAt }) => {
   const failed = new Map<string, number>()
   const waits: number[] = []
+  let crmCalls = 0
   const harness = await DispatcherHarness.started({
     delivery: { schedule: [durationMs(10_000)], window: durationMs(60_000), maxInFlight: 64, perWebhook: 16 },
     destinations: [destination('crm'), destination('erp')],
-    latencyMs: call => (isForCrm(call) ? 5_000 : 20),
+    latencyMs: call => (isForCrm(call) ? 4_900 : 20),
     answer(call, at) {
-      if (isForCrm(call)) return { kind: 'failed', phase: 'deadline', code: 'ETIMEDOUT', detail: '' }
+      if (isForCrm(call)) return answerAt(crmCalls++)
       const id = call.headers['X-Message-Id'] as string
       const before = failed.get(id)
       if (before !== undefined) waits.push(at - before)
@@ -39,7 +46,7 @@ it('an endpoint that hangs for longer than the window does not delay retries of 
       return before === undefined ? answered(503) : ok
     },
   })
-  for (let second = 0; second < 600; second++) {
+  for (let second = 0; second < 300; second++) {
     for (let index = 0; index < 30; index++) {
       const id = `m${second}-${index}`
       harness.write({ message: trackMessage(id, { userId: id }), destinationId: 'crm' })
@@ -48,8 +55,23 @@ it('an endpoint that hangs for longer than the window does not delay retries of 
       harness.write({ message: trackMessage(`e${second}`, { userId: `e${second}` }), destinationId: 'erp' })
     await harness.advance(1_000)
   }
-  expect(waits.length).toBeGreaterThan(110)
+  expect(waits.length).toBeGreaterThan(55)
   expect(Math.max(...waits)).toBeLessThan(15_000)
+})
+
+it('an endpoint that answers 200 slowly gets each message of a backlog, also after the window', async () => {
+  const harness = await DispatcherHarness.started({
+    delivery: { schedule: [durationMs(10_000)], window: durationMs(30_000), maxInFlight: 64, perWebhook: 16 },
+    destinations: [destination('crm'), destination('erp')],
+    latencyMs: call => (isForCrm(call) ? 4_900 : 20),
+  })
+  for (let index = 0; index < 1_500; index++)
+    harness.write({ message: trackMessage(`m${index}`, { userId: `m${index}` }) })
+  // The endpoint accepts 16 messages in 4.9 s, so the backlog takes at least 460 s.
+  await harness.advance(800_000)
+  expect(harness.count('deliveries{crm,delivered}')).toBe(1_500)
+  expect(harness.count('deliveries{erp,delivered}')).toBe(1_500)
+  expect(harness.calls).toHaveLength(3_000)
 })
 
 it.each<DestinationPolicy>([{}, { ratePerSecond: 5 }, { maxConcurrency: 8 }])(
@@ -112,22 +134,53 @@ it('an endpoint that is overloaded for a short time after a restart gets the lat
   expect(harness.count('deliveries{crm,dead_lettered}')).toBeLessThanOrEqual(2)
 })
 
-it('an endpoint that always responds with 429 lets each delivery move about once in five minutes', async () => {
+it.each([undefined, '12', '60', '290'])(
+  'an endpoint that always responds with 429 lets each delivery move about once in five minutes: Retry-After %s',
+  async retryAfter => {
+    const harness = await DispatcherHarness.started({
+      delivery: { maxInFlight: 64, perWebhook: 64 },
+      destinations: [destination('crm'), destination('erp')],
+      answer: call => (isForCrm(call) ? answered(429, retryAfter) : ok),
+    })
+    for (let second = 0; second < 1_200; second++) {
+      for (let index = 0; index < 5; index++) {
+        const id = `m${second}-${index}`
+        harness.write({ message: trackMessage(id, { userId: id }) })
+      }
+      await harness.advance(1_000)
+    }
+    expect(harness.count('deliveries{erp,delivered}')).toBe(6_000)
+    // On average, a delivery has waited for ten minutes.
+    expect(harness.count('deliveries{crm,deferred}')).toBeLessThan(6_000 * 2.75)
+  },
+)
+
+it('an endpoint with a quota for each minute gets all of it, and its backlog does not move in each pause', async () => {
+  let minute = 0
+  let used = 0
   const harness = await DispatcherHarness.started({
     delivery: { maxInFlight: 64, perWebhook: 64 },
     destinations: [destination('crm'), destination('erp')],
-    answer: call => (isForCrm(call) ? answered(429) : ok),
+    answer(call, at) {
+      if (!isForCrm(call)) return ok
+      const current = Math.floor(at / 60_000)
+      if (current > minute) used = 0
+      minute = current
+      return used++ < 60 ? ok : answered(429, String(Math.ceil(60 - (at % 60_000) / 1_000)))
+    },
+    latencyMs: () => 50,
   })
-  for (let second = 0; second < 1_200; second++) {
-    for (let index = 0; index < 5; index++) {
+  for (let second = 0; second < 600; second++) {
+    for (let index = 0; index < 3; index++) {
       const id = `m${second}-${index}`
       harness.write({ message: trackMessage(id, { userId: id }) })
     }
     await harness.advance(1_000)
   }
-  expect(harness.count('deliveries{erp,delivered}')).toBe(6_000)
-  // On average, a delivery has waited for ten minutes.
-  expect(harness.count('deliveries{crm,deferred}')).toBeLessThan(6_000 * 2.5)
+  expect(harness.count('deliveries{crm,delivered}')).toBeGreaterThanOrEqual(600)
+  expect(harness.count('deliveries{crm,dead_lettered}')).toBe(0)
+  // After ten pauses, 1,200 deliveries wait.
+  expect(harness.count('deliveries{crm,deferred}')).toBeLessThan(1_800 * 4)
 })
 
 it.each([

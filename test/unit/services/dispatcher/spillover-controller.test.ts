@@ -19,7 +19,6 @@ function spilloverWith({
     cpuSaturatedUntil: () => Number.NEGATIVE_INFINITY,
     queues: { findSlow: () => {}, slow: [], drainMatching: () => [] },
     defer: () => {},
-    canDefer: () => true,
     hasOtherDestinations: () => false,
     isOpen: () => true,
     ...deps,
@@ -154,29 +153,4 @@ describe('a partition whose records are all for one slow destination', () => {
     turn()
     expect(moved()).toBe(spilled)
   })
-})
-
-it('a delivery without an attempt stays in its slow queue at the end of its window, for that attempt', () => {
-  const waiting = [{ isDue: false }, { isDue: true }] as unknown as (Delivery & { isDue: boolean })[]
-  const moved: unknown[] = []
-  const spillover = spilloverWith({
-    clock: {},
-    queues: {
-      findSlow: () => {},
-      slow: [{ destination: 'slow' } as DestinationState],
-      drainMatching: (_target, _shard, _most, isWanted) => waiting.filter(isWanted),
-    },
-    canDefer: delivery => !(delivery as Delivery & { isDue: boolean }).isDue,
-    defer: delivery => void moved.push(delivery),
-  })
-  const processor = {
-    revoked: false,
-    mayStart: true,
-    tracker: { open: 2 },
-    isPausedFor: () => true,
-    hasRecordForOthers: () => true,
-    recheckLimits: () => {},
-  }
-  spillover.check(processor as unknown as PartitionProcessor)
-  expect(moved).toEqual([waiting[0]])
 })
