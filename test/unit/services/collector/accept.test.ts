@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import { createSourceKeys } from '../../../../src/core/collector/source-keys.ts'
 import type { TrackingRequest } from '../../../../src/core/collector/tracking-api.ts'
+import { maxWorkPerCall } from '../../../../src/core/message/normalise-batch.ts'
 import { Secret } from '../../../../src/core/secret.ts'
 import { CollectorHarness } from '../../../support/collector/harness.ts'
 
@@ -256,6 +257,20 @@ describe('rate of a source', () => {
     const collector = new CollectorHarness({ ratePerSource: 2 })
     await collector.answered({ batch: [bad('a'), bad('b')] })
     expect(await collector.answered({ batch: [] })).toMatchObject({ code: 'rate_limited' })
+  })
+
+  it('counts at most the maximum number of messages of a batch', async () => {
+    const collector = new CollectorHarness({ ratePerSource: 10 })
+    expect(await collector.answered(Array(10_000).fill(0))).toMatchObject({ kind: 'accepted' })
+    expect(await collector.answered({ batch: [] })).toMatchObject({ code: 'rate_limited', retryAfter: 250 })
+  })
+
+  it('is checked again after the wait for CPU time', async () => {
+    const collector = new CollectorHarness({ ratePerSource: 10 })
+    const long = JSON.stringify(Array(2_500).fill(0)) + ' '.repeat(maxWorkPerCall)
+    const first = collector.answered(long)
+    expect(await collector.answered(long)).toMatchObject({ code: 'rate_limited', retryAfter: 250 })
+    expect(await first).toMatchObject({ kind: 'accepted' })
   })
 
   it('is unlimited by default', async () => {
