@@ -54,13 +54,6 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
   const storeTraced = createTracedStore(deps)
   const makeRecords = createMakeRecords({ ...deps, nextTurn: turns.next })
 
-  /**
-   * Whether Kafka stores nothing. Without an outage, it may have stored some messages of a failed
-   * request, so all of them count against the rate limit. Otherwise, a source whose requests fail
-   * because of one partition could store messages in the other partitions without a limit.
-   */
-  const isOutage = (): boolean => outage.age(clock.monotonic()) !== undefined
-
   /** `triedAt` is the time of the request's call of `outage.tried`. */
   async function acceptFrom(
     sourceId: string,
@@ -133,10 +126,19 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     // already. Its record is made now, so that no parsed message stays in memory during a wait.
     if (size > (isLong ? 1 : manyMessages)) await turns.next(sender.sourceId)
     const answer = await acceptFrom(sender.sourceId, batch, request, now)
-    if (answer === noMemory || (answer === kafkaUnavailable && isOutage())) admission.giveBack(sender.sourceId, spent)
+    if (storedNothing(answer, outage.age(clock.monotonic()))) admission.giveBack(sender.sourceId, spent)
     return answer
   }
 }
+
+/**
+ * Whether no message of a request was stored, so that none counts against the rate limit. Without
+ * an outage, Kafka may have stored some messages of a failed request, so all of them count. If they
+ * did not count, a source whose requests fail because of one partition could write to the other
+ * partitions without a limit.
+ */
+const storedNothing = (answer: TrackingAnswer, outageAge: ReturnType<KafkaOutage['age']>): boolean =>
+  answer === noMemory || (answer === kafkaUnavailable && outageAge !== undefined)
 
 const notMade = {
   no_memory: noMemory,

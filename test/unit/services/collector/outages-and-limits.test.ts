@@ -8,8 +8,8 @@ const unavailable = { kind: 'refused', code: 'unavailable', retryAfter: 5 }
 const down = new Error('no leader')
 
 /** A collector whose first request has just failed. */
-async function failing(settings: { ratePerSource?: number } = {}): Promise<CollectorHarness> {
-  const collector = new CollectorHarness(settings)
+async function failing(): Promise<CollectorHarness> {
+  const collector = new CollectorHarness()
   const box = collector.request(batch)
   await collector.settle()
   collector.producer.answer(down)
@@ -236,40 +236,6 @@ describe('memory', () => {
     await collector.settle()
     expect(other.answer).toEqual(accepted)
     expect(collector.held('records')).toBe(0)
-  })
-})
-
-describe('the rate of a source', () => {
-  it('does not count messages that are refused because of a lack of memory', async () => {
-    const collector = new CollectorHarness({ ratePerSource: 4, memory: { records: 2_000 } })
-    const first = collector.request(batch)
-    await collector.settle()
-    const second = collector.request(batch)
-    await collector.settle()
-    expect(second.answer).toMatchObject({ code: 'unavailable', retryAfter: 1 })
-    collector.producer.answer()
-    await collector.settle()
-    expect(first.answer).toEqual(accepted)
-    expect(await collector.answered(batch)).toEqual(accepted)
-  })
-
-  it('does not count messages that are refused because Kafka stores nothing', async () => {
-    const collector = await failing({ ratePerSource: 1 })
-    await collector.advance(1_000)
-    expect(await collector.answered(batch)).toEqual(accepted)
-  })
-
-  it('counts the messages of a failed request while Kafka stores others, because it may have stored some of them', async () => {
-    const collector = new CollectorHarness({ ratePerSource: 1 })
-    expect(await collector.answered(batch)).toEqual(accepted)
-    await collector.advance(3_000)
-    const failed = collector.request(batch)
-    await collector.settle()
-    collector.producer.answer(undefined, 2)
-    collector.producer.answer(down)
-    await collector.settle()
-    expect(failed.answer).toMatchObject(unavailable)
-    expect(await collector.answered(batch)).toMatchObject({ code: 'rate_limited', retryAfter: 3 })
   })
 })
 
