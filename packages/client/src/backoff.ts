@@ -7,13 +7,12 @@ const maxRetryAfterMs = 300_000
  * The delay before a retry, in milliseconds. `retry` is 1 for the first retry; `random` is at least
  * 0 and less than 1.
  *
- * Without a Retry-After header, the delay begins at 0.25 s to 0.5 s and doubles with each retry, up
- * to 1 min. Half of it is random, so that clients that failed together do not retry together. With
- * the header, the delay is the value of the header, but at least the delay of a first retry and at
- * most 5 min.
+ * The backoff begins at 0.25 s to 0.5 s and doubles with each retry, up to 1 min. Half of it is
+ * random, so that clients that failed together do not retry together. A Retry-After header can make
+ * the delay longer, up to 5 min, but not shorter. Otherwise, ten retries at the 5 s that a collector
+ * asks for would end after 50 s, while Kafka may be unavailable for minutes.
  */
-export function retryDelayMs(retry: number, random: number, retryAfterMs?: number): number {
-  const jitter = 0.5 + random / 2
-  if (retryAfterMs !== undefined) return Math.max(Math.min(retryAfterMs, maxRetryAfterMs), minDelayMs * jitter)
-  return Math.min(minDelayMs * 2 ** (retry - 1), maxDelayMs) * jitter
+export function retryDelayMs(retry: number, random: number, retryAfterMs = 0): number {
+  const backoffMs = Math.min(minDelayMs * 2 ** (retry - 1), maxDelayMs) * (0.5 + random / 2)
+  return Math.max(Math.min(retryAfterMs, maxRetryAfterMs), backoffMs)
 }

@@ -213,17 +213,19 @@ export class BodyBudget {
   }
 
   #oldOne(body: Body, isRival: (other: Body) => boolean): Body | undefined {
-    const cost = body.cost(this.#now())
-    const isOld = (other: Body) => this.#now() - other.since >= graceMs && other.cost(this.#now()) > cost
-    return this.#costliest(body, other => isRival(other) && isOld(other))
+    const now = this.#now()
+    const cost = body.cost(now)
+    return this.#costliest(body, other => now - other.since >= graceMs && other.cost(now) > cost && isRival(other), now)
   }
 
-  #costliest(body: Body, isRival: (other: Body) => boolean): Body | undefined {
-    const now = this.#now()
+  #costliest(body: Body, isRival: (other: Body) => boolean, now = this.#now()): Body | undefined {
     let found: Body | undefined
+    let highest = 0
     for (const other of this.#addresses.bodies) {
-      if (other === body || !other.isEvictable || !isRival(other)) continue
-      if (found === undefined || other.cost(now) > found.cost(now)) found = other
+      const cost = other.cost(now)
+      if (cost <= highest || other === body || !other.isEvictable || !isRival(other)) continue
+      found = other
+      highest = cost
     }
     return found
   }

@@ -100,8 +100,8 @@ export const maxNesting = 100
  * Serialises a parsed value to compact text that `JSON.stringify(JSON.parse(text))` reproduces
  * exactly, so that receivers can check the signature after they have parsed the body. `__proto__`
  * members are removed at every depth, and lone surrogates become U+FFFD. Rejection codes:
- * `non_finite_number`, and `too_deep` for more than 100 levels. The message of a rejection names
- * `field`.
+ * `non_finite_number`, and `too_deep` for more than 100 levels. The message of a rejection begins
+ * with `field`, which must not be a text of the sender.
  */
 export function canonicalJson(value: unknown, field = 'The value'): Canonical | Rejection {
   switch (inspect(value, 0)) {
@@ -113,14 +113,11 @@ export function canonicalJson(value: unknown, field = 'The value'): Canonical | 
       return { kind: 'canonical', text: text as JsonText, droppedKeys: tally.droppedKeys }
     }
     case 'too_deep':
-      return rejection('too_deep', `${shown(field)} is nested more than ${maxNesting} levels deep: flatten it.`)
+      return rejection('too_deep', `${field} is nested more than ${maxNesting} levels deep: flatten it.`)
     case 'non_finite_number':
-      return rejection('non_finite_number', `${shown(field)} contains a number beyond ±1.8e308: send a string instead.`)
+      return rejection('non_finite_number', `${field} contains a number beyond ±1.8e308: send a string instead.`)
   }
 }
-
-/** Shortens a field name, which the sender chooses, for responses and records. */
-const shown = (field: string): string => (field.length > 60 ? `${field.slice(0, 60).toWellFormed()}…` : field)
 
 type Finding = 'as_is' | 'to_rewrite' | 'too_deep' | 'non_finite_number'
 

@@ -47,6 +47,7 @@ export function readDefaults(context: string | undefined, integrations: string |
 
 const partNames = ['properties', 'traits', 'context', 'integrations'] as const
 type PartName = (typeof partNames)[number]
+const isPartName = (key: string): key is PartName => (partNames as readonly string[]).includes(key)
 
 /**
  * The free-form parts of a message. Empty `context` and `integrations` are omitted. `context` never
@@ -152,7 +153,7 @@ function readMembers(input: JsonObject, addedBytes: number): Members | Rejection
     if (key === '__proto__') droppedKeys += 1
     else if (typeof value === 'string') maxBytes += 6 * value.length + 2
     else {
-      const member = canonicalJson(value, key)
+      const member = canonicalJson(value, isPartName(key) ? key : 'A field of the message')
       if (member.kind === 'rejected') return member
       if (isObject(value)) canonical.set(value, member)
       droppedKeys += member.droppedKeys

@@ -2,7 +2,7 @@ import type { KafkaOutage } from '../../core/collector/kafka-outage.ts'
 import type { SharedMemory } from '../../core/collector/shared-memory.ts'
 import { effectiveWriteKey } from '../../core/collector/source-keys.ts'
 import type { TrackingAnswer, TrackingRequest } from '../../core/collector/tracking-api.ts'
-import { type MessageBatch, readBatch, writeKeyIn } from '../../core/message/batch.ts'
+import { type MessageBatch, maxMessages, readBatch, writeKeyIn } from '../../core/message/batch.ts'
 import { maxWorkPerCall } from '../../core/message/normalise-batch.ts'
 import { kafkaUnavailable, noMemory, refusal } from '../../core/message/request-refusal.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
@@ -115,20 +115,30 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     if (batch.kind === 'refused') return batch
     const { size } = batch.elements
     if (!request.reserve(size * placeBytes)) return noMemory
+    // Of a larger batch, only the first `maxMessages` messages can be stored.
+    const spent = Math.min(size, maxMessages)
+    const notPermitted = admission.spend(sender.sourceId, spent)
+    if (notPermitted !== undefined) return notPermitted
     const now = clock.monotonic()
-    // `admission` has already checked whether Kafka stores messages. The check is repeated, because
-    // an outage may have begun since then, or another request may already test whether Kafka stores
-    // messages again.
-    if (!outage.admits(now)) return kafkaUnavailable
     if (size > 0) outage.tried(now)
-    admission.spend(sender.sourceId, size)
     // The records of a long body, or of more than `manyMessages` messages, are made in a later
     // turn. A body with only one message is an exception: `readBatch` may have parsed this message
     // already. Its record is made now, so that no parsed message stays in memory during a wait.
     if (size > (isLong ? 1 : manyMessages)) await turns.next(sender.sourceId)
-    return acceptFrom(sender.sourceId, batch, request, now)
+    const answer = await acceptFrom(sender.sourceId, batch, request, now)
+    if (storedNothing(answer, outage.age(clock.monotonic()))) admission.giveBack(sender.sourceId, spent)
+    return answer
   }
 }
+
+/**
+ * Whether no message of a request was stored, so that none counts against the rate limit. Without
+ * an outage, Kafka may have stored some messages of a failed request, so all of them count. If they
+ * did not count, a source whose requests fail because of one partition could write to the other
+ * partitions without a limit.
+ */
+const storedNothing = (answer: TrackingAnswer, outageAge: ReturnType<KafkaOutage['age']>): boolean =>
+  answer === noMemory || (answer === kafkaUnavailable && outageAge !== undefined)
 
 const notMade = {
   no_memory: noMemory,

@@ -2,7 +2,7 @@ import type { KafkaOutage } from '../../core/collector/kafka-outage.ts'
 import type { SourceKeys } from '../../core/collector/source-keys.ts'
 import type { Admission } from '../../core/collector/tracking-api.ts'
 import { RateLimiter } from '../../core/flow/rate-limiter.ts'
-import { kafkaUnavailable, refusal } from '../../core/message/request-refusal.ts'
+import { kafkaUnavailable, type Refusal, refusal } from '../../core/message/request-refusal.ts'
 import type { Clock } from '../../core/ports.ts'
 
 /**
@@ -28,14 +28,20 @@ export interface AdmissionControl {
    * the request has none.
    */
   admit(key: string | undefined): Admission
-  /** Counts messages against the source's rate limit. */
-  spend(sourceId: string, messages: number): void
+  /**
+   * Counts messages against the source's rate limit. Returns why the source may no longer send; the
+   * messages then do not count.
+   */
+  spend(sourceId: string, messages: number): Refusal | undefined
+  /** Cancels the effect of `spend` for messages that were not stored. */
+  giveBack(sourceId: string, messages: number): void
 }
 
 /**
  * Checks a request's write key, its source's rate limit and whether Kafka stores messages. The
- * check is cheap, so it runs before the body is read. It runs again afterwards, because the rate
- * limit may have been reached while the body arrived.
+ * check is cheap, so it runs before the body is read. It runs again after each wait of the request,
+ * because the rate limit may have been reached since then, or an outage of Kafka may have begun. So
+ * only one batch can exceed the limit, even if a source sends many concurrent requests.
  */
 export function createAdmissionControl({ outage, clock, sources, ratePerSource }: Deps): AdmissionControl {
   const limiters = new Map<string, RateLimiter>()
@@ -46,22 +52,33 @@ export function createAdmissionControl({ outage, clock, sources, ratePerSource }
     return limiter
   }
 
+  function refusalOf(sourceId: string): Refusal | undefined {
+    const now = clock.monotonic()
+    const seconds = ratePerSource === undefined ? 0 : limiterOf(sourceId, now).secondsToWait(now)
+    if (seconds > 0) {
+      const text = `This source exceeds its limit of ${ratePerSource} messages per second: send the request again in ${seconds} s.`
+      return refusal('rate_limited', text, { retryAfter: seconds })
+    }
+    return outage.admits(now) ? undefined : kafkaUnavailable
+  }
+
+  function count(sourceId: string, messages: number): void {
+    const now = clock.monotonic()
+    if (ratePerSource !== undefined) limiterOf(sourceId, now).spend(messages, ratePerSource, now)
+  }
+
   return {
     admit(key) {
       const sourceId = key === undefined ? undefined : sources().sourceOf(key)
       if (sourceId === undefined) return key === undefined ? noWriteKey : unknownWriteKey
-      const now = clock.monotonic()
-      const seconds = ratePerSource === undefined ? 0 : limiterOf(sourceId, now).secondsToWait(now)
-      if (seconds > 0) {
-        const text = `This source exceeds its limit of ${ratePerSource} messages per second: send the request again in ${seconds} s.`
-        return refusal('rate_limited', text, { retryAfter: seconds })
-      }
-      return outage.admits(now) ? { kind: 'admitted', sourceId } : kafkaUnavailable
+      return refusalOf(sourceId) ?? { kind: 'admitted', sourceId }
     },
     spend(sourceId, messages) {
-      const now = clock.monotonic()
-      if (ratePerSource !== undefined) limiterOf(sourceId, now).spend(messages, ratePerSource, now)
+      const refused = refusalOf(sourceId)
+      if (refused === undefined) count(sourceId, messages)
+      return refused
     },
+    giveBack: (sourceId, messages) => count(sourceId, -messages),
   }
 }
 

@@ -142,3 +142,21 @@ describe('fair shares of the body budget', () => {
     expect(budget.held.authenticated).toBe(0)
   })
 })
+
+it('reads the clock a few times per eviction, not for each body, because a collector can have thousands', () => {
+  let now = 0
+  let readings = 0
+  const clock = () => {
+    readings += 1
+    return now
+  }
+  const budget = new BodyBudget({ authenticated: 2_000, keyless: 1, perAddress: 1_000 }, clock, () => {})
+  const evicted: number[] = []
+  const open = () => budget.open({ sourceId: 'web', address: 'x' }, () => evicted.push(now))
+  for (let bodies = 0; bodies < 1_000; bodies += 1) open().take(1)
+  now = 60_000
+  readings = 0
+  expect(open().take(1)).toBe(true)
+  expect(evicted).toEqual([60_000])
+  expect(readings).toBeLessThan(10)
+})

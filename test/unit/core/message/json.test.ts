@@ -94,10 +94,4 @@ describe('canonicalJson: rejections', () => {
     cycle.push(cycle)
     expect(canonicalJson(cycle)).toMatchObject({ code: 'too_deep' })
   })
-
-  it('shows only the beginning of a long field name', () => {
-    expect(canonicalJson(Number.NaN, 'k'.repeat(10_000))).toMatchObject({
-      message: expect.stringMatching(/^k{60}… contains/),
-    })
-  })
 })

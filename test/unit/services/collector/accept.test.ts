@@ -231,36 +231,3 @@ describe('write key', () => {
     expect(await collector.answered({ batch: [] }, { headerKey: 'new-key' })).toEqual(accepted)
   })
 })
-
-describe('rate of a source', () => {
-  it('refuses only the source that exceeds it, with Retry-After', async () => {
-    const collector = new CollectorHarness({ ratePerSource: 10 })
-    const batch = { batch: Array.from({ length: 40 }, (_, index) => page(`m${index}`)) }
-    expect(await collector.answered(batch)).toEqual(accepted)
-    expect(await collector.answered(batch)).toMatchObject({ kind: 'refused', code: 'rate_limited', retryAfter: 4 })
-    expect(await collector.answered(batch, { headerKey: 'app-key' })).toEqual(accepted)
-    await collector.advance(3_000)
-    expect(await collector.answered(batch)).toMatchObject({ code: 'rate_limited', retryAfter: 1 })
-    await collector.advance(1)
-    expect(await collector.answered(batch)).toEqual(accepted)
-  })
-
-  it('applies to a key in the body', async () => {
-    const collector = new CollectorHarness({ ratePerSource: 1 })
-    const body = { writeKey: 'web-key', batch: [page('a')] }
-    expect(await collector.answered(body, { headerKey: undefined })).toEqual(accepted)
-    expect(await collector.answered(body, { headerKey: undefined })).toMatchObject({ code: 'rate_limited' })
-  })
-
-  it('counts rejected messages', async () => {
-    const collector = new CollectorHarness({ ratePerSource: 2 })
-    await collector.answered({ batch: [bad('a'), bad('b')] })
-    expect(await collector.answered({ batch: [] })).toMatchObject({ code: 'rate_limited' })
-  })
-
-  it('is unlimited by default', async () => {
-    const collector = new CollectorHarness()
-    for (let index = 0; index < 20; index++)
-      expect(await collector.answered({ batch: Array(2_500).fill(1) })).toMatchObject({ kind: 'accepted' })
-  })
-})

@@ -1,0 +1,58 @@
+import type { CollectorMemory } from '../../services/collector/collector.ts'
+
+const mebibyte = 1_048_576
+/**
+ * Maximum memory of a process for request bodies with a known write key, their rejected messages
+ * and long responses; `minBodies` can raise it. It has room for 10 000 small requests or 65 of the
+ * largest SDK batches (512 000 bytes), and is small enough for a container with 512 MiB.
+ */
+const bodiesBytes = 32 * mebibyte
+/**
+ * Maximum memory of a process for request bodies without a known write key: 16 of the largest SDK
+ * batches.
+ */
+const keylessBytes = 8 * mebibyte
+/**
+ * Maximum memory of a process for request bodies of the operator API. If `maxBodyBytes` is higher,
+ * `maxBodyBytes` is the maximum.
+ */
+const operatorsBytes = 16 * mebibyte
+/**
+ * Maximum memory of a process for records that Kafka has not acknowledged: enough for a leader
+ * election of about 5 seconds at 10 MB/s. One source may use three quarters of it. `recordsOfBodies`
+ * can raise it.
+ */
+const recordsBytes = 48 * mebibyte
+/** Maximum memory of a process for records of rejected messages that Kafka has not acknowledged. */
+const rejectedBytes = 8 * mebibyte
+/**
+ * The minimum memory for request bodies, as a multiple of the maximum body size. A body takes up to
+ * twice its size while it is read, and one source gets at most half of the memory. So with 4, every
+ * source can send a body of the maximum size.
+ */
+const minBodies = 4
+/**
+ * The minimum memory for records, as a multiple of the maximum body size. With 1, the records of
+ * the largest body would fit only while no other source has records in memory.
+ */
+const recordsOfBodies = 2
+
+interface CollectorLimits {
+  readonly maxBodyBytes: number
+  readonly bodyBytesPerAddress: number | undefined
+}
+
+/**
+ * Returns the maximum memory of a collector process for each purpose. With `maxBodyBytes` above
+ * 8 MiB, all together may grow by seven bytes for each byte of `maxBodyBytes`.
+ */
+export function collectorMemory({ maxBodyBytes, bodyBytesPerAddress }: CollectorLimits): CollectorMemory {
+  const authenticated = Math.max(bodiesBytes, minBodies * maxBodyBytes)
+  const perAddress = bodyBytesPerAddress ?? authenticated / 2
+  return {
+    bodies: { authenticated, keyless: keylessBytes, perAddress },
+    operators: Math.max(operatorsBytes, maxBodyBytes),
+    records: Math.max(recordsBytes, recordsOfBodies * maxBodyBytes),
+    rejected: rejectedBytes,
+  }
+}
