@@ -1,5 +1,6 @@
 import avsc from 'avsc'
 import type { Clock, SchemaNeeded, Undecodable } from '../../core/ports.ts'
+import { boundedCollection } from './bounded-collections.ts'
 import { SchemaNotRegistered, subjectOf } from './own-schemas.ts'
 import { type Registry, RegistryUnavailable } from './schema-registry.ts'
 import { UnknownSchemaIds } from './unknown-schema-ids.ts'
@@ -65,7 +66,11 @@ export function avroCodecs<Value, Stored, Read, Context>({
   toStored,
   fromStored,
 }: ValueFormat<Value, Stored, Read, Context>): (deps: Deps) => Promise<AvroCodec<Value, Read, Context>> {
-  const ownType = avsc.Type.forSchema(JSON.parse(schema), { wrapUnions: 'never', omitRecordMethods: true })
+  const ownType = avsc.Type.forSchema(JSON.parse(schema), {
+    wrapUnions: 'never',
+    omitRecordMethods: true,
+    typeHook: boundedCollection,
+  })
 
   /** Compiles a reader that resolves values of the schema `writer` to Hookline's schema. */
   function readerOf(writer: avsc.Type): Reader<Stored> {

@@ -3,68 +3,7 @@ import { rootCertificates } from 'node:tls'
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import avsc from 'avsc'
 import type { Settings } from '../../core/settings/settings.ts'
-
-/** avsc's reader of bytes. A `pos` beyond the end marks the bytes as corrupt. */
-interface Tap {
-  readonly buf: Buffer
-  pos: number
-  readLong(): number
-  skipString(): void
-}
-interface Skipping {
-  _skip(tap: Tap): void
-}
-
-/**
- * Skips an array or map that Hookline's schema does not have. Avro writes the items in blocks. Each
- * block begins with its number of items. If a block claims more items than there are bytes left,
- * the function treats the record as corrupt. avsc itself would skip as many items as the block
- * claims, so one corrupt record could block the event loop for hours.
- */
-function skipItems(tap: Tap, skipItem: () => void): void {
-  for (;;) {
-    const count = tap.readLong()
-    if (count === 0) return
-    const left = tap.buf.length - tap.pos
-    // If the count is negative, the size of the block in bytes follows the count.
-    const size = count < 0 ? tap.readLong() : 0
-    if (count > left || size < 0 || size > left) {
-      tap.pos = tap.buf.length + 1
-      return
-    }
-    if (count < 0) tap.pos += size
-    else for (let item = 0; item < count; item++) skipItem()
-  }
-}
-
-class BoundedArray extends avsc.types.ArrayType {
-  _skip(tap: Tap): void {
-    const items = this.itemsType as unknown as Skipping
-    skipItems(tap, () => items._skip(tap))
-  }
-}
-
-class BoundedMap extends avsc.types.MapType {
-  _skip(tap: Tap): void {
-    const values = this.valuesType as unknown as Skipping
-    skipItems(tap, () => {
-      tap.skipString()
-      values._skip(tap)
-    })
-  }
-}
-
-/**
- * An avsc `typeHook` for the arrays and maps of a writer's schema. It protects the process against
- * a record that claims a huge number of items: avsc skips the items with `skipItems`, which stops
- * at the end of the record.
- */
-export const boundedCollection: avsc.ForSchemaOptions['typeHook'] = (schema, options) => {
-  const kind = typeof schema === 'object' && 'type' in schema ? schema.type : undefined
-  if (kind === 'array') return new BoundedArray(schema, options)
-  if (kind === 'map') return new BoundedMap(schema, options)
-  return undefined
-}
+import { boundedCollection } from './bounded-collections.ts'
 
 /**
  * The error when the registry did not respond, responded with an unexpected status, or is not a
