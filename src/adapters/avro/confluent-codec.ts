@@ -52,6 +52,7 @@ const frameBytes = 5
  * which the check is not repeated.
  */
 const sameRegistryForMs = 1_000
+const ownSchemaOptions = { wrapUnions: 'never', omitRecordMethods: true, typeHook: boundedCollection } as const
 const { schemaRetryEvery: retryEvery } = flowLimits.admission
 
 type Reader<Stored> =
@@ -69,11 +70,7 @@ export function avroCodecs<Value, Stored, Read, Context>({
   toStored,
   fromStored,
 }: ValueFormat<Value, Stored, Read, Context>): (deps: Deps) => Promise<AvroCodec<Value, Read, Context>> {
-  const ownType = avsc.Type.forSchema(JSON.parse(schema), {
-    wrapUnions: 'never',
-    omitRecordMethods: true,
-    typeHook: boundedCollection,
-  })
+  const ownType = avsc.Type.forSchema(JSON.parse(schema), ownSchemaOptions)
 
   /** Compiles a reader that resolves values of the schema `writer` to Hookline's schema. */
   function readerOf(writer: avsc.Type): Reader<Stored> {
@@ -159,9 +156,7 @@ export function avroCodecs<Value, Stored, Read, Context>({
       async learn(schemaId) {
         if (readers.has(schemaId)) return true
         if (unknown.has(schemaId)) return false
-        const inProgress = asking.get(schemaId)
-        if (inProgress !== undefined) return inProgress
-        const request = ask(schemaId).finally(() => asking.delete(schemaId))
+        const request = asking.get(schemaId) ?? ask(schemaId).finally(() => asking.delete(schemaId))
         asking.set(schemaId, request)
         return request
       },
