@@ -51,6 +51,15 @@ describe('arrays and maps', () => {
     expect(decode(withDestinations(blocks))).toMatchObject({ event: { origin: { destinations: ['a', 'b'] } } })
   })
 
+  it('that the codec reads have at most 100,000 items', () => {
+    const empty = Buffer.alloc(100_001)
+    const value = Buffer.concat([withDestinations(long(empty.length)), empty, Buffer.of(0)])
+    expect(decode(value)).toMatchObject({ detail: expect.stringMatching(/a list has more than 100000 items$/) })
+    expect(decode(Buffer.concat([withDestinations(long(100_000)), empty]))).toMatchObject({
+      detail: expect.stringMatching(/names more than 10000 destinations/),
+    })
+  })
+
   it('that the codec skips may have any number of items without bytes', async () => {
     const nulls = { type: 'array', items: 'null' }
     const id = registry.add(schemaWith(fields => [{ name: 'many', type: nulls }, ...fields]))
