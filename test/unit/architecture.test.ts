@@ -215,7 +215,6 @@ describe('each package is imported only in its folder', () => {
     undici: /^adapters\/webhook\//,
     fastify: /^adapters\/http\//,
     avsc: /^adapters\/avro\//,
-    '@kafkajs/confluent-schema-registry': /^adapters\/avro\/schema-registry\.ts$/,
     'prom-client': /^adapters\/metrics\//,
     pino: /^adapters\/logger\.ts$/,
     yaml: /^adapters\/config-file\//,

@@ -34,7 +34,7 @@ const membershipCodecOf = avroCodecs<MembershipRecord, MembershipRecord, Decoded
 interface Deps {
   readonly registry: Registry
   readonly topic: string
-  readonly clock: Pick<Clock, 'monotonic'>
+  readonly clock: Pick<Clock, 'monotonic' | 'after'>
 }
 
 /**

@@ -1,5 +1,7 @@
 import avsc from 'avsc'
+import { flowLimits } from '../../core/flow/limits.ts'
 import type { Clock, SchemaNeeded, Undecodable } from '../../core/ports.ts'
+import { boundedCollection } from './bounded-collections.ts'
 import { SchemaNotRegistered, subjectOf } from './own-schemas.ts'
 import { type Registry, RegistryUnavailable } from './schema-registry.ts'
 import { UnknownSchemaIds } from './unknown-schema-ids.ts'
@@ -30,8 +32,9 @@ export interface AvroCodec<Value, Read, Context> {
   decode(value: Buffer, context: Context): Read | Undecodable | SchemaNeeded
   /**
    * Fetches the schema with this id from the registry, so that `decode` can read values that were
-   * written with it. Resolves with false when the registry does not have the id. Rejects with
-   * RegistryUnavailable when the registry cannot be used; the caller can call `learn` again later.
+   * written with it. Resolves with false when the registry does not have the id. For a new id, asks
+   * again each second for up to 10 s before that. Rejects with RegistryUnavailable when the registry
+   * cannot be used; the caller can call `learn` again later.
    */
   learn(schemaId: number): Promise<boolean>
 }
@@ -39,7 +42,7 @@ export interface AvroCodec<Value, Read, Context> {
 interface Deps {
   readonly registry: Registry
   readonly topic: string
-  readonly clock: Pick<Clock, 'monotonic'>
+  readonly clock: Pick<Clock, 'monotonic' | 'after'>
 }
 
 /** Bytes of the header in Confluent's wire format: a zero byte and the schema id as int32. */
@@ -49,6 +52,8 @@ const frameBytes = 5
  * which the check is not repeated.
  */
 const sameRegistryForMs = 1_000
+const ownSchemaOptions = { wrapUnions: 'never', omitRecordMethods: true, typeHook: boundedCollection } as const
+const { schemaRetryEvery: retryEvery } = flowLimits.admission
 
 type Reader<Stored> =
   | { readonly kind: 'reader'; read(value: Buffer): Stored }
@@ -65,7 +70,7 @@ export function avroCodecs<Value, Stored, Read, Context>({
   toStored,
   fromStored,
 }: ValueFormat<Value, Stored, Read, Context>): (deps: Deps) => Promise<AvroCodec<Value, Read, Context>> {
-  const ownType = avsc.Type.forSchema(JSON.parse(schema), { wrapUnions: 'never', omitRecordMethods: true })
+  const ownType = avsc.Type.forSchema(JSON.parse(schema), ownSchemaOptions)
 
   /** Compiles a reader that resolves values of the schema `writer` to Hookline's schema. */
   function readerOf(writer: avsc.Type): Reader<Stored> {
@@ -116,6 +121,7 @@ export function avroCodecs<Value, Stored, Read, Context>({
       const found = await registry.findById(id)
       if (found.kind !== 'schema') await requireSameRegistry(id)
       if (found.kind === 'unknown') {
+        if (unknown.isAwaited(id)) return new Promise(resolve => clock.after(retryEvery, () => resolve(ask(id))))
         unknown.noteUnknown(id)
         return false
       }
@@ -150,9 +156,7 @@ export function avroCodecs<Value, Stored, Read, Context>({
       async learn(schemaId) {
         if (readers.has(schemaId)) return true
         if (unknown.has(schemaId)) return false
-        const inProgress = asking.get(schemaId)
-        if (inProgress !== undefined) return inProgress
-        const request = ask(schemaId).finally(() => asking.delete(schemaId))
+        const request = asking.get(schemaId) ?? ask(schemaId).finally(() => asking.delete(schemaId))
         asking.set(schemaId, request)
         return request
       },

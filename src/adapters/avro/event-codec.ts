@@ -20,7 +20,7 @@ const codecOf = avroCodecs<Event, EventRecord, Decoded, EpochMs>({
 interface Deps {
   readonly registry: Registry
   readonly eventsTopic: string
-  readonly clock: Pick<Clock, 'monotonic'>
+  readonly clock: Pick<Clock, 'monotonic' | 'after'>
 }
 
 /**

@@ -1,70 +1,7 @@
-import { Agent } from 'node:https'
-import { rootCertificates } from 'node:tls'
-import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
 import avsc from 'avsc'
 import type { Settings } from '../../core/settings/settings.ts'
-
-/** avsc's reader of bytes. A `pos` beyond the end marks the bytes as corrupt. */
-interface Tap {
-  readonly buf: Buffer
-  pos: number
-  readLong(): number
-  skipString(): void
-}
-interface Skipping {
-  _skip(tap: Tap): void
-}
-
-/**
- * Skips an array or map that Hookline's schema does not have. Avro writes the items in blocks. Each
- * block begins with its number of items. If a block claims more items than there are bytes left,
- * the function treats the record as corrupt. avsc itself would skip as many items as the block
- * claims, so one corrupt record could block the event loop for hours.
- */
-function skipItems(tap: Tap, skipItem: () => void): void {
-  for (;;) {
-    const count = tap.readLong()
-    if (count === 0) return
-    const left = tap.buf.length - tap.pos
-    // If the count is negative, the size of the block in bytes follows the count.
-    const size = count < 0 ? tap.readLong() : 0
-    if (count > left || size < 0 || size > left) {
-      tap.pos = tap.buf.length + 1
-      return
-    }
-    if (count < 0) tap.pos += size
-    else for (let item = 0; item < count; item++) skipItem()
-  }
-}
-
-class BoundedArray extends avsc.types.ArrayType {
-  _skip(tap: Tap): void {
-    const items = this.itemsType as unknown as Skipping
-    skipItems(tap, () => items._skip(tap))
-  }
-}
-
-class BoundedMap extends avsc.types.MapType {
-  _skip(tap: Tap): void {
-    const values = this.valuesType as unknown as Skipping
-    skipItems(tap, () => {
-      tap.skipString()
-      values._skip(tap)
-    })
-  }
-}
-
-/**
- * An avsc `typeHook` for the arrays and maps of a writer's schema. It protects the process against
- * a record that claims a huge number of items: avsc skips the items with `skipItems`, which stops
- * at the end of the record.
- */
-export const boundedCollection: avsc.ForSchemaOptions['typeHook'] = (schema, options) => {
-  const kind = typeof schema === 'object' && 'type' in schema ? schema.type : undefined
-  if (kind === 'array') return new BoundedArray(schema, options)
-  if (kind === 'map') return new BoundedMap(schema, options)
-  return undefined
-}
+import { boundedCollection } from './bounded-collections.ts'
+import { createRegistryHttp, type RegistryResponse } from './registry-http.ts'
 
 /**
  * The error when the registry did not respond, responded with an unexpected status, or is not a
@@ -131,142 +68,155 @@ export interface Registry {
 /** The time limit of one HTTP call, including its retries. */
 const timeLimitMs = 5_000
 
-type Answer = { data(): Record<string, unknown> }
-type RestCall = (parameters: object) => Promise<Answer>
-type Rest = Record<'registered' | 'register' | 'compatible' | 'config' | 'updateConfig', RestCall>
-
 /** Creates the client, without a connection to the registry. */
 export function createRegistry(settings: Settings['registry'], limitMs = timeLimitMs): Registry {
   const url = settings.url.replace(/\/+$/, '')
-  const client = createClient(url, settings, limitMs)
-  // The library's public methods return neither versions nor compatibility. Its internal REST calls
-  // return them.
-  const rest: Rest = client['api'].Subject
+  const call = createRegistryHttp(url, settings, limitMs)
 
-  const unavailable = (reason: string, cause?: unknown, isTransient = false): RegistryUnavailable =>
+  const unavailable = (reason: string, isTransient: boolean, cause?: unknown): RegistryUnavailable =>
     new RegistryUnavailable(`the schema registry at ${url} cannot be used: ${reason}`, { cause, isTransient })
 
   /**
-   * Awaits a REST call. If the registry responds with one of the statuses in `expected`, resolves
-   * with the reason in that response as `refused`.
+   * Sends a request, and returns the response if it is successful or if `isExpected` accepts it.
+   * @throws RegistryUnavailable
    */
-  async function ask(call: Promise<Answer>, ...expected: number[]): Promise<Answer | { readonly refused: string }> {
-    try {
-      return await call
-    } catch (error) {
-      const { status, reason } = failureOf(error, limitMs)
-      if (expected.some(each => each === status)) return { refused: reason }
-      throw unavailable(reason, error, isTransientStatus(status))
-    }
+  async function ask(
+    [method, path, body]: Parameters<typeof call>,
+    isExpected: (response: RegistryResponse) => boolean = () => false,
+  ): Promise<RegistryResponse & { readonly isRefusal: boolean }> {
+    const response = await call(method, path, body).catch((error: NodeJS.ErrnoException) => {
+      throw unavailable(oneLine(error.message || String(error.code)), true, error)
+    })
+    const isRefusal = response.status < 200 || response.status > 299
+    if (!isRefusal || isExpected(response)) return { ...response, isRefusal }
+    throw unavailable(reasonOf(response), isTransient(response))
   }
 
   async function lookUp(subject: string, schema: string): Promise<RegisteredSchema | undefined> {
-    const answer = await ask(rest.registered({ subject, body: { schema } }), 404)
-    if ('refused' in answer) return undefined
-    const { id, version } = answer.data()
+    const { isRefusal, body } = await ask(['POST', pathOf(subject), { schema }], hasStatus(404))
+    if (isRefusal) return undefined
+    const { id, version } = body
     if (typeof id === 'number' && typeof version === 'number') return { id, version }
     throw unavailable(
       'the server at this URL is not a schema registry (registry.url must not have a REST path such as /subjects)',
+      false,
     )
+  }
+
+  /** Reads a schema. Returns `undefined` if the registry does not have it. */
+  async function schemaAt(path: string): Promise<StoredSchema | undefined> {
+    const { isRefusal, body, text } = await ask(['GET', path], isFinal)
+    if (isRefusal) return undefined
+    const { schema, schemaType, references } = body
+    // The response of a proxy says nothing about the schema.
+    if (typeof schema !== 'string') throw unavailable(oneLine(`no schema in the response: ${text}`), true)
+    return { schema, schemaType, references: Array.isArray(references) ? references : [] }
   }
 
   return {
     url,
     lookUp,
     async findById(id) {
-      try {
-        const type: unknown = await client.getSchema(id)
-        return avsc.Type.isType(type)
-          ? { kind: 'schema', type: type as avsc.Type }
-          : { kind: 'unusable', detail: 'it is not an Avro schema' }
-      } catch (error) {
-        const { status, reason } = failureOf(error, limitMs)
-        if (status === 'none') return { kind: 'unusable', detail: reason }
-        if (isFinal(status)) return { kind: 'unknown' }
-        throw unavailable(reason, error, isTransientStatus(status))
-      }
+      const stored = await schemaAt(`/schemas/ids/${id}`)
+      if (stored === undefined) return { kind: 'unknown' }
+      if ((stored.schemaType ?? 'AVRO') !== 'AVRO') return { kind: 'unusable', detail: 'it is not an Avro schema' }
+      const references = await referencesOf(stored, schemaAt)
+      return references === undefined ? { kind: 'unknown' } : compiled([...references, stored.schema])
     },
     async register(subject, schema) {
-      const answer = await ask(rest.register({ subject, body: { schema } }), 409, 422)
-      if ('refused' in answer) return answer
+      const answer = await ask(['POST', `${pathOf(subject)}/versions`, { schema }], hasStatus(409, 422))
+      if (answer.isRefusal) return { refused: reasonOf(answer) }
       // The response contains only the id, so the version is looked up.
       const registered = await lookUp(subject, schema)
-      if (registered === undefined) throw unavailable(`it has lost the version of ${subject} that it just registered`)
+      if (registered === undefined)
+        throw unavailable(`it has lost the version of ${subject} that it just registered`, false)
       return registered
     },
     async checkCompatibility(subject, schema) {
-      const answer = await ask(rest.compatible({ subject, body: { schema } }), 404)
-      if ('refused' in answer) return undefined
-      const { is_compatible: may, reason, messages } = answer.data()
+      const path = `/compatibility${pathOf(subject)}/versions/latest`
+      const { isRefusal, body } = await ask(['POST', path, { schema }], hasStatus(404))
+      if (isRefusal) return undefined
+      const { is_compatible: may, reason, messages } = body
       return { may: may === true, reason: String(reason ?? messages ?? '') }
     },
     async compatibility(subject) {
-      const answer = await ask(rest.config({ subject }), 404)
-      return 'refused' in answer ? undefined : String(answer.data()['compatibilityLevel']).toUpperCase()
+      const { isRefusal, body } = await ask(['GET', `/config/${encodeURIComponent(subject)}`], hasStatus(404))
+      return isRefusal ? undefined : String(body['compatibilityLevel']).toUpperCase()
     },
     async setBackwardTransitive(subject) {
-      await ask(rest.updateConfig({ subject, body: { compatibility: COMPATIBILITY.BACKWARD_TRANSITIVE } }))
+      await ask(['PUT', `/config/${encodeURIComponent(subject)}`, { compatibility: 'BACKWARD_TRANSITIVE' }])
     },
   }
 }
 
-function createClient(url: string, { auth, ca }: Settings['registry'], limitMs: number): SchemaRegistry {
-  const isTls = /^https:/i.test(url)
-  return new SchemaRegistry(
-    {
-      host: url,
-      clientId: 'hookline',
-      ...(isTls && ca !== undefined && { agent: new Agent({ ca: [...rootCertificates, ca] }) }),
-      ...(auth && { auth: { username: auth.username.reveal(), password: auth.password.reveal() } }),
-      retry: { retries: 2, initialRetryTimeInSecs: 0.1 },
-      middlewares: [
-        () => ({
-          // The library has no time limit. This signal limits the call with its retries.
-          prepareRequest: async next => (await next()).enhance({ signal: AbortSignal.timeout(limitMs) }),
-        }),
-      ],
-    },
-    { [SchemaType.AVRO]: { wrapUnions: 'auto', typeHook: boundedCollection } },
-  )
+interface StoredSchema {
+  readonly schema: string
+  readonly schemaType: unknown
+  readonly references: readonly { readonly subject: unknown; readonly version: unknown }[]
 }
 
 /**
- * The HTTP status of a failed call. `no_response`: there was no response. `none`: the call
- * succeeded, but the content of the response is invalid.
+ * Reads the schemas to which a schema refers. In the result, each follows those to which it refers
+ * itself. The result is `undefined` if the registry does not have one of them.
  */
-type FailedStatus = number | 'no_response' | 'none'
+async function referencesOf(
+  { references }: StoredSchema,
+  schemaAt: (path: string) => Promise<StoredSchema | undefined>,
+  visited = new Set<string>(),
+): Promise<string[] | undefined> {
+  const found: string[] = []
+  for (const { subject, version } of references) {
+    const path = `${pathOf(String(subject))}/versions/${version}`
+    if (visited.has(path)) continue
+    visited.add(path)
+    const referenced = await schemaAt(path)
+    const before = referenced && (await referencesOf(referenced, schemaAt, visited))
+    if (referenced === undefined || before === undefined) return undefined
+    found.push(...before, referenced.schema)
+  }
+  return found
+}
 
-/** Whether the failed call had no response, or a response with a 5xx status. */
-const isTransientStatus = (status: FailedStatus): boolean =>
-  status === 'no_response' || status === 408 || status === 429 || (status !== 'none' && status >= 500)
+/** Compiles the last of these schemas. It may contain the named types of the earlier ones. */
+function compiled(schemas: readonly string[]): FoundSchema {
+  try {
+    const options = { wrapUnions: 'auto', typeHook: boundedCollection, registry: {} } as const
+    const types = schemas.map(schema => avsc.Type.forSchema(JSON.parse(schema), options))
+    return { kind: 'schema', type: types.at(-1) as avsc.Type }
+  } catch (error) {
+    return { kind: 'unusable', detail: oneLine((error as Error).message) }
+  }
+}
+
+const pathOf = (subject: string): string => `/subjects/${encodeURIComponent(subject)}`
+
+const hasStatus =
+  (...statuses: number[]) =>
+  ({ status }: RegistryResponse): boolean =>
+    statuses.includes(status)
+
+/**
+ * A 400 without a message of a registry. It says nothing about the request, because a proxy
+ * probably sent it.
+ */
+const isFromProxy = ({ status, body }: RegistryResponse): boolean => status === 400 && body['message'] === undefined
+
+/** Whether a later call can succeed: the registry is overloaded, or a proxy does not reach it. */
+const isTransient = (response: RegistryResponse): boolean =>
+  response.status >= 500 || hasStatus(408, 429)(response) || isFromProxy(response)
 
 /**
  * 4xx statuses that say nothing about the requested schema: the server rejects the client or its
  * credentials, or the request took too long, or there were too many requests.
  */
-const notAboutTheSchema: readonly FailedStatus[] = [401, 403, 407, 408, 429]
+const isNotAboutTheSchema = hasStatus(401, 403, 407, 408, 429)
 
-/** Whether the registry has rejected the requested schema id, so that a retry has the same result. */
-const isFinal = (status: FailedStatus): boolean =>
-  typeof status === 'number' && status >= 400 && status < 500 && !notAboutTheSchema.includes(status)
+/** Whether the registry has rejected the requested schema, so that a retry has the same result. */
+const isFinal = (response: RegistryResponse): boolean =>
+  response.status >= 400 && response.status < 500 && !isNotAboutTheSchema(response) && !isFromProxy(response)
 
-/**
- * The beginning of the library's message for a call without a response. The library gives the
- * call the status 400. A real response with status 400 has the same message if its body is not the
- * JSON of a registry. It then counts as no response, because a proxy probably sent it.
- */
-const withoutResponse = /^hookline - Error, status 400: /
+/** The reason in an unsuccessful response, in one line. */
+const reasonOf = ({ status, text, body }: RegistryResponse): string =>
+  oneLine(String(body['message'] ?? `status ${status}${text && `: ${text}`}`))
 
-/** Returns the status of a failed call, and the reason in one line. */
-function failureOf(error: unknown, limitMs: number): { status: FailedStatus; reason: string } {
-  if (!(error instanceof Error)) return { status: 'none', reason: String(error) }
-  const reason = error.message
-    .replace(withoutResponse, '')
-    .replace(/^hookline - /, '')
-    .replaceAll(/\s+/g, ' ')
-  if (!('status' in error)) return { status: 'none', reason }
-  return {
-    status: withoutResponse.test(error.message) ? 'no_response' : Number(error.status),
-    reason: /\baborted\b/.test(reason) ? `no response within ${limitMs} ms` : reason,
-  }
-}
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, 300)

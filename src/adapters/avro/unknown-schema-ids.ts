@@ -1,4 +1,7 @@
+import { flowLimits } from '../../core/flow/limits.ts'
 import type { Clock } from '../../core/ports.ts'
+
+const { newSchemaWait, newSchemaWaitEvery } = flowLimits.admission
 
 /**
  * Time in milliseconds for which the codec does not look up a schema id again, after the registry
@@ -13,6 +16,8 @@ const maxRemembered = 10_000
  * not Avro.
  */
 const plausibleLead = 1_000_000
+/** A new id is higher than the highest known id, by at most this number. */
+const newLead = 1_000
 /**
  * The rate limit of look-ups of implausible ids (see `plausibleLead`): a burst of 20, then one per
  * second.
@@ -38,6 +43,8 @@ export class UnknownSchemaIds {
    */
   #tokens = implausible.burst
   #refilledAt: number
+  /** When the last wait for new ids began, in monotonic milliseconds. */
+  #waitBegan = Number.NEGATIVE_INFINITY
 
   constructor(clock: Pick<Clock, 'monotonic'>, knownId: number) {
     this.#clock = clock
@@ -63,6 +70,18 @@ export class UnknownSchemaIds {
   /** Whether the registry said within the last 30 s that it does not know the id. */
   has(id: number): boolean {
     return this.#clock.monotonic() < (this.#until.get(id) ?? Number.NEGATIVE_INFINITY)
+  }
+
+  /**
+   * Whether to ask again for an id that the registry does not have, because the id is probably new.
+   * The first new id begins a wait of 10 s. All new ids share the wait, and the next wait begins a
+   * minute after this one, so that invented ids can pause a partition only for a part of the time.
+   */
+  isAwaited(id: number): boolean {
+    if (id <= this.#highestKnown || id > this.#highestKnown + newLead || this.#until.has(id)) return false
+    const now = this.#clock.monotonic()
+    if (now >= this.#waitBegan + newSchemaWaitEvery) this.#waitBegan = now
+    return now < this.#waitBegan + newSchemaWait
   }
 
   /**

@@ -147,6 +147,18 @@ export const flowLimits = {
      */
     schemaRetryEvery: durationMs(1_000),
     /**
+     * Milliseconds for which a process asks again for a schema id that the registry does not have,
+     * if the id is new: a follower of the registry may not have the schema yet. Doubling it lets
+     * invented ids pause a partition for 20 s.
+     */
+    newSchemaWait: durationMs(10_000),
+    /**
+     * Milliseconds from the beginning of one wait for new schema ids to the next. Doubling it halves
+     * the time for which invented ids can pause a partition: 10 s per minute. The records of a
+     * second new schema would more often be dead-lettered.
+     */
+    newSchemaWaitEvery: durationMs(60_000),
+    /**
      * Milliseconds between two checks whether the suppression list has a deletion: that of a delete
      * message, which is forged otherwise, or that of a user in the audience inputs. The user's next
      * events and the next inputs of the partition wait for the result. Doubling it lets them wait up

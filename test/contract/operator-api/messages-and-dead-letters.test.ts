@@ -21,6 +21,7 @@ import {
 } from '../../support/builders.ts'
 import { eventsTopic, MemoryRegistry } from '../../support/kafka/memory-schema-registry.ts'
 import { MemorySession } from '../../support/kafka/memory-session.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
 import { writtenDeadLetter } from '../../support/operator/dead-letter-topic.ts'
 import { askObjects } from '../../support/operator/object-requests.ts'
 import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
@@ -33,7 +34,7 @@ import { silent } from '../../support/telemetry/silent-logger.ts'
 const topics = topicNames('hookline')
 const session = new MemorySession()
 const now = Date.now()
-const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTopic, clock: { monotonic: () => 0 } })
+const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTopic, clock: new ManualClock() })
 const encodedEvent = (messageId: string): Buffer =>
   codec.encode(eventOf({ receivedAt: epochMs(now - 60_000), message: messageOf({ messageId, userId: 'secret-user' }) }))
 const routing = createRouting({ sources: [sourceOf('web')], destinations: [destinationOf({ id: 'crm' })] })

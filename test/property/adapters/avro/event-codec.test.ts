@@ -13,6 +13,7 @@ const codec = await createEventCodec({ registry, eventsTopic, clock: new ManualC
 const withCollections = registry.add(
   schemaWith(fields => [
     { name: 'tags', type: { type: 'array', items: 'string' } },
+    { name: 'nested', type: { type: 'array', items: { type: 'array', items: 'null' } } },
     ...fields,
     { name: 'counts', type: { type: 'map', values: ['null', 'long'] } },
   ]),
@@ -61,27 +62,52 @@ describe('the event codec', () => {
     )
   })
 
+  const noDestinations = { kind: 'deletion' as const, id: 'd', version: undefined, destinations: [] }
+  /** A delete message: the end of its value is the list of its destinations. */
+  const deletion: Event = {
+    ...trackEvent,
+    message: { ...trackEvent.message, type: 'delete', event: undefined },
+    origin: { ...noDestinations, destinations: ['a', 'b'] },
+  }
   const frame = (id: number) => (bytes: Uint8Array) => Buffer.from([0, 0, 0, 0, id, ...bytes])
   const bytes = fc.uint8Array({ maxLength: 200 })
   const damaged = fc
-    .tuple(fc.nat(), fc.integer({ min: 0, max: 255 }), fc.constantFrom(1, withCollections))
-    .map(([place, byte, id]) => {
-      const value = codec.encode(trackEvent)
-      value[4] = id
-      value[5 + (place % (value.length - 5))] = byte
-      return value
+    .record({
+      place: fc.nat(),
+      // A byte of at least 128 makes a number of the byte and the bytes that follow it.
+      inserted: fc.uint8Array({ minLength: 1, maxLength: 10 }),
+      removed: fc.nat({ max: 10 }),
+      id: fc.constantFrom(1, withCollections),
     })
+    .chain(change => fc.constantFrom(trackEvent, deletion).map(written => ({ ...change, written })))
+    .map(({ place, inserted, removed, id, written }) => {
+      const value = [...codec.encode(written)]
+      value[4] = id
+      value.splice(5 + (place % (value.length - 4)), removed, ...inserted)
+      return Buffer.from(value)
+    })
+  /** A valid beginning, and then the count of a list of destinations or tags. */
+  const counts = fc
+    .tuple(fc.uint8Array({ maxLength: 12 }), fc.boolean())
+    .map(([count, isTags]) =>
+      isTags
+        ? Buffer.from([0, 0, 0, 0, withCollections, ...count, ...codec.encode(trackEvent).subarray(5)])
+        : Buffer.concat([codec.encode({ ...deletion, origin: noDestinations }).subarray(0, -1), count]),
+    )
   it.each([
     ['any bytes', bytes.map(each => Buffer.from(each))],
     ['any bytes with the id of the schema of Hookline', bytes.map(frame(1))],
     ['any bytes with the id of a foreign schema', bytes.map(frame(withCollections))],
-    ['one byte changed', damaged],
-  ])('%s: a result in one line, never an exception', (_name, values) => {
+    ['a few bytes replaced', damaged],
+    ['any number of items', counts],
+  ])('%s: a result in one line, never an exception, and at most one item for each byte', (_name, values) => {
     fc.assert(
       fc.property(values, value => {
         const decoded = codec.decode(value, received)
         expect(['event', 'undecodable', 'schema_needed']).toContain(decoded.kind)
-        if (decoded.kind === 'undecodable') expect(decoded.detail).toMatch(/^.{1,400}$/)
+        if (decoded.kind === 'undecodable') expect(decoded.detail).toMatch(/^(?!.*array length).{1,400}$/)
+        if (decoded.kind === 'event')
+          expect(decoded.event.origin?.destinations?.length ?? 0).toBeLessThanOrEqual(value.length)
       }),
       { numRuns: 500 },
     )

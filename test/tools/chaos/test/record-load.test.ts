@@ -4,9 +4,10 @@ import { normaliseEvent } from '../../../../src/core/message/event.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { eventOf } from '../../../support/builders.ts'
 import { eventsTopic, MemoryRegistry } from '../../../support/kafka/memory-schema-registry.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
 import { type BadKind, badKinds } from '../../chaos/record-load.ts'
 
-const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTopic, clock: { monotonic: () => 0 } })
+const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTopic, clock: new ManualClock() })
 const event = eventOf()
 const madeAs = (kind: BadKind, chance = 'a'): Buffer | null => badKinds[kind].value(event, codec, Buffer.from(chance))
 

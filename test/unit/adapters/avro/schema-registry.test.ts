@@ -45,11 +45,10 @@ describe('a look-up by id', () => {
     [
       'an unknown schema type',
       json({ schema: 'x', schemaType: 'THRIFT' }),
-      { kind: 'unusable', detail: 'invalid schemaType' },
+      { kind: 'unusable', detail: 'it is not an Avro schema' },
     ],
     ['an invalid Avro schema', json({ schema: '{"type":"record","name":"E"}' }), { kind: 'unusable' }],
     ['a schema that is not JSON', json({ schema: '{' }), { kind: 'unusable' }],
-    ['a response that is not JSON', answering(200, '<html></html>'), { kind: 'unusable' }],
   ])('%s', async (_name, answer, found) => {
     const registry = await registryAt(answer)
     expect(await registry.findById(7)).toMatchObject(found)
@@ -64,6 +63,40 @@ describe('a look-up by id', () => {
     const registry = await registryAt(answering(status, '{"message":"not now"}'))
     await expect(registry.findById(7)).rejects.toThrow(RegistryUnavailable)
     await expect(registry.findById(7)).rejects.toThrow(/cannot be used: not now$/)
+  })
+
+  it.each([
+    ['not JSON', answering(200, '<html></html>')],
+    ['JSON without a schema', json({ status: 'starting' })],
+    ['JSON with a schema that is not text', json({ schema: { type: 'string' } })],
+    ['empty', answering(204, '')],
+  ])('a successful response that is %s says nothing about the schema id', async (_name, answer) => {
+    const asking = (await registryAt(answer)).findById(7)
+    await expect(asking).rejects.toThrow(RegistryUnavailable)
+    await expect(asking).rejects.toMatchObject({ isTransient: true })
+  })
+
+  it('reads the schemas to which the schema refers, each once', async () => {
+    const named = (name: string, type: string, ...references: [string, number][]) => ({
+      schema: JSON.stringify({ type: 'record', name, fields: [{ name: 'f', type }] }),
+      references: references.map(([subject, version]) => ({ name: subject, subject, version })),
+    })
+    const schemas: Record<string, object> = {
+      '/base/schemas/ids/7': named('a.Top', 'a.Middle', ['middle', 2], ['b/1', 1]),
+      '/base/subjects/middle/versions/2': named('a.Middle', 'a.Low', ['b/1', 1]),
+      '/base/subjects/b%2F1/versions/1': named('a.Low', 'string'),
+    }
+    const asked: unknown[] = []
+    const registry = await registryAt((request, response) => {
+      asked.push(request.url)
+      const found = schemas[request.url ?? '']
+      return (found === undefined ? answering(404, '{"message":"no"}') : json(found))(request, response)
+    })
+    const found = await registry.findById(7)
+    expect(found.kind === 'schema' && found.type.toBuffer({ f: { f: { f: 'x' } } }).toString('hex')).toBe('0278')
+    expect(asked).toEqual(Object.keys(schemas))
+    delete schemas['/base/subjects/middle/versions/2']
+    expect(await registry.findById(7)).toEqual({ kind: 'unknown' })
   })
 
   it('a status 400 that is not from a registry says nothing about the schema id', async () => {
@@ -114,6 +147,27 @@ describe('a registry that cannot be used', () => {
   it('it does not respond', async () => {
     const registry = await registryAt(() => {}, 100)
     await expect(registry.findById(1)).rejects.toThrow(/cannot be used: no response within 100 ms/)
+  })
+
+  it('it closes the connection in the middle of a response', async () => {
+    const registry = await registryAt((_request, response) => {
+      response.writeHead(200, { 'content-length': 5_000 }).write('{"schema":"')
+      setImmediate(() => response.destroy())
+    })
+    const asking = registry.findById(1)
+    await expect(asking).rejects.toThrow(/cannot be used: aborted/)
+    await expect(asking).rejects.toMatchObject({ isTransient: true })
+    await expect(registry.lookUp('s', '"string"')).rejects.toThrow(/cannot be used: aborted/)
+  })
+
+  it('it does not complete a response', async () => {
+    const registry = await registryAt((_request, response) => void response.writeHead(200).write('{'), 100)
+    await expect(registry.findById(1)).rejects.toThrow(/cannot be used: no response within 100 ms/)
+  })
+
+  it.each(['null', '[]', '1', '""', ''])('it responds 503 with the content %j', async content => {
+    const registry = await registryAt(answering(503, content))
+    await expect(registry.findById(1)).rejects.toThrow(/cannot be used: status 503/)
   })
 
   it('a short failure is hidden by a retry', async () => {

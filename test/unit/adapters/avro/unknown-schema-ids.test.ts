@@ -4,8 +4,8 @@ import { createEventCodec } from '../../../../src/adapters/avro/event-codec.ts'
 import { UnknownSchemaIds } from '../../../../src/adapters/avro/unknown-schema-ids.ts'
 import type { EventCodec } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
-import { eventsTopic, MemoryRegistry } from '../../../support/kafka/memory-schema-registry.ts'
-import { ManualClock } from '../../../support/manual-clock.ts'
+import { eventsTopic, MemoryRegistry, schemaWith } from '../../../support/kafka/memory-schema-registry.ts'
+import { ManualClock, turns } from '../../../support/manual-clock.ts'
 
 let clock: ManualClock
 let registry: MemoryRegistry
@@ -40,15 +40,14 @@ describe('schema ids that the registry does not know', () => {
 
   it('are looked up when they are near the known ones, after any number of random ones', async () => {
     for (let id = 0; id < 100; id++) await read(2 ** 30 + id)
-    expect(await read(2)).toBe('schema_needed')
-    expect(registry.asked).toContain(2)
+    expect(codec.decode(framed(2), epochMs(1)).kind).toBe('schema_needed')
   })
 
   it('make a value undecodable after one look-up, for 30 s', async () => {
-    expect(await read(9)).toBe('schema_needed')
-    expect(await read(9)).toBe('undecodable')
+    expect(await read(2_000)).toBe('schema_needed')
+    expect(await read(2_000)).toBe('undecodable')
     await clock.advance(30_000)
-    expect(await read(9)).toBe('schema_needed')
+    expect(await read(2_000)).toBe('schema_needed')
   })
 
   it('are looked up once a second when they are far above the known ones', async () => {
@@ -63,5 +62,60 @@ describe('schema ids that the registry does not know', () => {
     const unknown = new UnknownSchemaIds(clock, 1)
     for (let id = 1; id <= 30_000; id++) unknown.noteUnknown(id)
     expect([unknown.size, unknown.has(1), unknown.has(30_000)]).toEqual([10_000, false, true])
+  })
+})
+
+describe('schema ids a little above the highest known one', () => {
+  /** Starts `learn`, and returns a function that returns its result so far. */
+  function learning(id: number): () => boolean | 'waits' {
+    let result: boolean | 'waits' = 'waits'
+    void codec.learn(id).then(known => {
+      result = known
+    })
+    return () => result
+  }
+
+  it('are asked for again each second, because a follower of the registry may lack a new schema', async () => {
+    const result = learning(2)
+    await clock.advance(999, turns)
+    expect([result(), registry.asked]).toEqual(['waits', [2]])
+    registry.add(schemaWith(fields => fields))
+    await clock.advance(1, turns)
+    expect([result(), registry.asked]).toEqual([true, [2, 2]])
+  })
+
+  it('are unknown after 10 s, and are then handled like other unknown ids', async () => {
+    const result = learning(2)
+    await clock.advance(9_999, turns)
+    expect(result()).toBe('waits')
+    await clock.advance(1, turns)
+    expect([result(), registry.asked.length]).toEqual([false, 11])
+    expect(await read(2)).toBe('undecodable')
+    await clock.advance(120_000, turns)
+    expect(await codec.learn(2)).toBe(false)
+    expect(registry.asked.length).toBe(12)
+  })
+
+  it('wait for 10 s of a minute in total', async () => {
+    const results = [learning(2), learning(1_001)]
+    await clock.advance(5_000, turns)
+    results.push(learning(3))
+    await clock.advance(5_000, turns)
+    expect(results.map(result => result())).toEqual([false, false, false])
+    expect(await codec.learn(4)).toBe(false)
+    await clock.advance(49_999, turns)
+    expect(await codec.learn(5)).toBe(false)
+    await clock.advance(1, turns)
+    const late = learning(6)
+    await clock.advance(1_000, turns)
+    expect(late()).toBe('waits')
+  })
+
+  it('do not wait when they are more than 1,000 above it, or below it', async () => {
+    expect(await codec.learn(1_002)).toBe(false)
+    const known = registry.add({ kind: 'unusable', detail: 'x' })
+    for (let id = 3; id <= 6; id++) registry.add({ kind: 'unknown' })
+    const high = registry.add({ kind: 'unusable', detail: 'x' })
+    expect(await Promise.all([codec.learn(known), codec.learn(high), codec.learn(6)])).toEqual([true, true, false])
   })
 })

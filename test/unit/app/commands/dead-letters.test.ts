@@ -12,6 +12,7 @@ import { epochMs } from '../../../../src/core/time.ts'
 import { carriedOf, eventOf, messageOf, recordOf } from '../../../support/builders.ts'
 import { configFolder } from '../../../support/config/folder.ts'
 import { eventsTopic, MemoryRegistry } from '../../../support/kafka/memory-schema-registry.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
 import { runCommand } from '../../../support/process/in-process-command.ts'
 
 const folder = await configFolder({
@@ -21,7 +22,7 @@ registry: { url: "http://127.0.0.1:1" }
 sources: [{ id: web, writeKey: secret-key }]
 `,
 })
-const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTopic, clock: { monotonic: () => 0 } })
+const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTopic, clock: new ManualClock() })
 
 const at = (time: string) => epochMs(Date.parse(`2026-11-21T${time}Z`))
 const identify: Event = eventOf({

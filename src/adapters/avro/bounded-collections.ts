@@ -1,0 +1,100 @@
+import avsc from 'avsc'
+
+/** avsc's reader of bytes. A `pos` beyond the end marks the bytes as corrupt. */
+interface Tap {
+  readonly buf: Buffer
+  pos: number
+  readLong(): number
+  skipLong(): void
+  readString(): string
+  skipString(): void
+}
+/** The methods of avsc's types that read a value or skip it. */
+interface Readable {
+  _read(tap: Tap): unknown
+  _skip(tap: Tap): void
+}
+
+/**
+ * Maximum number of items of an array or map that is read. A record of 16 MiB with one byte for
+ * each item would otherwise take 500 MB. Hookline's own records list at most 10,000 destinations.
+ */
+const maxReadItems = 100_000
+
+/**
+ * Calls `next`, which reads or skips one item, for each item of an array or map, until the items or
+ * the bytes end. Avro writes the items in blocks, and each block begins with its number of items.
+ * avsc itself would allocate and read as many items as the block claims, so one corrupt record
+ * could take all memory, or block the event loop for hours.
+ * @throws Error when there are more than `maxItems`
+ */
+function eachItem(tap: Tap, next: () => void, maxItems = Number.POSITIVE_INFINITY): void {
+  let items = 0
+  for (;;) {
+    const count = tap.readLong()
+    if (count === 0) return
+    // If the count is negative, the size of the block in bytes follows the count.
+    if (count < 0) tap.skipLong()
+    for (let left = Math.abs(count); left > 0; left--) {
+      if (++items > maxItems) throw new Error(`a list has more than ${maxItems} items`)
+      const { pos } = tap
+      next()
+      // The items of this type have no bytes, for example nulls: there is nothing to skip. Only
+      // skipped items can be without bytes: Hookline's own schemas have no such arrays.
+      if (tap.pos === pos) break
+      // A damaged length can make the position NaN, which compares as false.
+      if (!(tap.pos <= tap.buf.length)) return
+    }
+  }
+}
+
+class BoundedArray extends avsc.types.ArrayType {
+  _read(tap: Tap): unknown[] {
+    // In a resolver, `this` is the resolver, and `itemsType` is the resolver of the items.
+    const itemsType = this.itemsType as unknown as Readable
+    const items: unknown[] = []
+    eachItem(tap, () => items.push(itemsType._read(tap)), maxReadItems)
+    return items
+  }
+
+  _skip(tap: Tap): void {
+    const itemsType = this.itemsType as unknown as Readable
+    eachItem(tap, () => itemsType._skip(tap))
+  }
+}
+
+class BoundedMap extends avsc.types.MapType {
+  _read(tap: Tap): Record<string, unknown> {
+    const valuesType = this.valuesType as unknown as Readable
+    const values: Record<string, unknown> = {}
+    eachItem(
+      tap,
+      () => {
+        const key = tap.readString()
+        values[key] = valuesType._read(tap)
+      },
+      maxReadItems,
+    )
+    return values
+  }
+
+  _skip(tap: Tap): void {
+    const valuesType = this.valuesType as unknown as Readable
+    eachItem(tap, () => {
+      tap.skipString()
+      valuesType._skip(tap)
+    })
+  }
+}
+
+/**
+ * An avsc `typeHook` for Hookline's schemas and the schemas of writers. It protects the process
+ * against a record that claims a huge number of items: arrays and maps are read with `eachItem`,
+ * which stops at the end of the record.
+ */
+export const boundedCollection: avsc.ForSchemaOptions['typeHook'] = (schema, options) => {
+  const kind = typeof schema === 'object' && 'type' in schema ? schema.type : undefined
+  if (kind === 'array') return new BoundedArray(schema, options)
+  if (kind === 'map') return new BoundedMap(schema, options)
+  return undefined
+}
