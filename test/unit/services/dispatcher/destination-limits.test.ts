@@ -172,19 +172,19 @@ describe('maxConcurrency with several processes', () => {
       destinations: [destination('erp', { policy: { maxConcurrency: 1 } })],
     })
     harness.partitions = 4
+    const moved = async (seconds: number): Promise<number> => {
+      const before = harness.count('deferrals{lane_full}')
+      await harness.advance(seconds * second)
+      return harness.count('deferrals{lane_full}') - before
+    }
     await harness.live.handlers?.onRevoking([], Number.POSITIVE_INFINITY)
-    await harness.advance(6 * second)
+    await moved(6)
     send(harness, 20)
-    await harness.advance(60 * second)
-    const before = harness.count('deferrals{lane_full}')
     // In the first minute, each delivery moves every 10 s.
-    expect(before).toBeGreaterThan(20 * 5)
-    await harness.advance(20 * 60 * second)
+    expect(await moved(60)).toBeGreaterThan(20 * 5)
+    expect(await moved(20 * 60)).toBeLessThan(20 * 30)
     expect(['10s', '30s', '1m', '5m'].every(tier => harness.written(`hookline.retry.${tier}`).length >= 20)).toBe(true)
-    const old = harness.count('deferrals{lane_full}')
-    expect(old - before).toBeLessThan(20 * 30)
-    await harness.advance(20 * 60 * second)
-    expect(harness.count('deferrals{lane_full}') - old).toBeLessThanOrEqual(20 * 4)
+    expect(await moved(20 * 60)).toBeLessThanOrEqual(20 * 4)
     expect(harness.count('deliveries{erp,dead_lettered}')).toBe(0)
   })
 
@@ -274,9 +274,8 @@ describe('429', () => {
     await harness.advance(second)
     expect(harness.calls).toHaveLength(50)
     await harness.advance(1_300 * second)
-    // Four pauses have ended, and at most two attempts have followed each of them.
-    expect(harness.calls.length).toBeGreaterThanOrEqual(54)
-    expect(harness.calls.length).toBeLessThanOrEqual(58)
+    // Four pauses have ended, and one or two attempts have followed each of them.
+    expect([54, 55, 56, 57, 58]).toContain(harness.calls.length)
   })
 
   it('opens no circuit breaker, slows the destination down, and dead-letters nothing', async () => {
@@ -285,8 +284,7 @@ describe('429', () => {
     await harness.advance(60 * second)
     expect(harness.gauge('breakersOpen{crm}')).toBeUndefined()
     expect(harness.count('deliveries{crm,dead_lettered}')).toBe(0)
-    // At the first 429, up to 50 requests were in progress. After that, there is at most one
-    // request per second.
+    // At the first 429, up to 50 requests were in progress. Then at most one per second starts.
     expect(harness.calls.length).toBeLessThanOrEqual(80)
     harness.service.refreshGauges()
     expect(harness.count('destinationPace{crm}')).toBeGreaterThan(0)
