@@ -114,8 +114,8 @@ it('the ledger counts what was replayed and resent, and balances', async () => {
     const { code, out } = await command('ledger', '--json')
     expect(code).toBe(0)
     const ledger = JSON.parse(out)
-    // Waits for the offset commits: until a commit counts a retry record, the ledger counts the
-    // record as repeated.
+    // Waits until offset commits count all retry records. Until then, the ledger shows new ones as
+    // `repeated`.
     return ledger.totals.delivered === shop.requests.length + count && ledger.totals.repeated === 0 ? ledger : undefined
   })
   const sum = (id: string, field: string): number =>

@@ -41,8 +41,8 @@ export async function startJobs(
     resend: (job, owned) => runResend(resendDeps, job, owned),
   })
   await lifecycle.start({ name: 'job runner', start: async () => runner.start(), stop: runner.stop })
-  // A job may be created right after a change of its destination, when the live settings do not
-  // have this change yet. So the creation of a job uses the latest settings.
+  // A job may be created right after a change of its destination. `live()` can lack the changes of
+  // the last half second, `latest()` has every change that this process has read.
   const latestRouting = () => createRouting(shared.merged.latest().settings)
   return {
     api: createManageJobs({ store, offsets: reader, topics, routing: latestRouting, clock }),

@@ -16,10 +16,10 @@ export type SyncMode = (typeof syncModes)[number]
  */
 export interface AudienceWatermark {
   /**
-   * The id of the newest full sync of which an input was read. Full syncs with a smaller id are
-   * cancelled: their inputs are ignored. If an input of the newest sync was ignored, `begun` is the
-   * id of this sync plus 1 (see `afterLostInput`). After an input that could not be read, `begun`
-   * is at least the id for the time of this input (see `afterUnreadInput`).
+   * The lowest id of a full sync that is not cancelled. Inputs of cancelled syncs are ignored.
+   * Normally it is the id of the newest full sync of which an input was read. If an input of this
+   * sync was lost, it is this id plus 1, so that the sync is cancelled too (`afterLostInput`). An
+   * input that could not be read cancels all full syncs that began before it (`afterUnreadInput`).
    */
   readonly begun: SyncId
   /**

@@ -136,8 +136,8 @@ interface Members {
 }
 
 /**
- * Checks that every member, including unknown ones, has a canonical form, and that the message is
- * not too large. The canonical forms are kept, so that they are not computed again.
+ * Checks that `canonicalJson` accepts every member, including unknown ones, and that the message is
+ * not too large. Keeps the resulting texts, so that they are not computed again.
  */
 function readMembers(input: JsonObject, addedBytes: number): Members | Rejection {
   const canonical = new Map<object, Canonical>()

@@ -47,7 +47,7 @@ export class ConnectionLimiter<Connection> {
   /**
    * @param maxPerAddress the maximum number of connections of one client address. It has an effect
    *   only if it is below `max`.
-   * @param few see the comment of the class.
+   * @param few addresses with at most this number of connections count as equal.
    */
   constructor(max: number, maxPerAddress: number, few = 4) {
     this.#max = max

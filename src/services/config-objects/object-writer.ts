@@ -17,9 +17,9 @@ import type { ObjectStore } from './object-store.ts'
  */
 const copyOwnAfter = durationMs(1_000)
 /**
- * Time, in ms, after which this process writes the copy for an ignored record of another process,
- * or for a damaged record. It is longer than `copyOwnAfter`, because normally the other process
- * writes the copy first.
+ * Time, in ms, after which this process writes the record in force again, because a record of
+ * another process was ignored, or a record is damaged. It is longer than `copyOwnAfter`, because
+ * normally the other process does this first.
  */
 const copyOthersAfter = durationMs(30_000)
 

@@ -61,7 +61,7 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
 
   /**
    * The destination of a record from a retry topic; `undefined` for an event, and before
-   * `identify`.
+   * `identify()` is called.
    */
   get destination(): string | undefined {
     return this.#taken

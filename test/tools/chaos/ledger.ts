@@ -95,7 +95,7 @@ export interface Call {
   endedAt?: number | undefined
   /** Result of the endpoint's `inspection` of this request. Undefined if the endpoint has none. */
   readonly mark?: string | undefined
-  /** The message, if it is in the ledger and the request was answered with a success. */
+  /** The message, if `Ledger.sent` has it and the request got a success. */
   readonly sent?: Sent | undefined
 }
 

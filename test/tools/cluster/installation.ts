@@ -22,7 +22,7 @@ import { type JavaFiles, versionsOf } from './versions.ts'
  */
 export const destinations = ['crm', 'warehouse'] as const
 const slowLatencyMs = 300
-/** The path of the chart in the command of the page. */
+/** The path of the chart in the Helm command of the page about deployment. */
 const chart = 'deploy/helm/hookline'
 
 /** The values of the chart. */

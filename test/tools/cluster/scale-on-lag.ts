@@ -9,9 +9,9 @@ import { inHookline, latestMs, podsOf, seconds, until, withLogs } from './steps.
 /** A third destination, whose slow responses cause the lag. */
 const slow = 'slow'
 /**
- * With 60 messages a second, about 210 deliveries then wait for a response. A dispatcher commits no
- * record before its deliveries have ended. It commits every 250 ms, so up to 15 further records
- * count as lag.
+ * Response time, in ms, of `slow` during the lag. With 60 messages a second, about 210 deliveries
+ * wait for a response, and their records are not committed. Commits are 250 ms apart, so up to 15
+ * further records count as lag.
  */
 const slowLatencyMs = 3_500
 const fastLatencyMs = 10

@@ -6,8 +6,8 @@ export interface Script {
   /** Milliseconds from the end of a request to its response. */
   readonly delayMs: number
   /**
-   * Which events fail at their first request. With 0, no request fails. With n > 0, each event of
-   * the second half of the script gets a 503 at its first request, except every n-th event.
+   * Selects the events whose first request gets a 503. 0: none. n > 0: of the second half of the
+   * `count` events, all except every n-th one.
    */
   readonly passesOneIn: number
   /**

@@ -45,7 +45,7 @@ const nothingWrong: JobsEvidence = {
   probes: { restarts: [], longestUnreadyMs: 0, unready: [] },
   problems: [],
 }
-/** The evidence when `resent` gets this number of copies of `a`. */
+/** The evidence when the destination `resent` gets this number of copies of `a`. */
 const resent = (copies: number): Partial<JobsEvidence> => ({
   calls: [...calls, ...Array.from({ length: copies - 1 }, () => by('p2', a, 20_000, 'resent'))],
   records: new Map([...records, ['resent a', { events: 1, copies, due: 1 }]]),

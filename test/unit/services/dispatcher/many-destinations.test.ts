@@ -14,10 +14,10 @@ it('fewer records of a partition are in memory while each of them has many desti
   })
   for (let index = 0; index < 60; index++) harness.write({ message: trackMessage(`m${index}`, { userId: 'ada' }) })
   await harness.advance(100)
-  // 30 * 32 deliveries, and those of the last record.
+  // 30 * 32 (`deliveriesPerRecord`), and one record.
   expect(harness.gauge('recordsOpen{}')).toBeLessThanOrEqual(11)
   await harness.advance(800)
-  // 100 * 32 deliveries, and those of the last record.
+  // 100 * 32 (`deliveriesPerRecord`), and one record.
   expect(harness.gauge('recordsOpen{}')).toBeGreaterThan(30)
   expect(harness.gauge('recordsOpen{}')).toBeLessThanOrEqual(34)
   latencyMs = 0

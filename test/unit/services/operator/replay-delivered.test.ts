@@ -85,7 +85,7 @@ describe('a replayed dead letter', () => {
     await harness.advance(0)
     const [crm, ...others] = harness.destinations
     harness.destinations = others
-    // The retry is first deferred for a minute, because the configuration may still change.
+    // The retry is deferred once, for a minute: another process may know the destination.
     await harness.advance(duration('71s'))
     calls()
     expect(await replay()).toMatchObject({ total: 1, replayed: 0, rows: [{ reason: 'unknown_destination' }] })
