@@ -198,25 +198,24 @@ function accepted(answer: ShownJob | Refused, kind: JobKind): ShownJob {
 /**
  * Checks the result of a job.
  * @throws CommandFailed when the job was not completed. Without `--dry-run`, also when dead letters
- *   were not replayed, or events were not resent or may be missing
+ *   were not replayed, or events were too large
  */
 function judge(job: ShownJob, { cancel }: JobOptions): void {
   const { kind, id, state, error, dryRun } = job
   if (state === 'failed')
     throw new CommandFailed(printable(`${kind} ${id} failed: ${error ?? 'the operator service gave no reason'}`))
   if (state === 'cancelled' && cancel === undefined) throw new CommandFailed(`${kind} ${id} was cancelled`)
+  if (state === 'cancelled') return
   const gaps = gapsOf(job)
   if (gaps.length > 0 && dryRun !== true) throw new CommandFailed(gaps.join('; '))
 }
 
 /** Describes the dead letters that were not replayed, and the events that were not resent. */
-function gapsOf({ progress: { refused = 0, tooLarge = 0 }, missing = [] }: ShownJob): readonly string[] {
+function gapsOf({ progress: { refused = 0, tooLarge = 0 } }: ShownJob): readonly string[] {
   return [
     refused > 0 &&
       `${countWithNoun(refused, 'selected dead letter')} not replayed; the column REFUSAL (with --json, the field "refusal") says why`,
     tooLarge > 0 &&
       `${countWithNoun(tooLarge, 'selected event')} not resent; raise max.message.bytes of the retry topics, and resend again`,
-    missing.length > 0 &&
-      'Kafka may have deleted events of this time span; the field "missing" (with --json) has the affected partitions',
   ].filter(text => text !== false)
 }

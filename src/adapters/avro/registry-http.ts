@@ -1,6 +1,5 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent, request as httpsRequest } from 'node:https'
-import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { rootCertificates } from 'node:tls'
 import type { Settings } from '../../core/settings/settings.ts'
@@ -18,6 +17,9 @@ export interface RegistryResponse {
  * a slash. Rejects if the registry does not respond completely within the time limit.
  */
 export type CallRegistry = (method: 'GET' | 'POST' | 'PUT', path: string, body?: object) => Promise<RegistryResponse>
+
+/** Maximum length of a response, in characters. A schema has at most a few hundred thousand. */
+const maxResponseLength = 16 * 1024 * 1024
 
 /** Milliseconds before the first and the second retry. */
 const retryDelaysMs = [100, 200]
@@ -38,24 +40,36 @@ export function createRegistryHttp(url: string, { auth, ca }: Settings['registry
   async function send(method: string, path: string, body: object | undefined, signal: AbortSignal) {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const request = (isTls ? httpsRequest : httpRequest)(`${url}${path}`, { ...options, method, signal }, resolve)
-      request.on('error', reject).end(body && JSON.stringify(body))
+      request.on('error', reject)
+      // After a 101, Node closes the connection without an error.
+      request.on('close', () => reject(new Error('the connection closed before the response')))
+      request.end(body && JSON.stringify(body))
     })
-    // `text` rejects if the connection ends before the response does.
-    const content = await text(response)
+    let content = ''
+    // The loop rejects if the connection ends before the response does.
+    for await (const piece of response.setEncoding('utf8')) {
+      content += piece
+      if (content.length > maxResponseLength)
+        throw new Error(`the response has more than ${maxResponseLength} characters`)
+    }
     return { status: response.statusCode ?? 0, text: content, body: objectIn(content) }
   }
 
   return async (method, path, body) => {
     const signal = AbortSignal.timeout(limitMs)
+    let last: RegistryResponse | undefined
     try {
       for (const delayMs of retryDelaysMs) {
-        const response = await send(method, path, body, signal).catch(() => undefined)
-        if (response !== undefined && response.status < 500) return response
+        last = (await send(method, path, body, signal).catch(() => undefined)) ?? last
+        if (last !== undefined && last.status < 500) return last
         await delay(delayMs, undefined, { signal })
       }
       return await send(method, path, body, signal)
     } catch (error) {
-      throw signal.aborted ? new Error(`no response within ${limitMs} ms`, { cause: error }) : error
+      if (!signal.aborted) throw error
+      // The last response says more than the time limit, which ended a repetition.
+      if (last !== undefined) return last
+      throw new Error(`no response within ${limitMs} ms`, { cause: error })
     }
   }
 }

@@ -68,6 +68,9 @@ export interface Registry {
 /** The time limit of one HTTP call, including its retries. */
 const timeLimitMs = 5_000
 
+const notARegistry =
+  'the server at this URL is not a schema registry (registry.url must not have a REST path such as /subjects)'
+
 /** Creates the client, without a connection to the registry. */
 export function createRegistry(settings: Settings['registry'], limitMs = timeLimitMs): Registry {
   const url = settings.url.replace(/\/+$/, '')
@@ -75,6 +78,10 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
 
   const unavailable = (reason: string, isTransient: boolean, cause?: unknown): RegistryUnavailable =>
     new RegistryUnavailable(`the schema registry at ${url} cannot be used: ${reason}`, { cause, isTransient })
+
+  /** The error when a successful response lacks a field: probably a proxy sent it. */
+  const without = (field: string, text: string): RegistryUnavailable =>
+    unavailable(oneLine(`no "${field}" in the response: ${text}`), true)
 
   /**
    * Sends a request, and returns the response if it is successful or if `isExpected` accepts it.
@@ -97,10 +104,7 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
     if (isRefusal) return undefined
     const { id, version } = body
     if (typeof id === 'number' && typeof version === 'number') return { id, version }
-    throw unavailable(
-      'the server at this URL is not a schema registry (registry.url must not have a REST path such as /subjects)',
-      false,
-    )
+    throw unavailable(notARegistry, false)
   }
 
   /** Reads a schema. Returns `undefined` if the registry does not have it. */
@@ -108,9 +112,8 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
     const { isRefusal, body, text } = await ask(['GET', path], isFinal)
     if (isRefusal) return undefined
     const { schema, schemaType, references } = body
-    // The response of a proxy says nothing about the schema.
-    if (typeof schema !== 'string') throw unavailable(oneLine(`no schema in the response: ${text}`), true)
-    return { schema, schemaType, references: Array.isArray(references) ? references : [] }
+    if (typeof schema !== 'string') throw without('schema', text)
+    return { schema, schemaType, references: Array.isArray(references) ? references.filter(isReference) : [] }
   }
 
   return {
@@ -134,14 +137,18 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
     },
     async checkCompatibility(subject, schema) {
       const path = `/compatibility${pathOf(subject)}/versions/latest`
-      const { isRefusal, body } = await ask(['POST', path, { schema }], hasStatus(404))
+      const { isRefusal, body, text } = await ask(['POST', path, { schema }], hasStatus(404))
       if (isRefusal) return undefined
       const { is_compatible: may, reason, messages } = body
-      return { may: may === true, reason: String(reason ?? messages ?? '') }
+      if (typeof may !== 'boolean') throw without('is_compatible', text)
+      return { may, reason: String(reason ?? messages ?? '') }
     },
     async compatibility(subject) {
-      const { isRefusal, body } = await ask(['GET', `/config/${encodeURIComponent(subject)}`], hasStatus(404))
-      return isRefusal ? undefined : String(body['compatibilityLevel']).toUpperCase()
+      const { isRefusal, body, text } = await ask(['GET', `/config/${encodeURIComponent(subject)}`], hasStatus(404))
+      if (isRefusal) return undefined
+      const { compatibilityLevel: level } = body
+      if (typeof level !== 'string') throw without('compatibilityLevel', text)
+      return level.toUpperCase()
     },
     async setBackwardTransitive(subject) {
       await ask(['PUT', `/config/${encodeURIComponent(subject)}`, { compatibility: 'BACKWARD_TRANSITIVE' }])
@@ -149,11 +156,18 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
   }
 }
 
+interface Reference {
+  readonly subject: unknown
+  readonly version: unknown
+}
+
 interface StoredSchema {
   readonly schema: string
   readonly schemaType: unknown
-  readonly references: readonly { readonly subject: unknown; readonly version: unknown }[]
+  readonly references: readonly Reference[]
 }
+
+const isReference = (value: unknown): value is Reference => typeof value === 'object' && value !== null
 
 /**
  * Reads the schemas to which a schema refers. In the result, each follows those to which it refers

@@ -21,7 +21,7 @@ interface Options extends JobOptions {
 const description = [
   'Sends events to one destination again, with the same message ids. Kafka must still have the events. Use the command when a new destination needs past events, when a receiver has lost data, or when requests had a wrong signature. The operator service resends the events as a job, and the command shows its progress. After Ctrl-C the job continues.',
   'The destination gets the events of its sources from the time between --since and --until, if they pass its filter. It does not get audience changes, delete messages, notices, canary messages, or events of deleted or suppressed users.',
-  'The exit code is 1 if Kafka may have deleted events of the time span, or if events were too large for the retry topic, except with --dry-run.',
+  'The exit code is 1 if events were too large for the retry topic, except with --dry-run.',
 ].join('\n\n')
 
 const examples = [

@@ -43,7 +43,7 @@ export function runCommand(io: CommandIo): Command {
     )
     .option(
       '--wait-for-setup',
-      'if topics or schemas are missing, or the schema registry does not respond, wait instead of exiting with code 1',
+      'if topics or schemas are missing, or the schema registry does not respond or is overloaded, wait instead of exiting with code 1',
     )
     .action((options: Options) => run(options, io))
   return withExamples(command, [

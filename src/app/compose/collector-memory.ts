@@ -36,6 +36,8 @@ const minBodies = 4
  * the largest body would fit only while no other source has records in memory.
  */
 const recordsOfBodies = 2
+/** Maximum memory that the copies of a batch's `context` add to its records. */
+const contextBytes = 8 * mebibyte
 
 interface CollectorLimits {
   readonly maxBodyBytes: number
@@ -52,7 +54,7 @@ export function collectorMemory({ maxBodyBytes, bodyBytesPerAddress }: Collector
   return {
     bodies: { authenticated, keyless: keylessBytes, perAddress },
     operators: Math.max(operatorsBytes, maxBodyBytes),
-    records: Math.max(recordsBytes, recordsOfBodies * maxBodyBytes),
+    records: Math.max(recordsBytes, recordsOfBodies * maxBodyBytes + contextBytes),
     rejected: rejectedBytes,
   }
 }

@@ -48,7 +48,9 @@ export function createMemberReader(kind: AudienceKind): ReadMemberLine {
     const parsed = parseJson(text)
     if (parsed.kind === 'rejected') return refused(parsed.message)
     if (!isObject(parsed.value)) return refused('a JSON array is not a member: write one user per line')
-    return member(idOf(parsed.value['userId']), parsed.value['value'])
+    const { userId, value } = parsed.value
+    if (value === undefined && Object.keys(parsed.value).some(isMisspelledValue)) return refused(misspelledValueKey)
+    return member(idOf(userId), value)
   }
   const fromCsv = (text: string, { userId, value }: CsvColumns): MemberLine => {
     const fields = csvFields(text)
@@ -84,6 +86,10 @@ const otherHeader =
 const noValueColumn =
   "the CSV list has no column 'value', but a computed trait needs a value for each user: add the column; an empty value removes the trait"
 
+const isMisspelledValue = (name: string): boolean => name !== 'value' && name.trim().toLowerCase() === 'value'
+
+const misspelledValueKey = "the key of the value must have the name 'value': name it exactly so"
+
 const misspelledValueColumn = (name: string): string =>
   `the CSV list has a column '${name}', but the column of values must have the name 'value': name it exactly so, or give it another name if it has other data`
 
@@ -98,7 +104,7 @@ function csvColumns(line: string): CsvColumns | undefined {
   const names = csvFields(line) ?? []
   const [userId, value] = [names.indexOf('userId'), names.indexOf('value')]
   if (userId < 0) return undefined
-  const otherValue = names.find(name => name !== 'value' && name.trim().toLowerCase() === 'value')
+  const otherValue = names.find(isMisspelledValue)
   return { userId, value: value < 0 ? undefined : value, otherValue: value < 0 ? otherValue : undefined }
 }
 

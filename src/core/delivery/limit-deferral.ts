@@ -4,7 +4,7 @@ import { type Decision, defer } from './decide.ts'
 import type { DeliveryState } from './delivery-state.ts'
 import type { RetryPolicy } from './retry-tier.ts'
 
-const { turnValidMs, maxTurnMs, duePart } = flowLimits.share
+const { turnValidMs, maxTurnMs, duePart, windowPart } = flowLimits.share
 
 /**
  * Why a limit of the destination defers a delivery. In all other cases, a delivery waits in memory
@@ -24,14 +24,18 @@ export type LimitReason =
  * - `defer_pause`: the delivery is due after `forMs`, or at the end of its retry window if that is
  *   earlier. The window of a delivery that was never attempted has no effect.
  * - `defer_to_others`: the delivery waits in a retry topic whose partition may belong to a process
- *   that has a part of the limit. The wait is a part of the time since the delivery is due, from 10 s
- *   to five minutes. So most deliveries reach this process soon, and few records circulate while it
- *   is overloaded.
+ *   that has a part of the limit. The wait is a quarter of the time since the first deferral for this
+ *   reason, from 10 s to five minutes. So most deliveries reach this process soon, and few records
+ *   circulate while it is overloaded. The waits of a retry are also short compared with the rest of
+ *   its window, so that it is read often enough before the window ends.
  */
 export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   if (reason.kind === 'defer_to_others') {
-    const minWait = durationMs(Math.min((now - carried.notBefore) * duePart, maxTurnMs))
-    return defer(carried, 'lane_full', policy, now, { climbs: false, minWait })
+    // The delivery is due from its first deferral: a pause or an outage before it does not count.
+    const notBefore = carried.reason === 'lane_full' ? carried.notBefore : epochMs(Math.max(carried.notBefore, now))
+    const maxWait = carried.attempt > 0 ? (carried.deadline - now) * windowPart : maxTurnMs
+    const minWait = durationMs(Math.min((now - notBefore) * duePart, maxWait, maxTurnMs))
+    return defer({ ...carried, notBefore }, 'lane_full', policy, now, { climbs: false, minWait })
   }
   return defer({ ...carried, notBefore: dueOf(carried, reason.forMs, now) }, 'not_before', policy, now)
 }

@@ -327,12 +327,18 @@ export const flowLimits = {
     minPerSecond: 0.05,
     /**
      * The wait, in its next retry topic, of a delivery whose destination has no part of its limit in
-     * this process, as a part of the time since the delivery is due. The wait is from 10 s to
-     * `maxTurnMs`. Doubling the part halves the retry records of a delivery until it waits for five
+     * this process, as a part of the time since its first wait for this reason. The wait is from
+     * 10 s to `maxTurnMs`. Doubling the part halves the retry records of a delivery until it waits for five
      * minutes. But with 12 processes of which one has a part, deliveries then wait for 19 minutes on
      * average, instead of 8.
      */
     duePart: 1 / 4,
+    /**
+     * The maximum of this wait for a retry, as a part of the rest of its retry window; but the
+     * shortest retry topic waits for 10 s. Doubling it halves the number of processes that read the
+     * retry before its window ends.
+     */
+    windowPart: 1 / 32,
   },
   slowDown: {
     /**

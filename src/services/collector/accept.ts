@@ -75,8 +75,9 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
       const accepted = isRefused ? 0 : records.size
       if (accepted === 0) outage.sentNothing(triedAt)
       else {
-        const outcome = await storeTraced({ records, sourceId, trace })
-        if (outcome !== 'stored') return kafkaUnavailable
+        // Messages that Kafka did not store do not count against the rate limit of the source.
+        const onFinished = (failed: number): void => admission.giveBack(sourceId, failed)
+        if ((await storeTraced({ records, sourceId, trace, onFinished })) !== 'stored') return kafkaUnavailable
         metrics.collectorMessages.inc({ source: sourceId, result: 'accepted' }, accepted)
       }
       if (droppedKeys > 0 && !isRefused) metrics.droppedKeys.inc({}, droppedKeys)
@@ -126,19 +127,10 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     // already. Its record is made now, so that no parsed message stays in memory during a wait.
     if (size > (isLong ? 1 : manyMessages)) await turns.next(sender.sourceId)
     const answer = await acceptFrom(sender.sourceId, batch, request, now)
-    if (storedNothing(answer, outage.age(clock.monotonic()))) admission.giveBack(sender.sourceId, spent)
+    if (answer === noMemory) admission.giveBack(sender.sourceId, spent)
     return answer
   }
 }
-
-/**
- * Whether no message of a request was stored, so that none counts against the rate limit. Without
- * an outage, Kafka may have stored some messages of a failed request, so all of them count. If they
- * did not count, a source whose requests fail because of one partition could write to the other
- * partitions without a limit.
- */
-const storedNothing = (answer: TrackingAnswer, outageAge: ReturnType<KafkaOutage['age']>): boolean =>
-  answer === noMemory || (answer === kafkaUnavailable && outageAge !== undefined)
 
 const notMade = {
   no_memory: noMemory,

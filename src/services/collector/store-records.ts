@@ -28,21 +28,29 @@ interface Deps {
 /**
  * Appends the records of one request, which has at least one. Resolves with `stored` when all
  * in-sync replicas have every record. Resolves with `failed` when a record was refused or the
- * deadline has passed; other records may be stored nevertheless. `traceId` is the id of the
- * request's trace, if that trace is sampled.
+ * deadline has passed; other records may be stored nevertheless. `onFinished` is called when the
+ * producer has finished with all records, with the number of records that were not stored: this may
+ * be minutes after the deadline. `traceId` is the id of the request's trace, if that trace is
+ * sampled.
  */
-export type StoreRecords = (held: HeldRecords, headers: RecordHeaders, traceId?: string) => Promise<'stored' | 'failed'>
+export type StoreRecords = (
+  held: HeldRecords,
+  headers: RecordHeaders,
+  onFinished: (failed: number) => void,
+  traceId?: string,
+) => Promise<'stored' | 'failed'>
 
 export function createStore(deps: Deps): StoreRecords {
   const { producer, topic, clock, metrics } = deps
   const { failed, acknowledged } = createWriteResults(deps)
 
-  return (request, headers, traceId) => {
+  return (request, headers, onFinished, traceId) => {
     const { records, release } = request.handOver()
     const startedAt = clock.monotonic()
     return new Promise(resolve => {
       let waiting = records.length
       let hasFailed = false
+      let notStored = 0
       const fail = (error: Error): void => {
         hasFailed = true
         failed(error)
@@ -54,12 +62,16 @@ export function createStore(deps: Deps): StoreRecords {
       const onAck = (error: Error | undefined): void => {
         waiting -= 1
         if (error === undefined) acknowledged()
-        else fail(error)
+        else {
+          notStored += 1
+          fail(error)
+        }
         if (waiting > 0) return
         // The memory is given back only when the producer has finished with all records. After the
         // request has failed, the producer may still hold some of them.
         release()
         cancel()
+        onFinished(notStored)
         metrics.collectorStoreSeconds.observe({}, (clock.monotonic() - startedAt) / 1_000, traceId)
         if (!hasFailed) resolve('stored')
       }
@@ -121,6 +133,8 @@ interface Accepted {
   readonly sourceId: string
   /** Context of the request's trace; `undefined` when tracing is off. */
   readonly trace: TraceContext | undefined
+  /** See `StoreRecords`. */
+  readonly onFinished: (failed: number) => void
 }
 
 /**
@@ -133,10 +147,10 @@ export function createTracedStore({
   tracer,
 }: TracedStoreDeps): (accepted: Accepted) => ReturnType<StoreRecords> {
   return async accepted => {
-    const { records } = accepted
-    if (tracer === undefined) return store(records, noHeaders)
+    const { records, onFinished } = accepted
+    if (tracer === undefined) return store(records, noHeaders, onFinished)
     const span = traceAppend(tracer, topics.events, accepted)
-    const outcome = await store(records, traceHeaders(span.context), sampledTraceIdOf(span.context))
+    const outcome = await store(records, traceHeaders(span.context), onFinished, sampledTraceIdOf(span.context))
     span.end({}, outcome === 'stored' ? undefined : outcome)
     return outcome
   }

@@ -108,8 +108,18 @@ export class DestinationLimits {
    * turn after the pause. A delivery that is due later keeps its time.
    */
   #msToTurnAfterPause(pausedMs: number, { target, carried }: Delivery, now: EpochMs): number {
-    if (carried.notBefore - now >= pausedMs) return pausedMs
-    return this.#nextTurn(target, this.#deps.clock.monotonic(), pausedMs) ?? pausedMs
+    const monotonic = this.#deps.clock.monotonic()
+    if (!this.#hasRate(target, monotonic) || carried.notBefore - now >= pausedMs) return pausedMs
+    const turn = this.#nextTurn(target, monotonic, pausedMs) ?? pausedMs
+    // A retry keeps some seconds of its window for the attempt.
+    const latest = carried.attempt === 0 ? turn : carried.deadline - now - maxWaitInMemory
+    return Math.max(pausedMs, Math.min(turn, latest))
+  }
+
+  /** Whether `ratePerSecond` or a pace limits the attempts. Without them, no delivery needs a turn. */
+  #hasRate({ plan, slowDown }: DestinationState, now: number): boolean {
+    const rate = plan?.kind === 'deliver' ? plan.limits?.ratePerSecond : undefined
+    return rate !== undefined || slowDown.paceAt(now) !== undefined
   }
 
   /**
@@ -205,7 +215,8 @@ export class DestinationLimits {
   belowLimit(webhooks: readonly PreparedWebhook[], limits: PlannedLimits | undefined): readonly PreparedWebhook[] {
     if (limits?.maxConcurrency === undefined) return webhooks
     const { permits } = this.#permitsOf(limits.maxConcurrency, limits.rotateBy, this.#deps.clock.monotonic())
-    return webhooks.filter(each => !isAtLimit(each, webhooks, permits))
+    const responsive = withoutUnresponsive(webhooks, permits)
+    return responsive.filter(each => !isAtLimit(each, responsive, permits))
   }
 
   #permitsOf(maxConcurrency: number, rotateBy: number, now: number): ReturnType<PartitionShare['permitsAt']> {
@@ -256,10 +267,18 @@ function isAtLimit(
  * is left out may never get the message.
  */
 function mayLeaveOut(callees: readonly PreparedWebhook[], permits: number): boolean {
-  const atLimit = callees.filter(each => isAtLimit(each, callees, permits))
+  const responsive = withoutUnresponsive(callees, permits)
+  return responsive.length > 0 && !responsive.some(each => isAtLimit(each, responsive, permits))
+}
+
+/**
+ * The webhooks without those at their limit that have not responded to their last requests. The
+ * others need no permit of the host for these.
+ */
+function withoutUnresponsive(callees: readonly PreparedWebhook[], permits: number): readonly PreparedWebhook[] {
   const isUnresponsive = ({ permits: { ofWebhook } }: PreparedWebhook): boolean =>
     ofWebhook.unanswered >= Math.max(ofWebhook.inProgress, minUnanswered)
-  return atLimit.length < callees.length && atLimit.every(isUnresponsive)
+  return callees.filter(each => !isAtLimit(each, callees, permits) || !isUnresponsive(each))
 }
 
 const start: Permission = { kind: 'start' }

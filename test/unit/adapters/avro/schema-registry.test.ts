@@ -165,6 +165,42 @@ describe('a registry that cannot be used', () => {
     await expect(registry.findById(1)).rejects.toThrow(/cannot be used: no response within 100 ms/)
   })
 
+  it('it switches to another protocol', async () => {
+    const registry = await registryAt(({ socket }) => {
+      socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    })
+    await expect(registry.findById(1)).rejects.toThrow(/cannot be used: the connection closed before the response/)
+  })
+
+  it('its response does not end', async () => {
+    const piece = Buffer.alloc(1_048_576, ' ')
+    const registry = await registryAt((_request, response) => {
+      const send = (): void => {
+        while (!response.destroyed && response.write(piece));
+      }
+      response.on('drain', send)
+      send()
+    })
+    await expect(registry.findById(1)).rejects.toThrow(/cannot be used: the response has more than 16777216 characters/)
+  })
+
+  it('it responds that it is overloaded until the time limit', async () => {
+    const registry = await registryAt((request, response) => {
+      setTimeout(() => answering(503, '{"message":"leader not known"}')(request, response), 150)
+    }, 400)
+    await expect(registry.findById(1)).rejects.toThrow(/cannot be used: leader not known/)
+  })
+
+  it.each([
+    ['compatibility', 'compatibilityLevel'],
+    ['checkCompatibility', 'is_compatible'],
+  ] as const)('a proxy responds to %s', async (method, field) => {
+    const registry = await registryAt(answering(200, '<html>'))
+    const asking = registry[method]('s', '"string"')
+    await expect(asking).rejects.toThrow(`no "${field}" in the response: <html>`)
+    await expect(asking).rejects.toMatchObject({ isTransient: true })
+  })
+
   it.each(['null', '[]', '1', '""', ''])('it responds 503 with the content %j', async content => {
     const registry = await registryAt(answering(503, content))
     await expect(registry.findById(1)).rejects.toThrow(/cannot be used: status 503/)

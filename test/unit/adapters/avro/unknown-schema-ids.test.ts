@@ -96,6 +96,18 @@ describe('schema ids a little above the highest known one', () => {
     expect(registry.asked.length).toBe(12)
   })
 
+  it('wait again after a wait in which a new id became known', async () => {
+    const first = learning(2)
+    registry.add(schemaWith(fields => fields))
+    await clock.advance(1_000, turns)
+    expect(first()).toBe(true)
+    await clock.advance(15_000, turns)
+    const second = learning(3)
+    registry.add(schemaWith(fields => fields))
+    await clock.advance(1_000, turns)
+    expect(second()).toBe(true)
+  })
+
   it('wait for 10 s of a minute in total', async () => {
     const results = [learning(2), learning(1_001)]
     await clock.advance(5_000, turns)

@@ -4,10 +4,13 @@ import { SharedMemory } from '../../../../src/core/collector/shared-memory.ts'
 
 const mebibyte = 1_048_576
 
-it.each([1, 4, 16, 64])('the records of a body of %d MiB, the maximum, fit while other sources send', mebibytes => {
-  const maxBodyBytes = mebibytes * mebibyte
-  const records = new SharedMemory(collectorMemory({ maxBodyBytes, bodyBytesPerAddress: undefined }).records)
-  expect(records.take('other', 8 * mebibyte)).toBe(true)
-  // The copies of the batch's `context` may add 8 MiB.
-  expect(records.take('web', maxBodyBytes + 8 * mebibyte)).toBe(true)
-})
+it.each([1, 4, 16, 20, 24, 28, 64])(
+  'the records of a body of %d MiB, the maximum, fit while other sources send',
+  mebibytes => {
+    const maxBodyBytes = mebibytes * mebibyte
+    const records = new SharedMemory(collectorMemory({ maxBodyBytes, bodyBytesPerAddress: undefined }).records)
+    expect(records.take('other', 8 * mebibyte)).toBe(true)
+    // The copies of the batch's `context` may add 8 MiB.
+    expect(records.take('web', maxBodyBytes + 8 * mebibyte)).toBe(true)
+  },
+)

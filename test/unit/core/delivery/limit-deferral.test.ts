@@ -33,16 +33,25 @@ it.each<[string, LimitReason, Partial<DeliveryState>, string]>([
   ['after the window, never attempted', pause(300), { deadline: later('59m') }, 'deferred not_before 5m'],
   ['after the window, attempted', pause(60), { attempt: 1, deadline: later('59m') }, 'dead_lettered retry_window_over'],
   ['limits of other processes', toOthers, { notBefore: now }, 'deferred lane_full 10s'],
-  ['limits of other processes, due for 119 s', toOthers, { notBefore: later('3481s') }, 'deferred lane_full 10s'],
-  ['limits of other processes, due for two minutes', toOthers, { notBefore: later('58m') }, 'deferred lane_full 30s'],
-  ['limits of other processes, due for 20 minutes', toOthers, { notBefore: later('40m') }, 'deferred lane_full 5m'],
-  ['limits of other processes, due for an hour', toOthers, { notBefore: later('0s') }, 'deferred lane_full 5m'],
-  [
-    'limits of other processes, due for an hour, one minute before the end of the window',
-    toOthers,
-    { attempt: 1, notBefore: later('0s'), deadline: later('60s', now) },
-    'deferred lane_full 1m',
-  ],
+  ...(
+    [
+      ['119 s', {}, '3481s', '10s'],
+      ['two minutes', {}, '58m', '30s'],
+      ['20 minutes', {}, '40m', '5m'],
+      ['an hour', {}, '0s', '5m'],
+      ['an hour, a retry with ten minutes left', { attempt: 1, deadline: later('10m', now) }, '0s', '10s'],
+      ['an hour, a retry with an hour left', { attempt: 1, deadline: later('1h', now) }, '0s', '1m'],
+      ['an hour for another reason', { reason: 'paused' }, '0s', '10s'],
+    ] as const
+  ).map(
+    ([name, given, since, tier]) =>
+      [
+        `limits of other processes for ${name}`,
+        toOthers,
+        { reason: 'lane_full', notBefore: later(since), ...given },
+        `deferred lane_full ${tier}`,
+      ] as [string, LimitReason, Partial<DeliveryState>, string],
+  ),
 ])('%s', (_, reason, given, expected) => {
   expect(summary(deferByLimit(reason, carriedOf(given), defaultPolicy, now))).toBe(expected)
 })

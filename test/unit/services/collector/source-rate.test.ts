@@ -80,7 +80,19 @@ describe('messages that were not stored', () => {
     expect(await collector.answered(batch)).toEqual(accepted)
   })
 
-  it('count if Kafka stores others, because it may have stored some of the same request', async () => {
+  it('do not count if Kafka stored others a short time before', async () => {
+    const collector = new CollectorHarness({ ratePerSource: 1 })
+    expect(await collector.answered(batch)).toEqual(accepted)
+    await collector.advance(3_000)
+    const failed = collector.request(batch)
+    await collector.settle()
+    collector.producer.answer(down)
+    await collector.settle()
+    expect(failed.answer).toMatchObject({ code: 'unavailable', retryAfter: 5 })
+    expect(await collector.answered(batch)).toEqual(accepted)
+  })
+
+  it('do not count, but the messages of the same request that Kafka stored do', async () => {
     const collector = new CollectorHarness({ ratePerSource: 1 })
     expect(await collector.answered(batch)).toEqual(accepted)
     await collector.advance(3_000)
@@ -90,6 +102,23 @@ describe('messages that were not stored', () => {
     collector.producer.answer(down)
     await collector.settle()
     expect(failed.answer).toMatchObject({ code: 'unavailable', retryAfter: 5 })
-    expect(await collector.answered(batch)).toMatchObject({ code: 'rate_limited', retryAfter: 3 })
+    expect(await collector.answered(batch)).toMatchObject({ code: 'rate_limited', retryAfter: 2 })
+  })
+
+  it('count while Kafka may still store them', async () => {
+    const collector = new CollectorHarness({ ratePerSource: 1 })
+    expect(await collector.answered({ batch: [page('first')] })).toEqual(accepted)
+    await collector.advance(1_000)
+    const failed = collector.request({ batch: Array.from({ length: 30 }, (_, index) => page(`m${index}`)) })
+    await collector.settle()
+    await collector.advance(10_000)
+    expect(failed.answer).toMatchObject({ code: 'unavailable', retryAfter: 5 })
+    await collector.advance(5_000)
+    const refused = collector.request(batch)
+    await collector.settle()
+    expect(refused.answer).toMatchObject({ code: 'rate_limited', retryAfter: 15 })
+    collector.producer.answer(down)
+    await collector.settle()
+    expect(await collector.answered(batch)).toEqual(accepted)
   })
 })

@@ -94,6 +94,24 @@ it.each<DestinationPolicy>([{}, { ratePerSecond: 5 }, { maxConcurrency: 8 }])(
   },
 )
 
+it('an endpoint without a limit gets all messages at the end of a pause after a 503', async () => {
+  let isOverloaded = false
+  const harness = await DispatcherHarness.started({
+    delivery: { schedule: [durationMs(10_000)], window: durationMs(600_000) },
+    answer: () => (isOverloaded ? answered(503, '20') : ok),
+  })
+  const send = (id: string): void => harness.write({ message: trackMessage(id, { userId: id }) })
+  send('before')
+  await harness.advance(10_000)
+  isOverloaded = true
+  send('refused')
+  await harness.advance(1_000)
+  isOverloaded = false
+  for (let index = 0; index < 40; index++) send(`m${index}`)
+  await harness.advance(35_000)
+  expect(harness.count('deliveries{crm,delivered}')).toBe(42)
+})
+
 it('an endpoint that is overloaded for a short time gets the late messages after its pause', async () => {
   let isOverloaded = false
   const harness = await DispatcherHarness.started({

@@ -141,6 +141,27 @@ describe('with maxConcurrency and two webhooks on one host', () => {
   })
 })
 
+it.each([5, 8])(
+  'with maxConcurrency and %d permits for its host, a hung webhook does not stop the other',
+  async perHost => {
+    const onOneHost = ['quick', 'slow'].map((path, index) => ({
+      ...webhookOf(index),
+      url: `https://one.example.com/${path}`,
+    }))
+    const harness = await DispatcherHarness.started({
+      destinations: [destination('crm', { webhooks: onOneHost, policy: { maxConcurrency: 4 } })],
+      delivery: { schedule: [durationMs(10 * second)], window: durationMs(600 * second), perHost },
+      answer: ({ url }) => (url.endsWith('slow') ? timedOut : ok),
+      latencyMs: ({ url }) => (url.endsWith('slow') ? 5 * second : 20),
+    })
+    await harness.advance(10 * second)
+    for (let index = 0; index < 1_000; index++)
+      harness.write({ message: trackMessage(`m${index}`, { userId: `m${index}` }) })
+    await harness.advance(20 * second)
+    expect(harness.count('deliveries{crm,delivered}')).toBeGreaterThan(300)
+  },
+)
+
 describe('with maxConcurrency, a slower webhook that responds', () => {
   it.each([
     ['to each request', 0],
