@@ -39,8 +39,8 @@ function eachItem(tap: Tap, next: () => void, maxItems = Number.POSITIVE_INFINIT
       if (++items > maxItems) throw new Error(`a list has more than ${maxItems} items`)
       const { pos } = tap
       next()
-      // The items of this type have no bytes, for example nulls: there is nothing to skip. Only
-      // skipped items can be without bytes: Hookline's own schemas have no such arrays.
+      // An item without bytes, for example a null, says nothing about the end of the record, so the
+      // block ends here. This happens only while skipping: Hookline's own arrays have no such items.
       if (tap.pos === pos) break
       // A damaged length can make the position NaN, which compares as false.
       if (!(tap.pos <= tap.buf.length)) return

@@ -13,8 +13,9 @@ export interface RegistryResponse {
 }
 
 /**
- * Sends a request to the registry, and again after a failure or a 5xx response. `path` begins with
- * a slash. Rejects if the registry does not respond completely within the time limit.
+ * Sends a request to the registry, and up to twice again after a failure or a 5xx response. `path`
+ * begins with a slash. Rejects if the last try fails, or if there is no complete response within the
+ * time limit. If the limit ends a repetition, resolves with the 5xx response before it.
  */
 export type CallRegistry = (method: 'GET' | 'POST' | 'PUT', path: string, body?: object) => Promise<RegistryResponse>
 
@@ -67,7 +68,7 @@ export function createRegistryHttp(url: string, { auth, ca }: Settings['registry
       return await send(method, path, body, signal)
     } catch (error) {
       if (!signal.aborted) throw error
-      // The last response says more than the time limit, which ended a repetition.
+      // The limit ended a repetition. The response before it says more than a timeout.
       if (last !== undefined) return last
       throw new Error(`no response within ${limitMs} ms`, { cause: error })
     }

@@ -170,8 +170,8 @@ interface StoredSchema {
 const isReference = (value: unknown): value is Reference => typeof value === 'object' && value !== null
 
 /**
- * Reads the schemas to which a schema refers. In the result, each follows those to which it refers
- * itself. The result is `undefined` if the registry does not have one of them.
+ * Reads all schemas to which a schema refers, directly or not, each after the schemas to which it
+ * refers. The result is `undefined` if the registry does not have one of them.
  */
 async function referencesOf(
   { references }: StoredSchema,
@@ -191,7 +191,10 @@ async function referencesOf(
   return found
 }
 
-/** Compiles the last of these schemas. It may contain the named types of the earlier ones. */
+/**
+ * Compiles the schemas in this order, because each may use named types of the earlier ones. Returns
+ * the last.
+ */
 function compiled(schemas: readonly string[]): FoundSchema {
   try {
     const options = { wrapUnions: 'auto', typeHook: boundedCollection, registry: {} } as const

@@ -54,8 +54,8 @@ export class UnknownSchemaIds {
 
   noteKnown(id: number): void {
     this.#until.delete(id)
-    // A new schema that the registry has now does not use up the wait of a minute: an invented id
-    // cannot become known.
+    // The registry now has a new schema, so the next new id may begin another wait. Invented ids
+    // never become known, so they cannot cause this.
     if (id > this.#highestKnown) this.#waitBegan = Number.NEGATIVE_INFINITY
     this.#highestKnown = Math.max(this.#highestKnown, id)
   }
@@ -76,7 +76,7 @@ export class UnknownSchemaIds {
   }
 
   /**
-   * Whether to ask again for an id that the registry does not have, because the id is probably new.
+   * Returns whether to ask again for an id that the registry does not have: the id is probably new.
    * The first new id begins a wait of 10 s, and all new ids share it. If none of them becomes known,
    * the next wait begins a minute after this one, so that invented ids can pause a partition only
    * for a part of the time.

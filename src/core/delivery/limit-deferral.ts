@@ -25,13 +25,15 @@ export type LimitReason =
  *   earlier. The window of a delivery that was never attempted has no effect.
  * - `defer_to_others`: the delivery waits in a retry topic whose partition may belong to a process
  *   that has a part of the limit. The wait is a quarter of the time since the first deferral for this
- *   reason, from 10 s to five minutes. So most deliveries reach this process soon, and few records
- *   circulate while it is overloaded. The waits of a retry are also short compared with the rest of
- *   its window, so that it is read often enough before the window ends.
+ *   reason, from 10 s to five minutes. The first waits are short, so that the delivery soon reaches a
+ *   process with a part. Later waits are long, so that few records circulate if that process is
+ *   overloaded. After an attempt, the wait is also at most 1/32 of the rest of the retry window, but
+ *   not less than 10 s.
  */
 export function deferByLimit(reason: LimitReason, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   if (reason.kind === 'defer_to_others') {
-    // The delivery is due from its first deferral: a pause or an outage before it does not count.
+    // The first deferral for this reason sets `notBefore` to now, so that a pause or an outage before
+    // it does not count for the wait.
     const notBefore = carried.reason === 'lane_full' ? carried.notBefore : epochMs(Math.max(carried.notBefore, now))
     const maxWait = carried.attempt > 0 ? (carried.deadline - now) * windowPart : maxTurnMs
     const minWait = durationMs(Math.min((now - notBefore) * duePart, maxWait, maxTurnMs))
@@ -57,9 +59,8 @@ export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy
 }
 
 /**
- * When a delivery is due whose limit lets it start `forMs` from now: for a delivery that was
- * attempted, not after the end of its retry window, and for each delivery, not before its
- * `notBefore`. The time is rounded up to a whole millisecond for the retry record, because `forMs`
+ * When a delivery is due whose limit lets it start `forMs` from now. It is never due before its
+ * `notBefore`, and after an attempt not later than the end of its retry window. The time is rounded up to a whole millisecond for the retry record, because `forMs`
  * may have a fraction: the end of a pause comes from the monotonic clock.
  */
 function dueOf({ attempt, deadline, notBefore }: DeliveryState, forMs: number, now: EpochMs): EpochMs {

@@ -54,7 +54,7 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
   const storeTraced = createTracedStore(deps)
   const makeRecords = createMakeRecords({ ...deps, nextTurn: turns.next })
 
-  /** `triedAt` is the time of the request's call of `outage.tried`. */
+  /** `triedAt` identifies this request's call of `outage.tried`: `sentNothing` takes back only it. */
   async function acceptFrom(
     sourceId: string,
     batch: MessageBatch,
@@ -116,7 +116,7 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
     if (batch.kind === 'refused') return batch
     const { size } = batch.elements
     if (!request.reserve(size * placeBytes)) return noMemory
-    // Of a larger batch, only the first `maxMessages` messages can be stored.
+    // Further messages of the batch are rejected.
     const spent = Math.min(size, maxMessages)
     const notPermitted = admission.spend(sender.sourceId, spent)
     if (notPermitted !== undefined) return notPermitted

@@ -103,9 +103,9 @@ export class DestinationLimits {
 
   /**
    * Estimates when the limits permit an attempt of a delivery after a pause that ends in `pausedMs`,
-   * in ms from now. If all deliveries of a backlog were due at the end of the pause, and the endpoint
-   * then asked for the next pause, all of them would move again in each pause. So each gets its own
-   * turn after the pause. A delivery that is due later keeps its time.
+   * in ms from now. If a whole backlog were due at the end of the pause, its first attempts could
+   * cause the next pause, and all the others would move again. So each gets its own turn after the
+   * pause. A delivery that is due later keeps its time.
    */
   #msToTurnAfterPause(pausedMs: number, { target, carried }: Delivery, now: EpochMs): number {
     const monotonic = this.#deps.clock.monotonic()
@@ -246,8 +246,8 @@ export class DestinationLimits {
 /**
  * Whether a webhook can get no further request because of the destination's own requests: `permits`
  * requests to the webhook are in progress, or the destination uses up the limit of the process for
- * the webhook (`delivery.perWebhook`) or for its host (`delivery.perHost`). The host must have a
- * permit for each of its webhooks in `callees`.
+ * the webhook (`delivery.perWebhook`) or for its host (`delivery.perHost`). An attempt calls all
+ * `callees`, so the host needs a permit for each of its webhooks among them.
  */
 function isAtLimit(
   { permits: { ofWebhook, ofHost } }: PreparedWebhook,
@@ -261,10 +261,10 @@ function isAtLimit(
 }
 
 /**
- * Whether an attempt may start without the webhooks at their limit: if the destination has others,
- * and no webhook at the limit has responded to its last requests, as many as it has in progress.
- * Deliveries wait for a slow webhook that responds: one success ends a delivery, so a webhook that
- * is left out may never get the message.
+ * Whether an attempt may start: at least one webhook is responsive, and no responsive one is at its
+ * limit. Unresponsive webhooks at their limit are left out. For a slow webhook that responds,
+ * deliveries wait: one success ends a delivery, so a webhook that is left out may never get the
+ * message.
  */
 function mayLeaveOut(callees: readonly PreparedWebhook[], permits: number): boolean {
   const responsive = withoutUnresponsive(callees, permits)
@@ -272,8 +272,9 @@ function mayLeaveOut(callees: readonly PreparedWebhook[], permits: number): bool
 }
 
 /**
- * The webhooks without those at their limit that have not responded to their last requests. The
- * others need no permit of the host for these.
+ * The webhooks without the unresponsive ones: those at their limit whose last requests got no
+ * response (at least `minUnanswered`, and at least as many as are in progress). In the shorter list,
+ * a host needs no permit for a webhook that is left out (see `isAtLimit`).
  */
 function withoutUnresponsive(callees: readonly PreparedWebhook[], permits: number): readonly PreparedWebhook[] {
   const isUnresponsive = ({ permits: { ofWebhook } }: PreparedWebhook): boolean =>

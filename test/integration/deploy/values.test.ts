@@ -143,6 +143,14 @@ describe('values that the chart repeats', () => {
     const byName = (a: { topicName: string }, b: { topicName: string }): number => (a.topicName < b.topicName ? -1 : 1)
     expect(made.map(each => each['spec'] as (typeof wanted)[number]).sort(byName)).toEqual(wanted.sort(byName))
     expect(made.filter(({ metadata }) => !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(metadata.name))).toEqual([])
+    // Strimzi would delete the records of a topic that Helm removes.
+    const keep = { 'helm.sh/resource-policy': 'keep' }
+    for (const { metadata } of made) expect(metadata).toMatchObject({ annotations: keep })
+  })
+
+  it('a large lag threshold of KEDA stays a whole number', async () => {
+    const [spec] = specOf(await rendered({ keda: { enabled: true, lagThreshold: 1_000_000 } }), 'ScaledObject')
+    expect(spec).toMatchObject({ triggers: [{ metadata: { lagThreshold: '1000000' } }] })
   })
 
   it('the config topic of Strimzi exists only with an encryption key', async () => {

@@ -61,7 +61,7 @@ function sentAgainIn(posted: readonly Posted[]): readonly string[] {
 /** When the collector received the message of a request to an endpoint. */
 const receivedAt = ({ body }: Received): string => String(JSON.parse(body).receivedAt)
 
-/** Messages a second. Each goes to both destinations. */
+/** Messages a second. Only the deliveries to `destinations` are judged. */
 const perSecond = 60
 const steadyMs = 5_000
 const settleMs = 120_000

@@ -56,7 +56,7 @@ async function exceedMemory(on: Installation): Promise<Done> {
   const killed = (await on.pods()).find(pod => pod.name === name)?.lastEnd?.at ?? Date.now()
   // Kubernetes reports the time of the kill in whole seconds. The middle of this second is used.
   const at = performance.now() - (Date.now() - killed) + 500
-  return { victims: [name], at, measured: [`ready again within ${seconds(took)}`] }
+  return { victims: [name], at, measured: [`ready again ${seconds(took)} after its memory began to fill`] }
 }
 
 async function updateAndRollBack(on: Installation): Promise<Done> {

@@ -4,8 +4,9 @@ import { type Delivery, type Posted, type Sent, targetOf } from '../chaos/ledger
 
 /**
  * Maximum number of repeated deliveries for each pod that was killed or lost its connection to
- * Kafka. A dispatcher makes 60 deliveries per second and commits at least once per second, so at
- * most about 60 of its deliveries are repeated. The rest is tolerance.
+ * Kafka. A dispatcher makes 60 judged deliveries per second. It commits every 250 ms, but only
+ * records whose earlier records are done, so the deliveries of about a second may be uncommitted.
+ * The rest is tolerance.
  */
 const inProgressOfOne = 75
 
