@@ -204,8 +204,10 @@ function judge(job: ShownJob, { cancel }: JobOptions): void {
   const { kind, id, state, error, dryRun } = job
   if (state === 'failed')
     throw new CommandFailed(printable(`${kind} ${id} failed: ${error ?? 'the operator service gave no reason'}`))
-  if (state === 'cancelled' && cancel === undefined) throw new CommandFailed(`${kind} ${id} was cancelled`)
-  if (state === 'cancelled') return
+  if (state === 'cancelled') {
+    if (cancel !== undefined) return
+    throw new CommandFailed(`${kind} ${id} was cancelled`)
+  }
   const gaps = gapsOf(job)
   if (gaps.length > 0 && dryRun !== true) throw new CommandFailed(gaps.join('; '))
 }

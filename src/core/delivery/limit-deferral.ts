@@ -60,8 +60,9 @@ export function deferUntilTurn(forMs: DurationMs, carried: DeliveryState, policy
 
 /**
  * When a delivery is due whose limit lets it start `forMs` from now. It is never due before its
- * `notBefore`, and after an attempt not later than the end of its retry window. The time is rounded up to a whole millisecond for the retry record, because `forMs`
- * may have a fraction: the end of a pause comes from the monotonic clock.
+ * `notBefore`, and after an attempt not later than the end of its retry window. The time is rounded
+ * up to a whole millisecond for the retry record, because `forMs` may have a fraction: the end of a
+ * pause comes from the monotonic clock.
  */
 function dueOf({ attempt, deadline, notBefore }: DeliveryState, forMs: number, now: EpochMs): EpochMs {
   const due = Math.ceil(now + forMs)

@@ -328,9 +328,9 @@ export const flowLimits = {
     /**
      * The wait, in its next retry topic, of a delivery whose destination has no part of its limit in
      * this process, as a part of the time since its first wait for this reason. The wait is from
-     * 10 s to `maxTurnMs`. Doubling the part halves the retry records of a delivery until it waits for five
-     * minutes. But with 12 processes of which one has a part, deliveries then wait for 19 minutes on
-     * average, instead of 8.
+     * 10 s to `maxTurnMs`. Doubling the part halves the retry records of a delivery until it waits
+     * for five minutes. But with 12 processes of which one has a part, deliveries then wait for 19
+     * minutes on average, instead of 8.
      */
     duePart: 1 / 4,
     /**

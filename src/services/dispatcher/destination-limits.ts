@@ -109,17 +109,12 @@ export class DestinationLimits {
    */
   #msToTurnAfterPause(pausedMs: number, { target, carried }: Delivery, now: EpochMs): number {
     const monotonic = this.#deps.clock.monotonic()
-    if (!this.#hasRate(target, monotonic) || carried.notBefore - now >= pausedMs) return pausedMs
+    // Without a rate or a pace, no delivery needs a turn.
+    if (this.#rateOf(target, monotonic) === undefined || carried.notBefore - now >= pausedMs) return pausedMs
     const turn = this.#nextTurn(target, monotonic, pausedMs) ?? pausedMs
     // A retry keeps some seconds of its window for the attempt.
     const latest = carried.attempt === 0 ? turn : carried.deadline - now - maxWaitInMemory
     return Math.max(pausedMs, Math.min(turn, latest))
-  }
-
-  /** Whether `ratePerSecond` or a pace limits the attempts. Without them, no delivery needs a turn. */
-  #hasRate({ plan, slowDown }: DestinationState, now: number): boolean {
-    const rate = plan?.kind === 'deliver' ? plan.limits?.ratePerSecond : undefined
-    return rate !== undefined || slowDown.paceAt(now) !== undefined
   }
 
   /**
@@ -146,7 +141,8 @@ export class DestinationLimits {
    * limit. Returns `undefined` below `minPerSecond`.
    */
   #nextTurn(target: DestinationState, now: number, pausedMs = 0): DurationMs | undefined {
-    const perSecond = this.#perSecond(target, now)
+    // Without a rate, for example with `maxConcurrency` only: the deliveries that currently succeed.
+    const perSecond = this.#rateOf(target, now) ?? target.slowDown.deliveredPerSecond(now)
     if (perSecond < minPerSecond) return undefined
     const latest = now + maxTurnMs
     target.lastTurn = Math.min(Math.max(target.lastTurn, now + pausedMs) + 1_000 / perSecond, latest)
@@ -155,15 +151,14 @@ export class DestinationLimits {
 
   /**
    * The attempts per second that `ratePerSecond` and the pace of the destination permit to this
-   * process. If it has neither of them, but for example `maxConcurrency`, returns the number of
-   * deliveries per second that currently succeed.
+   * process; `undefined` if it has neither of them.
    */
-  #perSecond({ plan, slowDown }: DestinationState, now: number): number {
+  #rateOf({ plan, slowDown }: DestinationState, now: number): number | undefined {
     const rate = plan?.kind === 'deliver' ? plan.limits?.ratePerSecond : undefined
     const own = rate === undefined ? undefined : rate * this.#deps.share.rateAt(now)
     const pace = slowDown.paceAt(now)
-    if (own === undefined && pace === undefined) return slowDown.deliveredPerSecond(now)
-    return Math.min(own ?? Number.POSITIVE_INFINITY, pace ?? Number.POSITIVE_INFINITY)
+    if (own === undefined || pace === undefined) return own ?? pace
+    return Math.min(own, pace)
   }
 
   /** Notes that an attempt starts. Call it only when `permission` has returned `start`. */

@@ -8,6 +8,16 @@ const batch = { batch: [page('a'), page('b'), page('c')] }
 const accepted = { kind: 'accepted', rejected: [] }
 const down = new Error('no leader')
 
+/** Sends the batch. Kafka stores its first `stored` messages, and refuses the others. */
+async function fail(collector: CollectorHarness, stored = 0): Promise<void> {
+  const failed = collector.request(batch)
+  await collector.settle()
+  collector.producer.answer(undefined, stored)
+  collector.producer.answer(down)
+  await collector.settle()
+  expect(failed.answer).toMatchObject({ code: 'unavailable', retryAfter: 5 })
+}
+
 describe('the rate of a source', () => {
   it('refuses only the source that exceeds it, with Retry-After', async () => {
     const collector = new CollectorHarness({ ratePerSource: 10 })
@@ -71,11 +81,7 @@ describe('messages that were not stored', () => {
 
   it('do not count if Kafka stores nothing', async () => {
     const collector = new CollectorHarness({ ratePerSource: 1 })
-    const failed = collector.request(batch)
-    await collector.settle()
-    collector.producer.answer(down)
-    await collector.settle()
-    expect(failed.answer).toMatchObject({ code: 'unavailable', retryAfter: 5 })
+    await fail(collector)
     await collector.advance(1_000)
     expect(await collector.answered(batch)).toEqual(accepted)
   })
@@ -84,11 +90,7 @@ describe('messages that were not stored', () => {
     const collector = new CollectorHarness({ ratePerSource: 1 })
     expect(await collector.answered(batch)).toEqual(accepted)
     await collector.advance(3_000)
-    const failed = collector.request(batch)
-    await collector.settle()
-    collector.producer.answer(down)
-    await collector.settle()
-    expect(failed.answer).toMatchObject({ code: 'unavailable', retryAfter: 5 })
+    await fail(collector)
     expect(await collector.answered(batch)).toEqual(accepted)
   })
 
@@ -96,12 +98,7 @@ describe('messages that were not stored', () => {
     const collector = new CollectorHarness({ ratePerSource: 1 })
     expect(await collector.answered(batch)).toEqual(accepted)
     await collector.advance(3_000)
-    const failed = collector.request(batch)
-    await collector.settle()
-    collector.producer.answer(undefined, 2)
-    collector.producer.answer(down)
-    await collector.settle()
-    expect(failed.answer).toMatchObject({ code: 'unavailable', retryAfter: 5 })
+    await fail(collector, 2)
     expect(await collector.answered(batch)).toMatchObject({ code: 'rate_limited', retryAfter: 2 })
   })
 
