@@ -84,7 +84,12 @@ export function attributed(evidence: DuplicatesEvidence): Duplicates {
     }
     const { unspent, latest } = known
     const cause = unspent.findIndex(before =>
-      injected.some(hit => isUncommitted(hit, before, patience) || isBegunBefore(hit, delivery, patience)),
+      injected.some(
+        hit =>
+          isUncommitted(hit, before, patience) ||
+          isBegunBefore(hit, before, patience) ||
+          isBegunBefore(hit, delivery, patience),
+      ),
     )
     if (cause >= 0) {
       unspent.splice(cause, 1)
@@ -145,7 +150,8 @@ const isWrittenUncommitted = ({ victims, at }: Injected, written: number, patien
 
 /**
  * Whether the request arrived just after a frozen process was continued. The process had begun the
- * request before it was frozen. Hookline cannot prevent this duplicate.
+ * request before it was frozen. The new owner makes the same request, before or after this one.
+ * Hookline cannot prevent this duplicate.
  */
 const isBegunBefore = (hit: Injected, delivery: Delivery, patience: number): boolean =>
   isOfVictim(hit, delivery, patience) &&

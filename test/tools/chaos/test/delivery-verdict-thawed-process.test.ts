@@ -11,16 +11,28 @@ const before = sent('before', 4_900)
 const meanwhile = sent('meanwhile', 6_000)
 
 it.each([
-  { name: 'explains a request that began before the freeze', record: before, at: 9_200, excused: true },
-  { name: 'does not explain a request for a newer message', record: meanwhile, at: 9_200, excused: false },
-  { name: 'does not explain a later request', record: before, at: 9_300, excused: false },
-])('of a frozen process: $name', ({ record, at, excused }) => {
+  { name: 'explains a request that began before the freeze', record: before, at: 9_200, ownerAt: 8_900, excused: true },
+  {
+    name: 'explains a request that began before the freeze, although the new owner repeats it later',
+    ...{ record: before, at: 9_200, ownerAt: 9_300, excused: true },
+  },
+  {
+    name: 'does not explain a request for a newer message',
+    ...{ record: meanwhile, at: 9_200, ownerAt: 8_900, excused: false },
+  },
+  { name: 'does not explain a later request', record: before, at: 9_300, ownerAt: 8_900, excused: false },
+  {
+    name: 'does not explain a later request that the new owner repeats',
+    ...{ record: before, at: 9_300, ownerAt: 9_400, excused: false },
+  },
+])('of a frozen process: $name', ({ record, at, ownerAt, excused }) => {
+  const deliveries = [by('p2', record, ownerAt), by('p1', record, at)].toSorted((a, b) => a.at - b.at)
   const { duplicates, failures } = judge({
     limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 100_000 },
     patience: 1,
     destinations: ['crm'],
     acknowledged: [record],
-    deliveries: [by('p2', record, 8_900), by('p1', record, at)],
+    deliveries,
     injected: [{ what: 'SIGSTOP p1', at: 5_000, from: 5_000, recoveredAt: 9_000, healedAt: 9_000, victims: ['p1'] }],
     deadLettered: new Map(),
     waiting: new Set(),
