@@ -19,15 +19,18 @@ export class Lifecycle {
     this.#logger = logger
   }
 
-  /** Starts a component. If that fails, stops all earlier ones and rethrows the error. */
+  /**
+   * Starts a component. If that fails, stops it, because a part of it may run, and all earlier ones,
+   * and rethrows the error.
+   */
   async start(part: Component): Promise<void> {
+    this.#started.push(part)
     try {
       await part.start?.()
     } catch (error) {
       await this.stop()
       throw error
     }
-    this.#started.push(part)
   }
 
   async stop(): Promise<void> {

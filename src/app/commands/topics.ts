@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
+import { errorCodeOf } from '../../adapters/kafka/kafkajs/errors.ts'
 import { createAdmin } from '../../adapters/kafka/log/admin.ts'
 import { countWithNoun } from '../../core/count-with-noun.ts'
 import { type TopicDrift, topicDrift } from '../../core/doctor/topic-drift.ts'
@@ -76,7 +77,7 @@ async function applyTopics(admin: TopicAdmin, settings: Settings, options: Optio
     const { name, partitions, replicationFactor } =
       existing.find(topic => topic.name === spec.name) ?? topicToCreate(spec, existing)
     const exists = existing.some(topic => topic.name === name)
-    if (!exists) await admin.create({ name, partitions, replicationFactor, config: topicConfig(spec) })
+    if (!exists) await create(admin, { name, partitions, replicationFactor, config: topicConfig(spec) })
     results.push({ topic: name, result: exists ? 'exists' : 'created', partitions, replicationFactor })
   }
   const lines = results.map(
@@ -92,6 +93,20 @@ async function applyTopics(admin: TopicAdmin, settings: Settings, options: Optio
   const unfit = unfitTopics(drift)
   if (unfit.size === 0) return
   io.stderr.write(`hookline: misconfigured existing topics: ${unfit.size}; see: hookline topics check\n`)
+}
+
+/** @throws CommandFailed when the replication factor exceeds the number of running brokers */
+async function create(admin: TopicAdmin, topic: Parameters<TopicAdmin['create']>[0]): Promise<void> {
+  try {
+    await admin.create(topic)
+  } catch (error) {
+    if (errorCodeOf(error) !== 'INVALID_REPLICATION_FACTOR') throw error
+    const remedy = 'start more brokers, or set topics.replicationFactor or --replication-factor to a lower number'
+    throw new CommandFailed(
+      `${(error as Error).message}; ${topic.replicationFactor} is more than the number of running brokers: ${remedy}`,
+      { cause: error },
+    )
+  }
 }
 
 async function checkTopics(admin: TopicAdmin, settings: Settings, options: Options, io: CommandIo): Promise<void> {

@@ -3,6 +3,7 @@ import { createCollectorService } from '../../services/collector/collector.ts'
 import { collectorMemory } from './collector-memory.ts'
 import { createOperatorApi, deprecatedOperator } from './compose-operator.ts'
 import type { SharedDependencies, StartedService } from './shared-dependencies.ts'
+import { startServer } from './start-server.ts'
 
 /**
  * Starts the collector, which writes events from HTTP requests to the events topic. Resolves with
@@ -40,7 +41,7 @@ export async function startCollector(shared: SharedDependencies): Promise<Starte
   let url = ''
   await lifecycle.start({
     name: 'tracking server',
-    start: async () => (url = await server.start()),
+    start: async () => (url = await startServer('collector.listen', server)),
     async stop() {
       // The readiness check fails first, so that load balancers send no new requests while the
       // server still accepts them.

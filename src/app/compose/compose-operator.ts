@@ -21,6 +21,7 @@ import { startJobs } from './compose-jobs.ts'
 import { composeReadLedger, ledgerRouteLimits, ledgerWatchLimits } from './compose-ledger.ts'
 import { createLogApi, startLogSessions, startObjectsApi } from './compose-objects-api.ts'
 import type { SharedDependencies, StartedService } from './shared-dependencies.ts'
+import { startServer } from './start-server.ts'
 
 /** Creates the service behind the routes for deletions and audiences. */
 export function createOperatorApi(shared: SharedDependencies): OperatorService {
@@ -75,7 +76,7 @@ export async function startOperator(
   phase = 'starting'
   await lifecycle.start({
     name: 'operator server',
-    start: async () => (url = await server.start()),
+    start: async () => (url = await startServer('operator.listen', server)),
     async stop() {
       phase = 'stopping'
       api.stop()

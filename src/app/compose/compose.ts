@@ -22,6 +22,7 @@ import {
 } from './process-gauges.ts'
 import { createSharedDependencies, type StartedService } from './shared-dependencies.ts'
 import { startStatusWriter } from './start-live-status.ts'
+import { startServer } from './start-server.ts'
 
 interface Deps {
   readonly settings: Settings
@@ -112,7 +113,8 @@ export function compose(deps: Deps): Composition {
   async function start(): Promise<Addresses> {
     let ops = ''
     const server = createOpsServer({ listen: settings.ops.listen, health, metrics: exposition })
-    await lifecycle.start({ name: 'ops server', start: async () => (ops = await server.start()), stop: server.stop })
+    const listen = async (): Promise<string> => (ops = await startServer('ops.listen', server))
+    await lifecycle.start({ name: 'ops server', start: listen, stop: server.stop })
     const watch = createClockWatch({ clock: systemClock, offset: systemTime.offset, logger })
     await lifecycle.start({ name: 'clock watch', start: async () => watch.start(), stop: async () => watch.stop() })
     const state = { settings, live: live.get, merged, lifecycle, metrics, logger, audit }

@@ -203,6 +203,7 @@ export function createGroupConsumer(
     clock,
     logger,
     onFatal,
+    stopAsked,
     untilReached: ask => awaitKafka(ask, { logger, stopAsked }),
     onCommit: result => metrics.commits.inc({ group, result }),
     onPositionLost: loss => {

@@ -30,11 +30,11 @@ describe('Lifecycle', () => {
     expect(seen).toEqual(['start a', 'start b', 'stop b', 'stop a'])
   })
 
-  it('stops the started components when one fails to start', async () => {
+  it('stops a component that fails to start, and then the earlier ones', async () => {
     const { seen, part, lifecycle } = recorded()
     await lifecycle.start(part('a'))
     await expect(lifecycle.start(part('b', 'start'))).rejects.toThrow('b does not start')
-    expect(seen).toEqual(['start a', 'start b', 'stop a'])
+    expect(seen).toEqual(['start a', 'start b', 'stop b', 'stop a'])
   })
 
   it('stops the other components when one fails to stop', async () => {

@@ -30,6 +30,8 @@ export interface ConsumerDeps {
    * join is repeated in both cases.
    */
   readonly untilReached?: (ask: () => Promise<void>) => Promise<void>
+  /** When it is aborted before the consumer has joined its group, `start` rejects. */
+  readonly stopAsked?: AbortSignal
   /** Called after each OffsetCommit request, with its result. */
   readonly onCommit?: (result: CommitResult) => void
   /** Kafka's `metadata.max.age.ms`; 30 s by default. */
@@ -90,22 +92,23 @@ class GroupConsumer implements LogConsumer {
   }
 
   async start(handlers: LogConsumerHandlers): Promise<void> {
-    const { groupId, topics, untilReached = ask => ask() } = this.#deps
+    const { groupId, topics, untilReached = ask => ask(), stopAsked } = this.#deps
     if (this.#parts !== undefined) throw new Error(`consumer of group ${groupId} was started twice`)
     this.#parts = this.#build(handlers)
     const { consumer } = this.#parts
+    stopAsked?.addEventListener('abort', () => this.#joined.reject(consumerStopped(groupId)))
     try {
       await untilReached(async () => {
         await consumer.connect()
         for (const topic of topics) await subscribe(consumer, topic)
       })
-      await consumer.run({
+      const running = consumer.run({
         autoCommit: false,
         eachBatchAutoResolve: false,
         eachBatch: ({ batch, resolveOffset }) =>
           this.#deliver(batch as unknown as FetchedBatch, resolveOffset, handlers),
       })
-      await this.#joined.promise
+      await Promise.all([running, this.#joined.promise])
       this.#hasJoined = true
     } catch (error) {
       await this.#leave()

@@ -1,5 +1,12 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, it } from '@jest/globals'
+import { closingAfterEach } from '../../../support/cleanup.ts'
+import { configFolder } from '../../../support/config/folder.ts'
+import { smallConfiguration } from '../../../support/config/small-configuration.ts'
 import { runCommand } from '../../../support/process/in-process-command.ts'
+
+const closing = closingAfterEach()
 
 describe('hookline run --services', () => {
   it.each([
@@ -38,5 +45,18 @@ describe('HOOKLINE_LOG_LEVEL', () => {
     const err = "hookline: HOOKLINE_LOG_LEVEL: unknown value 'loud' (possible: debug, info, warn, error)\n"
     expect(await run('loud')).toEqual({ code: 2, out: '', err })
     expect(await run('loud', '--log-level', 'info')).toEqual(noFile)
+  })
+})
+
+it('names the key of an address at which another process listens', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  closing({ close: async () => void other.close() })
+  await once(other, 'listening')
+  const address = `127.0.0.1:${(other.address() as AddressInfo).port}`
+  const folder = await configFolder({ 'hookline.yaml': `${smallConfiguration()}\nops: { listen: "${address}" }\n` })
+  expect(await runCommand(['run', '--config', `${folder}/hookline.yaml`])).toEqual({
+    code: 1,
+    out: '',
+    err: `hookline: cannot listen at ops.listen: listen EADDRINUSE: address already in use ${address}; choose another address or port\n`,
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { KafkaError } from '../../../../src/adapters/kafka/kafkajs/errors.ts'
 import { topicsCommand } from '../../../../src/app/commands/topics.ts'
 import type { TopicAdmin, TopicDescription } from '../../../../src/core/ports.ts'
 import { durationMs } from '../../../../src/core/time.ts'
@@ -67,6 +68,18 @@ describe('topics apply', () => {
     const admin = new MemoryAdmin([])
     expect(await run(admin, 'apply', '--replication-factor', '1')).toMatchObject({ code: 0, err: '' })
     expect(admin.topics[0]).toMatchObject({ replicationFactor: 1, config: { 'min.insync.replicas': '1' } })
+  })
+
+  it('names the key and the option of a replication factor that is too high for the cluster', async () => {
+    const admin = new MemoryAdmin([])
+    const message = 'cannot create topic acme.events: Replication-factor is invalid'
+    admin.create = () =>
+      Promise.reject(new KafkaError(message, { code: 'INVALID_REPLICATION_FACTOR', retriable: false }))
+    expect(await run(admin, 'apply')).toEqual({
+      code: 1,
+      out: '',
+      err: `hookline: ${message}; 3 is more than the number of running brokers: start more brokers, or set topics.replicationFactor or --replication-factor to a lower number\n`,
+    })
   })
 
   it('does not change existing topics, reports their problems and uses their partition count', async () => {

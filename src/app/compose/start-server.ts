@@ -1,0 +1,18 @@
+import { CommandFailed } from '../command.ts'
+
+/**
+ * Starts an HTTP server, and returns its URL.
+ * @param key the configuration key of the address at which the server listens
+ * @throws CommandFailed with the key, when the server cannot listen at the address
+ */
+export async function startServer(
+  key: 'collector.listen' | 'operator.listen' | 'ops.listen',
+  server: { start(): Promise<string> },
+): Promise<string> {
+  try {
+    return await server.start()
+  } catch (error) {
+    const { message } = error as Error
+    throw new CommandFailed(`cannot listen at ${key}: ${message}; choose another address or port`, { cause: error })
+  }
+}
