@@ -25,7 +25,7 @@ import { type CommandClients, openCommandClients } from '../command-clients.ts'
 import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
 import { type JobOptions, runJob, withJobOptions } from '../follow-job.ts'
 import { loadMergedSettings } from '../merged-settings-of-command.ts'
-import { hasOperatorUrl, openLogClient, withOperatorOptions } from '../operator-options.ts'
+import { openLogClient, usesOperatorApi, withOperatorOptions } from '../operator-options.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
 import { countsOf, documentOf, hintsOf, linesOf } from '../replay-output.ts'
 import { createProgressBar, printable } from '../terminal.ts'
@@ -79,10 +79,10 @@ export function replayCommand(
 }
 
 const operatorUrlText =
-  'replay as a job of the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL; if neither is set, the command itself replays the dead letters in Kafka)'
+  'replay as a job of the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL, unless --config is used; if neither is set, the command itself replays the dead letters in Kafka)'
 
 const isJob = (options: Options, io: CommandIo): boolean =>
-  hasOperatorUrl(options, io) || options.follow !== undefined || options.cancel !== undefined
+  usesOperatorApi(options, io) || options.follow !== undefined || options.cancel !== undefined
 
 /** Creates a replay through the operator API, and shows its progress. */
 async function replayAsJob(options: Options, io: CommandIo): Promise<void> {

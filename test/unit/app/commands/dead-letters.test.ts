@@ -46,7 +46,10 @@ const foreign = recordAt(2, '11:00:00', {
 })
 const records = [exhausted, damaged]
 
-function run(argv: readonly string[], given: { records?: readonly LogRecord[] } & Partial<DeadLetterSource> = {}) {
+function run(
+  argv: readonly string[],
+  given: { records?: readonly LogRecord[]; env?: Record<string, string> } & Partial<DeadLetterSource> = {},
+) {
   const reader: TopicReader = {
     async readToEnd(topic, onRecord) {
       expect(topic).toBe('hookline.dead-letter')
@@ -60,7 +63,7 @@ function run(argv: readonly string[], given: { records?: readonly LogRecord[] } 
     summary: '',
     load: async () => (io: CommandIo) => deadLettersCommand(io, () => source),
   }
-  return runCommand(['dead-letters', '--config', `${folder}/hookline.yaml`, ...argv], {}, [entry])
+  return runCommand(['dead-letters', '--config', `${folder}/hookline.yaml`, ...argv], { env: given.env ?? {} }, [entry])
 }
 
 describe('as a table', () => {
@@ -92,6 +95,20 @@ describe('as a table', () => {
 })
 
 describe('filters', () => {
+describe('--config', () => {
+  it('takes precedence over HOOKLINE_OPERATOR_URL', async () => {
+    const { code, err } = await run([], { env: { HOOKLINE_OPERATOR_URL: 'http://127.0.0.1:1' } })
+    expect({ code, err }).toEqual({ code: 0, err: '2 dead letters: retries_exhausted 1, undecodable 1\n' })
+  })
+
+  it('is refused with --operator-url', async () => {
+    expect(await run(['--operator-url', 'http://127.0.0.1:1'])).toEqual({
+      ...{ code: 2, out: '' },
+      err: 'hookline: use only one of --config and --operator-url\n',
+    })
+  })
+})
+
   it.each<[string[], string[], string]>([
     [['--destination', 'crm'], ['crm'], '2 dead letters, 1 selected: retries_exhausted 1'],
     [['--destination', '-'], ['-'], '2 dead letters, 1 selected: undecodable 1'],
