@@ -6,6 +6,7 @@ import {
   deadLetterOutcomes,
 } from '../core/delivery/dead-letter-filter.ts'
 import { noDestination } from '../core/delivery/parse-dead-letter.ts'
+import { storedMessageId } from '../core/message/identifiers.ts'
 import type { EpochMs } from '../core/time.ts'
 import { UsageError } from './command.ts'
 import { closedOption, timeOf } from './options.ts'
@@ -45,7 +46,7 @@ export function withFilterOptions(command: Command, now: EpochMs): Command {
       'select only events dead-lettered before this time: ISO 8601, or a duration before now, such as 2h',
       timeOf('--until', now),
     )
-    .option('--message-id <id>', 'select only dead letters of this message')
+    .option('--message-id <id>', 'select only dead letters of this message', storedMessageId)
 }
 
 /** Converts the options to a filter. @throws UsageError when --since is not before --until */

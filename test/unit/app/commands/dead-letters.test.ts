@@ -6,6 +6,7 @@ import type { CommandIo } from '../../../../src/app/command.ts'
 import { type DeadLetterSource, deadLettersCommand } from '../../../../src/app/commands/dead-letters.ts'
 import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
+import { messageIdOf } from '../../../../src/core/message/identifiers.ts'
 import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import type { EventCodec, LogRecord, TopicReader } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
@@ -94,7 +95,6 @@ describe('as a table', () => {
   })
 })
 
-describe('filters', () => {
 describe('--config', () => {
   it('takes precedence over HOOKLINE_OPERATOR_URL', async () => {
     const { code, err } = await run([], { env: { HOOKLINE_OPERATOR_URL: 'http://127.0.0.1:1' } })
@@ -109,6 +109,7 @@ describe('--config', () => {
   })
 })
 
+describe('filters', () => {
   it.each<[string[], string[], string]>([
     [['--destination', 'crm'], ['crm'], '2 dead letters, 1 selected: retries_exhausted 1'],
     [['--destination', '-'], ['-'], '2 dead letters, 1 selected: undecodable 1'],
@@ -132,6 +133,13 @@ describe('--config', () => {
         .slice(1, -1)
         .map(line => line.split(/ +/)[1]),
     ).toEqual(destinations)
+  })
+
+  it('find a message by the id of its sender, which Kafka has as a hash', async () => {
+    const messageId = messageIdOf('Bestellung 7', () => '')
+    const stored = recordAt(3, '10:00:00', deadLetterRecord(delivered, { ...carried, messageId }, 'retries_exhausted'))
+    const { out } = await run(['--message-id', 'Bestellung 7', '--json'], { records: [...records, stored] })
+    expect(JSON.parse(out)).toMatchObject({ messageId })
   })
 
   it('accept durations before now as times', async () => {
