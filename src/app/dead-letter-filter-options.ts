@@ -7,6 +7,7 @@ import {
 } from '../core/delivery/dead-letter-filter.ts'
 import { noDestination } from '../core/delivery/parse-dead-letter.ts'
 import { storedMessageId } from '../core/message/identifiers.ts'
+import { isoOf } from '../core/message/timestamp.ts'
 import type { EpochMs } from '../core/time.ts'
 import { UsageError } from './command.ts'
 import { closedOption, timeOf } from './options.ts'
@@ -55,3 +56,11 @@ export function filterOf({ destination, reason, outcome, since, until, messageId
     throw new UsageError('--since must be before --until')
   return { destination, reason, outcome, since, until, messageId }
 }
+
+/** Converts a filter to the filter of the operator API. */
+export const apiFilterOf = ({ since, until, messageId: message, ...others }: DeadLetterFilter) => ({
+  ...others,
+  since: since === undefined ? undefined : isoOf(since),
+  until: until === undefined ? undefined : isoOf(until),
+  message,
+})

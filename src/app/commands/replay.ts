@@ -6,7 +6,6 @@ import { countWithNoun } from '../../core/count-with-noun.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import { retryPolicyOf } from '../../core/delivery/retry-tier.ts'
 import { createRouting, type Routing } from '../../core/delivery/route.ts'
-import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import { adviceOnName } from '../../core/settings/advice.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
@@ -22,7 +21,7 @@ import {
   withRemedy,
 } from '../command.ts'
 import { type CommandClients, openCommandClients } from '../command-clients.ts'
-import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
+import { apiFilterOf, type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
 import { type JobOptions, runJob, withJobOptions } from '../follow-job.ts'
 import { loadMergedSettings } from '../merged-settings-of-command.ts'
 import { openLogClient, usesOperatorApi, withOperatorOptions } from '../operator-options.ts'
@@ -86,10 +85,8 @@ const isJob = (options: Options, io: CommandIo): boolean =>
 
 /** Creates a replay through the operator API, and shows its progress. */
 async function replayAsJob(options: Options, io: CommandIo): Promise<void> {
-  const { destination, reason, outcome, since, until, messageId: message } = filterOf(options)
+  const filters = apiFilterOf(filterOf(options))
   const { rate, dryRun, evenDisconnected } = options
-  const times = { since: since && toIsoTimestamp(since), until: until && toIsoTimestamp(until) }
-  const filters = { destination, reason, outcome, ...times, message }
   const isAll = Object.values(filters).every(each => each === undefined)
   if (isAll && dryRun !== true && options.follow === undefined && options.cancel === undefined)
     io.stderr.write('no filter is given, so all dead letters will be replayed\n')
